@@ -1,0 +1,75 @@
+/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime) <- services. */
+const PACKAGES = {
+  plan: [],
+  engine: ["plan"],
+  store: ["plan", "engine"],
+  queue: ["plan", "engine"],
+  tools: ["plan", "engine"],
+  models: ["plan", "engine"],
+  runtime: ["plan", "engine"],
+  local: ["plan"],
+  testing: ["plan", "engine", "local"],
+};
+const adapters = ["plan", "engine", "store", "queue", "tools", "models", "runtime"];
+const TEST = "(\\.test\\.ts$|/test/|/bench/)";
+
+const forbidden = [
+  { name: "no-cycle", severity: "error", from: {}, to: { circular: true } },
+  { name: "not-to-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
+  {
+    name: "no-service-imports-a-service",
+    severity: "error",
+    from: { path: "^services/([^/]+)/" },
+    to: { path: "^services/", pathNot: "^services/$1/" },
+  },
+  {
+    name: "no-package-imports-a-service",
+    severity: "error",
+    from: { path: "^packages/" },
+    to: { path: "^services/" },
+  },
+  {
+    name: "only-tests-use-test-packages",
+    severity: "error",
+    from: { path: "^(packages|services)/", pathNot: ["^packages/(local|testing)/", TEST] },
+    to: { path: "^packages/(local|testing)/" },
+  },
+  {
+    name: "services-use-adapters-only",
+    severity: "error",
+    from: { path: "^services/", pathNot: TEST },
+    to: { path: "^packages/", pathNot: `^packages/(${adapters.join("|")})/` },
+  },
+  {
+    name: "pure-packages-do-no-io",
+    severity: "error",
+    from: { path: "^packages/(plan|engine)/src/", pathNot: TEST },
+    to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" },
+  },
+  {
+    name: "tests-stay-out-of-code",
+    severity: "error",
+    from: { pathNot: TEST },
+    to: { path: "^(packages|services)/.*(\\.test\\.ts$|/test/)" },
+  },
+  ...Object.entries(PACKAGES).map(([name, allowed]) => ({
+    name: `layer-${name}`,
+    severity: "error",
+    from: { path: `^packages/${name}/`, pathNot: TEST },
+    to: { path: "^packages/", pathNot: `^packages/(${[name, ...allowed].join("|")})/` },
+  })),
+];
+
+module.exports = {
+  forbidden,
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^(packages|services)/[^/]+/dist/" },
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["@planwright/source", "import", "node", "default"],
+    },
+  },
+};

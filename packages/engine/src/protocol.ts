@@ -1,0 +1,171 @@
+/**
+ * The words between `decide()` and the shell around it (the executor, the in-memory runner, the simulation).
+ *
+ * Invariants of the protocol, cited by number where the code relies on them:
+ * 1. The engine holds no clock and no randomness: both come in with events (`at` in Unix milliseconds, `random` in [0, 1)).
+ * 2. Nothing becomes a fact before it is durable: the engine asks for a change with `record`, and builds on it (starts
+ *    dependents, finishes the plan) only after the shell answered `recorded` for that key.
+ * 3. One unit (a step, an item or a batch of items) has at most one call under way.
+ * 4. Same plan, same tools, same records, same events in the same order give the same commands.
+ * 5. `finish` comes once, last, and only when every record that was asked for has been answered.
+ */
+import type {
+  EffectClass,
+  JsonObject,
+  JsonValue,
+  PlanStatus,
+  StepStatus,
+  WaitReason,
+} from "@planwright/plan";
+
+/** Why something failed: a code to decide by and a message for people. */
+export interface StepError {
+  /** From {@link STEP_ERROR_CODES}, or a code that the tool itself reported. */
+  code: string;
+  message: string;
+  /** True when the same call may succeed later. */
+  retryable: boolean;
+  data?: JsonValue | undefined;
+}
+
+/**
+ * What the durable store knows of one unit. The key is the step id for a step and `stepId[index]` for an item of a forEach.
+ * Records of items exist only once something happened to them.
+ */
+export interface StepRecord {
+  key: string;
+  stepId: string;
+  /** Position in the list, for an item of a forEach. */
+  item?: number | undefined;
+  status: StepStatus;
+  /** Attempts begun so far, from 0. */
+  attempts: number;
+  /** Present when COMPLETED. */
+  output?: JsonValue | undefined;
+  /** Present when FAILED, IN_DOUBT, RETRYING; for SKIPPED and CANCELLED the reason. */
+  error?: StepError | undefined;
+  waitReason?: WaitReason | undefined;
+  /** Unix milliseconds; present when RETRYING. */
+  nextAttemptAt?: number | undefined;
+  /** Sorted warnings gathered while arguments were resolved. */
+  warnings?: string[] | undefined;
+}
+
+/** One call of a tool that the shell is asked to make. */
+export interface Call {
+  /** Identity over crashes and retries: `stepId`, `stepId[3]`, or for a batch `stepId[0..9]`. Idempotency keys derive from it. */
+  key: string;
+  stepId: string;
+  /** Items served by this call; absent for a plain step, several for a batch. */
+  items?: readonly number[] | undefined;
+  /** From 1. */
+  attempt: number;
+  tool: string;
+  /** Resolved and validated; a retry sends byte-identical arguments. */
+  arguments: JsonObject;
+  effectClass: EffectClass;
+  /** The smallest of plan, step and contract, in milliseconds. */
+  timeoutMs: number;
+  /** True when this call follows an attempt of class V whose fate is unknown: ask the lookup tool instead of calling. */
+  verify?: boolean | undefined;
+}
+
+/** How an attempt ended. */
+export type Outcome =
+  | { type: "completed"; output: JsonValue }
+  | {
+      type: "failed";
+      error: StepError;
+      /**
+       * What is known of the effect. `none`: refused before it could happen (connection refused, unknown tool, 429, 401).
+       * `reported`: the tool itself answered with an error. `unknown`: the answer was lost (timeout, reset connection).
+       */
+      effect: "none" | "reported" | "unknown";
+      /** Wait asked for by the server, in milliseconds. */
+      retryAfterMs?: number | undefined;
+    }
+  /** The call was stopped on our request and the tool confirmed it, or it had not been sent. */
+  | { type: "aborted" }
+  /** The call was not made: a limit outside the plan (Redis lease, rate limit) is exhausted. Counts as no attempt. */
+  | { type: "deferred"; untilAt: number; waitReason: WaitReason };
+
+/** What happened, told to {@link decide}. `at` is Unix milliseconds of the shell's clock. */
+export type EngineEvent =
+  /** First event of a state, also after a crash; the state was built from the durable records. */
+  | { type: "started"; at: number }
+  /** @property random - uniform in [0, 1), for the jitter of a retry */
+  | { type: "attempt.ended"; key: string; attempt: number; outcome: Outcome; at: number; random: number }
+  /** The records asked for under these keys are durable. */
+  | { type: "recorded"; keys: readonly string[]; at: number }
+  /** A time asked for by a `timer` command has come. Extra timers do no harm. */
+  | { type: "timer"; at: number }
+  /** Someone wants the plan ended: nothing new starts, running calls get `abort`. */
+  | { type: "cancel"; at: number; reason: string }
+  /** The plan's deadline has passed: as cancel, but the plan ends EXPIRED. */
+  | { type: "deadline"; at: number }
+  | { type: "pause"; at: number }
+  | { type: "resume"; at: number }
+  | { type: "approval"; stepId: string; approved: boolean; reason?: string | undefined; at: number }
+  /** An operator, or a verification, settles an IN_DOUBT unit. `retry` makes it PENDING again. */
+  | { type: "resolve"; key: string; resolution: Resolution; at: number };
+
+/** How an IN_DOUBT unit is settled. */
+export type Resolution =
+  | { type: "completed"; output: JsonValue }
+  | { type: "failed"; error: StepError }
+  | { type: "retry" };
+
+/** What {@link decide} asks the shell to do, in this order. */
+export type Command =
+  /** Make these changes durable, then answer `recorded` with their keys. Each record is the whole new state of its unit. */
+  | { type: "record"; records: StepRecord[] }
+  /** Make the call, then answer `attempt.ended`. Intents (R2) are the shell's: durable before the call unless class R. */
+  | { type: "call"; call: Call }
+  /** Stop a call under way; it still answers `attempt.ended`. */
+  | { type: "abort"; key: string; reason: string }
+  /** Answer `timer` at this time; an earlier `timer` command stays valid. */
+  | { type: "timer"; at: number }
+  /** Nothing is under way and nothing can start: the plan is WAITING (or PAUSED) until the time or an event. */
+  | { type: "park"; status: "WAITING" | "PAUSED"; reason: WaitReason; until?: number | undefined }
+  /** The plan is over; outputs by step id: the requested ones, or all. */
+  | {
+      type: "finish";
+      status: FinalPlanStatus;
+      outputs: { [stepId: string]: JsonValue };
+      error?: StepError | undefined;
+    };
+
+/** How a plan that ran can end. */
+export type FinalPlanStatus = Extract<
+  PlanStatus,
+  "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "EXPIRED"
+>;
+
+/** Codes of {@link StepError} that the engine and the executor give; a tool may report its own beside these. */
+export const STEP_ERROR_CODES = [
+  "TOOL_FAILED", // the tool answered with isError
+  "TOOL_TIMEOUT",
+  "TOOL_UNREACHABLE", // refused or no connection: nothing happened
+  "TOOL_CONNECTION_LOST", // the answer was lost: nobody knows
+  "TOOL_NOT_FOUND",
+  "TOOL_UNAUTHORIZED",
+  "TOOL_RATE_LIMITED",
+  "TOOL_RESULT_INVALID", // content that cannot be an output
+  "TOOL_RESULT_TOO_LARGE",
+  "TOOL_CHANGED", // its digest differs from the one in the plan
+  "REFERENCE_UNRESOLVED", // the step referred to gave no output
+  "REFERENCE_MISSING", // its output has no such field
+  "ARGUMENTS_INVALID", // against the tool's input schema, after resolving
+  "CONDITION_INVALID",
+  "ITEMS_INVALID", // forEach over something that is not a list, too many, or keys not unique
+  "ITEMS_FAILED", // errors: stop, or fewer successes than minSuccess
+  "DEPENDENCY_FAILED", // reason of SKIPPED
+  "CONDITION_FALSE", // reason of SKIPPED
+  "PLAN_FAILED", // reason of SKIPPED under fail-fast
+  "CANCELLED",
+  "DEADLINE_EXCEEDED",
+  "APPROVAL_REFUSED",
+  "EXECUTOR_LOST", // a class U attempt was under way when its executor died
+  "POISONED",
+] as const;
+export type StepErrorCode = (typeof STEP_ERROR_CODES)[number];

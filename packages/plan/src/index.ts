@@ -1,0 +1,71 @@
+export { CodedError } from "./coded-error.ts";
+export {
+  type ContractDeclaration,
+  ContractDeclarationSchema,
+  type ContractSource,
+  type EffectClass,
+  effectClassOf,
+  type ToolContract,
+} from "./contract.ts";
+export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostic.ts";
+export {
+  createPlanId,
+  createRequestId,
+  type PlanId,
+  PlanIdSchema,
+  type RandomBytes,
+  type RequestId,
+  RequestIdSchema,
+  type StepId,
+  StepIdSchema,
+  type ToolName,
+  ToolNameSchema,
+} from "./ids.ts";
+export { isJsonObject, type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
+export { type Limits, type LimitsInput, LimitsSchema } from "./limits.ts";
+export { type Plan, PlanSchema } from "./plan.ts";
+export {
+  type FailureMode,
+  FailureModeSchema,
+  type Policy,
+  type PolicyInput,
+  PolicySchema,
+  type Profile,
+  ProfileSchema,
+} from "./policy.ts";
+export {
+  type ExecutionState,
+  isTerminalPlanStatus,
+  isTerminalStepStatus,
+  PLAN_TRANSITIONS,
+  type PlanStatus,
+  PlanStatusSchema,
+  type RequestStatus,
+  RequestStatusSchema,
+  STEP_TRANSITIONS,
+  type StepStatus,
+  StepStatusSchema,
+  toExecutionState,
+  type WaitReason,
+  WaitReasonSchema,
+} from "./states.ts";
+export {
+  argumentsOfStep,
+  type CallStep,
+  CallStepSchema,
+  type Condition,
+  ConditionSchema,
+  type ForEach,
+  type ForEachOutput,
+  type ForEachResult,
+  ForEachSchema,
+  type ForEachStep,
+  ForEachStepSchema,
+  isForEachStep,
+  type RetryPolicy,
+  RetryPolicySchema,
+  type Step,
+  StepSchema,
+  toolOfStep,
+} from "./step.ts";
+export type { ToolAnnotations, ToolDescriptor } from "./tool-descriptor.ts";

@@ -1,0 +1,40 @@
+import { z } from "zod";
+
+/** Presets that give the behaviour of five older systems at once. */
+export const ProfileSchema = z.enum([
+  "tool-chaining",
+  "tool-planning",
+  "ordered-calls",
+  "orchestrator",
+  "contract",
+]);
+export type Profile = z.infer<typeof ProfileSchema>;
+
+/** What happens to the rest of a plan when a step fails. `auto`: only read-only tools -> fail-forward, otherwise fail-fast. */
+export const FailureModeSchema = z.enum(["fail-fast", "fail-forward", "run-dependents"]);
+export type FailureMode = z.infer<typeof FailureModeSchema>;
+
+/** How a plan behaves where the plan language leaves a choice. Filled in by code and stored, never by the model. */
+export const PolicySchema = z.strictObject({
+  profile: ProfileSchema.optional(),
+  onStepFailure: z.enum(["auto", ...FailureModeSchema.options]).default("auto"),
+  /** A reference into a completed step finds no such field. */
+  onMissingField: z.enum(["error", "null", "keep"]).default("error"),
+  /** A reference to a step that produced no output (failed, skipped). */
+  onUnresolvedStep: z.enum(["error", "keep"]).default("error"),
+  onCycle: z.enum(["error", "break-fewest", "run-together"]).default("error"),
+  /** A dependency, by contract or by name, that the plan does not contain. */
+  onAbsentDependency: z.enum(["error", "ignore", "insert"]).default("error"),
+  /** Object outputs of dependencies become missing arguments; explicit arguments win. */
+  mergeDependencyOutputs: z.boolean().default(false),
+  /** `first`: tools marked as navigation start at once beside everything else. */
+  navigation: z.enum(["honour-dependencies", "first"]).default("honour-dependencies"),
+  /** Tools without contract and annotations. `sequential` = sequential-only unless readOnlyHint. */
+  unannotated: z.enum(["sequential", "parallel"]).default("sequential"),
+  maxParallel: z.number().int().min(1).max(256).default(16),
+  /** Longest a call may take, in milliseconds; the smallest of plan, step and contract wins. */
+  stepTimeoutMs: z.number().int().min(1).max(3_600_000).default(60_000),
+});
+export type Policy = z.infer<typeof PolicySchema>;
+/** Policy as a caller gives it: each option optional. */
+export type PolicyInput = z.input<typeof PolicySchema>;

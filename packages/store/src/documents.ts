@@ -1,0 +1,181 @@
+/** Shapes of the documents in MongoDB. Dates are set by the server (`$$NOW`) wherever something is decided by them. */
+import type { Command, StepError, StepRecord } from "@planwright/engine";
+import type {
+  Diagnostic,
+  EffectClass,
+  JsonObject,
+  JsonValue,
+  Plan,
+  PlanId,
+  PlanStatus,
+  RequestId,
+  RequestStatus,
+  StepStatus,
+  ToolDescriptor,
+  WaitReason,
+} from "@planwright/plan";
+
+/** Who may write, until when, and the number that proves it. */
+export interface Lease {
+  owner: string;
+  /** Raised by one with each claim. */
+  epoch: number;
+  /** By the clock of MongoDB. */
+  expiresAt: Date;
+}
+
+/** What clients may read of a failure. */
+export interface RecordedError {
+  code: string;
+  message: string;
+}
+
+/** What a user asked, with everything done for it. */
+export interface RequestDocument {
+  _id: RequestId;
+  tenant: string;
+  /** `query`: a sentence to plan; `plan`: a plan given as JSON. */
+  source: "query" | "plan";
+  /** The sentence; null when a plan was submitted without one. */
+  query: string | null;
+  status: RequestStatus;
+  /** The current version's plan. Fixed when the request is accepted, so planning twice cannot make two plans. */
+  planId: PlanId;
+  /** Version of the current plan, from 1. */
+  version: number;
+  /** Start executing as soon as a valid plan is stored. */
+  autoExecute: boolean;
+  planning: {
+    lease: Lease | null;
+    /** Claims made so far: a request that kills its planner is ended after 5. */
+    claims: number;
+    startedAt: Date | null;
+    finishedAt: Date | null;
+  };
+  /** Why planning failed. */
+  error: RecordedError | null;
+  diagnostics: Diagnostic[];
+  /** What the planner needs to know, when NEEDS_INPUT. */
+  questions: string[];
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** Who made a plan. */
+export interface PlanOrigin {
+  kind: "model" | "offline" | "submitted";
+  /** Name of the model, such as "openai:gpt-4o"; null without one. */
+  model: string | null;
+}
+
+/** One immutable plan and how far it is. */
+export interface PlanDocument {
+  _id: PlanId;
+  requestId: RequestId;
+  tenant: string;
+  version: number;
+  /** The canonical plan; null when what was given could not be read as one (INVALID). */
+  plan: Plan | null;
+  /** Raw text of the model's answer or of the submission, at most 1 MiB. */
+  raw: string | null;
+  origin: PlanOrigin;
+  diagnostics: Diagnostic[];
+  status: PlanStatus;
+  lease: Lease | null;
+  /** Highest epoch ever given; survives a release of the lease. */
+  epoch: number;
+  /** Claims since the last step that made progress. */
+  claimsWithoutProgress: number;
+  /** When a WAITING plan may be looked at again. */
+  wakeAt: Date | null;
+  waitReason: WaitReason | null;
+  cancelRequestedAt: Date | null;
+  deadlineAt: Date | null;
+  /** Steps by status, when the plan is over; before that counted from the steps. */
+  counts: { [status in StepStatus]?: number } | null;
+  outputs: { [stepId: string]: JsonValue } | null;
+  error: StepError | null;
+  createdAt: Date;
+  queuedAt: Date | null;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  updatedAt: Date;
+}
+
+/** One try of a step. */
+export interface AttemptDocument {
+  attempt: number;
+  attemptId: string;
+  executor: string;
+  startedAt: Date;
+  endedAt: Date | null;
+  /** Measured by the executor's monotonic clock, in milliseconds. */
+  durationMs: number | null;
+  outcome: "completed" | "failed" | "aborted" | "unknown" | null;
+  error: StepError | null;
+}
+
+/** One step, or one item of a forEach, of one plan. `_id` is `{planId}/{key}`. */
+export interface StepDocument {
+  _id: string;
+  planId: PlanId;
+  requestId: RequestId;
+  tenant: string;
+  key: string;
+  stepId: string;
+  item: number | null;
+  /** Position in the plan. */
+  position: number;
+  tool: string;
+  status: StepStatus;
+  /** Epoch of the plan's lease; every write filters on it. */
+  epoch: number;
+  attempts: AttemptDocument[];
+  effectClass: EffectClass | null;
+  /** Resolved arguments of the latest attempt. */
+  arguments: JsonObject | null;
+  argsHash: string | null;
+  output: JsonValue;
+  error: StepError | null;
+  warnings: string[];
+  waitReason: WaitReason | null;
+  nextAttemptAt: Date | null;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  /** From the start of the first attempt to the end of the last, in milliseconds. */
+  durationMs: number | null;
+  updatedAt: Date;
+}
+
+/** One call of a chat model, with everything needed to see why a plan looks as it does. */
+export interface ModelCallDocument {
+  _id: string;
+  requestId: RequestId;
+  tenant: string;
+  purpose: "draft" | "repair" | "fast-path" | "replan" | "answer";
+  /** "provider:model", or "offline". */
+  model: string;
+  messages: { role: string; content: string }[];
+  answer: string;
+  finishReason: string | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  latencyMs: number;
+  costUsd: number | null;
+  error: RecordedError | null;
+  createdAt: Date;
+}
+
+/** One tool as an executor last saw it. `_id` is `{server}/{tool}`. */
+export interface ToolDocument {
+  _id: string;
+  server: string;
+  descriptor: ToolDescriptor;
+  /** SHA-256 of the canonical descriptor. */
+  digest: string;
+  updatedAt: Date;
+}
+
+/** How a plan ended, as the engine said it. */
+export type FinishCommand = Extract<Command, { type: "finish" }>;
+export type { StepRecord };

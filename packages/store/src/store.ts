@@ -1,0 +1,162 @@
+import type { Call, StepError, StepRecord } from "@planwright/engine";
+import type {
+  Diagnostic,
+  JsonValue,
+  Plan,
+  PlanId,
+  RequestId,
+  RequestStatus,
+  ToolDescriptor,
+} from "@planwright/plan";
+import type {
+  FinishCommand,
+  ModelCallDocument,
+  PlanDocument,
+  PlanOrigin,
+  RecordedError,
+  RequestDocument,
+  StepDocument,
+  ToolDocument,
+} from "./documents.ts";
+
+/** A page of a list, newest first; `cursor` goes on after the last one. */
+export interface Page<T> {
+  items: T[];
+  cursor: string | null;
+}
+
+/** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
+export interface ClientStore {
+  /** Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. */
+  createRequest(input: { tenant: string; query: string; autoExecute: boolean }): Promise<RequestDocument>;
+  /**
+   * Accepts a submitted plan, valid or not: a request READY (or EXECUTING with `autoExecute`), or FAILED with a plan INVALID.
+   * `plan` is null when the submission could not be read as a plan.
+   */
+  submitPlan(input: {
+    tenant: string;
+    query: string | null;
+    plan: Plan | null;
+    raw: string;
+    diagnostics: Diagnostic[];
+    autoExecute: boolean;
+  }): Promise<{ request: RequestDocument; plan: PlanDocument }>;
+  /** READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null when unknown. */
+  queuePlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  /** Asks for the end of a plan: READY ends at once, QUEUED and later get `cancelRequestedAt`. Null when unknown. */
+  requestCancel(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
+  getPlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  /** All versions of a request's plan, newest first. */
+  listPlans(tenant: string, requestId: RequestId): Promise<PlanDocument[]>;
+  /** Many plans at once, in the order of the ids; null for unknown ones. */
+  getPlans(tenant: string, planIds: readonly PlanId[]): Promise<(PlanDocument | null)[]>;
+  /** Steps and items in plan order, the steps of several plans in one read. */
+  listSteps(tenant: string, planIds: readonly PlanId[]): Promise<StepDocument[]>;
+  /** Newest first. `first` is 1 to 100. @throws {CursorInvalidError} */
+  listRequests(
+    tenant: string,
+    page: { first: number; after?: string | undefined; status?: readonly RequestStatus[] | undefined },
+  ): Promise<Page<RequestDocument>>;
+  listModelCalls(tenant: string, requestId: RequestId): Promise<ModelCallDocument[]>;
+  /** The catalogue, as executors last published it, by server and name. */
+  listTools(): Promise<ToolDocument[]>;
+  /** The catalogue as descriptors whose `name` is unique: `server/tool` where two servers offer the same one. */
+  toolCatalogue(): Promise<ToolDescriptor[]>;
+}
+
+/** A claim on a request to plan. Writes with a stale epoch match nothing. */
+export interface PlanningClaim {
+  request: RequestDocument;
+  epoch: number;
+}
+
+/** What the planner needs. */
+export interface PlanningStore {
+  /** Claims a request in PLANNING whose lease is free or expired; null when there is nothing to do. Lease 30 s. */
+  claimRequest(requestId: RequestId, owner: string): Promise<PlanningClaim | null>;
+  /** False when the lease was lost: stop. */
+  renewPlanning(claim: PlanningClaim): Promise<boolean>;
+  /** Requests in PLANNING that nobody holds, oldest first: for the sweeper. */
+  findUnplanned(limit: number): Promise<RequestId[]>;
+  /**
+   * Stores the plan under the request's own planId and moves the request on: READY, or EXECUTING with autoExecute.
+   * Planning twice cannot store two plans. @throws {LeaseLostError}
+   */
+  completePlanning(
+    claim: PlanningClaim,
+    result: { plan: Plan; raw: string | null; origin: PlanOrigin; diagnostics: Diagnostic[] },
+  ): Promise<PlanDocument>;
+  /** Ends planning without a runnable plan: the request FAILED; an INVALID plan is stored when there is anything to show. @throws {LeaseLostError} */
+  failPlanning(
+    claim: PlanningClaim,
+    failure: {
+      error: RecordedError;
+      diagnostics: Diagnostic[];
+      raw: string | null;
+      plan: Plan | null;
+      origin: PlanOrigin;
+    },
+  ): Promise<void>;
+  /** Ends planning with questions to the user: NEEDS_INPUT. @throws {LeaseLostError} */
+  askQuestions(claim: PlanningClaim, questions: string[]): Promise<void>;
+  recordModelCall(call: Omit<ModelCallDocument, "_id" | "createdAt">): Promise<void>;
+  toolCatalogue(): Promise<ToolDescriptor[]>;
+}
+
+/** A claim on a plan: what is durably known of it, and the epoch that every write filters on. */
+export interface PlanClaim {
+  plan: PlanDocument & { plan: Plan };
+  epoch: number;
+  owner: string;
+  records: StepRecord[];
+  /** Milliseconds that the lease lasts, counted from before the claim was sent. */
+  leaseMs: number;
+}
+
+/** An attempt's durable intent (R2). */
+export interface Intent {
+  call: Call;
+  attemptId: string;
+  argsHash: string;
+}
+
+/** How an attempt ended, beside the unit's new state. */
+export interface AttemptEnd {
+  key: string;
+  attemptId: string;
+  endedAtMs: number;
+  durationMs: number;
+  outcome: "completed" | "failed" | "aborted" | "unknown";
+  error: StepError | null;
+}
+
+/** What the executor needs. Step writes of all plans in the process are committed in groups. */
+export interface ExecutionStore {
+  /** Raises the epoch of a plan that is due and that nobody holds; null when there is nothing to do. */
+  claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null>;
+  /** "held" with the flags seen now, or "lost". */
+  renewLease(claim: PlanClaim): Promise<{ state: "held"; cancelRequested: boolean } | { state: "lost" }>;
+  /** Plans that are due and that nobody holds, oldest first: for the sweeper. */
+  findClaimable(limit: number): Promise<PlanId[]>;
+  /** Writes intents; durable when it returns. @throws {LeaseLostError} */
+  writeIntents(claim: PlanClaim, intents: readonly Intent[]): Promise<void>;
+  /** Writes the new states of units; durable when it returns. @throws {LeaseLostError} */
+  writeRecords(claim: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]): Promise<void>;
+  /** Gives the plan back: WAITING until `wakeAt`, or QUEUED to hand it over. @throws {LeaseLostError} */
+  releasePlan(
+    claim: PlanClaim,
+    to: { status: "WAITING"; reason: string; wakeAt: Date | null } | { status: "QUEUED" },
+  ): Promise<void>;
+  /** The terminal write of plan and request. @throws {LeaseLostError} */
+  finishPlan(claim: PlanClaim, finish: FinishCommand): Promise<void>;
+  /** Replaces what is known of a server's tools; tools that are gone disappear. */
+  publishTools(
+    server: string,
+    tools: readonly { descriptor: ToolDescriptor; digest: string }[],
+  ): Promise<void>;
+  /** Removes the tools of servers that are no longer configured. */
+  keepOnlyServers(servers: readonly string[]): Promise<void>;
+}
+
+export type { JsonValue };
