@@ -1,0 +1,118 @@
+import { ObjectId } from "mongodb";
+import { z } from "zod";
+import type { AuthorDocument } from "../documents.ts";
+import { EmailTakenError } from "../errors.ts";
+import { changeOnce, isDuplicateKey } from "../once.ts";
+import { type BlogTool, CREATES, DELETES, defineTool, READS, UPDATES } from "./blog-tool.ts";
+import { deleteById, getById, updateById } from "./documents-by-id.ts";
+import { DeletedSchema, emailField, idField, nameField, outputFields, parseId } from "./fields.ts";
+import { findPage, pageInput, pageOutput } from "./pages.ts";
+
+const AuthorSchema = z.object({
+  _id: z.string().describe("The _id of the author"),
+  name: z.string().describe("The name of the author"),
+  email: z.string().describe("The email address of the author"),
+  ...outputFields,
+});
+
+const createInput = z.strictObject({
+  name: nameField("The name of the author, such as Alice"),
+  email: emailField("The email address of the author; no two authors may have the same"),
+});
+
+const updateInput = z.strictObject({
+  authorId: idField("The _id of the author"),
+  name: nameField("The new name of the author").optional(),
+  email: emailField("The new email address of the author").optional(),
+});
+
+/** Tools over authors. */
+export const authorTools: readonly BlogTool[] = [
+  defineTool({
+    name: "createAuthor",
+    title: "Create author",
+    description:
+      "Create a new author with a name and an email address. Returns the author with its _id, which other tools take as authorId.",
+    ...CREATES,
+    input: createInput,
+    output: AuthorSchema,
+    run: async (input, { database, key }) => {
+      const call = { tool: "createAuthor", arguments: input, key };
+      return await changeOnce(database, call, () => {
+        const now = new Date();
+        const author: AuthorDocument = { _id: new ObjectId(), ...input, createdAt: now, updatedAt: now };
+        return {
+          result: toAuthor(author),
+          apply: (session) =>
+            refuseTakenEmail(input.email, () => database.authors.insertOne(author, { session })),
+        };
+      });
+    },
+  }),
+  defineTool({
+    name: "getAuthor",
+    title: "Get author",
+    description: "Get one author by its _id.",
+    ...READS,
+    input: z.strictObject({ authorId: idField("The _id of the author") }),
+    output: AuthorSchema,
+    run: async ({ authorId }, { database }) => toAuthor(await getById(database.authors, "author", authorId)),
+  }),
+  defineTool({
+    name: "updateAuthor",
+    title: "Update author",
+    description: "Change the name or the email address of an author. Returns the changed author.",
+    ...UPDATES,
+    input: updateInput,
+    output: AuthorSchema,
+    run: async ({ authorId, name, email }, { database }) => {
+      const update = () => updateById(database.authors, "author", authorId, { name, email });
+      return toAuthor(await refuseTakenEmail(email ?? "", update));
+    },
+  }),
+  defineTool({
+    name: "deleteAuthor",
+    title: "Delete author",
+    description: "Delete an author by its _id. The blogs of the author are kept.",
+    ...DELETES,
+    input: z.strictObject({ authorId: idField("The _id of the author") }),
+    output: DeletedSchema,
+    run: async (input, { database, key }) => {
+      const _id = parseId("authorId", input.authorId);
+      return await changeOnce(database, { tool: "deleteAuthor", arguments: input, key }, () => ({
+        result: { _id: _id.toHexString(), deleted: true as const },
+        apply: (session) => deleteById(database.authors, "author", _id, session),
+      }));
+    },
+  }),
+  defineTool({
+    name: "listAuthors",
+    title: "List authors",
+    description: "List all authors, oldest first, page by page.",
+    ...READS,
+    input: z.strictObject(pageInput),
+    output: z.object({ authors: z.array(AuthorSchema).describe("The authors of this page"), ...pageOutput }),
+    run: async (page, { database }) => {
+      const { items, ...rest } = await findPage(database.authors, {}, page);
+      return { authors: items.map(toAuthor), ...rest };
+    },
+  }),
+];
+
+function toAuthor({ _id, name, email, createdAt, updatedAt }: AuthorDocument): z.input<typeof AuthorSchema> {
+  return {
+    _id: _id.toHexString(),
+    name,
+    email,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
+
+async function refuseTakenEmail<T>(email: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw isDuplicateKey(error, "email") ? new EmailTakenError(email, error) : error;
+  }
+}

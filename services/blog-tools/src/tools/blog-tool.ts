@@ -1,0 +1,84 @@
+import type { ContractDeclaration, ToolAnnotations } from "@planwright/plan";
+import type { z } from "zod";
+import type { BlogDatabase } from "../database.ts";
+
+/** What a tool works with during one call. */
+export interface ToolContext {
+  database: BlogDatabase;
+  /** Idempotency key of the caller, if it gave one. */
+  key: string | undefined;
+}
+
+/** One tool: its face for callers, its contract for planners, and its work. */
+export interface BlogTool {
+  name: string;
+  title: string;
+  description: string;
+  input: z.ZodObject;
+  output: z.ZodObject;
+  annotations: ToolAnnotations;
+  contract: ContractDeclaration;
+  /** @throws {ToolRefusal} when the call is refused; nothing was changed */
+  run(input: unknown, context: ToolContext): Promise<Record<string, unknown>>;
+}
+
+type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = Omit<
+  BlogTool,
+  "input" | "output" | "run"
+> & {
+  input: Input;
+  output: Output;
+  run(input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>;
+};
+
+/** Ties the types of a tool's schemas to its work. */
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  tool: Definition<Input, Output>,
+): BlogTool {
+  return { ...tool, run: (input, context) => tool.run(tool.input.parse(input), context) };
+}
+
+/** Creates something new each time, but only once for each idempotency key. */
+export const CREATES = {
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  contract: {
+    mode: "parallel-safe",
+    side_effects: true,
+    idempotency: "key",
+    provides: ["_id"],
+    error_propagation: "fail-fast",
+  },
+} satisfies Pick<BlogTool, "annotations" | "contract">;
+
+/** Reads only. */
+export const READS = {
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  contract: {
+    mode: "parallel-safe",
+    side_effects: false,
+    idempotency: "natural",
+    error_propagation: "partial-success",
+  },
+} satisfies Pick<BlogTool, "annotations" | "contract">;
+
+/** Sets fields to the values given: the same call again changes nothing more. It overwrites, hence destructive. */
+export const UPDATES = {
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  contract: {
+    mode: "parallel-safe",
+    side_effects: true,
+    idempotency: "natural",
+    error_propagation: "fail-fast",
+  },
+} satisfies Pick<BlogTool, "annotations" | "contract">;
+
+/** Deletes; a repeat with the same idempotency key is told that it is deleted, not that it is missing. */
+export const DELETES = {
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  contract: {
+    mode: "parallel-safe",
+    side_effects: true,
+    idempotency: "key",
+    error_propagation: "fail-fast",
+  },
+} satisfies Pick<BlogTool, "annotations" | "contract">;

@@ -1,0 +1,129 @@
+import { ObjectId } from "mongodb";
+import { z } from "zod";
+import type { BlogDocument } from "../documents.ts";
+import { changeOnce } from "../once.ts";
+import { type BlogTool, CREATES, DELETES, defineTool, READS, UPDATES } from "./blog-tool.ts";
+import { deleteById, getById, requireById, updateById } from "./documents-by-id.ts";
+import { contentField, DeletedSchema, idField, nameField, outputFields, parseId } from "./fields.ts";
+import { findPage, pageInput, pageOutput } from "./pages.ts";
+
+const BlogSchema = z.object({
+  _id: z.string().describe("The _id of the blog"),
+  title: z.string().describe("The title of the blog"),
+  content: z.string().describe("The text of the blog"),
+  authorId: z.string().describe("The _id of the author"),
+  ...outputFields,
+});
+
+const createInput = z.strictObject({
+  title: nameField("The title of the blog"),
+  content: contentField("The text of the blog: what it is about"),
+  authorId: idField("The _id of the author"),
+});
+
+const updateInput = z.strictObject({
+  blogId: idField("The _id of the blog"),
+  title: nameField("The new title of the blog").optional(),
+  content: contentField("The new text of the blog").optional(),
+});
+
+/** Tools over blogs. */
+export const blogTools: readonly BlogTool[] = [
+  defineTool({
+    name: "createBlog",
+    title: "Create blog",
+    description:
+      "Create a new blog by an existing author, with a title and content. Returns the blog with its _id, which other tools take as blogId.",
+    ...CREATES,
+    input: createInput,
+    output: BlogSchema,
+    run: async (input, { database, key }) => {
+      const authorId = parseId("authorId", input.authorId);
+      return await changeOnce(database, { tool: "createBlog", arguments: input, key }, () => {
+        const now = new Date();
+        const blog: BlogDocument = {
+          _id: new ObjectId(),
+          ...input,
+          authorId,
+          createdAt: now,
+          updatedAt: now,
+        };
+        return {
+          result: toBlog(blog),
+          apply: async (session) => {
+            await requireById(database.authors, "author", authorId, session);
+            await database.blogs.insertOne(blog, { session });
+          },
+        };
+      });
+    },
+  }),
+  defineTool({
+    name: "getBlog",
+    title: "Get blog",
+    description: "Get one blog by its _id.",
+    ...READS,
+    input: z.strictObject({ blogId: idField("The _id of the blog") }),
+    output: BlogSchema,
+    run: async ({ blogId }, { database }) => toBlog(await getById(database.blogs, "blog", blogId)),
+  }),
+  defineTool({
+    name: "updateBlog",
+    title: "Update blog",
+    description: "Change the title or the content of a blog. Returns the changed blog.",
+    ...UPDATES,
+    input: updateInput,
+    output: BlogSchema,
+    run: async ({ blogId, title, content }, { database }) =>
+      toBlog(await updateById(database.blogs, "blog", blogId, { title, content })),
+  }),
+  defineTool({
+    name: "deleteBlog",
+    title: "Delete blog",
+    description: "Delete a blog by its _id. Its comments and pictures are deleted with it.",
+    ...DELETES,
+    input: z.strictObject({ blogId: idField("The _id of the blog") }),
+    output: DeletedSchema,
+    run: async (input, { database, key }) => {
+      const _id = parseId("blogId", input.blogId);
+      return await changeOnce(database, { tool: "deleteBlog", arguments: input, key }, () => ({
+        result: { _id: _id.toHexString(), deleted: true as const },
+        apply: async (session) => {
+          await deleteById(database.blogs, "blog", _id, session);
+          await database.comments.deleteMany({ blogId: _id }, { session });
+          await database.pictures.deleteMany({ blogId: _id }, { session });
+        },
+      }));
+    },
+  }),
+  defineTool({
+    name: "listBlogs",
+    title: "List blogs",
+    description: "List all blogs, or those of one author, oldest first, page by page.",
+    ...READS,
+    input: z.strictObject({
+      authorId: idField("The _id of the author whose blogs are wanted; omit it for all blogs").optional(),
+      ...pageInput,
+    }),
+    output: z.object({ blogs: z.array(BlogSchema).describe("The blogs of this page"), ...pageOutput }),
+    run: async ({ authorId, ...page }, { database }) => {
+      const filter = authorId === undefined ? {} : { authorId: parseId("authorId", authorId) };
+      const { items, ...rest } = await findPage(database.blogs, filter, page);
+      if (items.length === 0 && filter.authorId)
+        await requireById(database.authors, "author", filter.authorId);
+      return { blogs: items.map(toBlog), ...rest };
+    },
+  }),
+];
+
+function toBlog(blog: BlogDocument): z.input<typeof BlogSchema> {
+  const { _id, title, content, authorId, createdAt, updatedAt } = blog;
+  return {
+    _id: _id.toHexString(),
+    title,
+    content,
+    authorId: authorId.toHexString(),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}

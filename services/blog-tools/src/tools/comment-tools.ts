@@ -1,0 +1,107 @@
+import { ObjectId } from "mongodb";
+import { z } from "zod";
+import type { CommentDocument } from "../documents.ts";
+import { changeOnce } from "../once.ts";
+import { type BlogTool, CREATES, DELETES, defineTool, READS } from "./blog-tool.ts";
+import { deleteById, getById, requireById } from "./documents-by-id.ts";
+import { contentField, DeletedSchema, idField, outputFields, parseId } from "./fields.ts";
+import { findPage, pageInput, pageOutput } from "./pages.ts";
+
+const CommentSchema = z.object({
+  _id: z.string().describe("The _id of the comment"),
+  blogId: z.string().describe("The _id of the blog"),
+  authorId: z.string().describe("The _id of the author"),
+  content: z.string().describe("The text of the comment"),
+  ...outputFields,
+});
+
+const createInput = z.strictObject({
+  blogId: idField("The _id of the blog"),
+  authorId: idField("The _id of the author"),
+  content: contentField("The text of the comment: what it says"),
+});
+
+/** Tools over comments. */
+export const commentTools: readonly BlogTool[] = [
+  defineTool({
+    name: "createComment",
+    title: "Create comment",
+    description:
+      "Create a comment: add what an author says to an existing blog. Returns the comment with its _id.",
+    ...CREATES,
+    input: createInput,
+    output: CommentSchema,
+    run: async (input, { database, key }) => {
+      const blogId = parseId("blogId", input.blogId);
+      const authorId = parseId("authorId", input.authorId);
+      return await changeOnce(database, { tool: "createComment", arguments: input, key }, () => {
+        const now = new Date();
+        const { content } = input;
+        const dates = { createdAt: now, updatedAt: now };
+        const comment: CommentDocument = { _id: new ObjectId(), blogId, authorId, content, ...dates };
+        return {
+          result: toComment(comment),
+          apply: async (session) => {
+            await requireById(database.blogs, "blog", blogId, session);
+            await requireById(database.authors, "author", authorId, session);
+            await database.comments.insertOne(comment, { session });
+          },
+        };
+      });
+    },
+  }),
+  defineTool({
+    name: "getComment",
+    title: "Get comment",
+    description: "Get one comment by its _id.",
+    ...READS,
+    input: z.strictObject({ commentId: idField("The _id of the comment") }),
+    output: CommentSchema,
+    run: async ({ commentId }, { database }) =>
+      toComment(await getById(database.comments, "comment", commentId)),
+  }),
+  defineTool({
+    name: "deleteComment",
+    title: "Delete comment",
+    description: "Delete a comment by its _id.",
+    ...DELETES,
+    input: z.strictObject({ commentId: idField("The _id of the comment") }),
+    output: DeletedSchema,
+    run: async (input, { database, key }) => {
+      const _id = parseId("commentId", input.commentId);
+      return await changeOnce(database, { tool: "deleteComment", arguments: input, key }, () => ({
+        result: { _id: _id.toHexString(), deleted: true as const },
+        apply: (session) => deleteById(database.comments, "comment", _id, session),
+      }));
+    },
+  }),
+  defineTool({
+    name: "listCommentsByBlog",
+    title: "List comments by blog",
+    description: "List the comments of one blog, oldest first, page by page.",
+    ...READS,
+    input: z.strictObject({ blogId: idField("The _id of the blog"), ...pageInput }),
+    output: z.object({
+      comments: z.array(CommentSchema).describe("The comments of this page"),
+      ...pageOutput,
+    }),
+    run: async ({ blogId, ...page }, { database }) => {
+      const filter = { blogId: parseId("blogId", blogId) };
+      const { items, ...rest } = await findPage(database.comments, filter, page);
+      if (items.length === 0) await requireById(database.blogs, "blog", filter.blogId);
+      return { comments: items.map(toComment), ...rest };
+    },
+  }),
+];
+
+function toComment(comment: CommentDocument): z.input<typeof CommentSchema> {
+  const { _id, blogId, authorId, content, createdAt, updatedAt } = comment;
+  return {
+    _id: _id.toHexString(),
+    blogId: blogId.toHexString(),
+    authorId: authorId.toHexString(),
+    content,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,105 @@
+import { ObjectId } from "mongodb";
+import { z } from "zod";
+import type { PictureDocument } from "../documents.ts";
+import { changeOnce } from "../once.ts";
+import { type BlogTool, CREATES, DELETES, defineTool, READS } from "./blog-tool.ts";
+import { deleteById, getById, requireById } from "./documents-by-id.ts";
+import { DeletedSchema, idField, nameField, outputFields, parseId, urlField } from "./fields.ts";
+import { findPage, pageInput, pageOutput } from "./pages.ts";
+
+const PictureSchema = z.object({
+  _id: z.string().describe("The _id of the picture"),
+  blogId: z.string().describe("The _id of the blog"),
+  url: z.string().describe("The web address of the picture"),
+  caption: z.string().nullable().describe("The caption of the picture; null when it has none"),
+  ...outputFields,
+});
+
+const createInput = z.strictObject({
+  blogId: idField("The _id of the blog"),
+  url: urlField("The web address (URL) of the picture, starting with http:// or https://"),
+  caption: nameField("The caption of the picture: a line that is shown below it").optional(),
+});
+
+/** Tools over pictures. */
+export const pictureTools: readonly BlogTool[] = [
+  defineTool({
+    name: "createPicture",
+    title: "Create picture",
+    description:
+      "Create a picture: add an image, given by its web address, to an existing blog. Returns the picture with its _id.",
+    ...CREATES,
+    input: createInput,
+    output: PictureSchema,
+    run: async (input, { database, key }) => {
+      const blogId = parseId("blogId", input.blogId);
+      return await changeOnce(database, { tool: "createPicture", arguments: input, key }, () => {
+        const now = new Date();
+        const { url, caption = null } = input;
+        const dates = { createdAt: now, updatedAt: now };
+        const picture: PictureDocument = { _id: new ObjectId(), blogId, url, caption, ...dates };
+        return {
+          result: toPicture(picture),
+          apply: async (session) => {
+            await requireById(database.blogs, "blog", blogId, session);
+            await database.pictures.insertOne(picture, { session });
+          },
+        };
+      });
+    },
+  }),
+  defineTool({
+    name: "getPicture",
+    title: "Get picture",
+    description: "Get one picture by its _id.",
+    ...READS,
+    input: z.strictObject({ pictureId: idField("The _id of the picture") }),
+    output: PictureSchema,
+    run: async ({ pictureId }, { database }) =>
+      toPicture(await getById(database.pictures, "picture", pictureId)),
+  }),
+  defineTool({
+    name: "deletePicture",
+    title: "Delete picture",
+    description: "Delete a picture by its _id.",
+    ...DELETES,
+    input: z.strictObject({ pictureId: idField("The _id of the picture") }),
+    output: DeletedSchema,
+    run: async (input, { database, key }) => {
+      const _id = parseId("pictureId", input.pictureId);
+      return await changeOnce(database, { tool: "deletePicture", arguments: input, key }, () => ({
+        result: { _id: _id.toHexString(), deleted: true as const },
+        apply: (session) => deleteById(database.pictures, "picture", _id, session),
+      }));
+    },
+  }),
+  defineTool({
+    name: "listPicturesByBlog",
+    title: "List pictures by blog",
+    description: "List the pictures of one blog, oldest first, page by page.",
+    ...READS,
+    input: z.strictObject({ blogId: idField("The _id of the blog"), ...pageInput }),
+    output: z.object({
+      pictures: z.array(PictureSchema).describe("The pictures of this page"),
+      ...pageOutput,
+    }),
+    run: async ({ blogId, ...page }, { database }) => {
+      const filter = { blogId: parseId("blogId", blogId) };
+      const { items, ...rest } = await findPage(database.pictures, filter, page);
+      if (items.length === 0) await requireById(database.blogs, "blog", filter.blogId);
+      return { pictures: items.map(toPicture), ...rest };
+    },
+  }),
+];
+
+function toPicture(picture: PictureDocument): z.input<typeof PictureSchema> {
+  const { _id, blogId, url, caption, createdAt, updatedAt } = picture;
+  return {
+    _id: _id.toHexString(),
+    blogId: blogId.toHexString(),
+    url,
+    caption,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
