@@ -1,1 +1,23 @@
-export {};
+export { IDEMPOTENCY_KEY_META, type ToolCall } from "./call-tool.ts";
+export { canonicalJson } from "./canonical-json.ts";
+export { ServersFileError, ServerUnreachableError } from "./errors.ts";
+export type { Variables } from "./expand-variables.ts";
+export { loadServersFile, parseServers } from "./load-servers-file.ts";
+export {
+  type HttpServerConfig,
+  type ServerConfig,
+  ServerConfigSchema,
+  type ServersConfig,
+  type ServersConfigInput,
+  ServersConfigSchema,
+  type StdioServerConfig,
+} from "./server-config.ts";
+export type { ServerStatus } from "./server-connection.ts";
+export {
+  createToolClients,
+  type ServerCatalogue,
+  type ToolClients,
+  type ToolClientsOptions,
+  type ToolLogger,
+} from "./tool-clients.ts";
+export { toolDigest } from "./tool-digest.ts";

@@ -1,0 +1,149 @@
+import type { Outcome } from "@planwright/engine";
+import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { TRACE_HEADER } from "./call-trace.ts";
+import { ServerUnreachableError } from "./errors.ts";
+import type { Session } from "./open-session.ts";
+import { failed, isUnknownToolText, notFound, outcomeOfError } from "./outcome-of-error.ts";
+import { outputOfToolResult } from "./pending.ts";
+import type { ServerConnection } from "./server-connection.ts";
+
+/** Where the idempotency key travels: in the `_meta` of the call. */
+export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
+
+/** One call of a tool. */
+export interface ToolCall {
+  /** Name in the catalogue: the server's own, or `server/tool`. */
+  tool: string;
+  arguments: JsonObject;
+  /** Longest wait for the answer, in milliseconds, connecting included. The server's own limit holds as well. */
+  timeoutMs: number;
+  /** Ends the call: the server is told, and given a short time to finish. */
+  signal?: AbortSignal | undefined;
+  /** The same for every attempt of one call. */
+  idempotencyKey?: string | undefined;
+  /** Further `_meta`, such as `traceparent`. */
+  meta?: JsonObject | undefined;
+}
+
+/** What a call needs beside itself. */
+export interface CallContext {
+  connection: ServerConnection;
+  descriptor: ToolDescriptor;
+  /** The server's own name of the tool. */
+  ownName: string;
+  maxOutputBytes: number;
+  /** How long a cancelled call may still finish, in milliseconds. */
+  cancelGraceMs: number;
+}
+
+/** Makes a call. Never throws: whatever goes wrong is an outcome. */
+export async function callTool(call: ToolCall, context: CallContext): Promise<Outcome> {
+  const { connection } = context;
+  if (call.signal?.aborted) return { type: "aborted" };
+  const startedAt = performance.now();
+  const timeoutMs = Math.min(call.timeoutMs, connection.config.timeoutMs ?? call.timeoutMs);
+  let session: Session;
+  try {
+    session = await connectedSession(connection, timeoutMs, call.signal);
+  } catch (error) {
+    if (call.signal?.aborted) return { type: "aborted" };
+    const message = error instanceof ServerUnreachableError ? error.message : String(error);
+    return failed("TOOL_UNREACHABLE", message, "none", true);
+  }
+  const remainingMs = Math.max(1, Math.round(timeoutMs - (performance.now() - startedAt)));
+  return await send(call, { ...context, session, timeoutMs, remainingMs });
+}
+
+async function connectedSession(
+  connection: ServerConnection,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Session> {
+  if (connection.status().state === "connected")
+    return await connection.session(new AbortController().signal);
+  const waiting = new AbortController();
+  const stop = () => waiting.abort();
+  const timer = setTimeout(stop, timeoutMs);
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    return await connection.session(waiting.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+async function send(
+  call: ToolCall,
+  context: CallContext & { session: Session; timeoutMs: number; remainingMs: number },
+): Promise<Outcome> {
+  const { session, connection, descriptor, ownName, remainingMs, timeoutMs } = context;
+  const trace = session.begin();
+  const stopping = new AbortController();
+  const cancel = () => {
+    cancelCall(session, trace.requestId, stopping, context.cancelGraceMs);
+  };
+  call.signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    const answer = session.client.callTool(
+      {
+        name: ownName,
+        arguments: call.arguments,
+        _meta: {
+          ...call.meta,
+          ...(call.idempotencyKey === undefined ? {} : { [IDEMPOTENCY_KEY_META]: call.idempotencyKey }),
+        },
+      },
+      {
+        timeout: remainingMs,
+        signal: stopping.signal,
+        headers: { [TRACE_HEADER]: trace.id },
+        // Without the output schema: a result that breaks it would be thrown like a refusal, though the tool has acted.
+        toolDefinition: { name: ownName, inputSchema: { type: "object", ...descriptor.inputSchema } },
+      },
+    );
+    const result = await Promise.race([answer, trace.failed]);
+    return outcomeOfResult(result, ownName, context.maxOutputBytes);
+  } catch (error) {
+    const cancelled = call.signal?.aborted ?? false;
+    if (cancelled && !trace.sent) return { type: "aborted" };
+    const { server } = connection;
+    const outcome = outcomeOfError(error, { tool: call.tool, server, timeoutMs, trace, cancelled });
+    if (outcome.error.code === "TOOL_UNREACHABLE") connection.suspect(session, outcome.error.message);
+    return outcome;
+  } finally {
+    call.signal?.removeEventListener("abort", cancel);
+    session.end(trace);
+  }
+}
+
+/** Tells the server, and stops waiting: at once where nothing can come any more, otherwise after the time of grace. */
+function cancelCall(
+  session: Session,
+  requestId: string | number | undefined,
+  stopping: AbortController,
+  graceMs: number,
+): void {
+  if (session.cancelsByClosing || requestId === undefined) return stopping.abort("cancelled");
+  setTimeout(() => stopping.abort("cancelled"), graceMs).unref();
+  const params = { requestId, reason: "cancelled" };
+  session.client.notification({ method: "notifications/cancelled", params }).catch(() => {
+    stopping.abort("cancelled");
+  });
+}
+
+function outcomeOfResult(result: unknown, ownName: string, maxOutputBytes: number): Outcome {
+  const read = outputOfToolResult(result);
+  if (!read.ok) {
+    const { code, message, data } = read.error;
+    if (isUnknownToolText(message, ownName)) return notFound(ownName);
+    const error = { code, message, retryable: false, ...(data === undefined ? {} : { data }) };
+    return { type: "failed", error, effect: "reported" };
+  }
+  const sizeBytes = Buffer.byteLength(JSON.stringify(read.output));
+  if (sizeBytes > maxOutputBytes) {
+    const message = `${ownName}: its output of ${sizeBytes} bytes is larger than ${maxOutputBytes}`;
+    return failed("TOOL_RESULT_TOO_LARGE", message, "reported", false);
+  }
+  return { type: "completed", output: read.output };
+}

@@ -1,0 +1,50 @@
+import { CodedError } from "@planwright/plan";
+
+/** The servers file cannot be used. Names the file, and the server and field where one is at fault. */
+export class ServersFileError extends CodedError<{
+  file: string;
+  problems: { server?: string | undefined; field?: string | undefined; message: string }[];
+}> {
+  readonly code = "SERVERS_FILE_INVALID";
+  readonly retryable = false;
+  constructor(
+    file: string,
+    problems: { server?: string | undefined; field?: string | undefined; message: string }[],
+    cause?: unknown,
+  ) {
+    const lines = problems.map(({ server, field, message }) => {
+      const where = [server === undefined ? undefined : `server "${server}"`, field]
+        .filter(Boolean)
+        .join(", ");
+      return where === "" ? message : `${where}: ${message}`;
+    });
+    super(`Servers file ${file}: ${lines.join("; ")}`, { file, problems }, { cause });
+  }
+}
+
+/** No connection to the server, so nothing was sent. */
+export class ServerUnreachableError extends CodedError<{ server: string; reason: string }> {
+  readonly code = "SERVER_UNREACHABLE";
+  readonly retryable = true;
+  constructor(server: string, reason: string, cause?: unknown) {
+    super(`Server ${server} cannot be reached: ${reason}`, { server, reason }, { cause });
+  }
+}
+
+/** The answer is larger than is read. The tool did its work. */
+export class AnswerTooLargeError extends CodedError<{ maxBytes: number }> {
+  readonly code = "ANSWER_TOO_LARGE";
+  readonly retryable = false;
+  constructor(maxBytes: number) {
+    super(`The answer is larger than ${maxBytes} bytes`, { maxBytes });
+  }
+}
+
+/** The stream of an answer ended, or broke, before the answer was there. */
+export class AnswerLostError extends CodedError {
+  readonly code = "ANSWER_LOST";
+  readonly retryable = true;
+  constructor(cause?: unknown) {
+    super("The connection ended before the answer came", {}, { cause });
+  }
+}

@@ -1,0 +1,97 @@
+import { isJsonObject, type JsonObject, type ToolDescriptor, ToolNameSchema } from "@planwright/plan";
+import { canonicalJson } from "./canonical-json.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+/** Longest description that is kept, in characters; what is longer is cut. */
+const MAX_DESCRIPTION = 4_096;
+const MAX_TITLE = 256;
+/** Largest descriptor, as JSON text; a tool above it is dropped. */
+const MAX_DESCRIPTOR_BYTES = 65_536;
+/** Fields that say where a tool comes from: ours to fill in, never the server's. */
+const OPERATOR_FIELDS = ["server", "trusted", "override"] as const;
+
+/** Control characters, and characters that show nothing but can hide text from people: soft hyphen, zero width, direction, tags. */
+const INVISIBLE =
+  // oxlint-disable-next-line no-control-regex -- removing them is the point
+  /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu;
+
+/** Tools that can be used, and what had to be dropped or cut. */
+export interface ListedTools {
+  tools: ToolDescriptor[];
+  warnings: string[];
+}
+
+/**
+ * Reads what a server listed. Whatever comes from there is untrusted: names must be valid and unique, schemas must be
+ * objects, texts are cut and cleaned of characters that nobody sees. One bad tool does not hide the good ones.
+ */
+export function readListedTools(
+  server: string,
+  config: ServerConfig,
+  listed: readonly unknown[],
+): ListedTools {
+  const warnings: string[] = [];
+  const tools = new Map<string, ToolDescriptor>();
+  listed.forEach((entry, index) => {
+    const read = readTool(server, config, entry);
+    if ("problem" in read)
+      warnings.push(`Tool ${read.name ?? `number ${index + 1}`} dropped: ${read.problem}`);
+    else if (tools.has(read.tool.name)) warnings.push(`Tool ${read.tool.name} dropped: listed twice`);
+    else tools.set(read.tool.name, read.tool);
+  });
+  for (const name of Object.keys(config.tools)) {
+    if (!tools.has(name)) warnings.push(`The configuration names tool ${name}, which is not listed`);
+  }
+  return { tools: [...tools.values()], warnings };
+}
+
+function readTool(
+  server: string,
+  config: ServerConfig,
+  entry: unknown,
+): { tool: ToolDescriptor } | { name?: string; problem: string } {
+  if (!isJsonObject(entry)) return { problem: "not an object" };
+  const { name } = entry;
+  if (typeof name !== "string") return { problem: "it has no name" };
+  const shown = clean(name, 100);
+  if (!ToolNameSchema.safeParse(name).success || name.includes("/")) {
+    return { name: shown, problem: "its name is not 1 to 128 of A-Z a-z 0-9 . _ -" };
+  }
+  if (!isObjectSchema(entry["inputSchema"]))
+    return { name: shown, problem: "its inputSchema is not one of an object" };
+  if (!isAbsentOr(isJsonObject, entry["outputSchema"])) {
+    return { name: shown, problem: "its outputSchema is not a schema" };
+  }
+  if (canonicalJson(entry).length > MAX_DESCRIPTOR_BYTES) {
+    return { name: shown, problem: `it is described in more than ${MAX_DESCRIPTOR_BYTES} bytes` };
+  }
+  const { description, title, annotations, _meta, ...rest } = entry;
+  for (const field of OPERATOR_FIELDS) delete rest[field];
+  const override = Object.hasOwn(config.tools, name) ? config.tools[name] : undefined;
+  return {
+    tool: {
+      ...rest,
+      name,
+      server,
+      trusted: config.trusted,
+      ...(override ? { override: override as JsonObject } : {}),
+      ...(typeof title === "string" ? { title: clean(title, MAX_TITLE) } : {}),
+      ...(typeof description === "string" ? { description: clean(description, MAX_DESCRIPTION) } : {}),
+      ...(isJsonObject(annotations) ? { annotations } : {}),
+      ...(isJsonObject(_meta) ? { _meta } : {}),
+    },
+  };
+}
+
+function isObjectSchema(schema: unknown): boolean {
+  return isJsonObject(schema) && (schema["type"] === undefined || schema["type"] === "object");
+}
+
+function isAbsentOr(test: (value: unknown) => boolean, value: unknown): boolean {
+  return value === undefined || test(value);
+}
+
+function clean(text: string, maxLength: number): string {
+  const visible = text.slice(0, maxLength * 2).replace(INVISIBLE, "");
+  return visible.length > maxLength ? `${visible.slice(0, maxLength - 3)}...` : visible;
+}

@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import { isJsonObject } from "@planwright/plan";
+import { ServersFileError } from "./errors.ts";
+import { expandVariables, type Variables } from "./expand-variables.ts";
+import { type ServersConfig, ServersConfigSchema } from "./server-config.ts";
+
+/**
+ * Reads the configuration of MCP servers in the usual form:
+ * `{ "mcpServers": { name: { command, args, env, cwd } | { url, headers } } }`, where each server may also have
+ * `type` (`stdio`, `http` or `streamable-http`), `trusted`, `disabled`, `timeoutMs`, and `tools` with contracts.
+ * `${VAR}` and `${VAR:-default}` inside texts are replaced from `variables`, and only from there.
+ * @throws {ServersFileError} naming every server and field at fault
+ */
+export async function loadServersFile(file: string, variables: Variables = {}): Promise<ServersConfig> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw new ServersFileError(file, [{ message: "cannot be read" }], error);
+  }
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "unknown reason";
+    throw new ServersFileError(file, [{ message: `is not JSON: ${reason}` }], error);
+  }
+  return parseServers(content, { file, variables });
+}
+
+/** The same for content that is already read. @throws {ServersFileError} */
+export function parseServers(
+  content: unknown,
+  { file = "(given)", variables = {} }: { file?: string; variables?: Variables } = {},
+): ServersConfig {
+  if (!isJsonObject(content) || !isJsonObject(content["mcpServers"])) {
+    throw new ServersFileError(file, [{ message: 'must be an object with a field "mcpServers"' }]);
+  }
+  const missing: { server: string; field: string; message: string }[] = [];
+  const servers = Object.entries(content["mcpServers"]).map(([server, entry]) => {
+    const expanded = expandVariables(entry, variables, (variable, path) => {
+      missing.push({ server, field: path.join("."), message: `variable ${variable} is not set` });
+    });
+    return [server, withType(expanded)];
+  });
+  const parsed = ServersConfigSchema.safeParse({ mcpServers: Object.fromEntries(servers) });
+  const invalid = (parsed.error?.issues ?? []).map((issue) => {
+    const [, server, ...field] = issue.path.map(String);
+    return { server, field: field.join(".") || undefined, message: issue.message };
+  });
+  if (missing.length > 0 || !parsed.success) throw new ServersFileError(file, [...missing, ...invalid]);
+  return parsed.data;
+}
+
+/** Servers are mostly written without `type`: what has a command is stdio, what has a url is HTTP. */
+function withType(entry: unknown): unknown {
+  if (!isJsonObject(entry)) return entry;
+  if (entry["type"] === "streamable-http") return { ...entry, type: "http" };
+  if (entry["type"] !== undefined) return entry;
+  if (typeof entry["command"] === "string") return { type: "stdio", ...entry };
+  return "url" in entry ? { type: "http", ...entry } : entry;
+}

@@ -1,0 +1,203 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { ToolDescriptor } from "@planwright/plan";
+import { z } from "zod";
+import {
+  type CallTrace,
+  createCallTrace,
+  createTracedFetch,
+  type Fetch,
+  TRACE_HEADER,
+} from "./call-trace.ts";
+import { ServerUnreachableError } from "./errors.ts";
+import { readListedTools } from "./listed-tools.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+/** Answers may hold an output twice, as text and as structure, and escaped. */
+const BYTES_READ_PER_OUTPUT_BYTE = 4;
+const MAX_PAGES = 100;
+/** Lines of a child's standard error kept for the message when it does not come up. */
+const STDERR_TAIL_CHARACTERS = 2_000;
+
+/** A live connection to one server. */
+export interface Session {
+  readonly client: Client;
+  /** True when closing the stream of a call is what cancels it (streamable HTTP from revision 2026-07-28). */
+  readonly cancelsByClosing: boolean;
+  /** A call begins; it must {@link end}. */
+  begin(): CallTrace;
+  end(trace: CallTrace): void;
+  /** Asks the server for its tools. @throws what the SDK throws */
+  listTools(timeoutMs: number): Promise<{ tools: ToolDescriptor[]; warnings: string[] }>;
+  /** Closes when the last call under way has ended. */
+  retire(): void;
+  /** Closes at once: calls under way fail. */
+  close(): Promise<void>;
+}
+
+/** How to open a session. */
+export interface SessionOptions {
+  server: string;
+  config: ServerConfig;
+  /** For everything that a server is asked while it comes up, in milliseconds. */
+  timeoutMs: number;
+  maxTools: number;
+  /** Largest output of a call, in bytes. */
+  maxOutputBytes: number;
+  fetch: Fetch;
+  signal: AbortSignal;
+  /** The connection is gone. Called at most once, and not after `close()`. */
+  onClosed(): void;
+  /** The server says that its tools have changed. */
+  onToolsChanged(): void;
+  /** A line that a child process wrote to its standard error. */
+  onStderr(text: string): void;
+  /** Trouble that no caller is told of otherwise. */
+  onError(error: Error): void;
+}
+
+/** Any page: the tools are read one by one later, so that one bad tool does not hide the others. */
+const ToolsPageSchema = z.looseObject({
+  tools: z.array(z.unknown()),
+  nextCursor: z.string().max(65_536).optional(),
+});
+
+/** Connects, by the newest protocol that both sides know. @throws what the SDK throws */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const { server, config } = options;
+  const traces = new Map<string, CallTrace>();
+  let stderr = "";
+  const transport = createTransport(options, traces, (text) => {
+    stderr = (stderr + text).slice(-STDERR_TAIL_CHARACTERS);
+  });
+  traceSends(transport, traces);
+  const client = new Client(
+    { name: "planwright", version: "0.1.0" },
+    {
+      // Over stdio the probe for the newer protocol would start the server's process twice.
+      ...(config.type === "http" ? { versionNegotiation: { mode: "auto" as const } } : {}),
+      inputRequired: { autoFulfill: false },
+      listChanged: {
+        tools: { autoRefresh: false, debounceMs: 100, onChanged: () => options.onToolsChanged() },
+      },
+    },
+  );
+  let isClosing = false;
+  client.onerror = (error) => options.onError(error);
+  client.onclose = () => {
+    if (!isClosing) options.onClosed();
+    isClosing = true;
+  };
+  const close = async () => {
+    isClosing = true;
+    for (const trace of traces.values()) trace.abort.abort();
+    await client.close();
+  };
+  try {
+    await client.connect(transport, { timeout: options.timeoutMs, signal: options.signal });
+  } catch (error) {
+    await close().catch((failure: unknown) => options.onError(toError(failure)));
+    const tail = stderr.trim();
+    throw tail === "" ? error : new ServerUnreachableError(server, `it wrote: ${tail}`, error);
+  }
+  let nextTrace = 1;
+  let isRetired = false;
+  const closeWhenIdle = () => {
+    if (!isRetired || traces.size > 0 || isClosing) return;
+    void close().catch((error: unknown) => options.onError(toError(error)));
+  };
+  return {
+    client,
+    cancelsByClosing: config.type === "http" && client.getProtocolEra() === "modern",
+    begin: () => {
+      const trace = createCallTrace(String(nextTrace++));
+      traces.set(trace.id, trace);
+      return trace;
+    },
+    end: (trace) => {
+      traces.delete(trace.id);
+      trace.abort.abort();
+      closeWhenIdle();
+    },
+    retire: () => {
+      isRetired = true;
+      closeWhenIdle();
+    },
+    listTools: (timeoutMs) => listTools(client, options, timeoutMs),
+    close,
+  };
+}
+
+function createTransport(
+  { config, fetch, maxOutputBytes, onStderr }: SessionOptions,
+  traces: ReadonlyMap<string, CallTrace>,
+  keepStderr: (text: string) => void,
+): StdioClientTransport | StreamableHTTPClientTransport {
+  const maxBytes = maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE;
+  if (config.type === "http") {
+    return new StreamableHTTPClientTransport(new URL(config.url), {
+      requestInit: { headers: config.headers },
+      fetch: createTracedFetch(fetch, traces, maxBytes),
+    });
+  }
+  const transport = new StdioClientTransport({
+    command: config.command,
+    args: config.args,
+    env: config.env,
+    ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+    stderr: "pipe",
+    maxBufferSize: maxBytes,
+  });
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    const text = chunk.toString("utf8");
+    keepStderr(text);
+    onStderr(text);
+  });
+  return transport;
+}
+
+/** Marks the trace of a call when its request is handed to the transport. */
+function traceSends(
+  transport: StdioClientTransport | StreamableHTTPClientTransport,
+  traces: ReadonlyMap<string, CallTrace>,
+): void {
+  type Send = (message: object, options?: { headers?: Readonly<Record<string, string>> }) => Promise<void>;
+  const send = transport.send.bind(transport) as Send;
+  const traced: Send = (message, options) => {
+    const trace = traces.get(options?.headers?.[TRACE_HEADER] ?? "");
+    if (trace !== undefined && "id" in message) {
+      trace.sent = true;
+      trace.requestId = message.id as string | number;
+    }
+    return send(message, options);
+  };
+  transport.send = traced;
+}
+
+async function listTools(
+  client: Client,
+  { server, config, maxTools, signal }: SessionOptions,
+  timeoutMs: number,
+): Promise<{ tools: ToolDescriptor[]; warnings: string[] }> {
+  if (client.getServerCapabilities()?.tools === undefined) return { tools: [], warnings: [] };
+  const listed: unknown[] = [];
+  const read = (...more: string[]) => {
+    const { tools, warnings } = readListedTools(server, config, listed.slice(0, maxTools));
+    return { tools, warnings: [...more, ...warnings] };
+  };
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const request = { method: "tools/list", params };
+    const answer = await client.request(request, ToolsPageSchema, { timeout: timeoutMs, signal });
+    listed.push(...answer.tools);
+    if (listed.length > maxTools) return read(`More than ${maxTools} tools are listed; the rest is left out`);
+    cursor = answer.nextCursor;
+    if (cursor === undefined) return read();
+  }
+  return read(`More than ${MAX_PAGES} pages of tools are listed; the rest is left out`);
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new ServerUnreachableError("", String(error), error);
+}

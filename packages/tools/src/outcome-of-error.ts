@@ -1,0 +1,209 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from "@modelcontextprotocol/client";
+import type { Outcome, StepErrorCode } from "@planwright/engine";
+import { CodedError, type JsonValue, JsonValueSchema } from "@planwright/plan";
+import type { CallTrace } from "./call-trace.ts";
+import { AnswerTooLargeError, ServerUnreachableError } from "./errors.ts";
+
+type Failure = Extract<Outcome, { type: "failed" }>;
+
+/** The call that failed. */
+export interface FailedCall {
+  tool: string;
+  server: string;
+  timeoutMs: number;
+  trace: CallTrace;
+  /** True when the caller asked for its end. */
+  cancelled: boolean;
+}
+
+/** Failures of a connection that never came about: not one byte of the request was sent. */
+const NOT_CONNECTED = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EHOSTDOWN",
+  "ENETDOWN",
+  "EADDRNOTAVAIL",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "CERT_HAS_EXPIRED",
+  "ENOENT",
+  "EACCES",
+]);
+
+/** JSON-RPC errors by which a server says that it did not look at the call. */
+const NOT_LOOKED_AT: readonly number[] = [
+  ProtocolErrorCode.ParseError,
+  ProtocolErrorCode.InvalidRequest,
+  ProtocolErrorCode.MethodNotFound,
+];
+
+/**
+ * What became of a call that threw. The `effect` errs on the side of `unknown`: `none` is said only when the request
+ * cannot have reached the tool, `reported` only when the server answered this very call.
+ */
+export function outcomeOfError(error: unknown, call: FailedCall): Failure {
+  const { trace, server, tool } = call;
+  if (error instanceof AnswerTooLargeError) {
+    return failed("TOOL_RESULT_TOO_LARGE", `${tool}: ${error.message}`, "reported", false);
+  }
+  if (!trace.sent) return notSent(error, call);
+  const { status } = trace;
+  if (status !== undefined && (status < 200 || status >= 300)) return outcomeOfStatus(status, error, call);
+  if (error instanceof ProtocolError) return outcomeOfProtocolError(error, tool);
+  if (error instanceof SdkError && !(error instanceof SdkHttpError)) {
+    const outcome = outcomeOfSdkError(error, call);
+    if (outcome !== undefined) return outcome;
+  }
+  const code = errorCodeOf(error);
+  if (code !== undefined && NOT_CONNECTED.has(code)) return notSent(error, call);
+  if (error instanceof SyntaxError || status !== undefined) {
+    const message = `${tool}: the answer of ${server} is not a valid one, or was cut off`;
+    return failed("TOOL_RESULT_INVALID", message, "unknown", true);
+  }
+  return lost(call);
+}
+
+function notSent(error: unknown, { server }: FailedCall): Failure {
+  const reason = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
+  const message =
+    error instanceof ServerUnreachableError ? error.message : `Server ${server} cannot be reached: ${reason}`;
+  return failed("TOOL_UNREACHABLE", message, "none", true);
+}
+
+function lost({ tool, server }: FailedCall): Failure {
+  const message = `${tool}: the connection to ${server} was lost before the answer came`;
+  return failed("TOOL_CONNECTION_LOST", message, "unknown", true);
+}
+
+/** Statuses below 500 are given before a call is looked at; behind those above it may have been made. */
+function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Failure {
+  const { server, tool, trace } = call;
+  const { retryAfterMs } = trace;
+  if (status === 401 || status === 403) {
+    return failed(
+      "TOOL_UNAUTHORIZED",
+      `${tool}: server ${server} refuses access (HTTP ${status})`,
+      "none",
+      false,
+    );
+  }
+  if (status === 429) {
+    return failed(
+      "TOOL_RATE_LIMITED",
+      `${tool}: server ${server} is called too often`,
+      "none",
+      true,
+      retryAfterMs,
+    );
+  }
+  if (error instanceof ProtocolError && isUnknownTool(error, tool)) return notFound(tool);
+  if (status === 404) {
+    return failed(
+      "TOOL_UNREACHABLE",
+      `Server ${server} has no such endpoint or session (HTTP 404)`,
+      "none",
+      true,
+    );
+  }
+  if (status < 500 && status !== 408) {
+    return failed(
+      "TOOL_FAILED",
+      `${tool}: server ${server} refused the call (HTTP ${status})`,
+      "none",
+      false,
+    );
+  }
+  const message = `${tool}: server ${server} failed (HTTP ${status}); the call may have been made`;
+  return failed("TOOL_CONNECTION_LOST", message, "unknown", true, retryAfterMs);
+}
+
+function outcomeOfProtocolError(error: ProtocolError, tool: string): Failure {
+  if (isUnknownTool(error, tool)) return notFound(tool);
+  const effect = NOT_LOOKED_AT.includes(error.code) ? "none" : "reported";
+  const message = `${tool}: ${error.message.slice(0, 2_000)}`;
+  const data = JsonValueSchema.safeParse(error.data);
+  return failed("TOOL_FAILED", message, effect, false, undefined, data.success ? data.data : undefined);
+}
+
+function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefined {
+  const { tool, server, timeoutMs } = call;
+  switch (error.code) {
+    case SdkErrorCode.RequestTimeout:
+      if (call.cancelled) {
+        const message = `${tool}: the call was cancelled; whether ${server} had acted is not known`;
+        return failed("CANCELLED", message, "unknown", false);
+      }
+      return failed("TOOL_TIMEOUT", `${tool}: no answer within ${timeoutMs} ms`, "unknown", true);
+    case SdkErrorCode.NotConnected:
+      return notSent(error, call);
+    case SdkErrorCode.InvalidResult:
+      return failed("TOOL_RESULT_INVALID", `${tool}: the result is not one of MCP`, "reported", false);
+    case SdkErrorCode.UnsupportedResultType:
+      return failed("TOOL_FAILED", `${tool}: it asks for input, which a plan cannot give`, "reported", false);
+    case SdkErrorCode.MethodNotSupportedByProtocolVersion:
+    case SdkErrorCode.CapabilityNotSupported:
+      return failed("TOOL_NOT_FOUND", `Server ${server} does not offer tools`, "none", false);
+    default:
+      return undefined;
+  }
+}
+
+/** The failure of a call to a tool that is not there. */
+export function notFound(tool: string): Failure {
+  return failed("TOOL_NOT_FOUND", `There is no tool ${tool}`, "none", false);
+}
+
+function isUnknownTool(error: ProtocolError, tool: string): boolean {
+  if (error.code !== ProtocolErrorCode.InvalidParams && error.code !== ProtocolErrorCode.MethodNotFound)
+    return false;
+  return isUnknownToolText(error.message, tool);
+}
+
+/** True for the words by which servers built on the official libraries say that they have no such tool. */
+export function isUnknownToolText(text: string, tool: string): boolean {
+  const said = text.replace(/^MCP error -\d+: /, "");
+  const names = [tool, `'${tool}'`, `"${tool}"`];
+  return names.some(
+    (name) =>
+      said === `Tool ${name} not found` ||
+      said === `Tool not found: ${name}` ||
+      said === `Unknown tool: ${name}`,
+  );
+}
+
+/** The code of an error of Node, or of what caused it. */
+function errorCodeOf(error: unknown): string | undefined {
+  for (let current: unknown = error, depth = 0; current instanceof Error && depth < 5; depth++) {
+    if (!(current instanceof CodedError) && !(current instanceof SdkError) && "code" in current) {
+      if (typeof current.code === "string") return current.code;
+    }
+    current = current.cause;
+  }
+  return undefined;
+}
+
+/** An {@link Outcome} of type failed. */
+export function failed(
+  code: StepErrorCode,
+  message: string,
+  effect: Failure["effect"],
+  retryable: boolean,
+  retryAfterMs?: number | undefined,
+  data?: JsonValue | undefined,
+): Failure {
+  const error = { code, message, retryable, ...(data === undefined ? {} : { data }) };
+  return { type: "failed", error, effect, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}

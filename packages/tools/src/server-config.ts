@@ -1,0 +1,48 @@
+import { ContractDeclarationSchema } from "@planwright/plan";
+import { z } from "zod";
+
+/** Name of a server in the configuration; tools of equal names are told apart by it: `server/tool`. */
+const ServerNameSchema = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 . _ -");
+
+const common = {
+  /** True: hints of this server may also loosen what its tools are held to. */
+  trusted: z.boolean().default(false),
+  disabled: z.boolean().default(false),
+  /** The operator's word on the contracts of tools, by tool name; wins over everything. */
+  tools: z.record(z.string().min(1).max(128), ContractDeclarationSchema.strict()).default({}),
+  /** Longest a call of a tool may take, in milliseconds; calls that ask for less get less. */
+  timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
+};
+
+/** A server that is started as a child process and spoken to over its standard input and output. */
+export const StdioServerSchema = z.strictObject({
+  type: z.literal("stdio"),
+  command: z.string().min(1).max(4_096),
+  args: z.array(z.string().max(65_536)).max(1_000).default([]),
+  /** Given to the process beside PATH, HOME and the like; nothing else of our environment is. */
+  env: z.record(z.string().min(1), z.string()).default({}),
+  cwd: z.string().min(1).max(4_096).optional(),
+  ...common,
+});
+
+/** A server that is reached over streamable HTTP. */
+export const HttpServerSchema = z.strictObject({
+  type: z.literal("http"),
+  url: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(4_096),
+  headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/), z.string().max(65_536)).default({}),
+  ...common,
+});
+
+/** How to reach one MCP server. */
+export const ServerConfigSchema = z.discriminatedUnion("type", [StdioServerSchema, HttpServerSchema]);
+export type StdioServerConfig = z.output<typeof StdioServerSchema>;
+export type HttpServerConfig = z.output<typeof HttpServerSchema>;
+export type ServerConfig = z.output<typeof ServerConfigSchema>;
+
+/** All MCP servers, by name. */
+export const ServersConfigSchema = z.strictObject({
+  mcpServers: z.record(ServerNameSchema, ServerConfigSchema),
+});
+export type ServersConfig = z.output<typeof ServersConfigSchema>;
+/** As written by people: defaults may be left out. */
+export type ServersConfigInput = z.input<typeof ServersConfigSchema>;

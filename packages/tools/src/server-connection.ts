@@ -1,0 +1,269 @@
+import type { ToolDescriptor } from "@planwright/plan";
+import type { Fetch } from "./call-trace.ts";
+import { ServerUnreachableError } from "./errors.ts";
+import { openSession, type Session } from "./open-session.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+/** First wait after a connection broke or did not come up, in milliseconds; doubles each time. */
+const FIRST_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 30_000;
+/** A connection that lived this long starts the backoff from the beginning again. */
+const STABLE_MS = 10_000;
+/** A call makes a waiting connection try at once, but not more often than this. */
+const MIN_ATTEMPT_INTERVAL_MS = 500;
+
+/** Where the connection to a server stands. */
+export interface ServerStatus {
+  server: string;
+  state: "connected" | "connecting" | "waiting" | "closed";
+  tools: number;
+  /** Why there is no connection, while there is none. */
+  error?: string | undefined;
+  /** Unix milliseconds of the next attempt, while waiting. */
+  nextAttemptAt?: number | undefined;
+}
+
+/** What a connection tells. */
+export interface ConnectionEvents {
+  /** The tools of the server are known, for the first time or anew. */
+  onTools(tools: ToolDescriptor[]): void;
+  onLog(level: "debug" | "info" | "warn", message: string, facts: object): void;
+}
+
+/** Settings of all connections. */
+export interface ConnectionOptions {
+  connectTimeoutMs: number;
+  maxTools: number;
+  maxOutputBytes: number;
+  /** How often the tools are listed again, beside the server's own notifications. */
+  refreshMs: number;
+  fetch: Fetch;
+}
+
+/** A connection that comes back by itself. */
+export interface ServerConnection {
+  readonly server: string;
+  readonly config: ServerConfig;
+  start(): void;
+  /** Resolves when no attempt is under way. */
+  settled(): Promise<void>;
+  status(): ServerStatus;
+  /** The session, as soon as there is one. @throws {ServerUnreachableError} when the next attempt fails as well */
+  session(signal: AbortSignal): Promise<Session>;
+  /** This session no longer reaches the server: a new one is opened, the old one ends with its last call. */
+  suspect(session: Session, reason: string): void;
+  close(): Promise<void>;
+}
+
+type State =
+  | { name: "idle" }
+  | { name: "connecting"; attempt: Promise<Session> }
+  | { name: "connected"; session: Session; since: number }
+  | { name: "waiting"; error: ServerUnreachableError; timer: NodeJS.Timeout; until: number }
+  | { name: "closed" };
+
+/**
+ * Keeps one server connected:
+ * 1. At most one session takes new calls, and at most one attempt is under way.
+ * 2. Every end of a session or attempt leads to the next attempt, after a wait that doubles, until `close()`.
+ * 3. No failure of a server ever throws out of here, except to the call that waits for it.
+ */
+export function createServerConnection(
+  server: string,
+  config: ServerConfig,
+  options: ConnectionOptions,
+  events: ConnectionEvents,
+): ServerConnection {
+  let state: State = { name: "idle" };
+  let failures = 0;
+  let lastAttemptAt = Number.NEGATIVE_INFINITY;
+  let toolCount = 0;
+  let refreshTimer: NodeJS.Timeout | undefined;
+  const closing = new AbortController();
+  /** Sessions that take no more calls but may still have some. */
+  const retired = new Set<Session>();
+
+  /** For use after a wait, which the compiler does not see. */
+  const currentState = (): State => state;
+
+  async function attempt(): Promise<Session> {
+    lastAttemptAt = performance.now();
+    let session: Session | undefined;
+    let isLost = false;
+    try {
+      session = await openSession({
+        server,
+        config,
+        timeoutMs: options.connectTimeoutMs,
+        maxTools: options.maxTools,
+        maxOutputBytes: options.maxOutputBytes,
+        fetch: options.fetch,
+        signal: closing.signal,
+        onClosed: () => {
+          isLost = true;
+          if (session !== undefined) retired.delete(session);
+          if (state.name === "connected" && state.session === session)
+            reconnectLater("the connection was closed");
+        },
+        onToolsChanged: () => void refresh(),
+        onStderr: (text) =>
+          events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) }),
+        onError: (error) =>
+          events.onLog("debug", "trouble with the connection", { server, reason: error.message }),
+      });
+      await readTools(session);
+      if (isLost) throw new ServerUnreachableError(server, "the connection was closed");
+    } catch (error) {
+      await session?.close().catch(ignore);
+      const failure =
+        error instanceof ServerUnreachableError
+          ? error
+          : new ServerUnreachableError(
+              server,
+              error instanceof Error ? reasonOf(error) : String(error),
+              error,
+            );
+      wait(failure);
+      throw failure;
+    }
+    if (closing.signal.aborted) {
+      await session.close();
+      throw new ServerUnreachableError(server, "the connections are being closed");
+    }
+    state = { name: "connected", session, since: performance.now() };
+    events.onLog("info", "connected", { server, tools: toolCount });
+    scheduleRefresh();
+    return session;
+  }
+
+  function connect(): Promise<Session> {
+    if (state.name === "waiting") clearTimeout(state.timer);
+    const promise = attempt();
+    promise.catch(ignore); // its failure is in the state; a call that waits for it is told
+    if (state.name !== "closed") state = { name: "connecting", attempt: promise };
+    return promise;
+  }
+
+  function wait(error: ServerUnreachableError): void {
+    if (state.name === "closed") return;
+    failures += 1;
+    const backoffMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
+    const delayMs = Math.round(backoffMs * (0.5 + Math.random() / 2));
+    const timer = setTimeout(() => void connect(), delayMs);
+    state = { name: "waiting", error, timer, until: performance.now() + delayMs };
+    events.onLog("warn", "not connected", { server, reason: error.message, nextAttemptMs: delayMs });
+  }
+
+  function reconnectLater(reason: string): void {
+    clearTimeout(refreshTimer);
+    if (state.name === "connected" && performance.now() - state.since >= STABLE_MS) failures = 0;
+    wait(new ServerUnreachableError(server, reason));
+  }
+
+  async function readTools(session: Session): Promise<void> {
+    const { tools, warnings } = await session.listTools(options.connectTimeoutMs);
+    for (const warning of warnings) events.onLog("warn", warning, { server });
+    toolCount = tools.length;
+    events.onTools(tools);
+  }
+
+  async function refresh(): Promise<void> {
+    if (state.name !== "connected") return;
+    const { session } = state;
+    try {
+      await readTools(session);
+      scheduleRefresh();
+    } catch (error) {
+      suspect(session, error instanceof Error ? reasonOf(error) : String(error));
+    }
+  }
+
+  function scheduleRefresh(): void {
+    clearTimeout(refreshTimer);
+    refreshTimer = setTimeout(() => void refresh(), options.refreshMs);
+    refreshTimer.unref();
+  }
+
+  function suspect(session: Session, reason: string): void {
+    if (state.name !== "connected" || state.session !== session) return;
+    retired.add(session);
+    session.retire();
+    reconnectLater(reason);
+  }
+
+  return {
+    server,
+    config,
+    start: () => void connect(),
+    settled: async () => {
+      if (state.name === "connecting") await state.attempt.then(ignore, ignore);
+    },
+    status: () => ({
+      server,
+      state: state.name === "idle" ? "connecting" : state.name,
+      tools: toolCount,
+      ...(state.name === "waiting"
+        ? {
+            error: state.error.message,
+            nextAttemptAt: Math.round(Date.now() + state.until - performance.now()),
+          }
+        : {}),
+    }),
+    session: async (signal) => {
+      if (state.name === "connected") return state.session;
+      if (state.name === "idle" || state.name === "closed") {
+        throw new ServerUnreachableError(server, "the connections are closed");
+      }
+      if (state.name === "connecting") return await abortable(state.attempt, signal, server);
+      const earliest = Math.min(state.until, lastAttemptAt + MIN_ATTEMPT_INTERVAL_MS);
+      await sleep(earliest - performance.now(), signal);
+      if (signal.aborted) throw new ServerUnreachableError(server, state.error.facts.reason, state.error);
+      const next = currentState();
+      if (next.name === "connected") return next.session;
+      return await abortable(next.name === "connecting" ? next.attempt : connect(), signal, server);
+    },
+    suspect,
+    close: async () => {
+      const last = state;
+      state = { name: "closed" };
+      clearTimeout(refreshTimer);
+      if (last.name === "waiting") clearTimeout(last.timer);
+      closing.abort();
+      const open = last.name === "connected" ? [last.session, ...retired] : [...retired];
+      await Promise.allSettled(open.map((session) => session.close()));
+      if (last.name === "connecting") await last.attempt.catch(ignore);
+    },
+  };
+}
+
+/** For failures that are told elsewhere. */
+function ignore(): void {}
+
+function reasonOf(error: Error): string {
+  const { cause } = error;
+  return cause instanceof Error && cause.message !== ""
+    ? `${error.message} (${cause.message})`
+    : error.message;
+}
+
+function abortable<T>(promise: Promise<T>, signal: AbortSignal, server: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new ServerUnreachableError(server, "no connection came about in time"));
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+  });
+}

@@ -1,0 +1,128 @@
+import type { Outcome } from "@planwright/engine";
+import type { ToolDescriptor } from "@planwright/plan";
+import { callTool, type ToolCall } from "./call-tool.ts";
+import type { Fetch } from "./call-trace.ts";
+import { notFound } from "./outcome-of-error.ts";
+import { nameTools } from "./pending.ts";
+import type { ServersConfig } from "./server-config.ts";
+import { createServerConnection, type ServerConnection, type ServerStatus } from "./server-connection.ts";
+import { toolDigest } from "./tool-digest.ts";
+
+/** Where diagnostics go; a pino logger fits. */
+export interface ToolLogger {
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+}
+
+/** A server's tools, by their own names, with their digests. */
+export interface ServerCatalogue {
+  server: string;
+  tools: { descriptor: ToolDescriptor; digest: string }[];
+}
+
+/** Settings of {@link createToolClients}; each has a default. */
+export interface ToolClientsOptions {
+  logger?: ToolLogger | undefined;
+  /** Told whenever the tools of a server became known or changed. */
+  onCatalogue?: ((catalogue: ServerCatalogue) => void) | undefined;
+  /** Longest a server may take to come up and list its tools; 30 s. */
+  connectTimeoutMs?: number | undefined;
+  /** How often each server's tools are listed again; 60 s. */
+  refreshMs?: number | undefined;
+  /** How long a cancelled call may still finish; 5 s. */
+  cancelGraceMs?: number | undefined;
+  /** Largest output of a call; 8 MiB. */
+  maxOutputBytes?: number | undefined;
+  /** Most tools read from one server; 1,000. */
+  maxTools?: number | undefined;
+  /** Makes the HTTP requests; `fetch` of Node, which keeps connections alive. */
+  fetch?: Fetch | undefined;
+}
+
+/** Connections to all configured MCP servers. */
+export interface ToolClients {
+  /** Begins to connect, and waits until every server is connected or has failed once. Never throws because of a server. */
+  start(): Promise<void>;
+  /** All known tools, by unique names; tools of a server that is down stay. */
+  catalogue(): ToolDescriptor[];
+  status(): ServerStatus[];
+  /** Makes a call. Never throws: whatever goes wrong is an outcome. */
+  callTool(call: ToolCall): Promise<Outcome>;
+  /** Closes all connections; calls under way fail. */
+  close(): Promise<void>;
+}
+
+interface NamedTool {
+  descriptor: ToolDescriptor;
+  ownName: string;
+  connection: ServerConnection;
+}
+
+/** Connects to MCP servers and calls their tools. Nothing happens before `start()`. */
+export function createToolClients(config: ServersConfig, options: ToolClientsOptions = {}): ToolClients {
+  const { logger, onCatalogue, cancelGraceMs = 5_000, maxOutputBytes = 8 * 1_048_576 } = options;
+  const toolsOf = new Map<string, { tools: ToolDescriptor[]; digests: string }>();
+  let catalogue: ToolDescriptor[] = [];
+  let byName = new Map<string, NamedTool>();
+
+  const connections = Object.entries(config.mcpServers)
+    .filter(([, server]) => !server.disabled)
+    .map(([name, server]) =>
+      createServerConnection(
+        name,
+        server,
+        {
+          connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+          refreshMs: options.refreshMs ?? 60_000,
+          maxTools: options.maxTools ?? 1_000,
+          maxOutputBytes,
+          fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+        },
+        {
+          onTools: (tools) => takeTools(name, tools),
+          onLog: (level, message, facts) => logger?.[level](facts, message),
+        },
+      ),
+    );
+
+  function takeTools(server: string, tools: ToolDescriptor[]): void {
+    const withDigests = tools.map((descriptor) => ({ descriptor, digest: toolDigest(descriptor) }));
+    const digests = withDigests.map(({ descriptor, digest }) => `${descriptor.name} ${digest}`).join("\n");
+    if (toolsOf.get(server)?.digests === digests) return;
+    toolsOf.set(server, { tools, digests });
+    nameAll();
+    onCatalogue?.({ server, tools: withDigests });
+  }
+
+  /** In the order of the configuration, so that names do not depend on who connected first. */
+  function nameAll(): void {
+    const own = connections.flatMap((connection) =>
+      (toolsOf.get(connection.server)?.tools ?? []).map((descriptor) => ({ descriptor, connection })),
+    );
+    catalogue = nameTools(own.map(({ descriptor }) => descriptor));
+    byName = new Map();
+    own.forEach(({ descriptor: { name: ownName, server }, connection }, index) => {
+      const descriptor = catalogue[index];
+      if (descriptor === undefined) return;
+      const named = { descriptor, ownName, connection };
+      byName.set(`${server}/${ownName}`, named);
+      byName.set(descriptor.name, named);
+    });
+  }
+
+  return {
+    start: async () => {
+      for (const connection of connections) connection.start();
+      await Promise.all(connections.map((connection) => connection.settled()));
+    },
+    catalogue: () => [...catalogue],
+    status: () => connections.map((connection) => connection.status()),
+    callTool: async (call) => {
+      const named = byName.get(call.tool);
+      if (named === undefined) return notFound(call.tool);
+      return await callTool(call, { ...named, maxOutputBytes, cancelGraceMs });
+    },
+    close: async () => void (await Promise.all(connections.map((connection) => connection.close()))),
+  };
+}
