@@ -47,6 +47,10 @@ export interface RequestDocument {
   autoExecute: boolean;
   planning: {
     lease: Lease | null;
+    /** Highest epoch ever given; survives a release of the lease. */
+    epoch: number;
+    /** From when on a planner may claim the request; null: never. */
+    dueAt: Date | null;
     /** Claims made so far: a request that kills its planner is ended after 5. */
     claims: number;
     startedAt: Date | null;
@@ -86,8 +90,13 @@ export interface PlanDocument {
   epoch: number;
   /** Claims since the last step that made progress. */
   claimsWithoutProgress: number;
-  /** When a WAITING plan may be looked at again. */
-  wakeAt: Date | null;
+  /**
+   * From when on an executor may claim the plan: QUEUED: when it was queued; RUNNING: when the lease ends;
+   * WAITING: when its reason may be gone; null: never by itself.
+   */
+  dueAt: Date | null;
+  /** Finished units at the last claim: a claim that finds more has seen progress. */
+  progressSeen: number;
   waitReason: WaitReason | null;
   cancelRequestedAt: Date | null;
   deadlineAt: Date | null;
@@ -130,6 +139,8 @@ export interface StepDocument {
   status: StepStatus;
   /** Epoch of the plan's lease; every write filters on it. */
   epoch: number;
+  /** Names the last write, so that one whose answer was lost can be told from one that was refused. */
+  writeId: string | null;
   attempts: AttemptDocument[];
   effectClass: EffectClass | null;
   /** Resolved arguments of the latest attempt. */

@@ -1,12 +1,12 @@
 import type { Call, StepError, StepRecord } from "@planwright/engine";
 import type {
   Diagnostic,
-  JsonValue,
   Plan,
   PlanId,
   RequestId,
   RequestStatus,
   ToolDescriptor,
+  WaitReason,
 } from "@planwright/plan";
 import type {
   FinishCommand,
@@ -109,9 +109,12 @@ export interface PlanClaim {
   plan: PlanDocument & { plan: Plan };
   epoch: number;
   owner: string;
+  /** Every unit's document by key, kept current by the writes of this claim. */
+  steps: Map<string, StepDocument>;
+  /** The same as the engine reads it, as found at the claim. */
   records: StepRecord[];
-  /** Milliseconds that the lease lasts, counted from before the claim was sent. */
-  leaseMs: number;
+  /** No call may start later: a reading of `performance.now()`, taken before the claim or renewal was sent, plus the lease. */
+  validUntil: number;
 }
 
 /** An attempt's durable intent (R2). */
@@ -139,14 +142,20 @@ export interface ExecutionStore {
   renewLease(claim: PlanClaim): Promise<{ state: "held"; cancelRequested: boolean } | { state: "lost" }>;
   /** Plans that are due and that nobody holds, oldest first: for the sweeper. */
   findClaimable(limit: number): Promise<PlanId[]>;
-  /** Writes intents; durable when it returns. @throws {LeaseLostError} */
+  /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */
+  now(): number;
+  /** Of the plans held, those whose end was asked for. */
+  findCancelRequested(planIds: readonly PlanId[]): Promise<PlanId[]>;
+  /** Brings requests in line whose plan ended while its executor died before saying so. Returns how many. */
+  reconcileRequests(): Promise<number>;
+  /** Writes intents; durable when it returns. Those of class R need not be awaited: a result that comes first replaces them. @throws {LeaseLostError} */
   writeIntents(claim: PlanClaim, intents: readonly Intent[]): Promise<void>;
   /** Writes the new states of units; durable when it returns. @throws {LeaseLostError} */
   writeRecords(claim: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]): Promise<void>;
   /** Gives the plan back: WAITING until `wakeAt`, or QUEUED to hand it over. @throws {LeaseLostError} */
   releasePlan(
     claim: PlanClaim,
-    to: { status: "WAITING"; reason: string; wakeAt: Date | null } | { status: "QUEUED" },
+    to: { status: "WAITING"; reason: WaitReason; dueAtMs: number | null } | { status: "QUEUED" },
   ): Promise<void>;
   /** The terminal write of plan and request. @throws {LeaseLostError} */
   finishPlan(claim: PlanClaim, finish: FinishCommand): Promise<void>;
@@ -159,4 +168,9 @@ export interface ExecutionStore {
   keepOnlyServers(servers: readonly string[]): Promise<void>;
 }
 
-export type { JsonValue };
+/** Everything, with its life. */
+export interface Store extends ClientStore, PlanningStore, ExecutionStore {
+  /** Answers when MongoDB does. @throws {StoreUnavailableError} */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,58 @@
+import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
+import type {
+  ModelCallDocument,
+  PlanDocument,
+  RequestDocument,
+  StepDocument,
+  ToolDocument,
+} from "./documents.ts";
+
+/** The collections, typed, with the client that owns them. */
+export interface Collections {
+  client: MongoClient;
+  requests: Collection<RequestDocument>;
+  plans: Collection<PlanDocument>;
+  steps: Collection<StepDocument>;
+  modelCalls: Collection<ModelCallDocument>;
+  tools: Collection<ToolDocument>;
+}
+
+/** The typed collections of a database; makes nothing. */
+export function openCollections(client: MongoClient, db: Db): Collections {
+  return {
+    client,
+    requests: db.collection("requests"),
+    plans: db.collection("plans"),
+    steps: db.collection("steps"),
+    modelCalls: db.collection("modelCalls"),
+    tools: db.collection("tools"),
+  };
+}
+
+/** Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents alone. */
+const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[] } = {
+  requests: [
+    { key: { tenant: 1, createdAt: -1, _id: -1 } },
+    { key: { tenant: 1, status: 1, createdAt: -1, _id: -1 } },
+    { key: { "planning.dueAt": 1 }, partialFilterExpression: { "planning.dueAt": { $type: "date" } } },
+    { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
+  ],
+  plans: [
+    { key: { tenant: 1, requestId: 1, version: -1 }, unique: true },
+    { key: { dueAt: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
+  ],
+  steps: [{ key: { tenant: 1, planId: 1, position: 1, item: 1 } }, { key: { planId: 1, finishedAt: 1 } }],
+  modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1 } }],
+  tools: [{ key: { server: 1 } }],
+};
+
+/** Makes the indexes that are not there yet. Safe to run in many processes at once. */
+export async function createIndexes(collections: Collections): Promise<void> {
+  await Promise.all([
+    collections.requests.createIndexes(INDEXES.requests),
+    collections.plans.createIndexes(INDEXES.plans),
+    collections.steps.createIndexes(INDEXES.steps),
+    collections.modelCalls.createIndexes(INDEXES.modelCalls),
+    collections.tools.createIndexes(INDEXES.tools),
+  ]);
+}

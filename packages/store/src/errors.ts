@@ -1,0 +1,40 @@
+import { CodedError } from "@planwright/plan";
+
+/** Somebody else owns the plan or request now, or it is over. The holder stops and writes nothing more. */
+export class LeaseLostError extends CodedError<{ id: string; epoch: number }> {
+  readonly code = "LEASE_LOST";
+  readonly retryable = false;
+  constructor(facts: { id: string; epoch: number }) {
+    super(`The lease on ${facts.id} with epoch ${facts.epoch} is no longer held`, facts);
+  }
+}
+
+/** MongoDB did not answer in time. Nothing is known of the write; a later try may succeed. */
+export class StoreUnavailableError extends CodedError<{ operation: string }> {
+  readonly code = "STORE_UNAVAILABLE";
+  readonly retryable = true;
+  constructor(facts: { operation: string }, cause?: unknown) {
+    super(`MongoDB did not answer (${facts.operation})`, facts, { cause });
+  }
+}
+
+/** Transactions, change streams and majority writes need a replica set. */
+export class StandaloneServerError extends CodedError<{ host: string }> {
+  readonly code = "STORE_NOT_A_REPLICA_SET";
+  readonly retryable = false;
+  constructor(facts: { host: string }) {
+    super(
+      `The MongoDB server at ${facts.host} is not part of a replica set; start it with --replSet and run rs.initiate()`,
+      facts,
+    );
+  }
+}
+
+/** A page cursor that this API never gave out. */
+export class CursorInvalidError extends CodedError<{ cursor: string }> {
+  readonly code = "CURSOR_INVALID";
+  readonly retryable = false;
+  constructor(facts: { cursor: string }) {
+    super("The cursor is not one that was given out; leave it away to start at the newest", facts);
+  }
+}

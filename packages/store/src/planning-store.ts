@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import type { RequestId, RequestStatus } from "@planwright/plan";
+import type { ClientSession, UpdateFilter } from "mongodb";
+import type { Collections } from "./collections.ts";
+import type { PlanDocument, RequestDocument } from "./documents.ts";
+import { LeaseLostError } from "./errors.ts";
+import { newPlan, newSteps } from "./new-documents.ts";
+import type { ServerClock } from "./server-clock.ts";
+import type { PlanningClaim, PlanningStore } from "./store.ts";
+import { readCatalogue } from "./tool-catalogue.ts";
+
+/** Claims after which a request that kills its planner is ended. */
+const MAX_PLANNING_CLAIMS = 5;
+
+/** What planning needs. */
+export interface PlanningStoreParts {
+  collections: Collections;
+  clock: ServerClock;
+  /** How long a planner may be silent, in milliseconds. */
+  planningLeaseMs: number;
+  transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;
+}
+
+/** Claiming requests and storing what became of them, fenced by the planning epoch. */
+export function createPlanningStore(parts: PlanningStoreParts): PlanningStore {
+  const { collections, clock, planningLeaseMs, transact } = parts;
+  const { requests, plans, steps, modelCalls } = collections;
+
+  /** Moves a claimed request on; its plan, if any, is inserted in the same transaction. */
+  async function settle(
+    claim: PlanningClaim,
+    change: Partial<RequestDocument> & { status: RequestStatus },
+    plan?: (request: RequestDocument, now: Date) => PlanDocument,
+  ): Promise<PlanDocument | null> {
+    return transact(async (session) => {
+      const now = new Date(clock.now());
+      const update: UpdateFilter<RequestDocument> = {
+        $set: {
+          ...change,
+          updatedAt: now,
+          "planning.lease": null,
+          "planning.dueAt": null,
+          "planning.finishedAt": now,
+        },
+      };
+      const before = await requests.findOneAndUpdate(
+        { _id: claim.request._id, status: "PLANNING", "planning.lease.epoch": claim.epoch },
+        update,
+        { session, returnDocument: "before" },
+      );
+      if (!before) throw new LeaseLostError({ id: claim.request._id, epoch: claim.epoch });
+      if (!plan) return null;
+      const document = plan(before, now);
+      await plans.insertOne(document, { session });
+      if (document.plan && document.status !== "INVALID") {
+        await steps.insertMany(newSteps(document, document.plan), { session });
+      }
+      if (document.status === "QUEUED") {
+        await requests.updateOne({ _id: before._id }, { $set: { status: "EXECUTING" } }, { session });
+      }
+      return document;
+    });
+  }
+
+  return {
+    async claimRequest(requestId, owner) {
+      const sentAt = performance.now();
+      const request = await requests.findOneAndUpdate(
+        {
+          _id: requestId,
+          status: "PLANNING",
+          $expr: { $and: [{ $ne: ["$planning.dueAt", null] }, { $lte: ["$planning.dueAt", "$$NOW"] }] },
+        },
+        [
+          {
+            $set: {
+              "planning.epoch": { $add: ["$planning.epoch", 1] },
+              "planning.claims": { $add: ["$planning.claims", 1] },
+              "planning.dueAt": { $add: ["$$NOW", planningLeaseMs] },
+              "planning.startedAt": { $ifNull: ["$planning.startedAt", "$$NOW"] },
+              "planning.lease": {
+                owner,
+                epoch: { $add: ["$planning.epoch", 1] },
+                expiresAt: { $add: ["$$NOW", planningLeaseMs] },
+              },
+              updatedAt: "$$NOW",
+            },
+          },
+        ],
+        { returnDocument: "after" },
+      );
+      if (!request) return null;
+      clock.observe(request.updatedAt, sentAt);
+      const claim = { request, epoch: request.planning.epoch };
+      if (request.planning.claims <= MAX_PLANNING_CLAIMS) return claim;
+      await settle(claim, {
+        status: "FAILED",
+        error: {
+          code: "POISONED",
+          message: `Planning was begun ${MAX_PLANNING_CLAIMS} times and never came to an end; nothing was executed`,
+        },
+      });
+      return null;
+    },
+
+    async renewPlanning(claim) {
+      const result = await requests.updateOne(
+        { _id: claim.request._id, status: "PLANNING", "planning.lease.epoch": claim.epoch },
+        [
+          {
+            $set: {
+              "planning.dueAt": { $add: ["$$NOW", planningLeaseMs] },
+              "planning.lease.expiresAt": { $add: ["$$NOW", planningLeaseMs] },
+            },
+          },
+        ],
+      );
+      return result.matchedCount === 1;
+    },
+
+    async findUnplanned(limit) {
+      const due = await requests
+        .find({ "planning.dueAt": { $lte: new Date(clock.now()) } }, { projection: { _id: 1 } })
+        .sort({ "planning.dueAt": 1 })
+        .limit(limit)
+        .toArray();
+      return due.map((request): RequestId => request._id);
+    },
+
+    async completePlanning(claim, result) {
+      const stored = await settle(
+        claim,
+        { status: "READY", diagnostics: result.diagnostics },
+        (request, now) =>
+          newPlan({ ...result, request, status: request.autoExecute ? "QUEUED" : "READY", now }),
+      );
+      if (!stored) throw new LeaseLostError({ id: claim.request._id, epoch: claim.epoch });
+      return stored;
+    },
+
+    async failPlanning(claim, { error, diagnostics, raw, plan, origin }) {
+      const change = { status: "FAILED" as const, error, diagnostics };
+      const hasSomethingToShow = raw !== null || plan !== null;
+      await settle(
+        claim,
+        change,
+        hasSomethingToShow
+          ? (request, now) => newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now })
+          : undefined,
+      );
+    },
+
+    async askQuestions(claim, questions) {
+      await settle(claim, { status: "NEEDS_INPUT", questions });
+    },
+
+    async recordModelCall(call) {
+      await modelCalls.insertOne({ ...call, _id: randomUUID(), createdAt: new Date(clock.now()) });
+    },
+
+    toolCatalogue: () => readCatalogue(collections),
+  };
+}
