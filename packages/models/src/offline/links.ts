@@ -1,0 +1,66 @@
+import type { JsonObject } from "@planwright/plan";
+import type { Parameter } from "./parameter.ts";
+import type { ToolWords } from "./tool-words.ts";
+
+/** A step that an earlier clause, or an earlier object of the same clause, became. */
+export interface PlannedStep {
+  id: string;
+  words: ToolWords;
+  arguments: JsonObject;
+  dependsOn: string[];
+  /** Position of its clause in the sentence, from 0. */
+  clause: number;
+}
+
+/**
+ * A reference from a step's output to what a parameter points to, such as `<<createAuthor._id>>`;
+ * null when the step is about another kind of thing, or its tool does not say which field holds the id.
+ */
+export function linkTo(parameter: Parameter, step: PlannedStep): string | null {
+  if (!parameter.link || step.words.isListing) return null;
+  const noun = parameter.link.thing.split(" ").at(-1) ?? "";
+  if (noun === step.words.thing) return linkToThingOf(parameter, step);
+  const isNamed = step.words.thing === null && step.words.outputs.has(parameter.name);
+  return isNamed ? `<<${step.id}.${parameter.name}>>` : null;
+}
+
+/** The same, whatever the parameter calls the thing: for "from Alice" where the parameter is `senderId` and the step makes a user. */
+export function linkToThingOf(parameter: Parameter, step: PlannedStep): string | null {
+  if (!parameter.link || step.words.isListing) return null;
+  const field = fieldFor(parameter.link.ending, parameter.name, step.words);
+  return field === null ? null : `<<${step.id}.${field}>>`;
+}
+
+function fieldFor(ending: string, name: string, { outputs, thing }: ToolWords): string | null {
+  const noun = thing ?? "";
+  const capital = ending.charAt(0).toUpperCase() + ending.slice(1);
+  const plain = ending === "id" ? ["_id", "id"] : [ending];
+  const own = [...plain, `${noun}${capital}`, `${noun}_${ending}`, name];
+  return [...own, ...own.map((field) => `${noun}.${field}`)].find((field) => outputs.has(field)) ?? null;
+}
+
+/** Steps one of whose argument values is this text, or begins with it as a word of its own. */
+export function stepsNamed(steps: readonly PlannedStep[], text: string): PlannedStep[] {
+  const wanted = text.toLowerCase();
+  const values = (step: PlannedStep) =>
+    Object.values(step.arguments).flatMap((value) =>
+      typeof value === "string" ? [value.toLowerCase()] : [],
+    );
+  const exact = steps.filter((step) => values(step).includes(wanted));
+  if (exact.length > 0 || wanted.length < 2) return exact;
+  return steps.filter((step) => values(step).some((value) => value.startsWith(`${wanted} `)));
+}
+
+/** What the words leave open when they point to something made before. */
+export type Latest = { step: PlannedStep; reference: string } | "ambiguous" | null;
+
+/** The step made last that a parameter can point to; "ambiguous" when one clause made several. */
+export function latestLink(parameter: Parameter, steps: readonly PlannedStep[]): Latest {
+  const linked = steps.flatMap((step) => {
+    const reference = linkTo(parameter, step);
+    return reference === null ? [] : [{ step, reference }];
+  });
+  const last = linked.at(-1);
+  if (!last) return null;
+  return linked.filter(({ step }) => step.clause === last.step.clause).length > 1 ? "ambiguous" : last;
+}

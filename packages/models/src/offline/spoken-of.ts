@@ -1,0 +1,63 @@
+import type { JsonValue } from "@planwright/plan";
+import { POINTERS, PRONOUNS } from "./lexicon.ts";
+import { linkTo, type PlannedStep } from "./links.ts";
+import type { Parameter } from "./parameter.ts";
+import type { Token } from "./tokens.ts";
+import { isPlural, stem } from "./words.ts";
+
+/** What "it", "them", "the results", "its content" or "that blog" stand for. */
+export interface SpokenOf {
+  next: number;
+  /** References to the things made, as ids for a parameter that points to such things; else none. */
+  idsFor: (parameter: Parameter) => string[];
+  /** References to the whole outputs, in the form that the parameter takes; null when it can take none. */
+  outputsFor: (parameter: Parameter) => JsonValue | null;
+}
+
+const RESULT_WORDS = new Set("result results output outputs answer answers response responses".split(" "));
+
+/** Finds what the words at a position point back to; null when they do not point back, or to nothing. */
+export function spokenOf(
+  { tokens, steps }: { tokens: readonly Token[]; steps: readonly PlannedStep[] },
+  at: number,
+): SpokenOf | null {
+  const token = tokens[at];
+  const last = steps.at(-1);
+  if (token?.kind !== "word" || !last) return null;
+  const ofClause = (clause: number) => steps.filter((step) => step.clause === clause);
+  const noun = POINTERS.has(token.lower) || token.lower === "all" ? tokens[at + 1] : undefined;
+  if (noun?.kind === "word") {
+    const said = stem(noun.lower);
+    if (RESULT_WORDS.has(noun.lower)) return pointTo(ofClause(last.clause), null, at + 2);
+    const field = [...last.words.outputs].find((name) => name.toLowerCase() === noun.lower);
+    const maker = steps.findLast(
+      (step) => step.words.thing === said || step.words.describedNouns.includes(said),
+    );
+    if (maker && (maker.words.thing === said || field === undefined)) {
+      const makers = ofClause(maker.clause).filter((step) => step.words === maker.words);
+      const isAll =
+        isPlural(noun.lower) || makers.length === 1 || maker.words.thing !== said || !canBePlural(maker);
+      return isAll ? pointTo(makers, null, at + 2) : null;
+    }
+    return field !== undefined && ofClause(last.clause).length === 1 ? pointTo([last], field, at + 2) : null;
+  }
+  if (!PRONOUNS.has(token.lower)) return null;
+  const found = token.lower === "everything" ? [...steps] : ofClause(last.clause);
+  const isOne = token.lower === "it";
+  return isOne && found.length > 1 ? null : pointTo(found, null, at + 1);
+}
+
+/** A tool that makes one thing at a time with an id: "the blog" then means one of several. */
+const canBePlural = (step: PlannedStep) => step.words.outputs.has("_id") || step.words.outputs.has("id");
+
+function pointTo(steps: readonly PlannedStep[], field: string | null, next: number): SpokenOf {
+  const references = steps.map((step) => `<<${step.id}${field === null ? "" : `.${field}`}>>`);
+  return {
+    next,
+    idsFor: (parameter) => (field === null ? steps.flatMap((step) => linkTo(parameter, step) ?? []) : []),
+    outputsFor: (parameter) => {
+      if (parameter.type === "array") return references;
+      return parameter.type === "string" ? references.join("\n") : null;
+    },
+  };
+}

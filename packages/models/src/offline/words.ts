@@ -1,0 +1,47 @@
+/** The words of an identifier, in lower case: `listCommentsByBlog` and `list_comments-by.blog` alike. */
+export function splitName(name: string): string[] {
+  return name
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "")
+    .map((word) => word.toLowerCase());
+}
+
+/** A word without its plural or third-person ending: "authors", "replies", "fetches" -> "author", "reply", "fetch". */
+export function stem(word: string): string {
+  if (word.length <= 3) return word;
+  if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+  if (/(ss|x|z|ch|sh)es$/.test(word)) return word.slice(0, -2);
+  if (word.endsWith("s") && !/(ss|us|is|news)$/.test(word)) return word.slice(0, -1);
+  return word;
+}
+
+/** True for a word in the plural, as far as its ending tells. */
+export const isPlural = (word: string) => stem(word.toLowerCase()) !== word.toLowerCase();
+
+/** Words of a text in lower case, at most `max`. */
+export function wordsOf(text: string, max: number): string[] {
+  return (
+    text
+      .slice(0, max * 40)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  ).slice(0, max);
+}
+
+/** Number of single-character edits between two words, never counted beyond 40 characters. */
+export function editDistance(left: string, right: string): number {
+  const a = left.slice(0, 40);
+  const b = right.slice(0, 40);
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

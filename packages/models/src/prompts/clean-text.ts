@@ -1,0 +1,18 @@
+/** Characters that show nothing but can carry hidden instructions: controls, zero-width, direction marks, tags. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
+
+/** Text of strangers, fit for a prompt: no control or invisible characters, white space single, at most `max` characters. */
+export function cleanText(text: string, max: number): string {
+  const clean = text
+    .slice(0, max * 4)
+    .replace(/\s/g, " ")
+    .replace(INVISIBLE, "")
+    .replace(/ {2,}/g, " ")
+    .trim();
+  return clean.length <= max ? clean : `${clean.slice(0, max - 1)}…`;
+}
+
+/** JSON text without `<`, so that no value can end the block that it stands in. */
+export function dataText(value: unknown): string {
+  return JSON.stringify(value).replaceAll("<", "\\u003c");
+}
