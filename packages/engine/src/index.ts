@@ -1,3 +1,5 @@
+export { decide } from "./decide.ts";
+export { PlanCycleError, PlanInvalidError } from "./errors.ts";
 export {
   type Call,
   type Command,
@@ -10,3 +12,6 @@ export {
   type StepErrorCode,
   type StepRecord,
 } from "./protocol.ts";
+export { createEngineState, type EngineInput } from "./state/create-engine-state.ts";
+export type { EngineState } from "./state/engine-state.ts";
+export { type UnitView, unitViews, waitReasonOf } from "./views.ts";

@@ -49,6 +49,8 @@ export interface StepRecord {
   nextAttemptAt?: number | undefined;
   /** Sorted warnings gathered while arguments were resolved. */
   warnings?: string[] | undefined;
+  /** True once an operator approved the call; kept by every later record of the unit. */
+  approved?: boolean | undefined;
 }
 
 /** One call of a tool that the shell is asked to make. */
@@ -66,7 +68,11 @@ export interface Call {
   effectClass: EffectClass;
   /** The smallest of plan, step and contract, in milliseconds. */
   timeoutMs: number;
-  /** True when this call follows an attempt of class V whose fate is unknown: ask the lookup tool instead of calling. */
+  /**
+   * True when this call follows an attempt of class V whose fate is unknown: ask the lookup tool instead of calling.
+   * Answer `completed` with the step's output when it happened, `failed` with effect `none` when it did not happen (the engine
+   * then calls again), and `failed` with another effect when that cannot be told (the unit is then IN_DOUBT).
+   */
   verify?: boolean | undefined;
 }
 

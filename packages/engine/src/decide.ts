@@ -1,0 +1,119 @@
+import type { Command, EngineEvent } from "./protocol.ts";
+import { admit, expand, offerWhenDurable } from "./schedule/admit.ts";
+import { dispatch, startCall } from "./schedule/dispatch.ts";
+import { checkWaits } from "./schedule/places.ts";
+import { attemptEnded } from "./state/attempt-ended.ts";
+import { concludePlan } from "./state/conclude-plan.ts";
+import type { Caller, EngineState, StepNode } from "./state/engine-state.ts";
+import { finalize, settle } from "./state/settle.ts";
+import { close, executorLost, stop } from "./state/stop.ts";
+import { change, type Turn } from "./state/turn.ts";
+import { applyWord } from "./state/words.ts";
+
+/**
+ * What to do now: takes one event in, changes `state` in place, and returns what the shell has to do, in that order.
+ * Deterministic, without I/O, clock or chance (protocol invariants 1 and 4). One event costs O(log V) for each step that it
+ * concerns, so a whole run takes O((V+E) log V). `cancel`, `deadline` and `pause` may come before `started`.
+ * After `finish` every event gives no commands.
+ */
+export function decide(state: EngineState, event: EngineEvent): Command[] {
+  if (state.finished) return [];
+  const random = event.type === "attempt.ended" ? event.random : 0;
+  const turn: Turn = { state, at: event.at, random, records: [], commands: [] };
+  take(turn, event);
+  if (!state.started) return [];
+  checkWaits(turn);
+  dispatch(turn);
+  concludePlan(turn);
+  return turn.records.length === 0
+    ? turn.commands
+    : [{ type: "record", records: turn.records }, ...turn.commands];
+}
+
+function take(turn: Turn, event: EngineEvent): void {
+  const { state } = turn;
+  switch (event.type) {
+    case "started":
+      if (!state.started) start(turn);
+      return;
+    case "attempt.ended":
+      attemptEnded(turn, event);
+      return;
+    case "recorded":
+      for (const key of event.keys) {
+        const unit = state.units.get(key);
+        if (unit) settle(turn, unit);
+      }
+      return;
+    case "timer":
+      return; // `checkWaits` looks at the time of every event
+    case "cancel":
+      stop(turn, { type: "cancelled", reason: event.reason });
+      return;
+    case "deadline":
+      stop(turn, { type: "expired" });
+      return;
+    case "pause":
+      state.paused = true;
+      return;
+    case "resume":
+      state.paused = false;
+      for (const node of state.held.splice(0)) admit(turn, node);
+      return;
+    case "approval": {
+      const unit = state.stepsById.get(event.stepId)?.unit;
+      const word = { type: "approval", approved: event.approved, reason: event.reason } as const;
+      if (unit) applyWord(turn, unit, word);
+      return;
+    }
+    case "resolve": {
+      const unit = state.units.get(event.key);
+      if (unit) applyWord(turn, unit, { type: "resolve", resolution: event.resolution });
+      return;
+    }
+  }
+}
+
+/** Takes up what the durable records say: first the calls that were under way, then the consequences of what is final. */
+function start(turn: Turn): void {
+  const { state } = turn;
+  state.started = true;
+  for (const node of state.steps) takeUp(turn, node);
+  for (const node of state.steps) if (isRecordedFinal(node)) finalize(turn, node);
+  for (const node of state.steps) if (node.unmet === 0) admit(turn, node);
+  if (state.stopping) for (const node of state.steps) close(turn, node);
+}
+
+function isRecordedFinal({ unit }: StepNode): boolean {
+  if (unit.unacknowledged) return false;
+  return ["COMPLETED", "FAILED", "SKIPPED", "CANCELLED"].includes(unit.status);
+}
+
+function takeUp(turn: Turn, node: StepNode): void {
+  const { state } = turn;
+  const { unit } = node;
+  if (unit.status === "WAITING_APPROVAL") state.awaitingApproval++;
+  if (unit.status === "IN_DOUBT") state.inDoubt++;
+  if (state.stopping) return;
+  if (unit.caller && unit.status === "RUNNING") takeUpLost(turn, unit.caller);
+  if (unit.caller && unit.status === "RETRYING") offerWhenDurable(turn, unit.caller);
+  if (unit.caller || unit.status !== "RUNNING") return;
+  expand(turn, node);
+  for (const caller of node.forEach?.callers ?? []) {
+    if (caller.units.some(({ status }) => status === "RUNNING")) takeUpLost(turn, caller);
+    else offerWhenDurable(turn, caller);
+  }
+}
+
+/** A call was under way when its executor died: K and R are sent again, V is asked about, U is in doubt (DESIGN, attempt). */
+function takeUpLost(turn: Turn, caller: Caller): void {
+  const { effectClass } = caller.step.tool;
+  if (effectClass === "U" || !caller.step.tool.descriptor) {
+    for (const unit of caller.units) {
+      if (unit.status === "RUNNING") change(turn, unit, { status: "IN_DOUBT", error: executorLost(unit) });
+    }
+    return;
+  }
+  caller.verify = effectClass === "V";
+  startCall(turn, caller);
+}

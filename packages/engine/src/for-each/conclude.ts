@@ -1,0 +1,53 @@
+import { isForEachStep, isTerminalStepStatus } from "@planwright/plan";
+import type { Items, StepNode } from "../state/engine-state.ts";
+import { close } from "../state/stop.ts";
+import { change, type Turn } from "../state/turn.ts";
+import { envelopeOf } from "./envelope.ts";
+
+/** Ends a forEach when all that it waits for is durable. O(1) until then. */
+export function concludeItems(turn: Turn, node: StepNode): void {
+  const items = node.forEach;
+  if (!items || !isForEachStep(node.step) || node.final || node.unit.unacknowledged) return;
+  if (node.active > 0 || items.unacknowledged > 0) return;
+  const { errors, minSuccess } = node.step.forEach;
+  const open = items.units.length - items.settled - items.inDoubt;
+  const isWhole = items.ok + items.failed + items.inDoubt === items.units.length;
+  if (turn.state.stopping && !isWhole) close(turn, node);
+  else if (items.stopped && open > 0) skipOpenItems(turn, node, items);
+  else if (errors === "stop" && items.failed > 0)
+    fail(turn, node, items, "and the list stops at the first failure");
+  else if (open > 0 || (errors === "stop" && items.inDoubt > 0))
+    return; // calls, times or an operator will come
+  else if (items.ok < requiredSuccesses(items, minSuccess)) fail(turn, node, items, "which is too few");
+  else change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
+}
+
+/** @param minSuccess - a share in (0, 1) of the items, or a count */
+function requiredSuccesses(items: Items, minSuccess = 0): number {
+  return minSuccess < 1 ? minSuccess * items.units.length : minSuccess;
+}
+
+function skipOpenItems(turn: Turn, node: StepNode, items: Items): void {
+  const message = `Skipped because another item of step '${node.step.id}' failed`;
+  for (const unit of items.units) {
+    if (isTerminalStepStatus(unit.status) || unit.status === "IN_DOUBT") continue;
+    if (unit.status === "RETRYING" && unit.error) change(turn, unit, { status: "FAILED", error: unit.error });
+    else
+      change(turn, unit, { status: "SKIPPED", error: { code: "ITEMS_FAILED", message, retryable: false } });
+  }
+}
+
+function fail(turn: Turn, node: StepNode, items: Items, why: string): void {
+  const first = items.units.find(({ status }) => status === "FAILED");
+  const cause = first?.error ? `; first: item ${first.item}: ${first.error.message}` : "";
+  const message = `${items.ok} of ${items.units.length} items succeeded, ${why}${cause}`;
+  change(turn, node.unit, {
+    status: "FAILED",
+    error: {
+      code: "ITEMS_FAILED",
+      message,
+      retryable: false,
+      data: { ok: items.ok, error: items.failed + items.inDoubt },
+    },
+  });
+}

@@ -1,0 +1,104 @@
+import { type ForEachStep, type JsonValue } from "@planwright/plan";
+import { itemScope, type Resolved, resolveValue } from "../arguments.ts";
+import type { StepError } from "../protocol.ts";
+import type { Caller, EngineState, Items, StepNode, Unit } from "../state/engine-state.ts";
+import { createCaller, createUnit, itemKey } from "../state/units.ts";
+import { batchSize } from "./batch.ts";
+
+/** The items of a forEach with what is durably known of them, or why there are none. */
+export type Expansion =
+  | { ok: true; items: Items; warnings: readonly string[] }
+  | { ok: false; error: StepError };
+
+/**
+ * Fixes the items of a forEach. They follow from durable outputs alone, so an expansion after a crash gives the same items,
+ * keys and batches. Takes time linear in the number of items.
+ */
+export function expandForEach(state: EngineState, node: StepNode, step: ForEachStep): Expansion {
+  const list = resolveValue(state, step.forEach.items);
+  if (!list.ok) return list;
+  if (!Array.isArray(list.value)) {
+    return invalid(`forEach.items of step ${step.id} is ${typeName(list.value)}, not a list`);
+  }
+  const { maxItems } = state.plan.limits;
+  if (list.value.length > maxItems) {
+    return invalid(
+      `forEach of step ${step.id} has ${list.value.length} items; at most ${maxItems} are allowed`,
+    );
+  }
+  const keys = keysOf(state, node, step, list.value);
+  if (!keys.ok) return keys;
+  const units = unitsOf(state, node, list.value.length);
+  const items: Items = {
+    values: list.value,
+    keys: keys.value,
+    units,
+    callers: callersOf(node, step, units),
+    settled: 0,
+    ok: 0,
+    failed: 0,
+    inDoubt: 0,
+    unacknowledged: 0,
+    stopped: false,
+  };
+  return { ok: true, items, warnings: list.warnings };
+}
+
+function invalid(message: string): { ok: false; error: StepError } {
+  return { ok: false, error: { code: "ITEMS_INVALID", message, retryable: false } };
+}
+
+function typeName(value: JsonValue): string {
+  return value === null ? "null" : `a ${typeof value}`;
+}
+
+function keysOf(
+  state: EngineState,
+  node: StepNode,
+  step: ForEachStep,
+  values: readonly JsonValue[],
+): Resolved<string[]> {
+  const keys: string[] = [];
+  const seen = new Map<string, number>();
+  for (const [index, value] of values.entries()) {
+    const key = step.forEach.key;
+    const resolved = key === undefined ? undefined : resolveValue(state, key, itemScope(node, value, index));
+    if (resolved && !resolved.ok) return resolved;
+    const name = resolved ? resolved.value : index;
+    if (typeof name === "object") {
+      return invalid(`forEach.key of step ${step.id} gives ${typeName(name)} for item ${index}, not a text`);
+    }
+    const text = String(name);
+    const earlier = seen.get(text);
+    if (earlier !== undefined) {
+      return invalid(`forEach.key of step ${step.id} gives "${text}" for items ${earlier} and ${index}`);
+    }
+    seen.set(text, index);
+    keys.push(text);
+  }
+  return { ok: true, value: keys, warnings: [] };
+}
+
+function unitsOf(state: EngineState, node: StepNode, count: number): Unit[] {
+  const records = state.itemRecords.get(node.step.id);
+  const units: Unit[] = [];
+  for (let item = 0; item < count; item++) {
+    const unit = createUnit(node, itemKey(node.step.id, item), item, records?.get(item));
+    state.units.set(unit.key, unit);
+    units.push(unit);
+  }
+  return units;
+}
+
+/** One caller for each item, or for each batch: the same split whatever has happened before, so keys stay what they were. */
+function callersOf(node: StepNode, step: ForEachStep, units: readonly Unit[]): Caller[] {
+  const size = batchSize(node, units.length, step.forEach.as);
+  if (size === 1) return units.map((unit, position) => createCaller(node, unit.key, position, [unit]));
+  const callers: Caller[] = [];
+  for (let from = 0; from < units.length; from += size) {
+    const members = units.slice(from, from + size);
+    const key = `${step.id}[${from}..${from + members.length - 1}]`;
+    callers.push(createCaller(node, key, callers.length, members));
+  }
+  return callers;
+}

@@ -1,0 +1,112 @@
+import { evaluateCondition, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
+import { toStepError } from "../arguments.ts";
+import { envelopeOf } from "../for-each/envelope.ts";
+import { expandForEach } from "../for-each/expand.ts";
+import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
+import { change, store, type Turn } from "../state/turn.ts";
+import { enqueue, offer, waitUntil } from "./places.ts";
+
+/** Lets a step whose dependencies are final go on: its condition, its approval, its items, its call. */
+export function admit(turn: Turn, node: StepNode): void {
+  const { state } = turn;
+  if (node.final || node.unit.unacknowledged || node.unit.status !== "PENDING" || state.stopping) return;
+  if (state.paused) {
+    state.held.push(node);
+    return;
+  }
+  if (!node.tool.descriptor) {
+    const message = `Tool ${node.tool.name} of step ${node.step.id} is not known`;
+    change(turn, node.unit, {
+      status: "FAILED",
+      error: { code: "TOOL_NOT_FOUND", message, retryable: false },
+    });
+    return;
+  }
+  if (!node.admitted && !conditionHolds(turn, node)) return;
+  node.admitted = true;
+  const needsApproval = node.step.approval === true || node.tool.contract.requiresApproval;
+  if (needsApproval && !node.unit.approved) change(turn, node.unit, { status: "WAITING_APPROVAL" });
+  else if (isForEachStep(node.step)) expand(turn, node);
+  else if (node.unit.caller) offer(state, node.unit.caller);
+}
+
+/** Evaluates `when`; records SKIPPED or FAILED when the step is not to run. */
+function conditionHolds(turn: Turn, node: StepNode): boolean {
+  const { state } = turn;
+  const { when } = node.step;
+  if (!when) return true;
+  try {
+    const holds = evaluateCondition(when, {
+      outputs: state.outputs,
+      statuses: state.statuses,
+      policy: state.plan.policy,
+    });
+    if (holds) return true;
+    const error = {
+      code: "CONDITION_FALSE",
+      message: "Skipped because its condition is false",
+      retryable: false,
+    };
+    change(turn, node.unit, { status: "SKIPPED", error });
+  } catch (error) {
+    change(turn, node.unit, { status: "FAILED", error: toStepError(error, "CONDITION_INVALID") });
+  }
+  return false;
+}
+
+/** Fixes the items of a forEach and asks for their records before the first call. After a crash only missing ones are asked for. */
+export function expand(turn: Turn, node: StepNode): void {
+  if (!isForEachStep(node.step) || node.forEach) return;
+  const expansion = expandForEach(turn.state, node, node.step);
+  if (!expansion.ok) {
+    change(turn, node.unit, { status: "FAILED", error: expansion.error });
+    return;
+  }
+  const { items } = expansion;
+  const records = turn.state.itemRecords.get(node.step.id);
+  turn.state.itemRecords.delete(node.step.id);
+  node.forEach = items;
+  node.concurrency = node.step.forEach.concurrency ?? Number.POSITIVE_INFINITY;
+  node.unit.warnings = [...new Set([...node.unit.warnings, ...expansion.warnings])].toSorted();
+  if (items.units.length === 0) {
+    change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
+    return;
+  }
+  if (node.unit.status !== "RUNNING") change(turn, node.unit, { status: "RUNNING" });
+  for (const unit of items.units) {
+    const record = unit.item === undefined ? undefined : records?.get(unit.item);
+    if (!record) store(turn, unit);
+    else countItem(turn.state, unit);
+  }
+}
+
+/** Counts an item whose record is durable. */
+export function countItem(state: EngineState, unit: Unit): void {
+  const { forEach, step } = unit.step;
+  if (!forEach) return;
+  if (unit.status === "IN_DOUBT") {
+    forEach.inDoubt++;
+    state.inDoubt++;
+  }
+  if (!isTerminalStepStatus(unit.status)) return;
+  forEach.settled++;
+  if (unit.status === "COMPLETED") forEach.ok++;
+  if (unit.status === "FAILED") {
+    forEach.failed++;
+    if (isForEachStep(unit.step.step) && "forEach" in step && step.forEach.errors === "stop")
+      forEach.stopped = true;
+  }
+}
+
+/** Makes a caller callable when all it needs is durable: its units PENDING or RETRYING, and the forEach expanded. */
+export function offerWhenDurable(turn: Turn, caller: Caller): void {
+  const { step } = caller;
+  if (caller.calling || caller.waiting || step.unit.unacknowledged) return;
+  if (caller.units.some((unit) => unit.unacknowledged)) return;
+  const open = caller.units.filter(({ status }) => status === "PENDING" || status === "RETRYING");
+  if (open.length === 0) return;
+  const until = open.reduce((latest, unit) => Math.max(latest, unit.nextAttemptAt ?? 0), 0);
+  if (until > turn.at) waitUntil(turn.state, caller, { until, reason: "backoff" });
+  else offer(turn.state, caller);
+  enqueue(turn.state, step);
+}

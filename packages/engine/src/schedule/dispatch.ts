@@ -1,0 +1,86 @@
+import { isTerminalStepStatus } from "@planwright/plan";
+import type { Call } from "../protocol.ts";
+import type { Caller, EngineState } from "../state/engine-state.ts";
+import { change, type Turn } from "../state/turn.ts";
+import { enqueue, occupy, wakeBarrier, wakeTool } from "./places.ts";
+import { prepareCall } from "./prepare.ts";
+
+/**
+ * Starts what may start (DESIGN, start rule): best rank first, while the plan is below `maxParallel`, the tool below its limit,
+ * and no barrier runs; a barrier starts only beside nothing. Nothing that could start is left behind.
+ */
+export function dispatch(turn: Turn): void {
+  const { state } = turn;
+  if (!state.started || state.paused || state.stopping) return;
+  while (!state.failing && !state.barrierRunning && state.running < state.plan.policy.maxParallel) {
+    const node = state.ready.pop();
+    if (!node) {
+      if (wakeBarrier(state)) continue;
+      return;
+    }
+    node.place = "nowhere";
+    if (node.tool.contract.barrier && state.running > 0) {
+      node.place = "barrier";
+      state.barriers.push(node);
+      continue;
+    }
+    if (node.tool.running >= node.tool.limit) {
+      node.place = "limit";
+      node.tool.blocked.push(node);
+      continue;
+    }
+    const caller = node.final || node.forEach?.stopped ? undefined : node.callers.pop();
+    if (!caller || !startCall(turn, caller)) wakeTool(state, node);
+    enqueue(state, node);
+  }
+}
+
+/** Asks for a caller's next call. False when its arguments do not allow one: the units are FAILED then. */
+export function startCall(turn: Turn, caller: Caller): boolean {
+  const { prepared, refused } = prepareCall(turn.state, caller);
+  for (const { unit, error } of refused) {
+    if (!isTerminalStepStatus(unit.status) && !unit.unacknowledged)
+      change(turn, unit, { status: "FAILED", error });
+  }
+  const { forEach } = caller.step;
+  if (refused.length > 0 && forEach) stopAfterFailure(caller);
+  if (!prepared) return false;
+  caller.attempts++;
+  for (const unit of prepared.sent) {
+    if (isTerminalStepStatus(unit.status)) continue;
+    unit.status = "RUNNING";
+    unit.attempts = caller.attempts;
+    unit.warnings = prepared.warnings;
+    unit.nextAttemptAt = undefined;
+  }
+  occupy(turn.state, caller);
+  turn.commands.push({ type: "call", call: callOf(turn.state, caller, prepared.arguments) });
+  return true;
+}
+
+/** With `errors: "stop"`, lets a forEach start nothing more. */
+export function stopAfterFailure(caller: Caller): void {
+  const { step, forEach } = caller.step;
+  if (forEach && "forEach" in step && step.forEach.errors === "stop") forEach.stopped = true;
+}
+
+function callOf(state: EngineState, caller: Caller, args: Call["arguments"]): Call {
+  const { step, tool } = caller.step;
+  const items = caller.prepared?.sent.flatMap(({ item }) => (item === undefined ? [] : [item])) ?? [];
+  const call: Call = {
+    key: caller.key,
+    stepId: step.id,
+    attempt: caller.attempts,
+    tool: tool.name,
+    arguments: args,
+    effectClass: tool.effectClass,
+    timeoutMs: Math.min(
+      state.plan.policy.stepTimeoutMs,
+      step.timeoutMs ?? Number.POSITIVE_INFINITY,
+      tool.contract.timeoutMs ?? Number.POSITIVE_INFINITY,
+    ),
+  };
+  if (items.length > 0) call.items = items;
+  if (caller.verify) call.verify = true;
+  return call;
+}

@@ -1,0 +1,89 @@
+import type { Caller, EngineState, StepNode } from "../state/engine-state.ts";
+import type { Turn } from "../state/turn.ts";
+
+/** Longest remaining path first, then plan order. */
+export function precedes(a: StepNode, b: StepNode): boolean {
+  return a.rank > b.rank || (a.rank === b.rank && a.index < b.index);
+}
+
+/** Puts a step among the ready ones when one of its callers could be called. */
+export function enqueue(state: EngineState, node: StepNode): void {
+  const isStopped = node.forEach?.stopped === true;
+  if (node.place !== "nowhere" || node.final || isStopped) return;
+  if (node.callers.size === 0 || node.active >= node.concurrency) return;
+  node.place = "ready";
+  state.ready.push(node);
+}
+
+/** Makes a caller callable again, and its step ready. */
+export function offer(state: EngineState, caller: Caller): void {
+  caller.waiting = undefined;
+  caller.step.callers.push(caller);
+  enqueue(state, caller.step);
+}
+
+/** Lets a caller wait for a time. */
+export function waitUntil(state: EngineState, caller: Caller, waiting: NonNullable<Caller["waiting"]>): void {
+  caller.waiting = waiting;
+  state.waits.push({ at: waiting.until, order: state.waitCounter++, caller });
+}
+
+/** Offers the callers whose time has come, and asks for a timer for the next one. */
+export function checkWaits(turn: Turn): void {
+  const { state } = turn;
+  if (state.timerAt !== undefined && state.timerAt <= turn.at) state.timerAt = undefined;
+  for (let next = state.waits.peek(); next; next = state.waits.peek()) {
+    const isStale = next.caller.waiting?.until !== next.at;
+    if (!isStale && next.at > turn.at) break;
+    state.waits.pop();
+    if (!isStale) offer(state, next.caller);
+  }
+  const next = state.waits.peek();
+  if (next && (state.timerAt === undefined || next.at < state.timerAt)) {
+    state.timerAt = next.at;
+    turn.commands.push({ type: "timer", at: next.at });
+  }
+}
+
+/** Takes a place for a call. */
+export function occupy(state: EngineState, caller: Caller): void {
+  caller.calling = true;
+  state.calls.set(caller.key, caller);
+  state.running++;
+  caller.step.tool.running++;
+  caller.step.active++;
+  if (caller.step.tool.contract.barrier) state.barrierRunning = true;
+}
+
+/** Gives the place of an ended call back, and moves those up that waited for it. */
+export function release(state: EngineState, caller: Caller): void {
+  const { step } = caller;
+  caller.calling = false;
+  state.calls.delete(caller.key);
+  state.running--;
+  step.tool.running--;
+  step.active--;
+  if (step.tool.contract.barrier) state.barrierRunning = false;
+  wakeTool(state, step);
+  wakeBarrier(state);
+  enqueue(state, step);
+}
+
+/** Moves the best step that waits for this tool to the ready ones, if the tool has a free place. */
+export function wakeTool(state: EngineState, node: StepNode): void {
+  const { tool } = node;
+  if (tool.running >= tool.limit) return;
+  moveUp(state, tool.blocked.pop());
+}
+
+/** Moves the best waiting barrier to the ready ones when nothing runs. True when there was one. */
+export function wakeBarrier(state: EngineState): boolean {
+  return state.running === 0 && moveUp(state, state.barriers.pop());
+}
+
+function moveUp(state: EngineState, node: StepNode | undefined): boolean {
+  if (!node) return false;
+  node.place = "ready";
+  state.ready.push(node);
+  return true;
+}

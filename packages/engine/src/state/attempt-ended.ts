@@ -1,0 +1,143 @@
+import { isTerminalStepStatus, type JsonValue } from "@planwright/plan";
+import { afterFailure } from "../failure/after-failure.ts";
+import { splitBatch } from "../for-each/batch.ts";
+import { concludeItems } from "../for-each/conclude.ts";
+import type { EngineEvent, Outcome, StepError } from "../protocol.ts";
+import { startCall, stopAfterFailure } from "../schedule/dispatch.ts";
+import { offer, release, waitUntil } from "../schedule/places.ts";
+import type { Caller, Unit } from "./engine-state.ts";
+import { close, stopReason } from "./stop.ts";
+import { type Change, change, type Turn } from "./turn.ts";
+import { isEnding } from "./units.ts";
+
+type AttemptEnded = Extract<EngineEvent, { type: "attempt.ended" }>;
+type Failed = Extract<Outcome, { type: "failed" }>;
+
+/** Takes the end of a call in. An answer to a call that is not under way (a duplicate, an older attempt) changes nothing. */
+export function attemptEnded(turn: Turn, event: AttemptEnded): void {
+  const caller = turn.state.calls.get(event.key);
+  if (!caller || caller.attempts !== event.attempt) return;
+  release(turn.state, caller);
+  const wasVerification = caller.verify;
+  caller.verify = false;
+  const { outcome } = event;
+  switch (outcome.type) {
+    case "completed":
+      complete(turn, caller, outcome.output);
+      break;
+    case "aborted":
+      changeAll(turn, caller, { status: "CANCELLED", error: stopReason(turn.state) });
+      break;
+    case "deferred":
+      caller.verify = wasVerification;
+      defer(turn, caller, outcome);
+      break;
+    case "failed":
+      if (wasVerification) notVerified(turn, caller, outcome);
+      else failed(turn, caller, outcome);
+      break;
+  }
+  if (caller.step.forEach) concludeItems(turn, caller.step);
+  else close(turn, caller.step);
+}
+
+/** The units that this call was to decide. */
+function openUnits(caller: Caller): Unit[] {
+  return caller.units.filter((unit) => !isTerminalStepStatus(unit.status) && !unit.unacknowledged);
+}
+
+function changeAll(turn: Turn, caller: Caller, to: Change): void {
+  for (const unit of openUnits(caller)) change(turn, unit, to);
+  if (to.status === "FAILED") stopAfterFailure(caller);
+}
+
+function complete(turn: Turn, caller: Caller, output: JsonValue): void {
+  const sent = caller.prepared?.sent ?? [];
+  if (caller.units.length === 1) {
+    changeAll(turn, caller, { status: "COMPLETED", output });
+    return;
+  }
+  const results = splitBatch(caller.step, output, sent.length);
+  if (!results) {
+    const message = `${caller.step.tool.name} did not answer with one result for each of ${sent.length} items`;
+    changeAll(turn, caller, {
+      status: "FAILED",
+      error: { code: "TOOL_RESULT_INVALID", message, retryable: false },
+    });
+    return;
+  }
+  const open = new Set(openUnits(caller));
+  for (const [position, unit] of sent.entries()) {
+    const result = results[position];
+    if (!result || !open.has(unit)) continue;
+    if (result.ok) change(turn, unit, { status: "COMPLETED", output: result.output });
+    else change(turn, unit, { status: "FAILED", error: result.error });
+    if (!result.ok) stopAfterFailure(caller);
+  }
+}
+
+/** Counts as no attempt: the call was never made. */
+function defer(turn: Turn, caller: Caller, outcome: Extract<Outcome, { type: "deferred" }>): void {
+  caller.attempts--;
+  for (const unit of openUnits(caller)) {
+    unit.attempts = caller.attempts;
+    if (!caller.verify) unit.status = caller.attempts > 0 ? "RETRYING" : "PENDING";
+  }
+  if (turn.state.stopping) return;
+  if (outcome.untilAt <= turn.at) offer(turn.state, caller);
+  else waitUntil(turn.state, caller, { until: outcome.untilAt, reason: outcome.waitReason });
+}
+
+function failed(turn: Turn, caller: Caller, outcome: Failed): void {
+  const { error } = outcome;
+  if (isEnding(turn.state)) {
+    changeAll(turn, caller, stoppedBy(turn, caller, outcome));
+    return;
+  }
+  const next = afterFailure(caller, outcome, turn.random);
+  switch (next.type) {
+    case "fail":
+      changeAll(turn, caller, { status: "FAILED", error });
+      return;
+    case "doubt":
+      changeAll(turn, caller, { status: "IN_DOUBT", error });
+      return;
+    case "verify":
+      caller.verify = true;
+      startCall(turn, caller);
+      return;
+    case "retry":
+      if (turn.state.stopping || turn.state.failing) changeAll(turn, caller, { status: "FAILED", error });
+      else changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: turn.at + next.delayMs });
+      return;
+  }
+}
+
+/** A failure in a plan that is being ended: what is known of the effect decides. */
+function stoppedBy(turn: Turn, caller: Caller, outcome: Failed): Change {
+  const { error } = outcome;
+  if (outcome.effect === "reported") return { status: "FAILED", error };
+  const mayHaveActed = outcome.effect === "unknown" && caller.step.tool.contract.sideEffects;
+  return mayHaveActed
+    ? { status: "IN_DOUBT", error }
+    : { status: "CANCELLED", error: stopReason(turn.state) };
+}
+
+/** The lookup tool said that the call never happened (`none`), or could not say. */
+function notVerified(turn: Turn, caller: Caller, outcome: Failed): void {
+  const { error } = outcome;
+  if (outcome.effect !== "none") changeAll(turn, caller, { status: "IN_DOUBT", error });
+  else if (isEnding(turn.state))
+    changeAll(turn, caller, { status: "CANCELLED", error: stopReason(turn.state) });
+  else if (caller.attempts < maxAttemptsOf(caller) * 2) startCall(turn, caller);
+  else changeAll(turn, caller, { status: "FAILED", error: neverHappened(caller, error) });
+}
+
+function maxAttemptsOf(caller: Caller): number {
+  return (caller.step.step.retry ?? caller.step.tool.contract.backoff).maxAttempts;
+}
+
+function neverHappened(caller: Caller, error: StepError): StepError {
+  const message = `${caller.key} was sent ${caller.attempts / 2} times and never happened: ${error.message}`;
+  return { code: "TOOL_CONNECTION_LOST", message, retryable: true };
+}

@@ -1,0 +1,187 @@
+import {
+  effectClassOf,
+  isForEachStep,
+  type Plan,
+  planGraph,
+  type Step,
+  type ToolContract,
+  type ToolDescriptor,
+  toolContract,
+  toolOfStep,
+} from "@planwright/plan";
+import { PlanCycleError } from "../errors.ts";
+import type { StepRecord } from "../protocol.ts";
+import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/graph.ts";
+import { Heap } from "../schedule/heap.ts";
+import { precedes } from "../schedule/places.ts";
+import type { EngineState, StepNode, ToolSlot, Unit } from "./engine-state.ts";
+import { createCaller, createUnit } from "./units.ts";
+
+/** What a state is made of. */
+export interface EngineInput {
+  /** A valid plan: see `validatePlan`. */
+  plan: Plan;
+  /** The catalogue; a step whose tool is missing fails with TOOL_NOT_FOUND when it would start. */
+  tools: readonly ToolDescriptor[];
+  /** What is durably known of steps and items; empty for a plan that never ran. */
+  records?: readonly StepRecord[] | undefined;
+  /**
+   * Expected duration of a step, in milliseconds: makes "longest remaining path" a time. Without it every step counts the
+   * same. Must be a pure function of the step id, or determinism is lost.
+   */
+  expectedMs?: ((stepId: string) => number) | undefined;
+}
+
+/**
+ * The state of a plan before its first event, or after a crash from its durable records. Takes O((V+E) log V).
+ * @throws {PlanCycleError} when steps wait for each other and the policy is `onCycle: "error"`
+ */
+export function createEngineState({ plan, tools, records = [], expectedMs }: EngineInput): EngineState {
+  const slots = toolSlots(plan, tools);
+  const edges = edgesOfPlan(plan, slots);
+  const paths = remainingPaths(edges, (index) => expectedMs?.(plan.steps[index]?.id ?? "") ?? 1);
+  const { stepRecords, itemRecords } = groupRecords(records);
+  const steps = plan.steps.map((step, index) => {
+    const slot = slots[index] ?? createSlot(toolOfStep(step), undefined, plan);
+    const rank = goesFirst(plan, slot) ? Number.POSITIVE_INFINITY : (paths[index] ?? 1);
+    return new Node(step, index, slot, rank, stepRecords.get(step.id));
+  });
+  for (const [index, node] of steps.entries()) {
+    for (const other of edges.dependencies[index] ?? [])
+      if (steps[other]) node.dependencies.push(steps[other]);
+    for (const other of edges.dependents[index] ?? []) if (steps[other]) node.dependents.push(steps[other]);
+    node.unmet = node.dependencies.length;
+  }
+  return {
+    plan,
+    steps,
+    stepsById: new Map(steps.map((node) => [node.step.id, node])),
+    units: new Map(steps.map((node) => [node.unit.key, node.unit])),
+    // Outputs are facts already: calls that were under way are taken up before anything else.
+    outputs: new Map(
+      steps.flatMap(({ unit }) =>
+        unit.status === "COMPLETED" && unit.output !== undefined ? [[unit.key, unit.output] as const] : [],
+      ),
+    ),
+    statuses: new Map(),
+    itemRecords,
+    onlyReadOnlyTools: slots.every(({ contract }) => !contract.sideEffects),
+    ready: new Heap(precedes),
+    barriers: new Heap(precedes),
+    waits: new Heap((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order)),
+    waitCounter: 0,
+    timerAt: undefined,
+    calls: new Map(),
+    running: 0,
+    barrierRunning: false,
+    unacknowledged: 0,
+    left: steps.length,
+    inDoubt: 0,
+    awaitingApproval: 0,
+    started: false,
+    paused: false,
+    held: [],
+    stopping: undefined,
+    failedBy: undefined,
+    failing: false,
+    firstFailure: undefined,
+    finished: false,
+  };
+}
+
+/** The tool of each step, by position; steps of one tool share it. */
+function toolSlots(plan: Plan, tools: readonly ToolDescriptor[]): ToolSlot[] {
+  const known = new Map(tools.map((tool) => [tool.name, tool]));
+  const slots = new Map<string, ToolSlot>();
+  return plan.steps.map((step) => {
+    const name = toolOfStep(step);
+    const slot = slots.get(name) ?? createSlot(name, known.get(name), plan);
+    slots.set(name, slot);
+    return slot;
+  });
+}
+
+function createSlot(name: string, descriptor: ToolDescriptor | undefined, plan: Plan): ToolSlot {
+  const { contract, sources } = toolContract(descriptor ?? { name }, {
+    unannotated: plan.policy.unannotated,
+  });
+  return {
+    name,
+    descriptor,
+    contract,
+    declaresErrorPropagation:
+      sources.errorPropagation !== "default" && sources.errorPropagation !== "annotations",
+    effectClass: effectClassOf(contract),
+    limit: limitOf(contract),
+    running: 0,
+    blocked: new Heap(precedes),
+  };
+}
+
+function limitOf(contract: ToolContract): number {
+  if (contract.mode === "sequential-only") return 1;
+  return contract.maxConcurrency ?? Number.POSITIVE_INFINITY;
+}
+
+/** Navigation that starts at once, whatever the plan says about its order. */
+function goesFirst(plan: Plan, slot: ToolSlot | undefined): boolean {
+  return plan.policy.navigation === "first" && slot?.contract.navigation === true;
+}
+
+/** Dependencies by position: explicit and by reference; without the explicit ones of navigation that goes first. */
+function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[]): Edges {
+  const positions = new Map(plan.steps.map((step, index) => [step.id, index]));
+  const { dependencies } = planGraph(plan);
+  const lists = plan.steps.map((step, index) => {
+    const all = dependencies.get(step.id) ?? [];
+    const kept = goesFirst(plan, slots[index]) ? all.filter((id) => !step.dependsOn.includes(id)) : all;
+    return kept.flatMap((id) => positions.get(id) ?? []);
+  });
+  const edges = edgesOf(lists);
+  const acyclic = withoutCycles(edges, plan.policy.onCycle);
+  if (!acyclic) throw new PlanCycleError(planGraph(plan).cycle ?? []);
+  return acyclic;
+}
+
+function groupRecords(records: readonly StepRecord[]) {
+  const stepRecords = new Map<string, StepRecord>();
+  const itemRecords = new Map<string, Map<number, StepRecord>>();
+  for (const record of records) {
+    if (record.item === undefined) {
+      stepRecords.set(record.stepId, record);
+      continue;
+    }
+    const items = itemRecords.get(record.stepId) ?? new Map<number, StepRecord>();
+    items.set(record.item, record);
+    itemRecords.set(record.stepId, items);
+  }
+  return { stepRecords, itemRecords };
+}
+
+class Node implements StepNode {
+  readonly index: number;
+  readonly step: Step;
+  readonly tool: ToolSlot;
+  readonly rank: number;
+  readonly unit: Unit;
+  readonly dependencies: StepNode[] = [];
+  readonly dependents: StepNode[] = [];
+  readonly callers: StepNode["callers"] = new Heap((a, b) => a.position < b.position);
+  unmet = 0;
+  final = false;
+  admitted = false;
+  condemned = false;
+  forEach: StepNode["forEach"] = undefined;
+  active = 0;
+  concurrency = 1;
+  place: StepNode["place"] = "nowhere";
+
+  constructor(step: Step, index: number, tool: ToolSlot, rank: number, record: StepRecord | undefined) {
+    this.step = step;
+    this.index = index;
+    this.tool = tool;
+    this.rank = rank;
+    this.unit = createUnit(this, step.id, undefined, record);
+    if (!isForEachStep(step)) createCaller(this, step.id, 0, [this.unit]);
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * What the engine knows of a running plan. Invariants, beside those of the protocol:
+ * 1. A step is in at most one heap at a time (`place`), and only while one of its callers could be called.
+ * 2. A unit has at most one record on its way (`unacknowledged`); its `status` may already be the new one, but nothing
+ *    builds on it before the answer.
+ * 3. `running`, `tool.running` and `step.active` count the calls between `call` and `attempt.ended`.
+ * 4. For each tool, the ready heap holds the best waiting steps, as many as the tool has free places (see `wakeTool`).
+ */
+import type {
+  EffectClass,
+  JsonObject,
+  JsonValue,
+  Plan,
+  Step,
+  StepStatus,
+  ToolContract,
+  ToolDescriptor,
+  WaitReason,
+} from "@planwright/plan";
+import type { Resolution, StepError, StepRecord } from "../protocol.ts";
+import type { Heap } from "../schedule/heap.ts";
+
+/** A step, or an item of a forEach: what has a status and a record. */
+export interface Unit {
+  /** `stepId`, or `stepId[3]`. */
+  readonly key: string;
+  readonly step: StepNode;
+  readonly item: number | undefined;
+  /** Who calls for it; a forEach step itself calls nothing. */
+  caller: Caller | undefined;
+  status: StepStatus;
+  /** Attempts begun, from 0. */
+  attempts: number;
+  output: JsonValue | undefined;
+  error: StepError | undefined;
+  warnings: readonly string[];
+  /** Unix milliseconds, when RETRYING. */
+  nextAttemptAt: number | undefined;
+  /** An operator approved the call. */
+  approved: boolean;
+  unacknowledged: boolean;
+  /** An operator's word that came before the record it answers was durable. */
+  early: EarlyWord | undefined;
+}
+
+/** What an operator said about a unit whose record is still on its way. */
+export type EarlyWord =
+  | { type: "approval"; approved: boolean; reason: string | undefined }
+  | { type: "resolve"; resolution: Resolution };
+
+/** What makes calls, one at a time: a step, an item, or a batch of items. */
+export interface Caller {
+  /** Identity of its calls: `stepId`, `stepId[3]`, `stepId[0..9]`. */
+  readonly key: string;
+  readonly step: StepNode;
+  /** Order among the callers of a step. */
+  readonly position: number;
+  readonly units: readonly Unit[];
+  attempts: number;
+  /** Resolved once; a retry sends the same bytes. */
+  prepared: Prepared | undefined;
+  /** The next call asks the lookup tool. */
+  verify: boolean;
+  calling: boolean;
+  /** Why and until when it waits for a time. */
+  waiting: { until: number; reason: WaitReason } | undefined;
+}
+
+/** Arguments ready to be sent. */
+export interface Prepared {
+  arguments: JsonObject;
+  warnings: readonly string[];
+  /** Batches: the units whose arguments could be resolved, in the order of the list sent. */
+  sent: readonly Unit[];
+}
+
+/** A step of the plan with everything that decides when it starts. */
+export interface StepNode {
+  readonly index: number;
+  readonly step: Step;
+  readonly tool: ToolSlot;
+  readonly unit: Unit;
+  readonly dependencies: StepNode[];
+  readonly dependents: StepNode[];
+  /** Longest remaining path; larger goes first. */
+  readonly rank: number;
+  /** Dependencies that are not final yet. */
+  unmet: number;
+  /** True once its fate is durable and its dependents know. */
+  final: boolean;
+  /** True once its condition was looked at, so that this happens once. */
+  admitted: boolean;
+  /** A dependency failed and this step is skipped for it, or was found to be safe from that. */
+  condemned: boolean;
+  forEach: Items | undefined;
+  /** Callers that may be called now. */
+  readonly callers: Heap<Caller>;
+  active: number;
+  concurrency: number;
+  place: "nowhere" | "ready" | "limit" | "barrier";
+}
+
+/** The items of an expanded forEach. */
+export interface Items {
+  readonly values: readonly JsonValue[];
+  readonly keys: readonly string[];
+  readonly units: readonly Unit[];
+  readonly callers: readonly Caller[];
+  /** Items whose terminal record is durable. */
+  settled: number;
+  ok: number;
+  failed: number;
+  inDoubt: number;
+  /** Records of items on their way. */
+  unacknowledged: number;
+  /** `errors: "stop"` and an item failed: no new ones. */
+  stopped: boolean;
+}
+
+/** A tool with its limit inside this plan. */
+export interface ToolSlot {
+  readonly name: string;
+  /** Absent when no such tool is known: the step fails when it would start. */
+  readonly descriptor: ToolDescriptor | undefined;
+  readonly contract: ToolContract;
+  /** True when someone declared `error_propagation`, beyond the default. */
+  readonly declaresErrorPropagation: boolean;
+  readonly effectClass: EffectClass;
+  readonly limit: number;
+  running: number;
+  /** Ready steps that found the tool at its limit. */
+  readonly blocked: Heap<StepNode>;
+}
+
+/** Why nothing new starts any more. */
+export type Stopping =
+  | { type: "failed"; stepId: string }
+  | { type: "cancelled"; reason: string }
+  | { type: "expired" };
+
+/** A wait for a time. */
+export interface Wait {
+  at: number;
+  order: number;
+  caller: Caller;
+}
+
+/** Everything about one plan under way. Opaque to shells: use `decide`, `unitViews` and `waitReasonOf`. */
+export interface EngineState {
+  readonly plan: Plan;
+  readonly steps: readonly StepNode[];
+  readonly stepsById: ReadonlyMap<string, StepNode>;
+  /** Every unit by key; items appear when their step expands. */
+  readonly units: Map<string, Unit>;
+  /** Outputs of steps whose completion is durable. */
+  readonly outputs: Map<string, JsonValue>;
+  /** Statuses of final steps, for conditions. */
+  readonly statuses: Map<string, StepStatus>;
+  /** Records of items, kept until their step expands. */
+  readonly itemRecords: Map<string, Map<number, StepRecord>>;
+  readonly onlyReadOnlyTools: boolean;
+  readonly ready: Heap<StepNode>;
+  readonly barriers: Heap<StepNode>;
+  readonly waits: Heap<Wait>;
+  waitCounter: number;
+  /** Earliest time that a `timer` command is under way for. */
+  timerAt: number | undefined;
+  /** Calls under way by key. */
+  readonly calls: Map<string, Caller>;
+  running: number;
+  barrierRunning: boolean;
+  unacknowledged: number;
+  /** Steps that are not final. */
+  left: number;
+  /** Units IN_DOUBT and WAITING_APPROVAL: why a plan waits. */
+  inDoubt: number;
+  awaitingApproval: number;
+  started: boolean;
+  paused: boolean;
+  /** Steps that became ready while paused. */
+  held: StepNode[];
+  stopping: Stopping | undefined;
+  /** The step whose failure stopped the plan. */
+  failedBy: string | undefined;
+  /** A failure that stops the plan is on its way to the store: nothing new starts meanwhile. */
+  failing: boolean;
+  /** The first failure that ended or damaged the plan. */
+  firstFailure: Unit | undefined;
+  finished: boolean;
+}

@@ -1,0 +1,127 @@
+import { type Condition, referencedSteps } from "@planwright/plan";
+import { failureModeOf } from "../failure/failure-mode.ts";
+import { concludeItems } from "../for-each/conclude.ts";
+import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
+import type { StepNode, Unit } from "./engine-state.ts";
+import { close, stop } from "./stop.ts";
+import { change, type Turn } from "./turn.ts";
+import { applyWord } from "./words.ts";
+
+/** Builds on a record that is durable now. */
+export function settle(turn: Turn, unit: Unit): void {
+  const { state } = turn;
+  if (!unit.unacknowledged) return;
+  unit.unacknowledged = false;
+  state.unacknowledged--;
+  if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged--;
+  if (unit.item === undefined) settleStep(turn, unit.step);
+  else settleItem(turn, unit);
+  const { early } = unit;
+  unit.early = undefined;
+  if (early && !unit.unacknowledged) applyWord(turn, unit, early);
+}
+
+function settleItem(turn: Turn, unit: Unit): void {
+  countItem(turn.state, unit);
+  if (unit.caller && !turn.state.stopping) offerWhenDurable(turn, unit.caller);
+  concludeItems(turn, unit.step);
+}
+
+function settleStep(turn: Turn, node: StepNode): void {
+  const { state } = turn;
+  const { unit } = node;
+  switch (unit.status) {
+    case "COMPLETED":
+    case "FAILED":
+    case "SKIPPED":
+    case "CANCELLED":
+      finalize(turn, node);
+      return;
+    case "WAITING_APPROVAL":
+      state.awaitingApproval++;
+      break;
+    case "IN_DOUBT":
+      state.inDoubt++;
+      break;
+    case "PENDING":
+      admit(turn, node);
+      break;
+    case "RETRYING":
+      if (unit.caller && !state.stopping) offerWhenDurable(turn, unit.caller);
+      break;
+    case "RUNNING":
+      for (const caller of node.forEach?.callers ?? []) if (!state.stopping) offerWhenDurable(turn, caller);
+      concludeItems(turn, node);
+      break;
+  }
+  close(turn, node);
+}
+
+/** Tells the rest of the plan about a step whose last state is durable. Each edge of the graph is passed once. */
+export function finalize(turn: Turn, node: StepNode): void {
+  const { state } = turn;
+  const { unit } = node;
+  if (node.final) return;
+  node.final = true;
+  state.left--;
+  state.statuses.set(node.step.id, unit.status);
+  if (unit.status === "COMPLETED" && unit.output !== undefined) state.outputs.set(node.step.id, unit.output);
+  if (unit.status === "FAILED" || unit.status === "CANCELLED") afterFailedStep(turn, node);
+  if (unit.status === "SKIPPED" && unit.error?.code === "CONDITION_FALSE") skipReaders(turn, node);
+  for (const dependent of node.dependents) {
+    dependent.unmet--;
+    if (dependent.unmet === 0) admit(turn, dependent);
+  }
+}
+
+function afterFailedStep(turn: Turn, node: StepNode): void {
+  const { state } = turn;
+  state.firstFailure ??= node.unit;
+  const mode = failureModeOf(state, node);
+  if (mode !== "run-dependents") skipDependents(turn, node);
+  if (mode === "fail-fast" && node.unit.status === "FAILED")
+    stop(turn, { type: "failed", stepId: node.step.id });
+}
+
+/** Skips everything that waits for a failed step, directly or not; steps whose condition asks for the status decide themselves. */
+function skipDependents(turn: Turn, failed: StepNode): void {
+  const error = {
+    code: "DEPENDENCY_FAILED",
+    message: `Skipped because dependency '${failed.step.id}' failed`,
+    retryable: false,
+  };
+  const path = [failed];
+  for (let node = path.pop(); node; node = path.pop()) {
+    for (const dependent of node.dependents) {
+      if (dependent.condemned || asksForStatus(dependent.step.when, node.step.id)) continue;
+      dependent.condemned = true;
+      const isOpen =
+        dependent.unit.status === "PENDING" && !dependent.unit.unacknowledged && !dependent.final;
+      if (isOpen) change(turn, dependent.unit, { status: "SKIPPED", error });
+      if (dependent.unit.error?.code === "DEPENDENCY_FAILED") path.push(dependent);
+    }
+  }
+}
+
+/** Skips the steps that read the output of a step which a condition skipped; those that only come after it go on. */
+function skipReaders(turn: Turn, skipped: StepNode): void {
+  const { policy } = turn.state.plan;
+  if (policy.onUnresolvedStep === "keep") return;
+  for (const dependent of skipped.dependents) {
+    const { unit } = dependent;
+    if (dependent.final || unit.status !== "PENDING" || unit.unacknowledged) continue;
+    const { when: _, ...unconditional } = dependent.step;
+    if (!referencedSteps(unconditional, turn.state.plan).includes(skipped.step.id)) continue;
+    const message = `Skipped because dependency '${skipped.step.id}' was skipped`;
+    change(turn, unit, { status: "SKIPPED", error: { code: "CONDITION_FALSE", message, retryable: false } });
+  }
+}
+
+function asksForStatus(condition: Condition | undefined, stepId: string): boolean {
+  if (!condition) return false;
+  if ("status" in condition) return condition.status[0] === stepId;
+  if ("not" in condition) return asksForStatus(condition.not, stepId);
+  if ("all" in condition) return condition.all.some((part) => asksForStatus(part, stepId));
+  if ("any" in condition) return condition.any.some((part) => asksForStatus(part, stepId));
+  return false;
+}

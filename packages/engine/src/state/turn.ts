@@ -1,0 +1,62 @@
+import type { JsonValue, StepStatus } from "@planwright/plan";
+import { failureModeOf } from "../failure/failure-mode.ts";
+import type { Command, StepError, StepRecord } from "../protocol.ts";
+import type { EngineState, Unit } from "./engine-state.ts";
+
+/** One call of `decide`: the state, what it asks for, and the clock and chance that came with the event. */
+export interface Turn {
+  readonly state: EngineState;
+  readonly at: number;
+  /** Uniform in [0, 1). */
+  readonly random: number;
+  readonly records: StepRecord[];
+  readonly commands: Command[];
+}
+
+/** New facts about a unit, not durable yet. */
+export interface Change {
+  status: StepStatus;
+  output?: JsonValue;
+  error?: StepError | undefined;
+  nextAttemptAt?: number;
+  approved?: boolean;
+}
+
+/** Changes a unit and asks for the change to be made durable (invariant 2 of the protocol and of the state). */
+export function change(turn: Turn, unit: Unit, to: Change): void {
+  unit.status = to.status;
+  unit.output = to.output;
+  unit.error = to.error;
+  unit.nextAttemptAt = to.nextAttemptAt;
+  if (to.approved !== undefined) unit.approved = to.approved;
+  const isFailedStep = to.status === "FAILED" && unit.item === undefined;
+  if (isFailedStep && failureModeOf(turn.state, unit.step) === "fail-fast") turn.state.failing = true;
+  store(turn, unit);
+}
+
+/** Asks for a unit to be stored as it is. */
+export function store(turn: Turn, unit: Unit): void {
+  unit.unacknowledged = true;
+  turn.state.unacknowledged++;
+  if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged++;
+  turn.records.push(recordOf(unit));
+}
+
+function recordOf(unit: Unit): StepRecord {
+  const record: StepRecord = {
+    key: unit.key,
+    stepId: unit.step.step.id,
+    status: unit.status,
+    attempts: unit.attempts,
+  };
+  if (unit.item !== undefined) record.item = unit.item;
+  if (unit.output !== undefined) record.output = unit.output;
+  if (unit.error) record.error = unit.error;
+  if (unit.nextAttemptAt !== undefined) record.nextAttemptAt = unit.nextAttemptAt;
+  if (unit.approved) record.approved = true;
+  if (unit.warnings.length > 0) record.warnings = [...unit.warnings];
+  if (unit.status === "RETRYING") record.waitReason = "backoff";
+  if (unit.status === "WAITING_APPROVAL") record.waitReason = "approval";
+  if (unit.status === "IN_DOUBT") record.waitReason = "in doubt";
+  return record;
+}

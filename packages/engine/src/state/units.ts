@@ -1,0 +1,54 @@
+import type { StepRecord } from "../protocol.ts";
+import type { Caller, EngineState, StepNode, Unit } from "./engine-state.ts";
+
+/** Key of an item: `stepId[3]`. */
+export function itemKey(stepId: string, item: number): string {
+  return `${stepId}[${item}]`;
+}
+
+/** A unit as its durable record says, or PENDING without one. */
+export function createUnit(
+  step: StepNode,
+  key: string,
+  item: number | undefined,
+  record: StepRecord | undefined,
+): Unit {
+  return {
+    key,
+    step,
+    item,
+    caller: undefined,
+    status: record?.status ?? "PENDING",
+    attempts: record?.attempts ?? 0,
+    output: record?.output,
+    error: record?.error,
+    warnings: record?.warnings ?? [],
+    nextAttemptAt: record?.nextAttemptAt,
+    approved: record?.approved ?? false,
+    unacknowledged: false,
+    early: undefined,
+  };
+}
+
+/** What calls for these units, from now on. */
+export function createCaller(step: StepNode, key: string, position: number, units: readonly Unit[]): Caller {
+  const attempts = units.reduce((most, unit) => Math.max(most, unit.attempts), 0);
+  const caller: Caller = {
+    key,
+    step,
+    position,
+    units,
+    attempts,
+    prepared: undefined,
+    verify: false,
+    calling: false,
+    waiting: undefined,
+  };
+  for (const unit of units) unit.caller = caller;
+  return caller;
+}
+
+/** True when the whole plan is being ended: nothing is retried, running calls are stopped. */
+export function isEnding(state: EngineState): boolean {
+  return state.stopping?.type === "cancelled" || state.stopping?.type === "expired";
+}

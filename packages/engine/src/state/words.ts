@@ -1,0 +1,33 @@
+import type { EarlyWord, Unit } from "./engine-state.ts";
+import { change, type Turn } from "./turn.ts";
+
+/** Applies what an operator said about a unit. A word that does not fit its status changes nothing. */
+export function applyWord(turn: Turn, unit: Unit, word: EarlyWord): void {
+  if (unit.unacknowledged) {
+    unit.early = word;
+    return;
+  }
+  if (word.type === "approval") applyApproval(turn, unit, word);
+  else applyResolution(turn, unit, word);
+}
+
+function applyApproval(turn: Turn, unit: Unit, word: Extract<EarlyWord, { type: "approval" }>): void {
+  if (unit.status !== "WAITING_APPROVAL") return;
+  turn.state.awaitingApproval--;
+  if (word.approved) {
+    change(turn, unit, { status: "PENDING", approved: true });
+    return;
+  }
+  const message = word.reason ?? `Approval of step '${unit.step.step.id}' was refused`;
+  change(turn, unit, { status: "FAILED", error: { code: "APPROVAL_REFUSED", message, retryable: false } });
+}
+
+function applyResolution(turn: Turn, unit: Unit, word: Extract<EarlyWord, { type: "resolve" }>): void {
+  if (unit.status !== "IN_DOUBT" || unit.step.final) return;
+  turn.state.inDoubt--;
+  if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.inDoubt--;
+  const { resolution } = word;
+  if (resolution.type === "completed") change(turn, unit, { status: "COMPLETED", output: resolution.output });
+  else if (resolution.type === "failed") change(turn, unit, { status: "FAILED", error: resolution.error });
+  else change(turn, unit, { status: "PENDING" });
+}

@@ -1,0 +1,57 @@
+import { isTerminalStepStatus, type JsonValue, type StepStatus, type WaitReason } from "@planwright/plan";
+import type { StepError } from "./protocol.ts";
+import type { EngineState, Unit } from "./state/engine-state.ts";
+
+/** How one step or item stands, for reports. */
+export interface UnitView {
+  key: string;
+  stepId: string;
+  item?: number;
+  status: StepStatus;
+  attempts: number;
+  output?: JsonValue;
+  error?: StepError;
+  warnings: readonly string[];
+  /** Why it waits; absent while it runs and once it is final. */
+  waitReason?: WaitReason;
+}
+
+/** Every step in plan order, each followed by its items. O(V + items). */
+export function unitViews(state: EngineState): UnitView[] {
+  return state.steps.flatMap(({ unit, forEach }) =>
+    [unit, ...(forEach?.units ?? [])].map((one) => viewOf(state, one)),
+  );
+}
+
+/** Why an unfinished step or item waits; undefined for what runs, is final, or is not part of the plan. O(1). */
+export function waitReasonOf(state: EngineState, key: string): WaitReason | undefined {
+  const unit = state.units.get(key);
+  return unit && reasonOf(state, unit);
+}
+
+function viewOf(state: EngineState, unit: Unit): UnitView {
+  const view: UnitView = {
+    key: unit.key,
+    stepId: unit.step.step.id,
+    status: unit.status,
+    attempts: unit.attempts,
+    warnings: unit.warnings,
+  };
+  const waitReason = reasonOf(state, unit);
+  if (unit.item !== undefined) view.item = unit.item;
+  if (unit.output !== undefined) view.output = unit.output;
+  if (unit.error) view.error = unit.error;
+  if (waitReason) view.waitReason = waitReason;
+  return view;
+}
+
+function reasonOf(state: EngineState, unit: Unit): WaitReason | undefined {
+  if (isTerminalStepStatus(unit.status) || unit.caller?.calling) return undefined;
+  if (unit.status === "WAITING_APPROVAL") return "approval";
+  if (unit.status === "IN_DOUBT") return "in doubt";
+  if (unit.caller === undefined && unit.step.forEach) return undefined; // its items run
+  if (unit.step.unmet > 0) return "dependency";
+  if (state.paused) return "paused";
+  if (unit.caller?.waiting) return unit.caller.waiting.reason;
+  return unit.status === "RETRYING" ? "backoff" : "limit";
+}
