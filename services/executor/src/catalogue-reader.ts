@@ -1,0 +1,34 @@
+import type { ToolDescriptor } from "@planwright/plan";
+import type { PlanningStore } from "@planwright/store";
+
+/** How long a read catalogue is good for, in milliseconds. */
+const FRESH_MS = 5_000;
+
+/**
+ * The published catalogue, read at most every five seconds. It also knows the tools of servers that are away just now,
+ * so that a plan fails with "unreachable, try again" and not with "unknown tool".
+ */
+export function createCatalogueReader(store: Pick<PlanningStore, "toolCatalogue">): {
+  read: () => Promise<readonly ToolDescriptor[]>;
+  /** The next read asks the store. */
+  forget: () => void;
+} {
+  let cached: Promise<readonly ToolDescriptor[]> | null = null;
+  let readAt = Number.NEGATIVE_INFINITY;
+  return {
+    read() {
+      if (cached === null || performance.now() - readAt > FRESH_MS) {
+        readAt = performance.now();
+        const reading = store.toolCatalogue();
+        cached = reading;
+        reading.catch(() => {
+          if (cached === reading) cached = null;
+        });
+      }
+      return cached;
+    },
+    forget() {
+      cached = null;
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { z } from "zod";
+
+/** Settings of the executor; the README lists them with units and defaults. */
+export const ExecutorSettingsSchema = z.object({
+  MONGODB_URL: z.string().min(1),
+  REDIS_URL: z.string().min(1),
+  MCP_SERVERS_FILE: z.string().min(1),
+  QUEUE_PREFIX: z.string().min(1).max(100).default("planwright"),
+  HOST: z.string().min(1).default("127.0.0.1"),
+  HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4012),
+  LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace"]).default("info"),
+  /** Plans that one process works on at once. */
+  MAX_PLANS: z.coerce.number().int().min(1).max(10_000).default(64),
+  /** Silence after which others take over, in milliseconds. */
+  LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
+  /** Longest a plan may take from its first claim, in milliseconds. */
+  PLAN_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(604_800_000).default(3_600_000),
+  /** How often plans that the queue lost are looked for, in milliseconds. */
+  SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
+  /** How long running calls may go on after SIGTERM, in milliseconds. */
+  SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(25_000),
+});
+export type ExecutorSettings = z.infer<typeof ExecutorSettingsSchema>;

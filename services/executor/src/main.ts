@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { createQueueWorker, createSweeper } from "@planwright/queue";
+import { createHealthServer, createLogger, createShutdown, parseSettings } from "@planwright/runtime";
+import { createStore } from "@planwright/store";
+import { createToolClients, loadServersFile } from "@planwright/tools";
+import { createCatalogueReader } from "./catalogue-reader.ts";
+import { ExecutorSettingsSchema } from "./env.ts";
+import { createPlanRuns } from "./plan-runs.ts";
+
+const settings = parseSettings(ExecutorSettingsSchema, process.env);
+const logger = createLogger({ service: "executor", level: settings.LOG_LEVEL });
+const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
+const report = (error: unknown): void => logger.warn({ err: error }, "queue trouble; the sweeper goes on");
+
+const store = await createStore({
+  url: settings.MONGODB_URL,
+  leaseMs: settings.LEASE_MS,
+  planTimeoutMs: settings.PLAN_TIMEOUT_MS,
+});
+
+const config = await loadServersFile(settings.MCP_SERVERS_FILE, process.env);
+await store.keepOnlyServers(Object.keys(config.mcpServers));
+const catalogue = createCatalogueReader(store);
+const tools = createToolClients(config, {
+  logger,
+  onCatalogue: ({ server, tools: offered }) => {
+    store
+      .publishTools(server, offered)
+      .then(catalogue.forget)
+      .catch((error: unknown) => logger.warn({ err: error, server }, "catalogue not published"));
+  },
+});
+await tools.start();
+
+const runs = createPlanRuns({
+  store,
+  tools,
+  readCatalogue: catalogue.read,
+  owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+  maxPlans: settings.MAX_PLANS,
+  leaseMs: settings.LEASE_MS,
+  logger,
+});
+
+const worker = await createQueueWorker({
+  redisUrl: settings.REDIS_URL,
+  prefix: settings.QUEUE_PREFIX,
+  queue: "execution",
+  concurrency: settings.MAX_PLANS,
+  handle: async (planId) => {
+    const taken = await runs.take(planId);
+    await taken?.done;
+  },
+  onError: report,
+});
+const sweeper = createSweeper({
+  everyMs: settings.SWEEP_EVERY_MS,
+  find: async (limit) => {
+    await store.reconcileRequests();
+    return store.findClaimable(limit);
+  },
+  capacity: runs.capacity,
+  handle: async (planId) => {
+    await runs.take(planId);
+  },
+  onError: report,
+});
+const health = await createHealthServer({
+  host: settings.HOST,
+  port: settings.HEALTH_PORT,
+  checks: { mongodb: store.ping },
+});
+
+shutdown.add("sweeper", () => sweeper.stop());
+shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));
+shutdown.add("queue", () => worker.close());
+shutdown.add("tools", () => tools.close());
+shutdown.add("health", () => health.close());
+shutdown.add("store", () => store.close());
+logger.info({ health: health.url, servers: tools.status() }, "executor ready");

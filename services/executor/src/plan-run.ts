@@ -1,0 +1,218 @@
+/**
+ * The shell around `decide()` for one claimed plan: it performs commands and reports what happened, and decides nothing.
+ *
+ * 1. No call starts before its intent is durable, unless a repeat does no harm (class R).
+ * 2. No call starts later than the lease allows, by this process's monotonic clock.
+ * 3. The engine hears of a record only after MongoDB acknowledged it.
+ * 4. Whoever lost the lease, or the database, aborts its calls and writes nothing more.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import {
+  type Call,
+  type Command,
+  createEngineState,
+  decide,
+  type EngineEvent,
+  type Outcome,
+} from "@planwright/engine";
+import type { ToolDescriptor } from "@planwright/plan";
+import type { Logger } from "@planwright/runtime";
+import { type AttemptEnd, type ExecutionStore, LeaseLostError, type PlanClaim } from "@planwright/store";
+import type { ToolClients } from "@planwright/tools";
+
+/** What a run needs. */
+export interface PlanRunParts {
+  claim: PlanClaim;
+  /** The catalogue that contracts and schemas are read from. */
+  catalogue: readonly ToolDescriptor[];
+  store: ExecutionStore;
+  tools: Pick<ToolClients, "callTool">;
+  logger: Logger;
+}
+
+/** One plan under way in this process. */
+export interface PlanRun {
+  /** Resolves when the plan is over, released or lost; never rejects. */
+  done: Promise<void>;
+  cancel(reason: string): void;
+  /** Starts nothing new, lets running calls end, gives the plan back. */
+  handOver(): void;
+  /** The lease is gone: abort and write nothing more. */
+  lose(): void;
+}
+
+/** A plan that can only wait longer than this is released, in milliseconds. */
+const RELEASE_AFTER_MS = 5_000;
+/** A call starts only with at least this much of the lease left, in milliseconds. */
+const LEASE_MARGIN_MS = 500;
+/** The longest delay that `setTimeout` takes. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** Starts working on a claimed plan. */
+export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRunParts): PlanRun {
+  const { plan } = claim;
+  const state = createEngineState({ plan: plan.plan, tools: [...catalogue], records: claim.records });
+  const controllers = new Map<string, AbortController>();
+  const ends = new Map<string, AttemptEnd>();
+  const timers = new Set<NodeJS.Timeout>();
+  let isOver = false;
+  let isHandingOver = false;
+  let resolveDone: () => void = () => {};
+  const done = new Promise<void>((resolve) => {
+    resolveDone = resolve;
+  });
+
+  function end(): void {
+    isOver = true;
+    for (const timer of timers) clearTimeout(timer);
+    for (const controller of controllers.values()) controller.abort();
+    resolveDone();
+  }
+
+  /** Anything unexpected ends this run without a write: the lease expires and somebody else goes on. */
+  function fail(error: unknown): void {
+    if (isOver) return;
+    if (error instanceof LeaseLostError) logger.warn({ epoch: claim.epoch }, "lease lost");
+    else logger.error({ err: error }, "run ended early; the plan is taken over when its lease ends");
+    end();
+  }
+
+  function dispatch(event: EngineEvent): void {
+    if (isOver) return;
+    try {
+      for (const command of decide(state, event)) perform(command);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  function perform(command: Command): void {
+    switch (command.type) {
+      case "record": {
+        const keys = command.records.map((record) => record.key);
+        const ended = keys.flatMap((key) => ends.get(key) ?? []);
+        for (const key of keys) ends.delete(key);
+        store
+          .writeRecords(claim, command.records, ended)
+          .then(() => dispatch({ type: "recorded", keys, at: store.now() }))
+          .catch(fail);
+        return;
+      }
+      case "call":
+        makeCall(command.call).catch(fail);
+        return;
+      case "abort":
+        controllers.get(command.key)?.abort(command.reason);
+        return;
+      case "timer":
+        wakeAt(command.at, () => dispatch({ type: "timer", at: store.now() }));
+        return;
+      case "park":
+        park(command).catch(fail);
+        return;
+      case "finish":
+        store
+          .finishPlan(claim, command)
+          .then(() => logger.info({ status: command.status }, "plan finished"))
+          .then(end)
+          .catch(fail);
+        return;
+    }
+  }
+
+  async function makeCall(call: Call): Promise<void> {
+    const controller = new AbortController();
+    controllers.set(call.key, controller);
+    const attemptId = randomUUID();
+    const intent = store.writeIntents(claim, [{ call, attemptId, argsHash: hashOf(call.arguments) }]);
+    if (call.effectClass === "R") intent.catch(fail);
+    else await intent;
+    if (isOver) return;
+    if (performance.now() > claim.validUntil - LEASE_MARGIN_MS) {
+      return fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch }));
+    }
+    const startedAt = performance.now();
+    const outcome: Outcome = controller.signal.aborted
+      ? { type: "aborted" }
+      : await tools.callTool({
+          tool: call.tool,
+          arguments: call.arguments,
+          timeoutMs: call.timeoutMs,
+          signal: controller.signal,
+          idempotencyKey: `${plan._id}/${call.key}`,
+        });
+    controllers.delete(call.key);
+    if (isOver) return;
+    const at = store.now();
+    const attemptEnd = { attemptId, endedAtMs: at, durationMs: Math.round(performance.now() - startedAt) };
+    for (const key of unitKeys(call)) ends.set(key, { key, ...attemptEnd, ...describe(outcome) });
+    dispatch({
+      type: "attempt.ended",
+      key: call.key,
+      attempt: call.attempt,
+      outcome,
+      at,
+      random: Math.random(),
+    });
+  }
+
+  async function park(command: Extract<Command, { type: "park" }>): Promise<void> {
+    const now = store.now();
+    if (isHandingOver) await store.releasePlan(claim, { status: "QUEUED" });
+    else if (command.until !== undefined && command.until - now <= RELEASE_AFTER_MS) return;
+    else {
+      const { reason, until = null } = command;
+      await store.releasePlan(claim, { status: "WAITING", reason, dueAtMs: until });
+      logger.info({ reason, until }, "plan waits");
+    }
+    end();
+  }
+
+  function wakeAt(at: number, then: () => void): void {
+    const delay = Math.min(Math.max(0, at - store.now()), MAX_TIMER_MS);
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      then();
+    }, delay);
+    timers.add(timer);
+  }
+
+  if (plan.deadlineAt) {
+    wakeAt(plan.deadlineAt.getTime(), () => dispatch({ type: "deadline", at: store.now() }));
+  }
+  dispatch({ type: "started", at: store.now() });
+  if (plan.cancelRequestedAt)
+    dispatch({ type: "cancel", at: store.now(), reason: "Cancelled by the client" });
+
+  return {
+    done,
+    cancel: (reason) => dispatch({ type: "cancel", at: store.now(), reason }),
+    handOver() {
+      isHandingOver = true;
+      dispatch({ type: "pause", at: store.now() });
+    },
+    lose: () => fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch })),
+  };
+}
+
+/** Keys of the units that a call serves: the step, or each item of a batch. */
+function unitKeys(call: Call): string[] {
+  return call.items ? call.items.map((item) => `${call.stepId}[${item}]`) : [call.key];
+}
+
+function describe(outcome: Outcome): Pick<AttemptEnd, "outcome" | "error"> {
+  switch (outcome.type) {
+    case "completed":
+      return { outcome: "completed", error: null };
+    case "failed":
+      return { outcome: outcome.effect === "unknown" ? "unknown" : "failed", error: outcome.error };
+    case "aborted":
+    case "deferred":
+      return { outcome: "aborted", error: null };
+  }
+}
+
+/** SHA-256 of the arguments as they are sent: a retry can be seen to be byte-identical. */
+function hashOf(value: object): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}

@@ -1,0 +1,132 @@
+import type { StepRecord } from "@planwright/engine";
+import type { PlanId, ToolDescriptor } from "@planwright/plan";
+import type { Logger } from "@planwright/runtime";
+import type { ExecutionStore, PlanClaim } from "@planwright/store";
+import type { ToolClients } from "@planwright/tools";
+import { type PlanRun, startPlanRun } from "./plan-run.ts";
+
+/** What working on plans needs. */
+export interface PlanRunsParts {
+  store: ExecutionStore;
+  tools: Pick<ToolClients, "callTool">;
+  /** The published catalogue, which also knows tools whose server is away just now. */
+  readCatalogue: () => Promise<readonly ToolDescriptor[]>;
+  /** Names this process in leases and attempts. */
+  owner: string;
+  maxPlans: number;
+  leaseMs: number;
+  logger: Logger;
+}
+
+/** All plans that this process works on. */
+export interface PlanRuns {
+  /** Plans that could be taken on now. */
+  capacity(): number;
+  /** Claims a plan and works on it; resolves with its end, or null when there is nothing to do. */
+  take(planId: string): Promise<{ done: Promise<void> } | null>;
+  /** Takes no more, lets running calls end for at most `timeoutMs`, gives plans back. */
+  handOver(timeoutMs: number): Promise<void>;
+}
+
+/** Claims without progress after which a plan is ended: it kills its executors. */
+const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
+/** How often held plans are asked about a wish to cancel, in milliseconds. */
+const CANCEL_POLL_MS = 500;
+
+/** Keeps the runs of this process: claims, renews leases, sees cancellations. */
+export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
+  const { store, owner, maxPlans, leaseMs, logger } = parts;
+  const active = new Map<PlanId, { claim: PlanClaim; run: PlanRun }>();
+  let claiming = 0;
+  let isClosing = false;
+
+  const renewal = setInterval(() => void renewAll(), Math.floor(leaseMs / 3.3));
+  const cancelPoll = setInterval(() => void seeCancellations(), CANCEL_POLL_MS);
+
+  /** Renews every lease. One that cannot be renewed before it runs out is treated as lost. */
+  async function renewAll(): Promise<void> {
+    await Promise.all(
+      [...active.values()].map(async ({ claim, run }) => {
+        try {
+          const renewed = await store.renewLease(claim);
+          if (renewed.state === "lost") run.lose();
+          else if (renewed.cancelRequested) run.cancel("Cancelled by the client");
+        } catch (error) {
+          logger.warn({ err: error, planId: claim.plan._id }, "lease not renewed");
+          if (performance.now() > claim.validUntil) run.lose();
+        }
+      }),
+    );
+  }
+
+  async function seeCancellations(): Promise<void> {
+    try {
+      for (const planId of await store.findCancelRequested([...active.keys()])) {
+        active.get(planId)?.run.cancel("Cancelled by the client");
+      }
+    } catch (error) {
+      logger.warn({ err: error }, "could not look for cancelled plans");
+    }
+  }
+
+  return {
+    capacity: () => (isClosing ? 0 : Math.max(0, maxPlans - active.size - claiming)),
+
+    async take(planId) {
+      if (isClosing || active.has(planId)) return null;
+      claiming += 1;
+      try {
+        const [claim, catalogue] = await Promise.all([store.claimPlan(planId, owner), parts.readCatalogue()]);
+        if (!claim) return null;
+        const planLogger = logger.child({ requestId: claim.plan.requestId, planId, epoch: claim.epoch });
+        if (claim.plan.claimsWithoutProgress > MAX_CLAIMS_WITHOUT_PROGRESS) {
+          await endPoisoned(store, claim);
+          planLogger.error("plan ended as poisoned");
+          return null;
+        }
+        planLogger.info({ steps: claim.plan.plan.steps.length }, "plan claimed");
+        const run = startPlanRun({ claim, catalogue, store, tools: parts.tools, logger: planLogger });
+        active.set(planId, { claim, run });
+        const done = run.done.then(() => void active.delete(planId));
+        return { done };
+      } finally {
+        claiming -= 1;
+      }
+    },
+
+    async handOver(timeoutMs) {
+      isClosing = true;
+      const runs = [...active.values()].map(({ run }) => run);
+      for (const run of runs) run.handOver();
+      let timer: NodeJS.Timeout | undefined;
+      const timeout = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs);
+      });
+      await Promise.race([Promise.all(runs.map((run) => run.done)), timeout]);
+      clearTimeout(timer);
+      clearInterval(renewal);
+      clearInterval(cancelPoll);
+    },
+  };
+}
+
+/** Ends a plan that was claimed again and again without a step getting further. */
+async function endPoisoned(store: ExecutionStore, claim: PlanClaim): Promise<void> {
+  const error = {
+    code: "POISONED",
+    message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died`,
+    retryable: false,
+  };
+  const unfinished = claim.records.filter((record) => !claim.steps.get(record.key)?.finishedAt);
+  const records = unfinished.map(
+    (record): StepRecord => ({
+      ...record,
+      status: record.status === "RUNNING" || record.status === "RETRYING" ? "FAILED" : "SKIPPED",
+      waitReason: undefined,
+      nextAttemptAt: undefined,
+      error,
+    }),
+  );
+  await store.writeRecords(claim, records, []);
+  await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
+}
