@@ -1,0 +1,30 @@
+# One image for each service: docker build -f infra/docker/service.Dockerfile --build-arg SERVICE=api .
+# syntax=docker/dockerfile:1
+FROM node:24-bookworm-slim AS build
+ENV TURBO_TELEMETRY_DISABLED=1
+WORKDIR /app
+COPY package.json package-lock.json .npmrc turbo.json tsconfig.base.json ./
+COPY packages ./packages
+COPY services ./services
+RUN npm ci --omit=optional --loglevel=error && npm install --no-save --loglevel=error turbo@2.11.9
+RUN npx turbo run build --output-logs=errors-only
+
+FROM node:24-bookworm-slim AS dependencies
+ARG SERVICE
+WORKDIR /app
+COPY --from=build /app/package.json /app/package-lock.json /app/.npmrc ./
+COPY --from=build /app/packages ./packages
+COPY --from=build /app/services ./services
+RUN npm ci --omit=dev --omit=optional --loglevel=error --workspace "services/${SERVICE}"
+
+FROM node:24-bookworm-slim
+ARG SERVICE
+ENV NODE_ENV=production HOST=0.0.0.0 SERVICE=${SERVICE}
+WORKDIR /app
+COPY --from=dependencies --chown=node:node /app ./
+USER node
+WORKDIR /app/services/${SERVICE}
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=6 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HEALTH_PORT ?? process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/main.js"]
