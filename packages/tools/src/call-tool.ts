@@ -79,9 +79,9 @@ async function send(
 ): Promise<Outcome> {
   const { session, connection, descriptor, ownName, remainingMs, timeoutMs } = context;
   const trace = session.begin();
-  const stopping = new AbortController();
+  const stopping = call.signal === undefined ? undefined : new AbortController();
   const cancel = () => {
-    cancelCall(session, trace.requestId, stopping, context.cancelGraceMs);
+    if (stopping !== undefined) cancelCall(session, trace.requestId, stopping, context.cancelGraceMs);
   };
   call.signal?.addEventListener("abort", cancel, { once: true });
   try {
@@ -96,7 +96,7 @@ async function send(
       },
       {
         timeout: remainingMs,
-        signal: stopping.signal,
+        ...(stopping === undefined ? {} : { signal: stopping.signal }),
         headers: { [TRACE_HEADER]: trace.id },
         // Without the output schema: a result that breaks it would be thrown like a refusal, though the tool has acted.
         toolDefinition: { name: ownName, inputSchema: { type: "object", ...descriptor.inputSchema } },

@@ -2,14 +2,9 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ToolDescriptor } from "@planwright/plan";
 import { z } from "zod";
-import {
-  type CallTrace,
-  createCallTrace,
-  createTracedFetch,
-  type Fetch,
-  TRACE_HEADER,
-} from "./call-trace.ts";
+import { type CallTrace, createCallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { ServerUnreachableError } from "./errors.ts";
+import { createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import { readListedTools } from "./listed-tools.ts";
 import type { ServerConfig } from "./server-config.ts";
 
@@ -44,16 +39,15 @@ export interface SessionOptions {
   maxTools: number;
   /** Largest output of a call, in bytes. */
   maxOutputBytes: number;
-  fetch: Fetch;
   signal: AbortSignal;
   /** The connection is gone. Called at most once, and not after `close()`. */
-  onClosed(): void;
+  onClosed: () => void;
   /** The server says that its tools have changed. */
-  onToolsChanged(): void;
+  onToolsChanged: () => void;
   /** A line that a child process wrote to its standard error. */
-  onStderr(text: string): void;
+  onStderr: (text: string) => void;
   /** Trouble that no caller is told of otherwise. */
-  onError(error: Error): void;
+  onError: (error: Error) => void;
 }
 
 /** Any page: the tools are read one by one later, so that one bad tool does not hide the others. */
@@ -67,7 +61,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { server, config } = options;
   const traces = new Map<string, CallTrace>();
   let stderr = "";
-  const transport = createTransport(options, traces, (text) => {
+  const http = createHttpFetch(traces, options.maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE);
+  const transport = createTransport(options, http, (text) => {
     stderr = (stderr + text).slice(-STDERR_TAIL_CHARACTERS);
   });
   traceSends(transport, traces);
@@ -90,8 +85,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   };
   const close = async () => {
     isClosing = true;
-    for (const trace of traces.values()) trace.abort.abort();
+    for (const trace of traces.values()) trace.stop?.();
     await client.close();
+    http.close();
   };
   try {
     await client.connect(transport, { timeout: options.timeoutMs, signal: options.signal });
@@ -116,7 +112,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     },
     end: (trace) => {
       traces.delete(trace.id);
-      trace.abort.abort();
+      trace.stop?.();
       closeWhenIdle();
     },
     retire: () => {
@@ -129,15 +125,14 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 }
 
 function createTransport(
-  { config, fetch, maxOutputBytes, onStderr }: SessionOptions,
-  traces: ReadonlyMap<string, CallTrace>,
+  { config, maxOutputBytes, onStderr }: SessionOptions,
+  http: HttpFetch,
   keepStderr: (text: string) => void,
 ): StdioClientTransport | StreamableHTTPClientTransport {
-  const maxBytes = maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE;
   if (config.type === "http") {
     return new StreamableHTTPClientTransport(new URL(config.url), {
       requestInit: { headers: config.headers },
-      fetch: createTracedFetch(fetch, traces, maxBytes),
+      fetch: http.fetch,
     });
   }
   const transport = new StdioClientTransport({
@@ -146,7 +141,7 @@ function createTransport(
     env: config.env,
     ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
     stderr: "pipe",
-    maxBufferSize: maxBytes,
+    maxBufferSize: maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE,
   });
   transport.stderr?.on("data", (chunk: Buffer) => {
     const text = chunk.toString("utf8");
@@ -156,20 +151,24 @@ function createTransport(
   return transport;
 }
 
-/** Marks the trace of a call when its request is handed to the transport. */
+/**
+ * Notes in the trace of a call that its request was handed to the transport. Over stdio it then counts as sent; over
+ * HTTP that comes with the connection. The SDK's own signal for ending one request is left out: the trace does that,
+ * and combining signals for each call leaks memory on Node 20.
+ */
 function traceSends(
   transport: StdioClientTransport | StreamableHTTPClientTransport,
   traces: ReadonlyMap<string, CallTrace>,
 ): void {
-  type Send = (message: object, options?: { headers?: Readonly<Record<string, string>> }) => Promise<void>;
+  type Options = { headers?: Readonly<Record<string, string>>; requestSignal?: AbortSignal | undefined };
+  type Send = (message: object, options?: Options) => Promise<void>;
   const send = transport.send.bind(transport) as Send;
   const traced: Send = (message, options) => {
     const trace = traces.get(options?.headers?.[TRACE_HEADER] ?? "");
-    if (trace !== undefined && "id" in message) {
-      trace.sent = true;
-      trace.requestId = message.id as string | number;
-    }
-    return send(message, options);
+    if (trace === undefined || !("id" in message)) return send(message, options);
+    trace.requestId = message.id as string | number;
+    if (transport instanceof StdioClientTransport) trace.sent = true;
+    return send(message, { ...options, requestSignal: undefined });
   };
   transport.send = traced;
 }

@@ -22,27 +22,6 @@ export interface FailedCall {
   cancelled: boolean;
 }
 
-/** Failures of a connection that never came about: not one byte of the request was sent. */
-const NOT_CONNECTED = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EHOSTDOWN",
-  "ENETDOWN",
-  "EADDRNOTAVAIL",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "CERT_HAS_EXPIRED",
-  "ENOENT",
-  "EACCES",
-]);
-
 /** JSON-RPC errors by which a server says that it did not look at the call. */
 const NOT_LOOKED_AT: readonly number[] = [
   ProtocolErrorCode.ParseError,
@@ -67,8 +46,6 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
     const outcome = outcomeOfSdkError(error, call);
     if (outcome !== undefined) return outcome;
   }
-  const code = errorCodeOf(error);
-  if (code !== undefined && NOT_CONNECTED.has(code)) return notSent(error, call);
   if (error instanceof SyntaxError || status !== undefined) {
     const message = `${tool}: the answer of ${server} is not a valid one, or was cut off`;
     return failed("TOOL_RESULT_INVALID", message, "unknown", true);
@@ -201,8 +178,8 @@ export function failed(
   message: string,
   effect: Failure["effect"],
   retryable: boolean,
-  retryAfterMs?: number | undefined,
-  data?: JsonValue | undefined,
+  retryAfterMs?: number,
+  data?: JsonValue,
 ): Failure {
   const error = { code, message, retryable, ...(data === undefined ? {} : { data }) };
   return { type: "failed", error, effect, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };

@@ -1,5 +1,4 @@
 import type { ToolDescriptor } from "@planwright/plan";
-import type { Fetch } from "./call-trace.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import { openSession, type Session } from "./open-session.ts";
 import type { ServerConfig } from "./server-config.ts";
@@ -37,7 +36,6 @@ export interface ConnectionOptions {
   maxOutputBytes: number;
   /** How often the tools are listed again, beside the server's own notifications. */
   refreshMs: number;
-  fetch: Fetch;
 }
 
 /** A connection that comes back by itself. */
@@ -97,7 +95,6 @@ export function createServerConnection(
         timeoutMs: options.connectTimeoutMs,
         maxTools: options.maxTools,
         maxOutputBytes: options.maxOutputBytes,
-        fetch: options.fetch,
         signal: closing.signal,
         onClosed: () => {
           isLost = true;

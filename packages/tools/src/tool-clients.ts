@@ -1,7 +1,6 @@
 import type { Outcome } from "@planwright/engine";
 import type { ToolDescriptor } from "@planwright/plan";
 import { callTool, type ToolCall } from "./call-tool.ts";
-import type { Fetch } from "./call-trace.ts";
 import { notFound } from "./outcome-of-error.ts";
 import { nameTools } from "./pending.ts";
 import type { ServersConfig } from "./server-config.ts";
@@ -36,8 +35,6 @@ export interface ToolClientsOptions {
   maxOutputBytes?: number | undefined;
   /** Most tools read from one server; 1,000. */
   maxTools?: number | undefined;
-  /** Makes the HTTP requests; `fetch` of Node, which keeps connections alive. */
-  fetch?: Fetch | undefined;
 }
 
 /** Connections to all configured MCP servers. */
@@ -77,7 +74,6 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
           refreshMs: options.refreshMs ?? 60_000,
           maxTools: options.maxTools ?? 1_000,
           maxOutputBytes,
-          fetch: options.fetch ?? ((url, init) => fetch(url, init)),
         },
         {
           onTools: (tools) => takeTools(name, tools),
