@@ -12,7 +12,7 @@ const CONTRACT_META = "x-orchestration";
 export interface BlogServerOptions {
   database: BlogDatabase;
   /** Told of failures that are not the caller's. Their text never reaches the caller. */
-  onError(error: unknown, tool: string): void;
+  onError: (error: unknown, tool: string) => void;
 }
 
 /** An MCP server that offers all tools; one for each connection or request. */
