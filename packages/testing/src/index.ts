@@ -1,1 +1,13 @@
-export {};
+export type { Behaviour, BehaviourInput, ScriptInput } from "./counting-tool-server/behaviour.ts";
+export type { ToolStats } from "./counting-tool-server/counting-core.ts";
+export {
+  type CountingToolServerCommandOptions,
+  countingToolServerCommand,
+} from "./counting-tool-server/counting-tool-server-command.ts";
+export { type LedgerEntry, readLedger } from "./counting-tool-server/effect-ledger.ts";
+export {
+  type CountingToolServer,
+  type CountingToolServerOptions,
+  startCountingToolServer,
+} from "./counting-tool-server/start-counting-tool-server.ts";
+export { type TestServers, testServers } from "./servers.ts";

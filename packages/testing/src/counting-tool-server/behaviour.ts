@@ -1,0 +1,58 @@
+import { z } from "zod";
+
+/** What a scripted call does instead of simply answering. Those about HTTP act like `hang` over stdio. */
+export const BehaviourSchema = z.discriminatedUnion("type", [
+  /** Waits, then goes on as usual. */
+  z.object({ type: z.literal("latency"), ms: z.number().int().min(0).max(600_000) }),
+  /** Never answers; `effect` says whether the effect happens. */
+  z.object({ type: z.literal("hang"), effect: z.boolean().default(false) }),
+  /** The effect happens, then the connection is cut instead of an answer. */
+  z.object({ type: z.literal("lose-answer") }),
+  /** The connection is cut before anything happens. */
+  z.object({ type: z.literal("reset") }),
+  /** The tool answers with an error (`isError`); no effect. */
+  z.object({ type: z.literal("tool-error"), message: z.string().max(10_000).default("the tool failed") }),
+  /** The effect happens, then the tool answers with an error. */
+  z.object({ type: z.literal("error-after-effect"), message: z.string().max(10_000).default("failed late") }),
+  /** A JSON-RPC error instead of a result; no effect. */
+  z.object({ type: z.literal("protocol-error"), code: z.number().int().default(-32_603) }),
+  /** An HTTP status instead of an answer; no effect. 429 and 503 may say when to come back. */
+  z.object({
+    type: z.literal("status"),
+    status: z.number().int().min(400).max(599),
+    retryAfterSeconds: z.number().int().min(0).max(86_400).optional(),
+  }),
+  /** The effect happens, and the answer holds a text of this size. */
+  z.object({ type: z.literal("huge"), bytes: z.number().int().min(1).max(268_435_456) }),
+  /** Status 200 and something that is not JSON; no effect. */
+  z.object({ type: z.literal("garbage") }),
+  /** The effect happens, then the whole process ends. */
+  z.object({ type: z.literal("crash") }),
+]);
+/** A behaviour, with its defaults filled in. */
+export type Behaviour = z.output<typeof BehaviourSchema>;
+/** A behaviour as a test writes it. */
+export type BehaviourInput = z.input<typeof BehaviourSchema>;
+
+/** Behaviours by tool: each call takes the first that is left; a call for which none is left is a usual one. */
+export const ScriptSchema = z.record(z.string(), z.array(BehaviourSchema).max(100_000));
+export type ScriptInput = z.input<typeof ScriptSchema>;
+
+/** The behaviours still to come. */
+export interface Script {
+  add(script: ScriptInput): void;
+  take(tool: string): Behaviour | undefined;
+}
+
+/** An empty script. */
+export function createScript(): Script {
+  const left = new Map<string, Behaviour[]>();
+  return {
+    add: (script) => {
+      for (const [tool, behaviours] of Object.entries(ScriptSchema.parse(script))) {
+        left.set(tool, [...(left.get(tool) ?? []), ...behaviours]);
+      }
+    },
+    take: (tool) => left.get(tool)?.shift(),
+  };
+}

@@ -1,0 +1,167 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { JsonObject, JsonValue } from "@planwright/plan";
+import { type Behaviour, createScript, type Script } from "./behaviour.ts";
+import { COUNTING_TOOLS } from "./counting-tools.ts";
+import type { EffectLedger, LedgerEntry } from "./effect-ledger.ts";
+
+/** What was seen of one tool. */
+export interface ToolStats {
+  /** Calls that came in, whatever became of them. */
+  calls: number;
+  effects: number;
+  /** Calls that were answered with the result of an earlier one with the same key. */
+  repeats: number;
+  /** Calls that the caller cancelled while they waited. */
+  cancelled: number;
+  active: number;
+  maxConcurrency: number;
+}
+
+/** One call, as it came in. */
+export interface IncomingCall {
+  tool: string;
+  arguments: JsonObject;
+  meta: JsonObject;
+  signal: AbortSignal;
+  /** Cuts the connection that the answer would take; absent over stdio. */
+  cut?: (() => void) | undefined;
+}
+
+/** How a call is answered. */
+export type CallAnswer =
+  | { type: "result"; output: JsonObject }
+  | { type: "tool-error"; message: string }
+  | { type: "protocol-error"; code: number }
+  | { type: "silence" };
+
+/** The tools behind every transport. */
+export interface CountingCore {
+  readonly script: Script;
+  stats(): Record<string, ToolStats>;
+  /** Plays the behaviour, or acts as usual. */
+  call(call: IncomingCall, behaviour: Behaviour | undefined): Promise<CallAnswer>;
+  count(tool: string): ToolStats;
+}
+
+const KEY_META = "dev.planwright/idempotencyKey";
+const SILENCE: CallAnswer = { type: "silence" };
+
+/** Counts calls and makes effects. */
+export function createCountingCore(ledger: EffectLedger): CountingCore {
+  const script = createScript();
+  const stats = new Map<string, ToolStats>();
+  const effectOf = new Map(COUNTING_TOOLS.map((tool) => [tool.name, tool.effect]));
+  const byKey = new Map<string, Promise<LedgerEntry>>();
+  const byReference = new Map<string, LedgerEntry>();
+  for (const entry of ledger.found) remember(entry);
+
+  function remember(entry: LedgerEntry): void {
+    if (entry.key !== null) byKey.set(`${entry.tool} ${entry.key}`, Promise.resolve(entry));
+    const { reference } = entry.arguments;
+    if (typeof reference === "string") byReference.set(reference, entry);
+  }
+
+  function count(tool: string): ToolStats {
+    const known = stats.get(tool);
+    if (known !== undefined) return known;
+    const fresh = { calls: 0, effects: 0, repeats: 0, cancelled: 0, active: 0, maxConcurrency: 0 };
+    stats.set(tool, fresh);
+    return fresh;
+  }
+
+  /** Makes the effect of a call, unless it has none or its key was seen. */
+  async function makeEffect({ tool, arguments: args, meta }: IncomingCall): Promise<JsonObject> {
+    const effect = effectOf.get(tool) ?? "never";
+    const value: JsonValue = args["value"] ?? null;
+    if (tool === "find_effect") return findEffect(args["reference"]);
+    if (effect === "never") return { tool, value };
+    const key = typeof meta[KEY_META] === "string" ? meta[KEY_META] : null;
+    const append = async () => {
+      const entry = await ledger.append({ tool, key, meta, arguments: args });
+      count(tool).effects += 1;
+      if (typeof args["reference"] === "string") byReference.set(args["reference"], entry);
+      return entry;
+    };
+    if (effect === "always" || key === null) return resultOf(await append());
+    const first = byKey.get(`${tool} ${key}`);
+    if (first !== undefined) {
+      count(tool).repeats += 1;
+      return resultOf(await first);
+    }
+    const entry = append();
+    byKey.set(`${tool} ${key}`, entry);
+    return resultOf(await entry);
+  }
+
+  function findEffect(reference: JsonValue | undefined): JsonObject {
+    const entry = typeof reference === "string" ? byReference.get(reference) : undefined;
+    return entry === undefined ? { found: false } : { found: true, result: resultOf(entry) };
+  }
+
+  async function act(call: IncomingCall, behaviour: Behaviour | undefined): Promise<CallAnswer> {
+    const { latencyMs } = call.arguments;
+    if (typeof latencyMs === "number" && !(await wait(call, latencyMs))) return SILENCE;
+    switch (behaviour?.type) {
+      case undefined:
+        return { type: "result", output: await makeEffect(call) };
+      case "latency":
+        if (!(await wait(call, behaviour.ms))) return SILENCE;
+        return { type: "result", output: await makeEffect(call) };
+      case "hang":
+        if (behaviour.effect) await makeEffect(call);
+        await wait(call, undefined);
+        return SILENCE;
+      case "lose-answer":
+        await makeEffect(call);
+        call.cut?.();
+        return SILENCE;
+      case "reset":
+        call.cut?.();
+        return SILENCE;
+      case "tool-error":
+        return { type: "tool-error", message: behaviour.message };
+      case "error-after-effect":
+        await makeEffect(call);
+        return { type: "tool-error", message: behaviour.message };
+      case "protocol-error":
+        return { type: "protocol-error", code: behaviour.code };
+      case "huge":
+        return { type: "result", output: { ...(await makeEffect(call)), text: "x".repeat(behaviour.bytes) } };
+      case "crash":
+        await makeEffect(call);
+        process.kill(process.pid, "SIGKILL");
+        return SILENCE;
+      case "status":
+      case "garbage":
+        return SILENCE;
+    }
+  }
+
+  /** Waits; without a time until the caller goes away. False when it did. */
+  async function wait({ tool, signal }: IncomingCall, ms: number | undefined): Promise<boolean> {
+    await delay(ms ?? 2_147_483_647, undefined, { signal, ref: false }).catch(() => undefined);
+    if (signal.aborted) count(tool).cancelled += 1;
+    return !signal.aborted;
+  }
+
+  return {
+    script,
+    count,
+    stats: () => structuredClone(Object.fromEntries(stats)),
+    call: async (call, behaviour) => {
+      const counted = count(call.tool);
+      counted.calls += 1;
+      counted.active += 1;
+      counted.maxConcurrency = Math.max(counted.maxConcurrency, counted.active);
+      try {
+        return await act(call, behaviour);
+      } finally {
+        counted.active -= 1;
+      }
+    },
+  };
+}
+
+function resultOf({ tool, effect, arguments: args }: LedgerEntry): JsonObject {
+  return { tool, effect, value: args["value"] ?? null };
+}

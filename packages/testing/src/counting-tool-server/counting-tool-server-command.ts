@@ -1,0 +1,39 @@
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { ScriptInput } from "./behaviour.ts";
+
+/** How to run the counting server as a process of its own. */
+export interface CountingToolServerCommandOptions {
+  ledgerFile: string;
+  /** True: speak MCP over standard input and output. False: listen, and print one line of JSON `{url, port, pid}`. */
+  stdio?: boolean | undefined;
+  port?: number | undefined;
+  script?: ScriptInput | undefined;
+}
+
+/** The command line of the counting server, ready for `spawn` or for a stdio server of a servers file. */
+export function countingToolServerCommand(options: CountingToolServerCommandOptions): {
+  command: string;
+  args: string[];
+} {
+  const isSource = import.meta.url.endsWith(".ts");
+  const main = fileURLToPath(new URL(isSource ? "./main.ts" : "./main.js", import.meta.url));
+  const loader = () => [
+    "--import",
+    createRequire(import.meta.url).resolve("tsx"),
+    "-C",
+    "@planwright/source",
+  ];
+  return {
+    command: process.execPath,
+    args: [
+      ...(isSource ? loader() : []),
+      main,
+      "--ledger",
+      options.ledgerFile,
+      ...(options.stdio ? ["--stdio"] : []),
+      ...(options.port === undefined ? [] : ["--port", String(options.port)]),
+      ...(options.script === undefined ? [] : ["--script", JSON.stringify(options.script)]),
+    ],
+  };
+}

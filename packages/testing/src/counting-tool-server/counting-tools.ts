@@ -1,0 +1,92 @@
+import type { ContractDeclaration, ToolAnnotations } from "@planwright/plan";
+
+/** A tool of the counting server. */
+export interface CountingTool {
+  name: string;
+  description: string;
+  annotations: ToolAnnotations;
+  contract: ContractDeclaration;
+  /** `always`: each call is an effect; `per-key`: the first of each key; `never`: none. */
+  effect: "always" | "per-key" | "never";
+}
+
+const READ: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+const WRITE: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+
+/** One tool for each effect class, and some without effects. */
+export const COUNTING_TOOLS: readonly CountingTool[] = [
+  {
+    name: "noop",
+    description: "Do nothing and return the value given. For benchmarks.",
+    annotations: READ,
+    contract: { mode: "parallel-safe", side_effects: false, idempotency: "natural" },
+    effect: "never",
+  },
+  {
+    name: "read_value",
+    description: "Read: return the value given. Each call is counted, none is an effect (class R).",
+    annotations: READ,
+    contract: { mode: "parallel-safe", side_effects: false, idempotency: "natural" },
+    effect: "never",
+  },
+  {
+    name: "set_value",
+    description: "Set a value: the same call again changes nothing more (class R).",
+    annotations: { ...WRITE, idempotentHint: true },
+    contract: { mode: "parallel-safe", side_effects: true, idempotency: "natural" },
+    effect: "always",
+  },
+  {
+    name: "keyed_effect",
+    description: "Make an effect, once for each idempotency key (class K).",
+    annotations: WRITE,
+    contract: { mode: "parallel-safe", side_effects: true, idempotency: "key" },
+    effect: "per-key",
+  },
+  {
+    name: "looked_up_effect",
+    description: "Make an effect that find_effect can tell of, by its reference (class V).",
+    annotations: WRITE,
+    contract: {
+      mode: "parallel-safe",
+      side_effects: true,
+      idempotency: "none",
+      lookup: { tool: "find_effect", arguments: { reference: "<<arguments.reference>>" } },
+    },
+    effect: "always",
+  },
+  {
+    name: "find_effect",
+    description: "Tell whether an effect with this reference happened, and what it answered.",
+    annotations: READ,
+    contract: { mode: "parallel-safe", side_effects: false, idempotency: "natural" },
+    effect: "never",
+  },
+  {
+    name: "plain_effect",
+    description: "Make an effect each time it is called; nobody can ask whether it happened (class U).",
+    annotations: WRITE,
+    contract: { mode: "parallel-safe", side_effects: true, idempotency: "none" },
+    effect: "always",
+  },
+  {
+    name: "sequential_effect",
+    description: "Make an effect, once for each idempotency key; never two calls at once.",
+    annotations: WRITE,
+    contract: { mode: "sequential-only", side_effects: true, idempotency: "key" },
+    effect: "per-key",
+  },
+  {
+    name: "limited_read",
+    description: "Return the value given; at most five calls at once, whoever calls.",
+    annotations: READ,
+    contract: {
+      mode: "fan-out-bounded",
+      max_concurrency: 5,
+      scope: "global",
+      side_effects: false,
+      idempotency: "natural",
+    },
+    effect: "never",
+  },
+];

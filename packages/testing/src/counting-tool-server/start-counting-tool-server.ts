@@ -1,0 +1,145 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { isJsonObject, type JsonObject } from "@planwright/plan";
+import type { Behaviour, ScriptInput } from "./behaviour.ts";
+import { type CountingCore, createCountingCore, type ToolStats } from "./counting-core.ts";
+import { createCountingMcpServer, EXCHANGE_META, type Exchange } from "./counting-mcp-server.ts";
+import { type LedgerEntry, openEffectLedger, readLedger } from "./effect-ledger.ts";
+
+/** Where to listen and what to count in. */
+export interface CountingToolServerOptions {
+  /** Effects are appended here, each on the disk before its answer. */
+  ledgerFile: string;
+  /** Default 127.0.0.1. */
+  host?: string | undefined;
+  /** Default 0: a free one. */
+  port?: number | undefined;
+  script?: ScriptInput | undefined;
+}
+
+/** A counting server over HTTP, in this process. */
+export interface CountingToolServer {
+  /** Address of the MCP endpoint. */
+  url: string;
+  port: number;
+  /** Effects so far, from the file. */
+  ledger(): Promise<LedgerEntry[]>;
+  /** Adds behaviours for calls to come. */
+  script(script: ScriptInput): void;
+  stats(): Record<string, ToolStats>;
+  /** Cuts every connection and stops: as when the process dies. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an MCP server whose tools do nothing but count: one for each effect class. Beside `/mcp` it has
+ * `POST /script` and `GET /stats`, for tests that run it as a process of its own.
+ */
+export async function startCountingToolServer(
+  options: CountingToolServerOptions,
+): Promise<CountingToolServer> {
+  const { ledgerFile, host = "127.0.0.1", port = 0 } = options;
+  const ledger = await openEffectLedger(ledgerFile);
+  const core = createCountingCore(ledger);
+  core.script.add(options.script ?? {});
+  const serveMcp = createMcpEndpoint(core);
+  const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+    void route(request, response, core, serveMcp).catch((error: unknown) => {
+      response.destroy(error instanceof Error ? error : undefined);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const boundPort = typeof address === "object" && address !== null ? address.port : port;
+  return {
+    url: `http://${host}:${boundPort}/mcp`,
+    port: boundPort,
+    ledger: () => readLedger(ledgerFile),
+    script: (script) => core.script.add(script),
+    stats: () => core.stats(),
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+      await ledger.close();
+    },
+  };
+}
+
+type McpEndpoint = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+async function route(
+  request: IncomingMessage,
+  response: ServerResponse,
+  core: CountingCore,
+  serveMcp: McpEndpoint,
+): Promise<void> {
+  const answer = (status: number, body: unknown) => {
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  };
+  switch (`${request.method} ${request.url}`) {
+    case "GET /healthz":
+      return answer(200, { ok: true });
+    case "GET /stats":
+      return answer(200, core.stats());
+    case "POST /script":
+      core.script.add(JSON.parse(await text(request)));
+      return answer(200, { ok: true });
+    default:
+      if (request.url === "/mcp") return await serveMcp(request, response);
+      return answer(404, { error: "not found" });
+  }
+}
+
+/** Plays the behaviours that are about HTTP; the tools play the others. */
+function createMcpEndpoint(core: CountingCore): McpEndpoint {
+  const exchanges = new Map<unknown, Exchange>();
+  let nextId = 1;
+  const handler = createMcpHandler(() => createCountingMcpServer(core, (id) => exchanges.get(id)));
+  const serve = toNodeHandler(handler);
+  return async (request, response) => {
+    // Differs from the adapter's own type only in how optional fields are declared.
+    const like = request as NodeIncomingMessageLike;
+    if (request.method !== "POST") return await serve(like, response);
+    const message: unknown = JSON.parse(await text(request));
+    const params = toolCallParams(message);
+    if (params === undefined) return await serve(like, response, message);
+
+    const tool = typeof params["name"] === "string" ? params["name"] : "";
+    const behaviour = core.script.take(tool);
+    if (behaviour !== undefined && answerAsHttp(core, tool, behaviour, response)) return;
+    const id = nextId++;
+    params["_meta"] = { ...(isJsonObject(params["_meta"]) ? params["_meta"] : {}), [EXCHANGE_META]: id };
+    exchanges.set(id, { behaviour, cut: () => void request.socket.destroy() });
+    response.once("close", () => exchanges.delete(id));
+    await serve(like, response, message);
+  };
+}
+
+function toolCallParams(message: unknown): JsonObject | undefined {
+  if (!isJsonObject(message) || message["method"] !== "tools/call") return undefined;
+  return isJsonObject(message["params"]) ? message["params"] : undefined;
+}
+
+/** True when the behaviour was an HTTP answer, which is then given. */
+function answerAsHttp(
+  core: CountingCore,
+  tool: string,
+  behaviour: Behaviour,
+  response: ServerResponse,
+): boolean {
+  if (behaviour.type === "status") {
+    const { status, retryAfterSeconds } = behaviour;
+    const headers = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+    response.writeHead(status, { "content-type": "text/plain", ...headers }).end("scripted status");
+  } else if (behaviour.type === "garbage") {
+    response.writeHead(200, { "content-type": "application/json" }).end("{ this is not JSON");
+  } else return false;
+  core.count(tool).calls += 1;
+  return true;
+}
