@@ -1,0 +1,41 @@
+import { CodedError } from "@planwright/plan";
+
+/** A server or service did not come up, or ended while it was waited for. The message ends with its last log lines. */
+export class ProcessNotReadyError extends CodedError<{ name: string; reason: string; logFile: string }> {
+  readonly code = "PROCESS_NOT_READY";
+  readonly retryable = false;
+  constructor(facts: { name: string; reason: string; logFile: string }, lastLines: string, cause?: unknown) {
+    const log = lastLines === "" ? "It wrote nothing." : `Its last lines:\n${lastLines}`;
+    super(`${facts.name} ${facts.reason}. ${log}\nThe whole log is in ${facts.logFile}`, facts, { cause });
+  }
+}
+
+/** No binary of a server could be found or obtained. The message says what to do. */
+export class ServerNotAvailableError extends CodedError<{ server: string }> {
+  readonly code = "SERVER_NOT_AVAILABLE";
+  readonly retryable = false;
+  constructor(server: string, whatToDo: string, cause?: unknown) {
+    super(whatToDo, { server }, { cause });
+  }
+}
+
+/** The server that MONGODB_URL or REDIS_URL names cannot be used. The message says why and what to do. */
+export class ServerNotSuitableError extends CodedError<{ server: string }> {
+  readonly code = "SERVER_NOT_SUITABLE";
+  readonly retryable = false;
+  constructor(server: string, whatToDo: string, cause?: unknown) {
+    super(whatToDo, { server }, { cause });
+  }
+}
+
+/** A shipped binary is not the file that was checked when this was written. It is never run. */
+export class ChecksumError extends CodedError<{ path: string; expected: string; actual: string }> {
+  readonly code = "CHECKSUM_MISMATCH";
+  readonly retryable = false;
+  constructor(facts: { path: string; expected: string; actual: string }) {
+    super(
+      `${facts.path} has sha256 ${facts.actual}, expected ${facts.expected}. It was not run. Remove node_modules and install again.`,
+      facts,
+    );
+  }
+}

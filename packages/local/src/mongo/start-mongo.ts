@@ -1,0 +1,54 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { startChild } from "../children/child.ts";
+import { freePort } from "../children/free-port.ts";
+import type { LocalServer, ServerOptions } from "../local-server.ts";
+import { externalServer, localServer } from "../local-server.ts";
+import { findMongod } from "./find-mongod.ts";
+import { becomePrimary, REPLICA_SET, requireReplicaSet } from "./replica-set.ts";
+
+/**
+ * A MongoDB that is a replica set of one: transactions, change streams, majority writes. `MONGODB_URL` in the
+ * environment names one to use instead. Data in `dataDir/mongo`, log in `dataDir/logs/mongo.log`.
+ * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for MONGODB_URL; {ProcessNotReadyError}
+ */
+export async function startMongo(options: ServerOptions): Promise<LocalServer> {
+  const { dataDir, env = process.env, say = () => undefined } = options;
+  const external = env["MONGODB_URL"];
+  if (external !== undefined && external !== "") {
+    await requireReplicaSet(external);
+    return externalServer(external);
+  }
+  const mongod = await findMongod(say);
+  const dbPath = join(dataDir, "mongo");
+  mkdirSync(dbPath, { recursive: true });
+  return localServer({
+    choosePort: freePort,
+    urlOf: (port) => `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`,
+    async start(port) {
+      const child = await startChild({
+        name: "MongoDB",
+        command: mongod.command,
+        args: mongodArguments(dbPath, port),
+        env: mongod.libraryPath === undefined ? env : { ...env, LD_LIBRARY_PATH: mongod.libraryPath },
+        logFile: join(dataDir, "logs", "mongo.log"),
+      });
+      await child.ready(() => becomePrimary(port), 60_000);
+      return child;
+    },
+  });
+}
+
+/** A small cache, because several stacks share a laptop; everything else as in production. */
+function mongodArguments(dbPath: string, port: number): string[] {
+  return [
+    ["--dbpath", dbPath],
+    ["--port", String(port)],
+    ["--bind_ip", "127.0.0.1"],
+    ["--replSet", REPLICA_SET],
+    ["--wiredTigerCacheSizeGB", "0.5"],
+    ["--oplogSize", "256"],
+    ["--setParameter", "diagnosticDataCollectionEnabled=false"],
+    ["--nounixsocket"],
+  ].flat();
+}

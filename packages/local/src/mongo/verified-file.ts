@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+import { chmodSync, createReadStream, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+import { ChecksumError } from "../errors.ts";
+
+const MarkSchema = z.object({ path: z.string(), size: z.number(), mtimeMs: z.number(), sha256: z.string() });
+
+/**
+ * Makes sure that a shipped binary is the file we know, and may be run. Hashing 200 MB takes half a second, so a mark
+ * beside it remembers size and time of the file that was checked; any other file is checked anew.
+ * @param cacheDir - folder of the mark, such as node_modules/.cache/planwright
+ * @throws {ChecksumError} for any other content; the file is then left as it is
+ */
+export async function verifyBinary(path: string, sha256: string, cacheDir: string): Promise<void> {
+  const mark = join(cacheDir, `${sha256.slice(0, 16)}.json`);
+  const { size, mtimeMs, mode } = statSync(path);
+  const known = readMark(mark);
+  const isKnown =
+    known?.path === path && known.size === size && known.mtimeMs === mtimeMs && known.sha256 === sha256;
+  if (!isKnown) {
+    const actual = await hashOf(path);
+    if (actual !== sha256) throw new ChecksumError({ path, expected: sha256, actual });
+  }
+  if ((mode & 0o111) === 0) chmodSync(path, 0o755);
+  if (!isKnown) {
+    mkdirSync(dirname(mark), { recursive: true });
+    writeFileSync(mark, JSON.stringify({ path, size, mtimeMs, sha256 }));
+  }
+}
+
+/** The mark, if there is a whole one: a run that was cut off may have left half of it. */
+function readMark(mark: string): z.infer<typeof MarkSchema> | undefined {
+  try {
+    return MarkSchema.parse(JSON.parse(readFileSync(mark, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return hash.digest("hex");
+}

@@ -1,0 +1,71 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { startChild } from "../children/child.ts";
+import { freePort } from "../children/free-port.ts";
+import { ServerNotSuitableError } from "../errors.ts";
+import { externalServer, type LocalServer, localServer, type ServerOptions } from "../local-server.ts";
+import { findRedis } from "./find-redis.ts";
+
+/**
+ * A Redis that never evicts and writes a log of its commands. `REDIS_URL` in the environment names one to use instead.
+ * Data in `dataDir/redis`, log in `dataDir/logs/redis.log`.
+ * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for REDIS_URL; {ProcessNotReadyError}
+ */
+export async function startRedis(options: ServerOptions): Promise<LocalServer> {
+  const { dataDir, env = process.env, say = () => undefined } = options;
+  const external = env["REDIS_URL"];
+  if (external !== undefined && external !== "") {
+    await requireAnswer(external);
+    return externalServer(external);
+  }
+  const command = await findRedis(env, say);
+  const folder = join(dataDir, "redis");
+  mkdirSync(folder, { recursive: true });
+  const urlOf = (port: number) => `redis://127.0.0.1:${port}`;
+  return localServer({
+    choosePort: freePort,
+    urlOf,
+    async start(port) {
+      const child = await startChild({
+        name: "Redis",
+        command,
+        args: redisArguments(folder, port),
+        env,
+        logFile: join(dataDir, "logs", "redis.log"),
+      });
+      await child.ready(() => answers(urlOf(port)), 30_000);
+      return child;
+    },
+  });
+}
+
+function redisArguments(folder: string, port: number): string[] {
+  return [
+    ["--port", String(port)],
+    ["--bind", "127.0.0.1"],
+    ["--dir", folder],
+    ["--appendonly", "yes"],
+    ["--save", ""],
+    ["--maxmemory-policy", "noeviction"],
+    ["--daemonize", "no"],
+  ].flat();
+}
+
+/** One PING on a connection of its own. Rejects when nothing listens. */
+async function answers(url: string): Promise<boolean> {
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 5_000 });
+  client.on("error", () => undefined); // the same error rejects connect()
+  try {
+    await client.connect();
+    return (await client.ping()) === "PONG";
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function requireAnswer(url: string): Promise<void> {
+  await answers(url).catch((error: unknown) => {
+    throw new ServerNotSuitableError("Redis", "The Redis that REDIS_URL names does not answer.", error);
+  });
+}

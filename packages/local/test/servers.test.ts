@@ -1,0 +1,35 @@
+import { testServers } from "@planwright/testing";
+import { Redis } from "ioredis";
+import { MongoClient } from "mongodb";
+import { expect, test } from "vitest";
+
+test("the test run's MongoDB has transactions and change streams", async () => {
+  const client = new MongoClient(testServers().mongodbUrl);
+  const notes = client.db().collection<{ text: string }>("notes");
+  await notes.insertOne({ text: "first" });
+  const changes = notes.watch();
+  const next = changes.next();
+  await client.withSession((session) =>
+    session.withTransaction(() => notes.insertOne({ text: "second" }, { session })),
+  );
+  expect(await next).toMatchObject({ operationType: "insert", fullDocument: { text: "second" } });
+  await changes.close();
+  await client.close();
+});
+
+test("the test run's Redis never evicts and writes an append-only file", async () => {
+  const client = new Redis(testServers().redisUrl);
+  const policy = await client.config("GET", "maxmemory-policy");
+  const appendOnly = await client.config("GET", "appendonly");
+  client.disconnect();
+  expect({ policy, appendOnly }).toEqual({
+    policy: ["maxmemory-policy", "noeviction"],
+    appendOnly: ["appendonly", "yes"],
+  });
+});
+
+test("testServers gives a fresh database and a fresh key prefix with each call", () => {
+  const [first, second] = [testServers(), testServers()];
+  expect(new URL(first.mongodbUrl).pathname).not.toBe(new URL(second.mongodbUrl).pathname);
+  expect(first.redisPrefix).not.toBe(second.redisPrefix);
+});
