@@ -72,16 +72,21 @@ export interface MissingValue {
 }
 
 /** A required value has no source in the sentence, and values are never invented. */
-export class ValueMissingError extends DraftError<{ clause: string; missing: readonly MissingValue[] }> {
+export class ValueMissingError extends DraftError<{
+  clause: string;
+  /** Which of several objects of the clause; null where it speaks of one. */
+  object: string | null;
+  missing: readonly MissingValue[];
+}> {
   readonly code = "VALUE_MISSING";
   readonly retryable = false;
-  constructor(facts: { clause: string; missing: readonly MissingValue[] }) {
+  constructor(facts: { clause: string; object: string | null; missing: readonly MissingValue[] }) {
     const named = facts.missing.map(
       ({ parameter, description }) => `"${parameter}"${description === null ? "" : ` (${description})`}`,
     );
     const first = facts.missing[0];
     super(
-      `"${facts.clause}" gives no value for ${named.join(" and ")}, which ${first?.tool ?? "the tool"} requires. Add it to the sentence, for example: with ${first?.parameter ?? "name"} "...".`,
+      `"${facts.clause}" gives${facts.object === null ? "" : ` for "${facts.object}"`} no value for ${named.join(" and ")}, which ${first?.tool ?? "the tool"} requires. Add it to the sentence, for example: with ${first?.parameter ?? "name"} "...".`,
       facts,
     );
   }

@@ -1,7 +1,17 @@
 import type { JsonValue } from "@planwright/plan";
-import { CONNECTORS, DETERMINERS, IDENTITY_NAMES, isMakingVerb, NAME_NAMES, QUERY_NAMES } from "./lexicon.ts";
+import {
+  CONNECTORS,
+  CONTENT_NAMES,
+  DETERMINERS,
+  IDENTITY_NAMES,
+  isMakingVerb,
+  NAME_NAMES,
+  PREPOSITIONS,
+  PRONOUNS,
+  QUERY_NAMES,
+} from "./lexicon.ts";
 import type { PlannedStep } from "./links.ts";
-import { isFreeText, type Parameter, valueFor } from "./parameter.ts";
+import { isContent, isFreeText, measureAt, type Parameter, valueFor } from "./parameter.ts";
 import { isPlainLink, linkByName, readPreposition, startsValue } from "./prepositions.ts";
 import {
   isSeparator,
@@ -24,6 +34,8 @@ export interface BoundObject {
   values: Map<string, JsonValue>;
   /** The text that "about" brought: it also serves as title where one is required and none is given. */
   topic: string | null;
+  /** What the sentence calls it, where it says so without a parameter's name. */
+  name: string | null;
 }
 
 /** What the rules need beside the tokens. */
@@ -31,6 +43,7 @@ export interface BindInput {
   sentence: string;
   clause: string;
   words: ToolWords;
+  /** What the tool does, as its name says. */
   verb: string;
   /** Tokens behind the head of the clause. */
   tokens: readonly Token[];
@@ -46,6 +59,8 @@ export function bindArguments(input: BindInput): BoundObject[] {
   return new Binder(input).bind();
 }
 
+const newObject = (): BoundObject => ({ values: new Map(), topic: null, name: null });
+
 /** Values for one parameter that ask for a call each: "for Tokyo, London and Paris". */
 interface Spread {
   parameter: Parameter;
@@ -55,7 +70,7 @@ interface Spread {
 class Binder {
   private readonly input: BindInput;
   private readonly reading: Reading;
-  private readonly objects: BoundObject[] = [{ values: new Map(), topic: null }];
+  private readonly objects: BoundObject[] = [newObject()];
   private naming: Parameter | null = null;
   private spread: Spread | null = null;
   private at = 0;
@@ -84,12 +99,13 @@ class Binder {
   }
 
   private current(): BoundObject {
-    return this.objects.at(-1) ?? { values: new Map(), topic: null };
+    return this.objects.at(-1) ?? newObject();
   }
 
   private argument(isSeparated: boolean): void {
     const start = this.at;
     const isRead =
+      this.measured() ||
       this.phrase() ||
       this.keyword() ||
       this.preposition() ||
@@ -161,7 +177,7 @@ class Binder {
     const connected = CONNECTORS.has(this.input.tokens[this.at]?.lower ?? "") ? this.at + 1 : this.at;
     const position = skipDeterminers(this.input.tokens, connected);
     const keyword = keywordAt(this.reading, position);
-    if (!keyword) return false;
+    if (!keyword || (this.isPreposition(position) && !keyword.isMarked)) return false;
     const { parameter, next } = keyword;
     const spoken = spokenOf(this.input, next);
     if (spoken && (parameter.link || isFreeText(parameter)) && this.takeSpoken(spoken, parameter))
@@ -172,6 +188,11 @@ class Binder {
     this.give(parameter, value);
     if (parameter.type === "array") this.more(parameter);
     return true;
+  }
+
+  /** "to" names a parameter `to` as any preposition does, and may be followed by several values. */
+  private isPreposition(position: number): boolean {
+    return Object.hasOwn(PREPOSITIONS, this.input.tokens[position]?.lower ?? "");
   }
 
   /** "published", "published true": a flag without a value is meant as yes. */
@@ -222,7 +243,8 @@ class Binder {
   private nextListed(): ReadValue | null {
     const behind = skipSeparators(this.input.tokens, this.at);
     if (behind === this.at || !startsValue(this.reading, behind)) return null;
-    if (CONNECTORS.has(this.input.tokens[behind]?.lower ?? "")) return null;
+    const token = this.input.tokens[behind];
+    if (!token || CONNECTORS.has(token.lower) || this.choiceOf(token) || this.measure(behind)) return null;
     return this.read("name", behind);
   }
 
@@ -268,16 +290,36 @@ class Binder {
   private bare(isSeparated: boolean): boolean {
     const token = this.input.tokens[this.at];
     if (!token) return false;
-    return this.choice(token) || this.typed(token) || this.named(isSeparated);
+    const isIdentity = token.kind === "number" && !isMakingVerb(this.input.verb);
+    if (this.choice(token) || (isIdentity && this.named(isSeparated))) return true;
+    return this.typed(token) || this.named(isSeparated);
+  }
+
+  private choiceOf(token: Token): Parameter | null {
+    const fits = this.input.words.parameters.filter(
+      (each) => each.choices && !this.reading.isSet(each) && valueFor(each, token.text) !== undefined,
+    );
+    return fits.length === 1 ? (fits[0] ?? null) : null;
+  }
+
+  private measure(at: number) {
+    const found = measureAt(this.input.words.parameters, this.input.tokens, at);
+    return found && !this.reading.isSet(found.parameter) ? found : null;
+  }
+
+  /** "in 30 minutes", "for 3 days", "3 days". */
+  private measured(): boolean {
+    const found = this.measure(this.isPreposition(this.at) ? this.at + 1 : this.at);
+    if (!found) return false;
+    this.set(found.parameter, found.value);
+    this.at = found.next;
+    return true;
   }
 
   /** "high priority": a value of the one list of choices that holds it. */
   private choice(token: Token): boolean {
-    const fits = this.input.words.parameters.filter(
-      (each) => each.choices && !this.reading.isSet(each) && valueFor(each, token.text) !== undefined,
-    );
-    const [parameter] = fits;
-    if (!parameter || fits.length > 1) return false;
+    const parameter = this.choiceOf(token);
+    if (!parameter) return false;
     this.set(parameter, valueFor(parameter, token.text) ?? null);
     this.at += 1;
     const next = this.input.tokens[this.at]?.lower;
@@ -291,9 +333,10 @@ class Binder {
     if (token.kind === "word" || token.kind === "quoted") return false;
     const hasShape = (each: Parameter) =>
       token.kind === "number" ? each.type === "number" || each.type === "integer" : each.shape === token.kind;
-    const fits = this.input.words.parameters.filter((each) => hasShape(each) && !this.reading.isSet(each));
-    const [parameter] = fits.length === 1 ? fits : fits.filter((each) => each.required);
-    if (!parameter) return false;
+    const shaped = this.input.words.parameters.filter(hasShape);
+    const fits = shaped.length === 1 ? shaped : shaped.filter((each) => each.required);
+    const parameter = fits.length === 1 ? fits[0] : undefined;
+    if (!parameter || this.reading.isSet(parameter)) return false;
     this.set(parameter, valueFor(parameter, token.text, token.kind) ?? null);
     this.at += 1;
     if (["of", "x"].includes(this.input.tokens[this.at]?.lower ?? "")) this.at += 1;
@@ -302,14 +345,17 @@ class Binder {
 
   /** What the thing is called, or which one is meant. Behind a separator it begins the next object. */
   private named(isSeparated: boolean): boolean {
+    const token = this.input.tokens[this.at];
     if (!isSeparated || !startsValue(this.reading, this.at)) return false;
+    if (token?.kind === "word" && PRONOUNS.has(token.lower)) return false;
     const isNext = this.naming !== null && this.current().values.has(this.naming.name);
-    if (isNext) this.objects.push({ values: new Map(), topic: null });
+    if (isNext) this.objects.push(newObject());
     const parameter = isNext ? this.naming : this.namingParameter();
     if (!parameter) return false;
     const value = this.claim(parameter, () => this.read(this.bareMode(parameter), this.at));
     if (!value) return false;
     this.naming = parameter;
+    this.current().name = value.text;
     this.give(parameter, value);
     return true;
   }
@@ -333,7 +379,7 @@ class Binder {
       each.link !== null || valueFor(each, value.text, value.kind) !== undefined;
     const isOwn = (each: Parameter) =>
       each.link === null || each.link.thing.split(" ").at(-1) === words.thing;
-    for (const name of [...names, words.thing ?? ""]) {
+    for (const name of [...names, words.thing ?? "", ...(value.kind === "quoted" ? CONTENT_NAMES : [])]) {
       const found = open.find((each) => each.words.at(-1) === name && isFitting(each) && isOwn(each));
       if (found) return found;
     }
@@ -358,7 +404,8 @@ function outputTaker(open: readonly Parameter[]): Parameter | null {
   const takers = open.filter(
     (each) => each.required && (isFreeText(each) || (each.type === "array" && !each.link)),
   );
-  return takers.length === 1 ? (takers[0] ?? null) : null;
+  const fits = takers.length === 1 ? takers : takers.filter(isContent);
+  return fits.length === 1 ? (fits[0] ?? null) : null;
 }
 
 function expected(parameter: Parameter): string {

@@ -1,4 +1,13 @@
-import { COUNTS, isKnownVerb, isNounVerb, OPENERS, POINTERS, PREPOSITIONS, PRONOUNS } from "./lexicon.ts";
+import {
+  COUNTS,
+  isKnownVerb,
+  isNounVerb,
+  OPENERS,
+  POINTERS,
+  PREPOSITIONS,
+  PRONOUNS,
+  verbFit,
+} from "./lexicon.ts";
 import { isLeading, matchTools, type ToolMatch } from "./match-tool.ts";
 import { valueFor } from "./parameter.ts";
 import { isSeparator, skipSeparators } from "./reading.ts";
@@ -49,12 +58,12 @@ export function splitClauses(
       headAt(tokens, start, catalogue) ?? carriedHead(tokens, start, catalogue, clauses.at(-1)?.verb ?? null);
     const end = endOfClause(tokens, head?.next ?? start + 1, head, catalogue);
     clauses.push(
-      clauseOf(
-        tokens.slice(start, trimmed(tokens, start, end)),
+      clauseOf(tokens.slice(start, trimmed(tokens, start, end)), {
         sentence,
-        head && { ...head, next: head.next - start },
+        head: head && { ...head, next: head.next - start },
         isSequel,
-      ),
+        catalogue,
+      }),
     );
     const next = skipSeparators(tokens, end);
     isSequel =
@@ -65,19 +74,47 @@ export function splitClauses(
   return clauses;
 }
 
-function clauseOf(tokens: readonly Token[], sentence: string, head: Head | null, isSequel: boolean): Clause {
-  const rest = head ? tokens.slice(head.next) : [...tokens];
+interface ClauseContext {
+  sentence: string;
+  head: Head | null;
+  isSequel: boolean;
+  catalogue: readonly ToolWords[];
+}
+
+/** "change the title of that blog to Oaks" is read as "change that blog with title Oaks". */
+function reorderChange(rest: readonly Token[]): Token[] | null {
+  const of = rest.findIndex((token, index) => index > 0 && index < 5 && isWord(token, "of"));
+  const to = rest.findIndex((token, index) => index > of + 1 && isWord(token, "to"));
+  const preposition = rest[to];
+  if (of === -1 || !preposition || to === rest.length - 1) return null;
+  const named = rest.slice(
+    rest.findIndex((token) => !isLeading(token)),
+    of,
+  );
+  const connector: Token = { ...preposition, text: "with", lower: "with" };
+  return named.length > 0 ? [...rest.slice(of + 1, to), connector, ...named, ...rest.slice(to + 1)] : null;
+}
+
+function clauseOf(tokens: readonly Token[], { sentence, head, isSequel, catalogue }: ClauseContext): Clause {
+  const plain = head ? tokens.slice(head.next) : [...tokens];
+  const changed = head && verbFit(head.verb, "update") > 0 ? reorderChange(plain) : null;
+  const rest = changed ?? plain;
+  const matches = head && changed ? matchTools(catalogue, head.verb, changed) : (head?.matches ?? []);
   const leading = rest.slice(0, rest.findIndex((token) => !isLeading(token)) + 1);
   const count = leading.map(
     (token) => COUNTS[token.lower] ?? (token.kind === "number" ? Number(token.text) : null),
   );
-  const noun = head?.matches[0] ? rest[head.matches[0].consumed - 1] : undefined;
+  const noun = matches[0] ? rest[matches[0].consumed - 1] : undefined;
+  const isMeasure = matches[0]?.adjectives.some((token) => token.kind === "number");
   return {
     text: sentence.slice(tokens[0]?.start, tokens.at(-1)?.end),
     verb: head?.verb ?? null,
     rest,
-    matches: head?.matches ?? [],
-    count: leading.length > 1 ? (count.slice(0, -1).find((each) => each !== null) ?? null) : null,
+    matches,
+    count:
+      leading.length > 1 && isMeasure !== true
+        ? (count.slice(0, -1).find((each) => each !== null) ?? null)
+        : null,
     isPlural: noun !== undefined && isPlural(noun.lower),
     isSequel,
   };
@@ -136,8 +173,11 @@ function nounAsVerb(tokens: readonly Token[], at: number, catalogue: readonly To
   const behind = tokens[at + 1];
   if (behind?.kind === "word" && !Object.hasOwn(PREPOSITIONS, behind.lower) && !POINTERS.has(behind.lower))
     return null;
-  const matches = matchTools(catalogue, "create", tokens.slice(at));
-  return matches.length > 0 ? { verb: "create", next: at, matches } : null;
+  for (const verb of ["create", "send"]) {
+    const matches = matchTools(catalogue, verb, tokens.slice(at));
+    if (matches.length > 0) return { verb, next: at, matches };
+  }
+  return null;
 }
 
 /** "... and a blog titled ...": a further thing for the verb of the clause before. */

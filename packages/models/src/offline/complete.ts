@@ -2,17 +2,23 @@ import type { JsonObject, JsonValue } from "@planwright/plan";
 import { type MissingValue, ValueMissingError } from "../draft-error.ts";
 import type { BoundObject } from "./bind-arguments.ts";
 import { latestLink, type PlannedStep } from "./links.ts";
-import { isTitle, literalText, type Parameter } from "./parameter.ts";
+import { isContent, isTitle, literalText, type Parameter } from "./parameter.ts";
 import { misread } from "./reading.ts";
 import type { ToolWords } from "./tool-words.ts";
 
 /**
  * Adds what the sentence says without words: links to what was made last, the topic as title, defaults of the schema.
- * Arguments come in the order of the schema. @throws {ValueMissingError} naming every required value without a source
+ * Arguments come in the order of the schema.
+ * @param name - which of several objects of the clause this is, for messages @throws {ValueMissingError} naming every required value without a source
  */
 export function completeArguments(
   object: BoundObject,
-  { words, steps, clause }: { words: ToolWords; steps: readonly PlannedStep[]; clause: string },
+  {
+    words,
+    steps,
+    clause,
+    name,
+  }: { words: ToolWords; steps: readonly PlannedStep[]; clause: string; name: string | null },
 ): JsonObject {
   const completed: JsonObject = {};
   const missing: MissingValue[] = [];
@@ -24,7 +30,7 @@ export function completeArguments(
       missing.push({ tool: words.tool.name, parameter: parameter.name, description: parameter.description });
     }
   }
-  if (missing.length > 0) throw new ValueMissingError({ clause, missing });
+  if (missing.length > 0) throw new ValueMissingError({ clause, object: name, missing });
   return completed;
 }
 
@@ -47,7 +53,7 @@ function impliedValue(
     }
     if (latest) return latest.reference;
   }
-  return declaredSource(parameter, words, steps);
+  return declaredSource(parameter, words, steps) ?? wholeOutputs(parameter, object, words, steps);
 }
 
 /** A contract's `depends_on: [{tool, required_fields}]`: the field of that tool's output that bears the parameter's name. */
@@ -62,4 +68,18 @@ function declaredSource(
       step.words.outputs.has(parameter.name),
   );
   return source && `<<${source.id}.${parameter.name}>>`;
+}
+
+/** "... then summarize": a tool that only takes a text, without a word on which, takes what the clause before gives. */
+function wholeOutputs(
+  parameter: Parameter,
+  object: BoundObject,
+  words: ToolWords,
+  steps: readonly PlannedStep[],
+): string | undefined {
+  const isOnly = words.parameters.filter((each) => each.required).length === 1;
+  if (words.thing !== null || object.values.size > 0 || !isOnly || !isContent(parameter)) return undefined;
+  const clause = steps.at(-1)?.clause;
+  const references = steps.filter((step) => step.clause === clause).map((step) => `<<${step.id}>>`);
+  return references.length > 0 ? references.join("\n") : undefined;
 }

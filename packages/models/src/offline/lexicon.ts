@@ -81,7 +81,7 @@ const VERB_GROUPS: readonly (readonly string[])[] = [
   ["order", "buy", "purchase", "place", "create"],
   ["cancel", "abort", "revoke"],
   ["close", "resolve", "finish", "complete"],
-  ["move", "transfer", "relocate"],
+  ["move", "transfer", "relocate", "rename"],
   ["copy", "duplicate", "clone"],
   ["summarize", "summarise", "condense"],
   ["calculate", "compute"],
@@ -130,6 +130,8 @@ export function verbFit(said: string, offered: string): number {
 
 /** True when the verb asks for something that does not exist yet. */
 export const isMakingVerb = (verb: string) => verbFit(verb, "create") >= 0.8 || verbFit(verb, "send") >= 0.8;
+/** "search for files": the preposition belongs to the verb. */
+export const takesFor = (verb: string) => ["search", "look", "ask", "seek", "query"].includes(verb);
 /** True when the verb asks for many things. */
 export const isListingVerb = (verb: string) => ["list", "search", "enumerate", "query"].includes(verb);
 
@@ -140,7 +142,13 @@ export const DETERMINERS = new Set(
 /** Determiners that point to something already spoken of. */
 export const POINTERS = new Set("the this that these those his her their its".split(" "));
 /** Words that stand for things already spoken of. */
-export const PRONOUNS = new Set("it them that this these those everything".split(" "));
+export const PRONOUNS = new Set("it them that this these those him her".split(" "));
+/** Parameters that hold one short value: a comma behind it begins something else. */
+export const SHORT_NAMES = new Set(
+  "name city country username path filename file folder directory phone code language currency unit status type category pattern".split(
+    " ",
+  ),
+);
 /** Counts written as words. */
 export const COUNTS: Readonly<Record<string, number>> = {
   one: 1,
@@ -192,7 +200,7 @@ export const CONNECTORS = new Set("with having whose using where".split(" "));
 
 /** Prepositions, with words of the parameters that they name. */
 export const PREPOSITIONS: Readonly<Record<string, readonly string[]>> = {
-  to: "to recipient destination dest target receiver assignee attendee new".split(" "),
+  to: "to recipient destination dest target receiver assignee attendee new language".split(" "),
   into: "into destination dest target folder directory dir path".split(" "),
   from: "from sender source src origin".split(" "),
   in: "in city location place folder directory dir path repository repo channel project country region language currency timezone unit units calendar list category room".split(
@@ -212,7 +220,7 @@ export const PREPOSITIONS: Readonly<Record<string, readonly string[]>> = {
 /** Words that bring in a value by its kind: what something is called, what it says, what it is about. */
 export const VALUE_PHRASES: readonly {
   words: readonly string[];
-  kind: "title" | "name" | "content" | "topic";
+  kind: "title" | "name" | "content" | "topic" | "query";
 }[] = [
   { words: ["titled"], kind: "title" },
   { words: ["entitled"], kind: "title" },
@@ -224,6 +232,8 @@ export const VALUE_PHRASES: readonly {
   { words: ["regarding"], kind: "topic" },
   { words: ["concerning"], kind: "topic" },
   { words: ["on", "the", "topic", "of"], kind: "topic" },
+  { words: ["matching"], kind: "query" },
+  { words: ["that", "match"], kind: "query" },
   { words: ["saying"], kind: "content" },
   { words: ["that", "says"], kind: "content" },
   { words: ["which", "says"], kind: "content" },
@@ -243,6 +253,6 @@ export const NAME_NAMES = "name title label subject summary filename path".split
 export const QUERY_NAMES = "query q keyword search term pattern phrase".split(" ");
 /** Names of parameters that say which thing is meant. */
 export const IDENTITY_NAMES =
-  "id number key uuid slug path filename file name title url symbol sku code".split(" ");
+  "id number key uuid slug path filename file source src name title url symbol sku code".split(" ");
 /** Endings of parameter names that point to a thing made elsewhere. */
 export const LINK_ENDINGS = new Set("id ids uuid number key slug".split(" "));

@@ -167,5 +167,24 @@ function stringFits(parameter: Parameter, text: string, kind: Token["kind"]): bo
   }
 }
 
+/** "30 minutes", "3 day": a number in front of the name of the one parameter that counts such things. */
+export function measureAt(
+  parameters: readonly Parameter[],
+  tokens: readonly Token[],
+  at: number,
+): { parameter: Parameter; value: JsonValue; next: number } | null {
+  const [number, unit] = [tokens[at], tokens[at + 1]];
+  if (number?.kind !== "number" || unit?.kind !== "word") return null;
+  const counting = parameters.filter(
+    (each) =>
+      (each.type === "number" || each.type === "integer") && each.words.map(stem).includes(stem(unit.lower)),
+  );
+  const [parameter] = counting;
+  const value = parameter && valueFor(parameter, number.text, number.kind);
+  return parameter && counting.length === 1 && value !== undefined
+    ? { parameter, value, next: at + 2 }
+    : null;
+}
+
 /** True for text that can be an id: it has a digit and no space. A plain word is a name, and a name is not an id. */
 export const isIdentifier = (text: string) => /\d/.test(text) && !/\s/.test(text);

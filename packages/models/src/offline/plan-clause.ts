@@ -7,7 +7,7 @@ import { PRONOUNS } from "./lexicon.ts";
 import type { PlannedStep } from "./links.ts";
 import { bestMatches, matchTools, type ToolMatch } from "./match-tool.ts";
 import { misread } from "./reading.ts";
-import { tokenize } from "./tokens.ts";
+import { type Token, tokenize } from "./tokens.ts";
 import type { ToolWords } from "./tool-words.ts";
 
 /** A clause in its sentence. */
@@ -58,14 +58,14 @@ function attempt(input: ClauseInput, match: ToolMatch): PlannedStep[] | DraftErr
 
 function stepsFor(
   { clause, index, sentence, steps }: ClauseInput,
-  { words, consumed }: ToolMatch,
+  { words, consumed, adjectives }: ToolMatch,
 ): PlannedStep[] {
   const objects = bindArguments({
     sentence,
     clause: clause.text,
     words,
-    verb: clause.verb ?? "",
-    tokens: clause.rest.slice(consumed),
+    verb: words.verbs[0] ?? "",
+    tokens: withAdjectives(clause.rest.slice(consumed), adjectives),
     steps,
     isPlural: clause.isPlural,
   });
@@ -74,11 +74,23 @@ function stepsFor(
   }
   const taken = new Set(steps.map((step) => step.id));
   return objects.map((object) => {
-    const given = completeArguments(object, { words, steps, clause: clause.text });
+    const name = objects.length > 1 ? object.name : null;
+    const given = completeArguments(object, { words, steps, clause: clause.text, name });
     const id = freeId(words.tool.name, taken);
     taken.add(id);
     return { id, words, arguments: given, dependsOn: order(clause, index, given, steps), clause: index };
   });
+}
+
+/** Arguments in front of the noun are read as if they stood behind the others. */
+function withAdjectives(tokens: readonly Token[], adjectives: readonly Token[]): Token[] {
+  const first = adjectives[0];
+  if (!first) return [...tokens];
+  return [
+    ...tokens,
+    { kind: "mark", text: ",", lower: ",", start: first.start, end: first.start },
+    ...adjectives,
+  ];
 }
 
 /** "then" orders steps that no reference orders. */

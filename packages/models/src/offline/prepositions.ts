@@ -175,10 +175,13 @@ function byParameterName(reading: Reading, at: number, names: readonly string[])
   return null;
 }
 
+/** Prepositions that say no more than that something belongs to the clause. */
+const PLACING = new Set(["for", "in", "of", "at"]);
+
 /** The one required value that is still open takes what no other rule placed, unless it is a title or a text. */
 function byOnlyGap(reading: Reading, at: number): Prepositional | null {
   const start = skipDeterminers(reading.tokens, at + 1);
-  if (!startsValue(reading, start)) return null;
+  if (!PLACING.has(reading.tokens[at]?.lower ?? "") || !startsValue(reading, start)) return null;
   const gaps = reading.words.parameters.filter(
     (each) => each.required && !reading.isSet(each) && each.link === null,
   );

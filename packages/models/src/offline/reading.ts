@@ -7,11 +7,12 @@ import {
   NAME_NAMES,
   PREPOSITIONS,
   QUERY_NAMES,
+  SHORT_NAMES,
   TITLE_NAMES,
   VALUE_PHRASES,
 } from "./lexicon.ts";
 import type { PlannedStep } from "./links.ts";
-import { isContent, type Parameter, valueFor } from "./parameter.ts";
+import { isFreeText, type Parameter, valueFor } from "./parameter.ts";
 import type { Token } from "./tokens.ts";
 import type { ToolWords } from "./tool-words.ts";
 import { splitName, stem } from "./words.ts";
@@ -104,7 +105,7 @@ export function phraseAt(
   if (reading.tokens[at]?.kind !== "word") return null;
   for (const { words, kind } of VALUE_PHRASES) {
     if (!words.every((word, index) => reading.tokens[at + index]?.lower === word)) continue;
-    const parameter = phraseTarget(reading, kind);
+    const parameter = phraseTarget(reading, kind, at);
     return parameter && reading.tokens[at + words.length]
       ? { parameter, kind, next: at + words.length }
       : null;
@@ -112,7 +113,11 @@ export function phraseAt(
   return null;
 }
 
-function phraseTarget(reading: Reading, kind: (typeof VALUE_PHRASES)[number]["kind"]): Parameter | null {
+function phraseTarget(
+  reading: Reading,
+  kind: (typeof VALUE_PHRASES)[number]["kind"],
+  at: number,
+): Parameter | null {
   const open = reading.words.parameters.filter(
     (parameter) => parameter.type === "string" && parameter.link === null && !reading.isSet(parameter),
   );
@@ -126,8 +131,11 @@ function phraseTarget(reading: Reading, kind: (typeof VALUE_PHRASES)[number]["ki
       return first(NAME_NAMES);
     case "content":
       return first(CONTENT_NAMES, isRequired) ?? first(CONTENT_NAMES);
+    case "query":
+      return first(QUERY_NAMES);
     case "topic":
       return (
+        (bringsContent(reading.tokens, at + 1) ? first(TITLE_NAMES) : null) ??
         first(CONTENT_NAMES, isRequired) ??
         first(["topic", "about", ...QUERY_NAMES]) ??
         first(CONTENT_NAMES) ??
@@ -135,6 +143,19 @@ function phraseTarget(reading: Reading, kind: (typeof VALUE_PHRASES)[number]["ki
       );
   }
 }
+
+/** "about X saying Y": what it is about is then no more than its title. */
+const bringsContent = (tokens: readonly Token[], from: number) =>
+  VALUE_PHRASES.some(
+    ({ words, kind }) =>
+      kind === "content" &&
+      tokens.some(
+        (token, at) =>
+          at >= from &&
+          token.kind === "word" &&
+          words.every((word, index) => tokens[at + index]?.lower === word),
+      ),
+  );
 
 /**
  * How far a value reaches.
@@ -230,4 +251,5 @@ export function skipDeterminers(tokens: readonly Token[], at: number): number {
 }
 
 /** How a parameter's value is read behind its own name. */
-export const modeFor = (parameter: Parameter): Mode => (isContent(parameter) ? "key" : "name");
+export const modeFor = (parameter: Parameter): Mode =>
+  isFreeText(parameter) && !SHORT_NAMES.has(parameter.words.at(-1) ?? "") ? "key" : "name";

@@ -9,7 +9,7 @@ import { isPlural, stem } from "./words.ts";
 export interface SpokenOf {
   next: number;
   /** References to the things made, as ids for a parameter that points to such things; else none. */
-  idsFor: (parameter: Parameter) => string[];
+  idsFor: (parameter: Parameter) => JsonValue[];
   /** References to the whole outputs, in the form that the parameter takes; null when it can take none. */
   outputsFor: (parameter: Parameter) => JsonValue | null;
 }
@@ -42,19 +42,31 @@ export function spokenOf(
     return field !== undefined && ofClause(last.clause).length === 1 ? pointTo([last], field, at + 2) : null;
   }
   if (!PRONOUNS.has(token.lower)) return null;
-  const found = token.lower === "everything" ? [...steps] : ofClause(last.clause);
-  const isOne = token.lower === "it";
-  return isOne && found.length > 1 ? null : pointTo(found, null, at + 1);
+  const found = ofClause(last.clause);
+  const spoken = pointTo(found, null, at + 1);
+  return token.lower === "it" && found.length > 1 ? { ...spoken, idsFor: () => [] } : spoken;
 }
 
 /** A tool that makes one thing at a time with an id: "the blog" then means one of several. */
 const canBePlural = (step: PlannedStep) => step.words.outputs.has("_id") || step.words.outputs.has("id");
 
+/** The id of what a step made, or what the step itself used to name it: the path of a file that was written. */
+function identityOf(parameter: Parameter, step: PlannedStep): JsonValue | null {
+  const link = linkTo(parameter, step);
+  if (link !== null) return link;
+  if (parameter.link || !SHARED_NAMES.has(parameter.words.at(-1) ?? "")) return null;
+  if (step.words.outputs.has(parameter.name)) return `<<${step.id}.${parameter.name}>>`;
+  return Object.hasOwn(step.arguments, parameter.name) ? (step.arguments[parameter.name] ?? null) : null;
+}
+
+/** Parameters that name the same thing in every tool of its kind. */
+const SHARED_NAMES = new Set("path filename file url uri symbol sku".split(" "));
+
 function pointTo(steps: readonly PlannedStep[], field: string | null, next: number): SpokenOf {
   const references = steps.map((step) => `<<${step.id}${field === null ? "" : `.${field}`}>>`);
   return {
     next,
-    idsFor: (parameter) => (field === null ? steps.flatMap((step) => linkTo(parameter, step) ?? []) : []),
+    idsFor: (parameter) => (field === null ? steps.flatMap((step) => identityOf(parameter, step) ?? []) : []),
     outputsFor: (parameter) => {
       if (parameter.type === "array") return references;
       return parameter.type === "string" ? references.join("\n") : null;

@@ -1,0 +1,139 @@
+import type { ToolDescriptor } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { createOfflineDrafter, DraftError, planByRules } from "../src/index.ts";
+import { BLOG } from "./catalogues/blog.ts";
+import { CALENDAR_AND_MAIL } from "./catalogues/calendar-and-mail.ts";
+import { FILES_AND_ISSUES } from "./catalogues/files-and-issues.ts";
+import { SHOP } from "./catalogues/shop.ts";
+import { tool } from "./catalogues/tool.ts";
+import { WEATHER } from "./catalogues/weather.ts";
+import sentences from "./sentences.json" with { type: "json" };
+
+const CATALOGUES: Record<string, ToolDescriptor[]> = {
+  blog: BLOG,
+  files: FILES_AND_ISSUES,
+  mail: CALENDAR_AND_MAIL,
+  shop: SHOP,
+  weather: WEATHER,
+};
+
+/** The plan of a sentence in the short form of the table: `call` is the step's id, the rest its arguments. */
+function planned(query: string, tools: ToolDescriptor[]) {
+  return planByRules(query, tools).steps.map(({ id, arguments: given, dependsOn }) => ({
+    call: id,
+    ...given,
+    ...(dependsOn ? { after: dependsOn } : {}),
+  }));
+}
+
+function refusalOf(query: string, tools: ToolDescriptor[]): DraftError {
+  try {
+    planByRules(query, tools);
+  } catch (error) {
+    if (error instanceof DraftError) return error;
+    throw error;
+  }
+  throw new TypeError(`"${query}" was planned`);
+}
+
+const plans = sentences.flatMap((each) => ("steps" in each && each.steps ? [each] : []));
+const refusals = sentences.flatMap((each) => ("refusal" in each && each.refusal ? [each] : []));
+
+test.each(plans)("$catalogue: plans $query", ({ catalogue, query, steps }) => {
+  expect(planned(query, CATALOGUES[catalogue]!)).toEqual(steps);
+});
+
+test.each(refusals)("$catalogue: refuses $query with $refusal", ({ catalogue, query, refusal, about }) => {
+  const error = refusalOf(query, CATALOGUES[catalogue]!);
+  expect(error.code).toBe(refusal);
+  expect(about?.every((name) => error.message.includes(name))).toBe(true);
+});
+
+test("an empty catalogue is refused with what to do", () => {
+  const error = refusalOf("create author Alice", []);
+  expect(error.code).toBe("NO_TOOLS");
+  expect(error.message).toContain("MCP_SERVERS_FILE");
+});
+
+test("a refusal names the clause and the nearest tools, and never only the first clause", () => {
+  const error = refusalOf("Create author Alice with email a@test.com, then publish a magazine", BLOG);
+  expect(error.facts).toMatchObject({ clause: "publish a magazine" });
+});
+
+test("a missing value names the tool, the parameter and its description", () => {
+  const tools = [
+    tool("create_user", "Creates a user.", { login: { type: "string", description: "Login name" } }),
+  ];
+  expect(refusalOf("create a user", tools).facts).toMatchObject({
+    missing: [{ tool: "create_user", parameter: "login", description: "Login name" }],
+  });
+});
+
+test("a tool that does not say which field holds the id is no source of a link", () => {
+  const tools = [
+    tool("createUser", "Creates a user.", { name: "string" }),
+    tool("createTask", "Creates a task.", { title: "string", userId: "string" }),
+  ];
+  expect(refusalOf("create user Ann, then create task titled Sweep", tools).code).toBe("VALUE_MISSING");
+});
+
+test("a contract's provides says which field holds the id", () => {
+  const tools = [
+    {
+      ...tool("createUser", "Creates a user.", { name: "string" }),
+      _meta: { "x-orchestration": { provides: ["userId"] } },
+    },
+    tool("createTask", "Creates a task.", { title: "string", userId: "string" }),
+  ];
+  expect(planned("create user Ann, then create task titled Sweep", tools)).toEqual([
+    { call: "createUser", name: "Ann" },
+    { call: "createTask", title: "Sweep", userId: "<<createUser.userId>>" },
+  ]);
+});
+
+test("a contract's depends_on fills the fields that it names", () => {
+  const tools = [
+    tool("login", "Logs in.", { user: "string" }, ["token"]),
+    {
+      ...tool("listInvoices", "Lists invoices.", { token: "string" }),
+      _meta: { "x-orchestration": { depends_on: [{ tool: "login", required_fields: ["token"] }] } },
+    },
+  ];
+  expect(planned('login with user "ann", then list invoices', tools)).toEqual([
+    { call: "login", user: "ann" },
+    { call: "listInvoices", token: "<<login.token>>" },
+  ]);
+});
+
+test("two tools that fit equally well are never chosen between", () => {
+  const tools = [
+    { ...tool("github/create_note", "Creates a note.", { title: "string" }), server: "github" },
+    { ...tool("jira/create_note", "Creates a note.", { title: "string" }), server: "jira" },
+  ];
+  const error = refusalOf("create a note titled Hi", tools);
+  expect(error.message).toContain("github/create_note, jira/create_note");
+});
+
+test("the name of a server tells equal tools apart", () => {
+  const tools = [
+    { ...tool("github/create_note", "Creates a note.", { title: "string" }), server: "github" },
+    { ...tool("jira/create_note", "Creates a note.", { title: "string" }), server: "jira" },
+  ];
+  expect(planByRules("create a jira note titled Hi", tools).steps).toEqual([
+    { id: "create_note", tool: "jira/create_note", arguments: { title: "Hi" } },
+  ]);
+});
+
+test("a sentence of 8,001 characters is refused", () => {
+  expect(refusalOf(`create author ${"A".repeat(8_000)}`, BLOG).code).toBe("NOT_UNDERSTOOD");
+});
+
+test("the drafter answers with the JSON text of the plan and says that it is no model", async () => {
+  const drafter = createOfflineDrafter();
+  const { signal } = new AbortController();
+  const draft = await drafter.draft({ query: "list authors", tools: BLOG, signal });
+  expect(drafter.kind).toBe("offline");
+  expect(JSON.parse(draft.text)).toEqual({
+    steps: [{ id: "listAuthors", tool: "listAuthors", arguments: {} }],
+  });
+});
