@@ -1,22 +1,29 @@
 import { z } from "zod";
 import { JsonObjectSchema } from "./json.ts";
 
+/** A tool that must have run before, by name alone or with the fields that its output must hold. */
+const DependencySchema = z.union([
+  z
+    .string()
+    .min(1)
+    .max(257)
+    .transform((tool) => ({ tool, required_fields: [] as string[] })),
+  z.object({
+    tool: z.string().min(1).max(257),
+    required_fields: z.array(z.string().min(1).max(256)).max(100).default([]),
+  }),
+]);
+
 /**
  * A contract as tools declare it (snake case, every field optional), in `_meta["x-orchestration"]`, at the top level
  * of the descriptor, in `inputSchema["x-orchestration"]`, or as an operator's override. Unknown fields are ignored.
+ * `sequential: true` and `parallel_safe: false` mean `barrier: true`; `dependsOn` means `depends_on`.
  */
 export const ContractDeclarationSchema = z.object({
   mode: z.enum(["parallel-safe", "sequential-only", "fan-out-bounded", "dependent"]).optional(),
   max_concurrency: z.number().int().min(1).max(10_000).optional(),
-  depends_on: z
-    .array(
-      z.object({
-        tool: z.string().min(1).max(257),
-        required_fields: z.array(z.string().min(1).max(256)).max(100).default([]),
-      }),
-    )
-    .max(100)
-    .optional(),
+  depends_on: z.array(DependencySchema).max(100).optional(),
+  dependsOn: z.array(DependencySchema).max(100).optional(),
   barrier: z.boolean().optional(),
   sequential: z.boolean().optional(),
   parallel_safe: z.boolean().optional(),

@@ -7,7 +7,14 @@ export {
   effectClassOf,
   type ToolContract,
 } from "./contract.ts";
+export {
+  contractJsonSchema,
+  type EffectiveContract,
+  type ToolContractOptions,
+  toolContract,
+} from "./contract-of-tool.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostic.ts";
+export { executionOrder, type PlanGraph, planGraph, planWaves } from "./graph.ts";
 export {
   createPlanId,
   createRequestId,
@@ -23,6 +30,7 @@ export {
 } from "./ids.ts";
 export { isJsonObject, type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
 export { type Limits, type LimitsInput, LimitsSchema } from "./limits.ts";
+export { findTool, nameTools } from "./name-tools.ts";
 export { type Plan, PlanSchema } from "./plan.ts";
 export {
   type FailureMode,
@@ -69,3 +77,10 @@ export {
   toolOfStep,
 } from "./step.ts";
 export type { ToolAnnotations, ToolDescriptor } from "./tool-descriptor.ts";
+export {
+  outputOfToolResult,
+  structureOfText,
+  type ToolResultError,
+  type ToolResultLimits,
+  type ToolResultOutput,
+} from "./tool-result.ts";

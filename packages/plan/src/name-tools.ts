@@ -1,0 +1,63 @@
+import type { ToolDescriptor } from "./tool-descriptor.ts";
+
+/**
+ * The same tools, in order, with names that are unique. A name that several servers offer becomes `server/tool` for each of
+ * them; characters of a server's name that plans do not allow become `_`. A tool without a server keeps its name. A tool that one server lists
+ * twice is kept once, the first: nobody could call the second. Applying it again changes nothing.
+ */
+export function nameTools(tools: readonly ToolDescriptor[]): ToolDescriptor[] {
+  const offers = new Map<string, Set<string | undefined>>();
+  for (const tool of tools) {
+    const servers = offers.get(bareName(tool)) ?? new Set();
+    offers.set(bareName(tool), servers.add(tool.server));
+  }
+  const named = new Map<string, ToolDescriptor>();
+  const listed = new Set<string>();
+  for (const tool of tools) {
+    const bare = bareName(tool);
+    const listing = JSON.stringify([tool.server ?? null, bare]);
+    if (listed.has(listing)) continue;
+    listed.add(listing);
+    const isShared = (offers.get(bare)?.size ?? 0) > 1;
+    const name = freeName(isShared ? qualifiedName(tool) : tool.name, tool, named);
+    named.set(name, name === tool.name ? tool : { ...tool, name });
+  }
+  return [...named.values()];
+}
+
+/**
+ * The tool that a plan means: the one with exactly this name; else the one meant by `server/tool` although its short name is
+ * unique; else the only one that has it as its short name. Undefined when there is none, or when several servers offer the short name.
+ */
+export function findTool(tools: readonly ToolDescriptor[], name: string): ToolDescriptor | undefined {
+  const exact = tools.find((tool) => tool.name === name);
+  if (exact) return exact;
+  const qualified = tools.find((tool) => tool.server !== undefined && qualifiedName(tool) === name);
+  if (qualified) return qualified;
+  const [only, ...others] = tools.filter((tool) => bareName(tool) === name);
+  return others.length === 0 ? only : undefined;
+}
+
+/** The name that the server itself uses. */
+function bareName(tool: ToolDescriptor): string {
+  const prefix = prefixOf(tool);
+  return prefix !== "" && tool.name.startsWith(prefix) ? tool.name.slice(prefix.length) : tool.name;
+}
+
+function qualifiedName(tool: ToolDescriptor): string {
+  return `${prefixOf(tool)}${bareName(tool)}`;
+}
+
+function prefixOf({ server }: ToolDescriptor): string {
+  return server === undefined ? "" : `${server.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 128)}/`;
+}
+
+/** Two servers can still clash (`a b` and `a_b`, or a tool whose own name holds a slash): the later one is numbered. */
+function freeName(wanted: string, tool: ToolDescriptor, named: ReadonlyMap<string, ToolDescriptor>): string {
+  if (!named.has(wanted)) return wanted;
+  const qualified = qualifiedName(tool);
+  if (!named.has(qualified)) return qualified;
+  let number = 2;
+  while (named.has(`${qualified}-${number}`)) number += 1;
+  return `${qualified}-${number}`;
+}
