@@ -1,4 +1,5 @@
 export { CodedError } from "./coded-error.ts";
+export { evaluateCondition } from "./conditions.ts";
 export {
   type ContractDeclaration,
   ContractDeclarationSchema,
@@ -31,6 +32,7 @@ export {
 export { isJsonObject, type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
 export { type Limits, type LimitsInput, LimitsSchema } from "./limits.ts";
 export { findTool, nameTools } from "./name-tools.ts";
+export { parsePlan, printPlan } from "./parse-plan.ts";
 export { type Plan, PlanSchema } from "./plan.ts";
 export {
   type FailureMode,
@@ -41,6 +43,9 @@ export {
   type Profile,
   ProfileSchema,
 } from "./policy.ts";
+export { referencedSteps } from "./references/referenced-steps.ts";
+export { resolveReferences } from "./references/resolve.ts";
+export { scanReferences } from "./references/scan.ts";
 export {
   type ExecutionState,
   isTerminalPlanStatus,
@@ -84,3 +89,5 @@ export {
   type ToolResultLimits,
   type ToolResultOutput,
 } from "./tool-result.ts";
+export { validateArguments } from "./validate-arguments.ts";
+export { validatePlan } from "./validate-plan.ts";

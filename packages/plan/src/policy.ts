@@ -38,3 +38,49 @@ export const PolicySchema = z.strictObject({
 export type Policy = z.infer<typeof PolicySchema>;
 /** Policy as a caller gives it: each option optional. */
 export type PolicyInput = z.input<typeof PolicySchema>;
+
+/** What each profile sets; everything else keeps its default. */
+const PROFILE_OPTIONS: Readonly<Record<Profile, Omit<PolicyInput, "profile">>> = {
+  // One call at a time; the first failure stops; a reference that gives nothing stays as text.
+  "tool-chaining": {
+    onStepFailure: "fail-fast",
+    onMissingField: "keep",
+    onUnresolvedStep: "keep",
+    maxParallel: 1,
+  },
+  // Everything that can go on does; a missing field is null.
+  "tool-planning": { onStepFailure: "fail-forward", onMissingField: "null" },
+  // Every call of a turn is made: order matters, failure does not.
+  "ordered-calls": {
+    onStepFailure: "run-dependents",
+    onCycle: "break-fewest",
+    onAbsentDependency: "ignore",
+    unannotated: "parallel",
+  },
+  orchestrator: {
+    onStepFailure: "fail-forward",
+    onCycle: "run-together",
+    onAbsentDependency: "ignore",
+    mergeDependencyOutputs: true,
+    navigation: "first",
+    unannotated: "parallel",
+    stepTimeoutMs: 30_000,
+  },
+  // What tools declare decides; a tool that declares nothing runs alone.
+  contract: { unannotated: "sequential" },
+};
+
+/** The options that a profile sets. */
+export function profileOptions(profile: Profile): Omit<PolicyInput, "profile"> {
+  return PROFILE_OPTIONS[profile];
+}
+
+/**
+ * A complete policy: an option that is given wins over the profile, the profile over the default.
+ * @throws {ZodError} for an unknown option or value; {@link PolicySchema} accepts what this accepts
+ */
+export function resolvePolicy(policy: PolicyInput = {}): Policy {
+  const preset =
+    policy.profile === undefined ? {} : (PROFILE_OPTIONS[ProfileSchema.parse(policy.profile)] ?? {});
+  return PolicySchema.parse({ ...preset, ...policy });
+}

@@ -1,4 +1,5 @@
 export { createStore, type StoreOptions } from "./create-store.ts";
+export { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
 export type {
   AttemptDocument,
   FinishCommand,

@@ -1,0 +1,141 @@
+import { isJsonObject, type JsonValue } from "../json.ts";
+import { jsonEquals } from "../json-equals.ts";
+import { type Lookup, lookUp } from "../own-property.ts";
+import { MissingFieldError, UnresolvedReferenceError } from "../reference/reference-errors.ts";
+import { type ResolveOptions, resolveReferences } from "../reference/resolve-references.ts";
+import type { Condition } from "../step.ts";
+import { ConditionInvalidError } from "./condition-error.ts";
+
+/** What a condition is answered from. */
+export interface ConditionOptions extends ResolveOptions {
+  /** Status of each step by step id; a step without an entry has none. */
+  statuses?: Lookup<string> | undefined;
+}
+
+const MAX_DEPTH = 1_000;
+
+/**
+ * Answers a condition; nothing is ever evaluated as code.
+ * `eq` and `ne` compare JSON by value; `lt lte gt gte` two numbers or two texts (by UTF-16 code units); `in` asks whether a list
+ * holds a value; `contains` a list, a text, or an object's own keys; `exists` is true for every value that is there, null
+ * included; `empty` for null, "", [], {} and what is not there; `status` for a step in that state. `all` of nothing is
+ * true, `any` of nothing false; both stop at the first answer.
+ * @throws {ConditionInvalidError} for operands of the wrong type
+ * @throws {ReferenceError} for an operand that gives nothing and that the policy does not cover, except in `exists` and `empty`
+ */
+export function evaluateCondition(condition: Condition, options: ConditionOptions): boolean {
+  return answer(condition, options, 0);
+}
+
+function answer(condition: unknown, options: ConditionOptions, depth: number): boolean {
+  if (!isJsonObject(condition)) {
+    throw new ConditionInvalidError({ operator: typeof condition, reason: "a condition is an object" });
+  }
+  const [operator = "", ...others] = Object.keys(condition);
+  if (others.length > 0 || operator === "") {
+    throw new ConditionInvalidError({ operator, reason: "a condition has exactly one operator" });
+  }
+  if (depth > MAX_DEPTH) {
+    throw new ConditionInvalidError({ operator, reason: `it is nested more than ${MAX_DEPTH} deep` });
+  }
+  const operand = condition[operator] ?? null;
+  switch (operator) {
+    case "all":
+      return listOf(operand, operator).every((inner) => answer(inner, options, depth + 1));
+    case "any":
+      return listOf(operand, operator).some((inner) => answer(inner, options, depth + 1));
+    case "not":
+      return !answer(operand, options, depth + 1);
+    case "exists":
+      return valueIfAny(operand, options) !== undefined;
+    case "empty":
+      return isEmpty(valueIfAny(operand, options));
+    case "status":
+      return hasStatus(operand, options);
+    default:
+      return compare(operator, operand, options);
+  }
+}
+
+function listOf(value: JsonValue, operator: string): JsonValue[] {
+  if (Array.isArray(value)) return value;
+  throw new ConditionInvalidError({ operator, reason: "it takes a list of conditions" });
+}
+
+/** The operand's value; undefined when a reference in it gives nothing, whatever the policy. */
+function valueIfAny(operand: JsonValue, options: ConditionOptions): JsonValue | undefined {
+  try {
+    const policy = { onMissingField: "error", onUnresolvedStep: "error" } as const;
+    return resolveReferences(operand, { ...options, policy }).value;
+  } catch (error) {
+    if (error instanceof MissingFieldError || error instanceof UnresolvedReferenceError) return undefined;
+    throw error;
+  }
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+function hasStatus(operand: JsonValue, { statuses }: ConditionOptions): boolean {
+  const [stepId, status] = listOf(operand, "status");
+  if (typeof stepId !== "string" || typeof status !== "string") {
+    throw new ConditionInvalidError({ operator: "status", reason: "it takes a step id and a status" });
+  }
+  return statuses !== undefined && lookUp(statuses, stepId) === status;
+}
+
+function compare(operator: string, operand: JsonValue, options: ConditionOptions): boolean {
+  const comparison = COMPARISONS.get(operator);
+  if (!comparison) throw new ConditionInvalidError({ operator, reason: "there is no such operator" });
+  const resolved = resolveReferences(operand, options).value;
+  if (!Array.isArray(resolved) || resolved.length !== 2) {
+    throw new ConditionInvalidError({ operator, reason: "it takes two operands" });
+  }
+  const [left = null, right = null] = resolved;
+  const result = comparison(left, right);
+  if (result !== undefined) return result;
+  const reason = `it does not take ${kindOf(left)} and ${kindOf(right)}`;
+  throw new ConditionInvalidError({ operator, reason });
+}
+
+/** Undefined for operands that the operator does not take. */
+type Comparison = (left: JsonValue, right: JsonValue) => boolean | undefined;
+
+const ordered =
+  (holds: (order: number) => boolean): Comparison =>
+  (left, right) => {
+    const isPair =
+      (typeof left === "number" && typeof right === "number") ||
+      (typeof left === "string" && typeof right === "string");
+    return isPair ? holds(left < right ? -1 : left > right ? 1 : 0) : undefined;
+  };
+
+const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
+  ["eq", (left, right) => jsonEquals(left, right)],
+  ["ne", (left, right) => !jsonEquals(left, right)],
+  ["lt", ordered((order) => order < 0)],
+  ["lte", ordered((order) => order <= 0)],
+  ["gt", ordered((order) => order > 0)],
+  ["gte", ordered((order) => order >= 0)],
+  ["in", (left, right) => (Array.isArray(right) ? right.some((item) => jsonEquals(item, left)) : undefined)],
+  ["contains", contains],
+  ["startsWith", (left, right) => bothTexts(left, right, (text, start) => text.startsWith(start))],
+]);
+
+function contains(left: JsonValue, right: JsonValue): boolean | undefined {
+  if (Array.isArray(left)) return left.some((item) => jsonEquals(item, right));
+  if (isJsonObject(left)) return typeof right === "string" ? Object.hasOwn(left, right) : undefined;
+  return bothTexts(left, right, (text, part) => text.includes(part));
+}
+
+function bothTexts(left: JsonValue, right: JsonValue, holds: (left: string, right: string) => boolean) {
+  return typeof left === "string" && typeof right === "string" ? holds(left, right) : undefined;
+}
+
+function kindOf(value: JsonValue): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value === "string" ? "text" : typeof value}`;
+}

@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { FORBIDDEN_KEYS } from "../own-property.ts";
+import type { PathSegment } from "./path.ts";
+
+/** What a path leads to; the value is part of the source, not a copy. */
+export type Followed =
+  | { readonly found: true; readonly value: JsonValue }
+  | { readonly found: false; readonly reason: string };
+
+/** Texts that were read as JSON already: a large text output is parsed once, however many references go into it. */
+export type StructureCache = Map<string, JsonValue[] | JsonObject | undefined>;
+
+/**
+ * A text that is JSON of an object or an array, as that object or array; any other text (`007`, `NaN`, `+5`, `true`) is
+ * undefined: it stays text.
+ */
+export function structureOfText(text: string, cache?: StructureCache): JsonValue[] | JsonObject | undefined {
+  if (cache?.has(text)) return cache.get(text);
+  const structure = parseStructure(text);
+  cache?.set(text, structure);
+  return structure;
+}
+
+function parseStructure(text: string): JsonValue[] | JsonObject | undefined {
+  const first = text.trimStart().charAt(0);
+  if (first !== "{" && first !== "[") return undefined;
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The first segment that no path may hold, if any. */
+export function forbiddenKey(path: readonly PathSegment[]): string | undefined {
+  for (const segment of path) {
+    if (segment.type === "key" && FORBIDDEN_KEYS.has(segment.key)) return segment.key;
+  }
+  return undefined;
+}
+
+/**
+ * Follows a path into a value: own properties of objects, positions of lists, never anything inherited. `[*]` goes through
+ * every item and gives a list. A text on the way that is JSON of an object or array counts as that.
+ * @param missing - `null` puts null where an item of a `[*]` has no such field; `fail` makes that a miss of the whole
+ */
+export function followPath(
+  value: JsonValue,
+  path: readonly PathSegment[],
+  missing: "fail" | "null",
+  cache?: StructureCache,
+): Followed {
+  let current = value;
+  for (const [position, segment] of path.entries()) {
+    if (typeof current === "string") current = structureOfText(current, cache) ?? current;
+    if (segment.type === "all") {
+      return followAll(current, path.slice(position + 1), missing, cache);
+    }
+    const next: JsonValue | undefined = fieldOf(current, segment);
+    if (next === undefined) return { found: false, reason: reasonOf(current, segment) };
+    current = next;
+  }
+  return { found: true, value: current };
+}
+
+function followAll(
+  list: JsonValue,
+  rest: readonly PathSegment[],
+  missing: "fail" | "null",
+  cache: StructureCache | undefined,
+): Followed {
+  if (!Array.isArray(list)) return { found: false, reason: `[*] needs a list, and there is ${kindOf(list)}` };
+  const values: JsonValue[] = [];
+  for (const [index, item] of list.entries()) {
+    const followed = followPath(item, rest, missing, cache);
+    if (followed.found) values.push(followed.value);
+    else if (missing === "null") values.push(null);
+    else return { found: false, reason: `item ${index}: ${followed.reason}` };
+  }
+  return { found: true, value: values };
+}
+
+function fieldOf(value: JsonValue, segment: Exclude<PathSegment, { type: "all" }>): JsonValue | undefined {
+  if (Array.isArray(value)) return segment.type === "index" ? value[segment.index] : undefined;
+  if (!isJsonObject(value)) return undefined;
+  const key = segment.type === "index" ? String(segment.index) : segment.key;
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function reasonOf(value: JsonValue, segment: Exclude<PathSegment, { type: "all" }>): string {
+  const name = segment.type === "index" ? `[${segment.index}]` : `"${segment.key}"`;
+  if (Array.isArray(value)) return `there is no ${name} in a list of ${value.length}`;
+  if (!isJsonObject(value)) return `there is no ${name} in ${kindOf(value)}`;
+  const keys = Object.keys(value);
+  const known = keys.slice(0, 10).join(", ") + (keys.length > 10 ? ", ..." : "");
+  return `there is no ${name}; there is ${known === "" ? "an empty object" : known}`;
+}
+
+function kindOf(value: JsonValue): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value === "string" ? "text" : typeof value}`;
+}

@@ -1,0 +1,63 @@
+import { CodedError } from "../coded-error.ts";
+
+/** A reference names a step (or alias) that has given no output: it does not exist, failed, was skipped or is not done. */
+export class UnresolvedReferenceError extends CodedError<{ reference: string; root: string }> {
+  readonly code = "REFERENCE_UNRESOLVED";
+  readonly retryable = false;
+  constructor(facts: { reference: string; root: string }) {
+    super(`Reference ${facts.reference} cannot be resolved: step ${facts.root} has no output`, facts);
+  }
+}
+
+/** The output that a reference goes into has no such field. */
+export class MissingFieldError extends CodedError<{ reference: string; root: string; reason: string }> {
+  readonly code = "REFERENCE_MISSING";
+  readonly retryable = false;
+  constructor(facts: { reference: string; root: string; reason: string }) {
+    super(`Reference ${facts.reference} finds nothing: ${facts.reason}`, facts);
+  }
+}
+
+/** A reference goes by a tool that several steps use. */
+export class AmbiguousReferenceError extends CodedError<{
+  reference: string;
+  root: string;
+  candidates: string[];
+}> {
+  readonly code = "REFERENCE_AMBIGUOUS";
+  readonly retryable = false;
+  constructor(facts: { reference: string; root: string; candidates: string[] }) {
+    super(
+      `Reference ${facts.reference} is ambiguous: tool ${facts.root} is used by the steps ${facts.candidates.join(", ")}; use a step id`,
+      facts,
+    );
+  }
+}
+
+/** A reference asks for `__proto__`, `constructor` or `prototype`. No policy allows it. */
+export class ForbiddenReferenceError extends CodedError<{ reference: string; key: string }> {
+  readonly code = "REFERENCE_FORBIDDEN";
+  readonly retryable = false;
+  constructor(facts: { reference: string; key: string }) {
+    super(`Reference ${facts.reference} is refused: ${facts.key} is not a field of data`, facts);
+  }
+}
+
+/** Filling in the references would make a value larger than allowed. */
+export class ResolvedTooLargeError extends CodedError<{ reference: string; maxSize: number }> {
+  readonly code = "REFERENCE_TOO_LARGE";
+  readonly retryable = false;
+  constructor(facts: { reference: string; maxSize: number }, cause?: unknown) {
+    super(`Filling in ${facts.reference} makes the value larger than ${facts.maxSize} characters`, facts, {
+      cause,
+    });
+  }
+}
+
+/** Everything that {@link resolveReferences} throws. */
+export type ReferenceError =
+  | UnresolvedReferenceError
+  | MissingFieldError
+  | AmbiguousReferenceError
+  | ForbiddenReferenceError
+  | ResolvedTooLargeError;

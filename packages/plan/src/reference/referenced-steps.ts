@@ -1,0 +1,88 @@
+import type { JsonValue } from "../json.ts";
+import { visitTexts } from "../map-json.ts";
+import type { Plan } from "../plan.ts";
+import { isForEachStep, type Step, toolOfStep } from "../step.ts";
+import { locateRoot, type Names } from "./locate-root.ts";
+import { scanText } from "./scan-text.ts";
+
+/** The names that references in a plan's steps may begin with: step ids, and tools by the steps that use them. */
+export function namesOfSteps(steps: readonly Step[]): Names {
+  const ids = new Set<string>();
+  const tools = new Map<string, string[]>();
+  for (const step of steps) {
+    ids.add(step.id);
+    const tool = toolOfStep(step);
+    const users = tools.get(tool);
+    if (users) users.push(step.id);
+    else tools.set(tool, [step.id]);
+  }
+  return { hasStep: (name) => ids.has(name), tools };
+}
+
+/** The names that exist inside the `do` of a step's forEach, beside those of the plan. */
+export function namesInside(names: Names, step: Step): Names {
+  if (!isForEachStep(step)) return names;
+  const alias = step.forEach.as;
+  return { ...names, hasScope: (name) => name === alias || name === "index" };
+}
+
+/** Plans are immutable, so what follows from their steps is kept as long as they are. */
+const namesOfPlans = new WeakMap<readonly Step[], Names>();
+
+/**
+ * Ids of the steps that a step refers to, each once, in order of appearance: in its arguments, its condition, its forEach. Each is
+ * a dependency. A root that is no step and no tool of exactly one step counts as none.
+ */
+export function referencedSteps(step: Step, plan: Pick<Plan, "steps">): string[] {
+  let names = namesOfPlans.get(plan.steps);
+  if (!names) {
+    names = namesOfSteps(plan.steps);
+    namesOfPlans.set(plan.steps, names);
+  }
+  return stepsReferredTo(step, names);
+}
+
+/** As {@link referencedSteps}, with the names at hand. */
+export function stepsReferredTo(step: Step, names: Names): string[] {
+  const found = new Set<string>();
+  const gather = (value: JsonValue, known: Names) => {
+    visitTexts(value, (text) => {
+      for (const part of scanText(text)?.parts ?? []) {
+        if (part.type === "literal") continue;
+        const located = locateRoot(part.root, part.path, known);
+        if (located.type === "step") found.add(located.name);
+      }
+    });
+  };
+  if (isForEachStep(step)) {
+    const inside = namesInside(names, step);
+    gather(step.forEach.items, names);
+    if (step.forEach.key !== undefined) gather(step.forEach.key, inside);
+    gather(step.forEach.do.arguments, inside);
+  } else {
+    gather(step.arguments, names);
+  }
+  if (step.when) {
+    gather(step.when, names);
+    for (const name of stepsInStatus(step.when)) {
+      const located = locateRoot(name, [], names);
+      if (located.type === "step") found.add(located.name);
+    }
+  }
+  return [...found];
+}
+
+/** The steps whose status a condition asks for. */
+export function stepsInStatus(condition: JsonValue): string[] {
+  const names: string[] = [];
+  const pending: JsonValue[] = [condition];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (Array.isArray(next)) pending.push(...next.toReversed());
+    else if (typeof next === "object" && next !== null) {
+      const { status, all, any, not } = next;
+      if (Array.isArray(status) && typeof status[0] === "string") names.push(status[0]);
+      for (const inner of [not, any, all]) if (inner !== undefined) pending.push(inner);
+    }
+  }
+  return names;
+}

@@ -1,0 +1,171 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import { mapJson } from "../map-json.ts";
+import { type Lookup, lookUp } from "../own-property.ts";
+import { type PolicyInput, profileOptions } from "../policy.ts";
+import { followPath, type StructureCache, structureOfText } from "./follow-path.ts";
+import { locateRoot, type Names } from "./locate-root.ts";
+import {
+  AmbiguousReferenceError,
+  ForbiddenReferenceError,
+  MissingFieldError,
+  ResolvedTooLargeError,
+  UnresolvedReferenceError,
+} from "./reference-errors.ts";
+import { scanText, type TextReference } from "./scan-text.ts";
+
+/** What references are filled in from. */
+export interface ResolveOptions {
+  /** Outputs of steps by step id. A step without an entry has no output. */
+  outputs: Lookup<JsonValue>;
+  /** Step ids by tool name, for references that go by tool; several ids make such a reference ambiguous. Default: none. */
+  aliases?: Lookup<string | readonly string[]> | undefined;
+  /** Names inside a forEach and their values: the alias and `index`. They win over step ids. */
+  scope?: Readonly<Record<string, JsonValue>> | undefined;
+  /** `onMissingField` and `onUnresolvedStep` count, given or by profile; `error` is the default of both. */
+  policy?: PolicyInput | undefined;
+  /** Most characters and values that references may bring in; default 64 Mi. */
+  maxSize?: number | undefined;
+}
+
+/** A value without references, and what an operator should know about it. */
+export interface Resolved<Value extends JsonValue = JsonValue> {
+  value: Value;
+  /** One text for each reference that was kept as it stands, in document order, each once. */
+  warnings: string[];
+}
+
+const DEFAULT_MAX_SIZE = 64 * 1024 * 1024;
+
+/**
+ * Fills in the references of a value. A text that is exactly one reference becomes the value with its JSON type; inside a text
+ * values are interpolated, objects and lists as JSON. What comes in is never scanned again. The result shares nothing with
+ * `value` or the outputs, and neither is changed. Takes time linear in the sizes of value and result.
+ * @throws {ReferenceError} for a reference that gives nothing and that the policy does not cover
+ */
+export function resolveReferences(value: JsonObject, options: ResolveOptions): Resolved<JsonObject>;
+export function resolveReferences(value: JsonValue, options: ResolveOptions): Resolved;
+export function resolveReferences(value: JsonValue, options: ResolveOptions): Resolved {
+  const resolver = createResolver(options);
+  return { value: mapJson(value, resolver.fillIn), warnings: [...resolver.warnings] };
+}
+
+type Found = { readonly found: true; readonly value: JsonValue } | { readonly found: false };
+
+function createResolver(options: ResolveOptions) {
+  const { outputs, scope, maxSize = DEFAULT_MAX_SIZE } = options;
+  const { onMissingField, onUnresolvedStep } = policyOf(options.policy);
+  const cache: StructureCache = new Map();
+  const texts = new Map<string, string>();
+  const warnings = new Set<string>();
+  let size = 0;
+  const names: Names = {
+    hasStep: (name) => lookUp(outputs, name) !== undefined,
+    tools: options.aliases,
+    hasScope: scope && ((name) => Object.hasOwn(scope, name)),
+  };
+
+  function find(reference: TextReference): Found {
+    const { text, root } = reference;
+    const located = locateRoot(root, reference.path, names);
+    if (located.type === "forbidden")
+      throw new ForbiddenReferenceError({ reference: text, key: located.key });
+    if (located.type === "ambiguous") {
+      const candidates = [...located.candidates];
+      throw new AmbiguousReferenceError({ reference: text, root: located.name, candidates });
+    }
+    const source = located.type === "scope" ? scope?.[located.name] : sourceOf(located);
+    if (located.type === "unknown" || source === undefined) {
+      const error = new UnresolvedReferenceError({ reference: text, root: nameOf(located, root) });
+      if (onUnresolvedStep === "error") throw error;
+      return keep(error);
+    }
+    const missing = onMissingField === "null" ? "null" : "fail";
+    const start =
+      located.type === "step" && typeof source === "string"
+        ? (structureOfText(source, cache) ?? source)
+        : source;
+    const followed = followPath(start, located.path, missing, cache);
+    if (followed.found) return followed;
+    if (onMissingField === "null") return { found: true, value: null };
+    const error = new MissingFieldError({ reference: text, root: located.name, reason: followed.reason });
+    if (onMissingField === "error") throw error;
+    return keep(error);
+  }
+
+  function sourceOf(located: { type: string; name?: string }): JsonValue | undefined {
+    return located.name === undefined ? undefined : lookUp(outputs, located.name);
+  }
+
+  function nameOf(located: { type: string; name?: string }, root: string): string {
+    return located.name ?? root;
+  }
+
+  function keep(error: Error): Found {
+    warnings.add(`${error.message}; its text is kept`);
+    return { found: false };
+  }
+
+  function spend(amount: number, reference: TextReference): void {
+    size += amount;
+    if (size > maxSize) throw new ResolvedTooLargeError({ reference: reference.text, maxSize });
+  }
+
+  function copyOf(value: JsonValue, reference: TextReference): JsonValue {
+    if (typeof value !== "object" || value === null) return value;
+    spend(sizeOf(value, maxSize - size), reference);
+    return mapJson(value, (text) => text);
+  }
+
+  function textOf(reference: TextReference): string {
+    let text = texts.get(reference.text);
+    if (text === undefined) {
+      const found = find(reference);
+      text = found.found ? printValue(found.value, reference, maxSize) : reference.text;
+      texts.set(reference.text, text);
+    }
+    spend(text.length, reference);
+    return text;
+  }
+
+  function fillIn(text: string): JsonValue {
+    const scanned = scanText(text);
+    if (!scanned) return text;
+    const [only, ...others] = scanned.parts;
+    if (only?.type === "reference" && others.length === 0) {
+      const found = find(only);
+      return found.found ? copyOf(found.value, only) : text;
+    }
+    return scanned.parts.map((part) => (part.type === "literal" ? part.text : textOf(part))).join("");
+  }
+
+  return { fillIn, warnings };
+}
+
+function policyOf(policy: PolicyInput | undefined) {
+  const preset = policy?.profile === undefined ? {} : profileOptions(policy.profile);
+  return {
+    onMissingField: policy?.onMissingField ?? preset.onMissingField ?? "error",
+    onUnresolvedStep: policy?.onUnresolvedStep ?? preset.onUnresolvedStep ?? "error",
+  };
+}
+
+/** Characters and values in a structure, counted no further than one beyond `enough`. */
+function sizeOf(value: JsonValue, enough: number): number {
+  let size = 0;
+  const pending: JsonValue[] = [value];
+  for (let next = pending.pop(); next !== undefined && size <= enough; next = pending.pop()) {
+    size += typeof next === "string" ? 1 + next.length : 1;
+    if (typeof next === "object" && next !== null) for (const item of Object.values(next)) pending.push(item);
+  }
+  return size;
+}
+
+function printValue(value: JsonValue, reference: TextReference, maxSize: number): string {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // Nested deeper than the stack, or longer than a string can be.
+    throw new ResolvedTooLargeError({ reference: reference.text, maxSize }, error);
+  }
+}
