@@ -1,0 +1,190 @@
+import { CodedError, type Diagnostic } from "@planwright/plan";
+
+/** Every `extensions.code` that a client can meet. Nothing else goes out. */
+export const API_ERROR_CODES = [
+  // The request as HTTP and as a GraphQL document.
+  "BAD_REQUEST",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "METHOD_NOT_ALLOWED",
+  "GRAPHQL_PARSE_FAILED",
+  "GRAPHQL_VALIDATION_FAILED",
+  "OPERATION_RESOLUTION_FAILURE",
+  "PERSISTED_QUERY_NOT_SUPPORTED",
+  "QUERY_TOO_COMPLEX",
+  // What was asked for.
+  "BAD_USER_INPUT",
+  "NOT_FOUND",
+  "NOT_READY",
+  "PLAN_INVALID",
+  "NEEDS_INPUT",
+  "TIMEOUT",
+  // How planning failed.
+  "PLANNING_FAILED",
+  "MODEL_SETTING_INVALID",
+  "MODEL_KEY_MISSING",
+  "MODEL_UNAUTHORIZED",
+  "MODEL_NOT_FOUND",
+  "MODEL_REQUEST_INVALID",
+  "MODEL_UNREACHABLE",
+  "MODEL_RATE_LIMITED",
+  "MODEL_TIMEOUT",
+  "MODEL_REFUSED",
+  "MODEL_CONTENT_FILTERED",
+  "MODEL_ANSWER_TRUNCATED",
+  "MODEL_ANSWER_UNREADABLE",
+  "NOT_UNDERSTOOD",
+  "VALUE_MISSING",
+  "NO_TOOLS",
+  "POISONED",
+  // The system.
+  "UNAVAILABLE",
+  "INTERNAL",
+] as const;
+export type ApiErrorCode = (typeof API_ERROR_CODES)[number];
+
+/** True for a code of {@link API_ERROR_CODES}. */
+export function isApiErrorCode(code: unknown): code is ApiErrorCode {
+  return API_ERROR_CODES.some((known) => known === code);
+}
+
+/** An error that clients may read as it is: the facts stand in `extensions` beside code, retryable and remedy. */
+export abstract class ApiError<Facts extends object = object> extends CodedError<Facts> {
+  abstract override readonly code: ApiErrorCode;
+  /** What the client can do now. */
+  abstract readonly remedy: string;
+}
+
+/** An argument that cannot be what was meant. */
+export class BadInputError extends ApiError<{ argument: string }> {
+  readonly code = "BAD_USER_INPUT";
+  readonly retryable = false;
+  readonly remedy: string;
+  constructor(argument: string, message: string, remedy: string) {
+    super(message, { argument });
+    this.remedy = remedy;
+  }
+}
+
+/** No request, or no plan of it, is known under this id. */
+export class RequestNotFoundError extends ApiError<{ requestId: string }> {
+  readonly code = "NOT_FOUND";
+  readonly retryable = false;
+  readonly remedy = "Check the requestId; requests { nodes { requestId query } } lists the newest ones.";
+  constructor(requestId: string) {
+    super(`Plan not found for requestId: ${requestId}`, { requestId });
+  }
+}
+
+/** No plan is known under this id. */
+export class PlanNotFoundError extends ApiError<{ planId: string }> {
+  readonly code = "NOT_FOUND";
+  readonly retryable = false;
+  readonly remedy =
+    "Check the plan id; while planning goes on there is no plan yet: ask request(requestId) for its status.";
+  constructor(planId: string) {
+    super(`Plan not found: ${planId}`, { planId });
+  }
+}
+
+/** Ids that an error names, so that a client can look further. */
+export interface RequestIds {
+  requestId: string;
+  planId: string;
+}
+
+/** Findings that go out with an error at most; `diagnosticsTotal` counts all of them. */
+const SHOWN_DIAGNOSTICS = 100;
+
+/** The plan can never run. It is stored with its diagnostics. */
+export class PlanInvalidError extends ApiError<
+  RequestIds & { diagnostics: readonly Diagnostic[]; diagnosticsTotal: number }
+> {
+  readonly code = "PLAN_INVALID";
+  readonly retryable = false;
+  readonly remedy =
+    "Correct what the diagnostics name and submit the plan again; validatePlan checks without storing.";
+  constructor({ requestId, planId }: RequestIds, diagnostics: readonly Diagnostic[]) {
+    const errors = diagnostics.filter((diagnostic) => diagnostic.severity === "error");
+    const first = errors[0] ?? diagnostics[0];
+    const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+    super(`The plan is not valid: ${first?.message ?? "see its diagnostics"}${more}`, {
+      requestId,
+      planId,
+      diagnostics: diagnostics.slice(0, SHOWN_DIAGNOSTICS),
+      diagnosticsTotal: diagnostics.length,
+    });
+  }
+}
+
+/** The planner asks something back; there is no plan. */
+export class NeedsInputError extends ApiError<RequestIds & { questions: readonly string[] }> {
+  readonly code = "NEEDS_INPUT";
+  readonly retryable = false;
+  readonly remedy = "Send the query again with the answers in it.";
+  constructor(ids: RequestIds, questions: readonly string[]) {
+    super(`More must be known before this can be planned: ${questions.join(" ")}`, { ...ids, questions });
+  }
+}
+
+/** Planning ended without a plan; the code is the planner's where it is one of ours. */
+export class PlanningFailedError extends ApiError<RequestIds & { plannerCode: string }> {
+  readonly code: ApiErrorCode;
+  readonly retryable: boolean;
+  readonly remedy: string;
+  constructor(ids: RequestIds, error: { code: string; message: string }) {
+    super(error.message, { ...ids, plannerCode: error.code });
+    this.code = isApiErrorCode(error.code) ? error.code : "PLANNING_FAILED";
+    this.retryable = RETRYABLE_PLANNING.has(this.code);
+    this.remedy = this.retryable
+      ? "Send the query again later."
+      : "Change the query as the message says; request(requestId) shows everything that was tried.";
+  }
+}
+const RETRYABLE_PLANNING: ReadonlySet<ApiErrorCode> = new Set<ApiErrorCode>([
+  "MODEL_UNREACHABLE",
+  "MODEL_RATE_LIMITED",
+  "MODEL_TIMEOUT",
+  "NO_TOOLS",
+]);
+
+/** Planning did not end in the time that this call waits. It goes on. */
+export class PlanningTimeoutError extends ApiError<RequestIds & { waitedMs: number }> {
+  readonly code = "TIMEOUT";
+  readonly retryable = true;
+  readonly remedy: string;
+  constructor(ids: RequestIds, waitedMs: number) {
+    super(`Planning has not ended after ${waitedMs} ms; it goes on`, { ...ids, waitedMs });
+    this.remedy = `Ask request(requestId: "${ids.requestId}") for the status and the plan; do not send the query again.`;
+  }
+}
+
+/** What was asked for needs a plan, and planning goes on. */
+export class NotReadyError extends ApiError<RequestIds> {
+  readonly code = "NOT_READY";
+  readonly retryable = true;
+  readonly remedy = "Wait until request(requestId).status is no longer PLANNING, then ask again.";
+  constructor(ids: RequestIds) {
+    super(`The plan of request ${ids.requestId} is still being made`, ids);
+  }
+}
+
+/** MongoDB gives no answer. Nothing is known of a write that was under way. */
+export class UnavailableError extends ApiError<Record<string, never>> {
+  readonly code = "UNAVAILABLE";
+  readonly retryable = true;
+  readonly remedy = "Try again in a few seconds; look with requests whether a mutation has been accepted.";
+  constructor(cause?: unknown) {
+    super("The database gives no answer right now", {}, { cause });
+  }
+}
+
+/** Something that nobody foresaw. Its own text goes to the log alone, under the correlation id. */
+export class InternalError extends ApiError<{ correlationId: string }> {
+  readonly code = "INTERNAL";
+  readonly retryable = false;
+  readonly remedy = "Report the correlationId to the operator: the log names the cause under it.";
+  constructor(correlationId: string, cause: unknown) {
+    super("Something went wrong inside the service", { correlationId }, { cause });
+  }
+}

@@ -1,0 +1,28 @@
+import { makeExecutableSchema } from "@graphql-tools/schema";
+import type { GraphQLSchema } from "graphql";
+import { DateTimeResolver, JSONResolver } from "graphql-scalars";
+import { executionResolvers } from "./execution-resolvers.ts";
+import { mutationResolvers } from "./mutation-resolvers.ts";
+import { modelCallResolvers, planResolvers, stepResolvers } from "./plan-resolvers.ts";
+import { queryResolvers } from "./query-resolvers.ts";
+import { requestResolvers } from "./request-resolvers.ts";
+import { SDL } from "./sdl.ts";
+
+/** The schema with its resolvers. A resolver for a field that the schema does not have is an error here, at start. */
+export function createSchema(): GraphQLSchema {
+  return makeExecutableSchema({
+    typeDefs: SDL,
+    resolvers: {
+      DateTime: DateTimeResolver,
+      JSON: JSONResolver,
+      Query: queryResolvers,
+      Mutation: mutationResolvers,
+      Request: requestResolvers,
+      Plan: planResolvers,
+      Step: stepResolvers,
+      ModelCall: modelCallResolvers,
+      Execution: executionResolvers,
+    },
+    resolverValidationOptions: { requireResolversToMatchSchema: "error" },
+  });
+}

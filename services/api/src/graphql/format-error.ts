@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import { unwrapResolverError } from "@apollo/server/errors";
+import { CursorInvalidError, StoreUnavailableError } from "@planwright/store";
+import { GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
+import {
+  ApiError,
+  type ApiErrorCode,
+  BadInputError,
+  InternalError,
+  isApiErrorCode,
+  UnavailableError,
+} from "../errors.ts";
+import type { ApiLogger } from "../parts.ts";
+
+/** What a client can do about the errors that GraphQL itself finds. */
+const REMEDY: Partial<Record<ApiErrorCode, string>> = {
+  BAD_REQUEST:
+    "Send a POST with content-type application/json and a body { query, variables, operationName }.",
+  GRAPHQL_PARSE_FAILED: "Correct the document where the locations point.",
+  GRAPHQL_VALIDATION_FAILED: "Correct the document: the schema lists every field and argument.",
+  OPERATION_RESOLUTION_FAILURE: "Name one of the document's operations in operationName.",
+  PERSISTED_QUERY_NOT_SUPPORTED: "Send the whole document in query.",
+  QUERY_TOO_COMPLEX: "Ask for less at once, or in several requests; give long values as variables.",
+  BAD_USER_INPUT: "Give the argument or variable the type that the schema names.",
+};
+
+/**
+ * The one place where errors become answers: what clients may read goes through, everything else is logged under a
+ * correlation id and masked.
+ */
+export function createFormatError(logger: ApiLogger) {
+  return (formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError => {
+    const place = {
+      ...(formatted.locations ? { locations: formatted.locations } : {}),
+      ...(formatted.path ? { path: formatted.path } : {}),
+    };
+    const protocol = protocolError(formatted, error);
+    if (protocol) return { message: protocol.message, ...place, extensions: protocol.extensions };
+    const known = toApiError(unwrapResolverError(error), logger, formatted.path);
+    return { message: known.message, ...place, extensions: extensionsOf(known) };
+  };
+}
+
+/** The public side of an error. */
+export function extensionsOf(error: ApiError): Record<string, unknown> {
+  return { code: error.code, retryable: error.retryable, remedy: error.remedy, ...error.facts };
+}
+
+/** An error that GraphQL or Apollo found in the request itself; undefined for what a resolver threw. */
+function protocolError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+): { message: string; extensions: Record<string, unknown> } | undefined {
+  if (!(error instanceof GraphQLError)) return undefined;
+  const { limit, max } = error.extensions;
+  const isLimit = limit !== undefined || isTokenLimit(error);
+  const code = isLimit
+    ? "QUERY_TOO_COMPLEX"
+    : isArgumentError(error)
+      ? "BAD_USER_INPUT"
+      : formatted.extensions?.["code"];
+  if (!isApiErrorCode(code)) return undefined;
+  return {
+    message: formatted.message,
+    extensions: {
+      code,
+      retryable: false,
+      ...(REMEDY[code] ? { remedy: REMEDY[code] } : {}),
+      ...(limit === undefined ? {} : { limit, max }),
+    },
+  };
+}
+
+/** The parser's own limit carries no mark but its text. */
+function isTokenLimit(error: GraphQLError): boolean {
+  return error.message.includes("Document contains more than") && error.message.includes("tokens");
+}
+
+/** An argument of a wrong value that only execution could find: it points at the value, not at a field. */
+function isArgumentError(error: GraphQLError): boolean {
+  const node = error.nodes?.[0];
+  return !error.originalError && node !== undefined && node.kind !== Kind.FIELD && error.path !== undefined;
+}
+
+function toApiError(error: unknown, logger: ApiLogger, path: GraphQLFormattedError["path"]): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof CursorInvalidError) {
+    return new BadInputError("after", error.message, "Use pageInfo.endCursor of the page before.");
+  }
+  if (isUnavailable(error)) {
+    logger.warn({ err: error, path }, "MongoDB gives no answer");
+    return new UnavailableError(error);
+  }
+  const correlationId = randomUUID();
+  logger.error({ err: error, path, correlationId }, "an operation failed unexpectedly");
+  return new InternalError(correlationId, error);
+}
+
+/** Errors of the driver that mean "not reachable now"; the driver itself stays inside the store. */
+const UNAVAILABLE_NAMES: ReadonlySet<string> = new Set([
+  "MongoNetworkError",
+  "MongoNetworkTimeoutError",
+  "MongoServerSelectionError",
+  "MongoOperationTimeoutError",
+  "MongoPoolClearedError",
+  "MongoPoolClosedError",
+  "MongoWaitQueueTimeoutError",
+  "MongoTopologyClosedError",
+  "MongoNotConnectedError",
+  "MongoClientClosedError",
+]);
+
+function isUnavailable(error: unknown): boolean {
+  return (
+    error instanceof StoreUnavailableError || (error instanceof Error && UNAVAILABLE_NAMES.has(error.name))
+  );
+}

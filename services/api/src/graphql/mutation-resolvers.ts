@@ -1,0 +1,34 @@
+import { createPlanWithRequestId } from "../legacy/create-plan-with-request-id.ts";
+import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
+import { executePlan } from "../plans/execute-plan.ts";
+import { submitPlan } from "../plans/submit-plan.ts";
+import { cancelRequest } from "../requests/cancel.ts";
+import { createPlan } from "../requests/create-plan.ts";
+import type { GraphqlContext } from "./context.ts";
+
+type PlanIds = { planId?: string | null; requestId?: string | null };
+type Submission = { plan: unknown; execute: boolean; query?: string | null };
+
+/** Fields of Mutation. Each one reads anew what it changed. */
+export const mutationResolvers = {
+  createPlan: mutation((context, input: { query: string; execute: boolean }) => createPlan(context, input)),
+  submitPlan: mutation((context, input: Submission) => submitPlan(context, input)),
+  executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),
+  cancel: mutation((context, { requestId }: { requestId: string }) => cancelRequest(context, requestId)),
+  createPlanWithRequestId: mutation((context, { query }: { query: string }) =>
+    createPlanWithRequestId(context, query),
+  ),
+  executeByRequestId: mutation((context, { requestId }: { requestId: string }) =>
+    executeByRequestId(context, requestId),
+  ),
+};
+
+/** Forgets what earlier fields of the same operation have read. */
+function mutation<Arguments, Result>(
+  run: (context: GraphqlContext, input: Arguments) => Promise<Result>,
+): (_: unknown, input: Arguments, context: GraphqlContext) => Promise<Result> {
+  return (_, input, context) => {
+    context.reads.forget();
+    return run(context, input);
+  };
+}

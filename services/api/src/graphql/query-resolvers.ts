@@ -1,0 +1,25 @@
+import { checkPlan } from "../plans/check-plan.ts";
+import { findPlan, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
+import { type PageArguments, readRequestPage } from "../requests/page.ts";
+import { toToolView } from "../tools/tool-view.ts";
+import type { GraphqlContext } from "./context.ts";
+
+/** Fields of Query. */
+export const queryResolvers = {
+  request: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
+    findRequest(context, requestId),
+  async requests(_: unknown, page: PageArguments, { store, tenant, reads }: GraphqlContext) {
+    const found = await readRequestPage(store, tenant, page);
+    reads.prime(found.nodes);
+    return found;
+  },
+  plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) => findPlan(context, id),
+  plansByRequestId: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
+    findPlansOfRequest(context, requestId),
+  validatePlan: (_: unknown, { plan }: { plan: unknown }, context: GraphqlContext) =>
+    checkPlan(context, plan),
+  async getAvailableTools(_: unknown, __: unknown, { store }: GraphqlContext) {
+    const tools = await store.toolCatalogue();
+    return tools.map(toToolView);
+  },
+};

@@ -1,0 +1,30 @@
+import type { ExecutionState, RequestStatus } from "@planwright/plan";
+import type { RequestDocument } from "@planwright/store";
+import { requestWaitReason } from "../plans/wait-reason.ts";
+import type { GraphqlContext } from "./context.ts";
+
+const EXECUTION_STATE: Readonly<Record<RequestStatus, ExecutionState>> = {
+  PLANNING: "pending",
+  NEEDS_INPUT: "pending",
+  READY: "pending",
+  EXECUTING: "in-progress",
+  COMPLETED: "completed",
+  PARTIAL: "completed",
+  FAILED: "failed",
+  CANCELLED: "failed",
+};
+
+/** Fields of Request that its document does not have under the same name. */
+export const requestResolvers = {
+  id: (request: RequestDocument) => request._id,
+  requestId: (request: RequestDocument) => request._id,
+  executionState: (request: RequestDocument) => EXECUTION_STATE[request.status],
+  waitReason: (request: RequestDocument, _: unknown, { nowMs }: GraphqlContext) =>
+    requestWaitReason(request, nowMs),
+  plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),
+  plans: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plansOf(request),
+  modelCalls: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) =>
+    reads.modelCalls(request._id),
+  planningStartedAt: (request: RequestDocument) => request.planning.startedAt,
+  planningFinishedAt: (request: RequestDocument) => request.planning.finishedAt,
+};

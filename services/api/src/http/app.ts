@@ -1,0 +1,79 @@
+import type { ApolloServer } from "@apollo/server";
+import { expressMiddleware } from "@as-integrations/express5";
+import express, { type Express, type RequestHandler } from "express";
+import type { GraphqlContext } from "../graphql/context.ts";
+import type { ApiLogger } from "../parts.ts";
+import { acceptGraphql } from "./accept-graphql.ts";
+import { healthz } from "./health.ts";
+import { createErrorHandler, sendError } from "./http-errors.ts";
+
+/** Largest body that is read, in bytes. */
+const MAX_BODY_BYTES = 1_048_576;
+
+/** What {@link createApp} puts together. */
+export interface AppParts {
+  /** Started. */
+  apollo: ApolloServer<GraphqlContext>;
+  /** The context of one HTTP request; `signal` is aborted when its client is gone. */
+  context: (signal: AbortSignal) => GraphqlContext;
+  readyz: RequestHandler;
+  logger: ApiLogger;
+}
+
+/** Every address of the service: /, /graphql, /healthz, /readyz. */
+export function createApp({ apollo, context, readyz, logger }: AppParts): Express {
+  const app = express();
+  app.disable("x-powered-by").disable("etag").set("query parser", "simple");
+  app.use(setSecurityHeaders);
+  app.get("/", (_request, response) => void response.type("text/plain").send(WELCOME));
+  app.get("/healthz", healthz);
+  app.get("/readyz", readyz);
+  app.use(
+    "/graphql",
+    acceptGraphql,
+    express.json({ limit: MAX_BODY_BYTES }),
+    readEmptyBody,
+    expressMiddleware(apollo, {
+      context: async ({ res }) => {
+        const gone = new AbortController();
+        res.once("close", () => gone.abort());
+        return context(gone.signal);
+      },
+    }),
+  );
+  app.use((_request, response) => {
+    sendError(response, 404, {
+      code: "NOT_FOUND",
+      message: "Nothing is at this address",
+      remedy: "GraphQL is at /graphql.",
+    });
+  });
+  app.use(createErrorHandler(logger));
+  return app;
+}
+
+const WELCOME = `Planwright API
+
+GraphQL   POST /graphql
+health    GET  /healthz
+ready     GET  /readyz
+
+curl -s http://HOST:PORT/graphql -H 'content-type: application/json' \\
+  -d '{"query":"{ getAvailableTools { name description } }"}'
+`;
+
+const setSecurityHeaders: RequestHandler = (_request, response, next) => {
+  response.set({
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+  });
+  next();
+};
+
+/** A GET, and a POST of nothing, have no body; Apollo wants one to look at. */
+const readEmptyBody: RequestHandler = (request, _response, next) => {
+  request.body ??= {};
+  next();
+};

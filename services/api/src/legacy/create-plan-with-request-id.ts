@@ -1,0 +1,35 @@
+import type { PlanDocument } from "@planwright/store";
+import { PlanningTimeoutError, RequestNotFoundError } from "../errors.ts";
+import type { OperationParts } from "../parts.ts";
+import { invalid, throwIfNeverPlanned } from "../plans/execute-plan.ts";
+import { createPlan } from "../requests/create-plan.ts";
+import { poll } from "../waiting/poll.ts";
+
+/** Longest that a client waits for its plan, in milliseconds. */
+export const PLANNING_WAIT_MS = 60_000;
+
+/**
+ * Plans a sentence, starts nothing, and gives the plan once it is stored.
+ * @throws {BadInputError | PlanningFailedError | PlanInvalidError | NeedsInputError | PlanningTimeoutError}
+ */
+export async function createPlanWithRequestId(
+  parts: OperationParts,
+  query: string,
+  timeoutMs = PLANNING_WAIT_MS,
+): Promise<PlanDocument> {
+  const { store, tenant, signal } = parts;
+  const accepted = await createPlan(parts, { query, execute: false });
+  const ids = { requestId: accepted._id, planId: accepted.planId };
+  const request = await poll(
+    () => store.getRequest(tenant, accepted._id),
+    (found) => found?.status !== "PLANNING",
+    { timeoutMs, signal },
+  );
+  if (!request) throw new RequestNotFoundError(accepted._id);
+  if (request.status === "PLANNING") throw new PlanningTimeoutError(ids, timeoutMs);
+  const plan = await store.getPlan(tenant, request.planId);
+  if (plan && plan.status !== "INVALID") return plan;
+  if (plan) throw invalid(request, plan);
+  throwIfNeverPlanned(request);
+  throw new PlanningTimeoutError(ids, timeoutMs);
+}

@@ -1,0 +1,51 @@
+import type { JsonValue } from "@planwright/plan";
+import type { PlanDocument, StepDocument } from "@planwright/store";
+import { toolsOfSteps } from "../plans/step-views.ts";
+
+/** What older clients read of an execution; JSON stands in texts there. */
+export interface ExecutionResults {
+  results: string;
+  outputs: string;
+  errors: string[];
+}
+
+/** The results of a plan's steps for older clients, in plan order. Pure. */
+export function executionResults(plan: PlanDocument, recorded: readonly StepDocument[]): ExecutionResults {
+  const steps = recorded.filter((step) => step.item === null).toSorted((a, b) => a.position - b.position);
+  return {
+    results: JSON.stringify(steps.map(toResult)),
+    outputs: JSON.stringify(Object.fromEntries(namedOutputs(plan, steps))),
+    errors: errorTexts(plan, steps),
+  };
+}
+
+function toResult(step: StepDocument) {
+  return {
+    stepId: step.stepId,
+    toolName: step.tool,
+    status: step.status,
+    success: step.status === "COMPLETED",
+    parameters: step.arguments,
+    output: step.output ?? null,
+    error: step.error?.message ?? null,
+    durationMs: step.durationMs,
+  };
+}
+
+/** Outputs by tool name; by step id for the steps of a tool that the plan uses more than once. */
+function namedOutputs(plan: PlanDocument, steps: readonly StepDocument[]): [string, JsonValue][] {
+  const uses = new Map<string, number>();
+  for (const tool of toolsOfSteps(plan).values()) uses.set(tool, (uses.get(tool) ?? 0) + 1);
+  return steps
+    .filter((step) => step.status === "COMPLETED")
+    .map((step) => [uses.get(step.tool) === 1 ? step.tool : step.stepId, step.output ?? null]);
+}
+
+/** One text for each step that failed or is in doubt; the plan's own where no step says why. */
+function errorTexts(plan: PlanDocument, steps: readonly StepDocument[]): string[] {
+  const failed = steps.filter((step) => step.status === "FAILED" || step.status === "IN_DOUBT");
+  const texts = failed.map((step) => `${step.stepId}: ${step.error?.message ?? step.status}`);
+  if (texts.length > 0) return texts;
+  if (plan.error) return [plan.error.message];
+  return plan.status === "CANCELLED" ? ["The plan was cancelled"] : [];
+}

@@ -1,0 +1,24 @@
+import type { PlanId, RequestId } from "@planwright/plan";
+import type { ClientStore } from "@planwright/store";
+
+/** Hints to planners and executors. An offer never throws and never waits: what is lost, their sweepers find. */
+export interface WorkOffers {
+  offerPlanning(requestId: RequestId): void;
+  offerExecution(planId: PlanId, epoch: number): void;
+}
+
+/** What the operations work with, for one client's request. */
+export interface OperationParts {
+  store: ClientStore;
+  offers: WorkOffers;
+  tenant: string;
+  /** Aborted when the client is gone or the service stops: waiting ends, accepted work goes on. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The part of a pino logger that the service uses. */
+export interface ApiLogger {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}

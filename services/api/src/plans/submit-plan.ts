@@ -1,0 +1,44 @@
+import { type Diagnostic, parsePlan } from "@planwright/plan";
+import type { RequestDocument } from "@planwright/store";
+import { PlanInvalidError } from "../errors.ts";
+import type { OperationParts } from "../parts.ts";
+import { parseQuery } from "../requests/parse-query.ts";
+import { readPlanInput } from "./plan-input.ts";
+
+/** Findings that are stored with a plan at most. */
+const STORED_DIAGNOSTICS = 1_000;
+
+/**
+ * Accepts a plan as JSON. An invalid one is stored with its diagnostics, and nothing is queued.
+ * @throws {BadInputError | PlanInvalidError}
+ */
+export async function submitPlan(
+  { store, offers, tenant }: OperationParts,
+  input: { plan: unknown; execute: boolean; query?: string | null },
+): Promise<RequestDocument> {
+  const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
+  const { value, raw } = readPlanInput(input.plan);
+  const parsed = parsePlan(value, { tools: await store.toolCatalogue() });
+  const { request, plan } = await store.submitPlan({
+    tenant,
+    query,
+    plan: parsed.ok ? parsed.plan : null,
+    raw,
+    diagnostics: weightiestFirst(parsed.diagnostics).slice(0, STORED_DIAGNOSTICS),
+    autoExecute: input.execute,
+  });
+  if (plan.status === "INVALID") {
+    throw new PlanInvalidError(
+      { requestId: request._id, planId: plan._id },
+      weightiestFirst(parsed.diagnostics),
+    );
+  }
+  if (input.execute) offers.offerExecution(plan._id, plan.epoch);
+  return request;
+}
+
+/** Errors before warnings, each in the order found. */
+function weightiestFirst(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const isError = (diagnostic: Diagnostic) => diagnostic.severity === "error";
+  return [...diagnostics.filter(isError), ...diagnostics.filter((diagnostic) => !isError(diagnostic))];
+}

@@ -1,0 +1,29 @@
+import { type PlanId, PlanIdSchema, type RequestId, RequestIdSchema } from "@planwright/plan";
+import { BadInputError } from "../errors.ts";
+
+/** @throws {BadInputError} if the text does not look like a request id */
+export function parseRequestId(text: string): RequestId {
+  const parsed = RequestIdSchema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new BadInputError(
+    "requestId",
+    `Not a request id: ${shortened(text)}`,
+    "A request id looks like req_1700000000_abcdefghijklmnopqrst.",
+  );
+}
+
+/** @throws {BadInputError} if the text does not look like a plan id */
+export function parsePlanId(text: string): PlanId {
+  const parsed = PlanIdSchema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new BadInputError(
+    "planId",
+    `Not a plan id: ${shortened(text)}`,
+    "A plan id looks like plan_1700000000_abcdefghijklmnopqrst.",
+  );
+}
+
+/** What was given, quoted, short enough for a message. */
+function shortened(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}

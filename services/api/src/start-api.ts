@@ -1,0 +1,68 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ClientStore } from "@planwright/store";
+import { createApolloServer } from "./graphql/apollo-server.ts";
+import { createContext } from "./graphql/context.ts";
+import { createApp } from "./http/app.ts";
+import { createReadyz } from "./http/health.ts";
+import type { ApiLogger, WorkOffers } from "./parts.ts";
+
+/** What the service is made of. */
+export interface ApiParts {
+  store: ClientStore & { ping(): Promise<void> };
+  offers: WorkOffers;
+  logger: ApiLogger;
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  tenant: string;
+  introspection: boolean;
+}
+
+/** A running service. */
+export interface Api {
+  /** Address of the GraphQL endpoint. */
+  url: string;
+  port: number;
+  /** Refuses new work, ends waiting calls with what is known, finishes the answers under way. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Starts to listen; resolves when it does. */
+export async function startApi(parts: ApiParts): Promise<Api> {
+  const { store, offers, tenant, logger } = parts;
+  const stopping = new AbortController();
+  const httpServer = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
+  const apollo = createApolloServer({ httpServer, logger, introspection: parts.introspection });
+  await apollo.start();
+  const isStopping = () => stopping.signal.aborted;
+  const app = createApp({
+    apollo,
+    context: (gone) =>
+      createContext({ store, offers, tenant, signal: AbortSignal.any([gone, stopping.signal]) }, Date.now()),
+    readyz: createReadyz({ ping: () => store.ping(), isStopping, logger }),
+    logger,
+  });
+  httpServer.on("request", app);
+  const port = await listen(httpServer, parts.host, parts.port);
+  const url = `http://${parts.host.includes(":") ? `[${parts.host}]` : parts.host}:${port}/graphql`;
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    stopping.abort();
+    closed ??= apollo.stop();
+    return closed;
+  };
+  return { url, port, close };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const address: AddressInfo | string | null = server.address();
+  return typeof address === "object" && address !== null ? address.port : port;
+}
