@@ -1,1 +1,8 @@
-export {};
+export { createHealthHandler, type HealthOptions } from "./health/health-handler.ts";
+export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
+export { createMetrics } from "./health/metrics.ts";
+export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-checks.ts";
+export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
+export { isSecretKey, REDACTED, redact, redactText } from "./logging/redact.ts";
+export { parseSettings, SettingsError } from "./settings/parse-settings.ts";
+export { createShutdown, type Shutdown, type ShutdownOptions } from "./shutdown/create-shutdown.ts";
