@@ -1,10 +1,10 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createHealthHandler, createMetrics } from "@planwright/runtime";
 import type { ClientStore } from "@planwright/store";
 import { createApolloServer } from "./graphql/apollo-server.ts";
 import { createContext } from "./graphql/context.ts";
 import { createApp } from "./http/app.ts";
-import { createReadyz } from "./http/health.ts";
 import type { ApiLogger, WorkOffers } from "./parts.ts";
 
 /** What the service is made of. */
@@ -35,12 +35,16 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   const httpServer = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
   const apollo = createApolloServer({ httpServer, logger, introspection: parts.introspection });
   await apollo.start();
-  const isStopping = () => stopping.signal.aborted;
   const app = createApp({
     apollo,
     context: (gone) =>
       createContext({ store, offers, tenant, signal: AbortSignal.any([gone, stopping.signal]) }, Date.now()),
-    readyz: createReadyz({ ping: () => store.ping(), isStopping, logger }),
+    // Redis is not checked: without it work is accepted all the same, and found by the sweepers.
+    answerHealth: createHealthHandler({
+      checks: { mongodb: () => store.ping() },
+      metrics: createMetrics("api"),
+      stopping: stopping.signal,
+    }),
     logger,
   });
   httpServer.on("request", app);

@@ -1,1 +1,548 @@
-export const SDL = "";
+// Made from schema.graphql by schema.test.ts: run vitest with -u after a change there.
+/** The schema in the schema definition language, as code, so that every build carries it. */
+export const SDL = `"""
+An instant in UTC, as RFC 3339 text: "2026-11-21T08:40:00.000Z".
+"""
+scalar DateTime
+
+"""
+Any JSON value.
+"""
+scalar JSON
+
+type Query {
+  """
+  Everything recorded under one request.
+  Errors: NOT_FOUND, BAD_USER_INPUT.
+  """
+  request(requestId: ID!): Request
+
+  """
+  Requests, newest first.
+  Errors: BAD_USER_INPUT for a page size outside 1 to 100 or a cursor that was never given out.
+  """
+  requests(
+    "Requests on one page, 1 to 100."
+    first: Int! = 20
+    "Goes on after this cursor; absent starts at the newest."
+    after: String
+    "Only requests in one of these states; absent means all."
+    status: [RequestStatus!]
+  ): RequestConnection!
+
+  """
+  One plan by its own id.
+  Errors: NOT_FOUND, BAD_USER_INPUT.
+  """
+  plan(id: ID!): Plan
+
+  """
+  All versions of a request's plan, newest first; empty while the first one is being made.
+  Errors: NOT_FOUND, BAD_USER_INPUT.
+  """
+  plansByRequestId(requestId: ID!): [Plan!]!
+
+  """
+  Checks a plan against the tools known now and stores nothing. Takes every dialect that submitPlan takes.
+  """
+  validatePlan(plan: JSON!): PlanValidation!
+
+  """
+  The tools that plans may use, as the executors last saw them.
+  """
+  getAvailableTools: [Tool!]!
+}
+
+type Mutation {
+  """
+  Accepts a sentence and returns at once; planning goes on behind it. Read the result with request(requestId).
+  Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters.
+  """
+  createPlan(
+    "What is to be done, in plain words, 1 to 10,000 characters."
+    query: String!
+    "Start executing as soon as a valid plan is stored."
+    execute: Boolean! = true
+  ): Request!
+
+  """
+  Accepts a ready plan as JSON and returns at once; no model is asked.
+  Errors: PLAN_INVALID with every finding in extensions.diagnostics; the plan is then stored under
+  extensions.requestId and extensions.planId, and nothing is queued.
+  """
+  submitPlan(
+    "The plan, in any accepted dialect, at most 1 MiB. Pass it as a variable: a document holds 2,000 tokens at most."
+    plan: JSON!
+    "Start executing at once."
+    execute: Boolean! = true
+    "The sentence that the plan was made for; kept for people."
+    query: String
+  ): Request!
+
+  """
+  Starts a plan and returns at once. Give exactly one of the two ids; a request means its current plan.
+  A plan runs at most once: a plan that was started before is returned as it is.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT.
+  """
+  executePlan(planId: ID, requestId: ID): Request!
+
+  """
+  Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it.
+  A request that is over is returned as it is.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
+  """
+  cancel(requestId: ID!): Request!
+
+  """
+  Plans a sentence and waits for the plan, 60 s at most; starts nothing.
+  Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+  """
+  createPlanWithRequestId(query: String!): Plan!
+
+  """
+  Executes a request's plan and waits for its end, 30 s at most. Still running then: executionState is "in-progress",
+  and a later call waits on. Calling it again never executes again.
+  Errors: NOT_FOUND, BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT when there is no plan after 30 s.
+  """
+  executeByRequestId(requestId: ID!): Execution!
+}
+
+"""
+Where a request stands.
+"""
+enum RequestStatus {
+  "The plan is being made."
+  PLANNING
+  "The planner asks something back: see questions."
+  NEEDS_INPUT
+  "The plan is stored; nobody asked for its execution yet."
+  READY
+  "The plan is queued or running."
+  EXECUTING
+  "Every step that had to be done is done."
+  COMPLETED
+  "Some requested outputs are there, some are not."
+  PARTIAL
+  "Planning or execution failed: see error and plan.error."
+  FAILED
+  "Ended because someone asked for it."
+  CANCELLED
+}
+
+"""
+Where a plan stands. INVALID, COMPLETED, PARTIAL, FAILED, CANCELLED, EXPIRED and SUPERSEDED never change again.
+"""
+enum PlanStatus {
+  "Stored with its diagnostics; can never run."
+  INVALID
+  "An operator must approve the plan before it may start."
+  AWAITING_APPROVAL
+  "May be started."
+  READY
+  "Waits for an executor."
+  QUEUED
+  "An executor holds it."
+  RUNNING
+  "Nothing can be done right now, and nobody holds it: see waitReason."
+  WAITING
+  "Stopped by an operator until resumed."
+  PAUSED
+  "Its end was asked for; running calls are being stopped."
+  CANCELLING
+  "Every step that had to be done is done."
+  COMPLETED
+  "Some requested outputs are there, some are not."
+  PARTIAL
+  "Ended by a failed step: see error."
+  FAILED
+  "Ended because someone asked for it."
+  CANCELLED
+  "Its deadline passed."
+  EXPIRED
+  "Replaced by a newer version before it started."
+  SUPERSEDED
+}
+
+"""
+Where a step, or one item of a forEach step, stands.
+"""
+enum StepStatus {
+  "Not started: see waitReason."
+  PENDING
+  "An operator must approve its call."
+  WAITING_APPROVAL
+  "Its call is under way."
+  RUNNING
+  "An attempt failed and another one follows."
+  RETRYING
+  "Done: see output."
+  COMPLETED
+  "Failed for good: see error."
+  FAILED
+  "Never started: see error for the reason."
+  SKIPPED
+  "Nobody knows whether its call had an effect; an operator must say."
+  IN_DOUBT
+  "Ended because someone asked for it."
+  CANCELLED
+}
+
+"""
+How much a finding about a plan weighs.
+"""
+enum DiagnosticSeverity {
+  "Keeps the plan from running."
+  error
+  "Worth knowing; the plan may run."
+  warning
+}
+
+"""
+What a user asked, with everything done for it.
+"""
+type Request {
+  "The same as requestId."
+  id: ID!
+  "req_{unix seconds}_{random}."
+  requestId: ID!
+  "Id of the current plan. Fixed from the start: plan is null until it has been made."
+  planId: ID!
+  status: RequestStatus!
+  "The status in one of four words: pending, in-progress, completed, failed."
+  executionState: String!
+  "query: a sentence to plan; plan: a plan given as JSON."
+  source: String!
+  "The sentence; null when a plan was submitted without one."
+  query: String
+  "Version of the current plan, from 1."
+  version: Int!
+  "True when the plan starts as soon as it is stored."
+  autoExecute: Boolean!
+  "Why planning failed; how execution failed is told by plan.error."
+  error: Problem
+  "Everything found about the plan while it was made or submitted."
+  diagnostics: [Diagnostic!]!
+  "What the planner must know before it can go on, when NEEDS_INPUT."
+  questions: [String!]!
+  "Why planning waits: no worker, while nobody holds it; otherwise null."
+  waitReason: String
+  "The current plan; null until it has been made."
+  plan: Plan
+  "All versions of the plan, newest first."
+  plans: [Plan!]!
+  "Every call of a chat model made for this request, oldest first."
+  modelCalls: [ModelCall!]!
+  createdAt: DateTime!
+  updatedAt: DateTime!
+  planningStartedAt: DateTime
+  planningFinishedAt: DateTime
+}
+
+"""
+One immutable version of a plan, and how far it is.
+"""
+type Plan {
+  "The same as planId."
+  id: ID!
+  "plan_{unix seconds}_{random}."
+  planId: ID!
+  requestId: ID!
+  request: Request!
+  "The sentence it was made for; empty when it was submitted without one."
+  query: String!
+  "From 1; a rerun, replan or edit is a new version."
+  version: Int!
+  status: PlanStatus!
+  "The status in one of four words: pending, in-progress, completed, failed."
+  executionState: String!
+  "Who made the plan."
+  origin: PlanOrigin!
+  "The plan in its one canonical form, references as written; null when the submission could not be read as a plan."
+  document: JSON
+  "The answer of the model, or the submission, as it came."
+  raw: String
+  diagnostics: [Diagnostic!]!
+  "Steps in plan order, each followed by the items of its forEach that have begun. Empty for an INVALID plan."
+  steps: [Step!]!
+  counts: StepCounts!
+  "Outputs by step id, the requested ones or all, when the plan is over."
+  outputs: JSON
+  "Why the plan failed."
+  error: StepError
+  "Why the whole plan waits: paused, no worker, approval, backoff, limit, in doubt; null while it runs or is over."
+  waitReason: String
+  "The executor that holds the plan now."
+  executor: String
+  "Times that executors have claimed the plan."
+  epoch: Int!
+  createdAt: DateTime!
+  queuedAt: DateTime
+  startedAt: DateTime
+  finishedAt: DateTime
+  updatedAt: DateTime!
+  "From the start to the end, or until now, in milliseconds; null before the start."
+  durationMs: Float
+  cancelRequestedAt: DateTime
+  deadlineAt: DateTime
+  "The canonical plan as JSON text. Of the older API; document is the same as JSON."
+  plan: String!
+  "The steps in the shape of the older API."
+  selectedTools: [SelectedTool!]!
+  "Tools in the order in which their steps can run. Of the older API."
+  toolOrder: [String!]!
+  "The results of the steps as JSON text, null until the plan is over. Of the older API."
+  executionResults: String
+  "The diagnostics as JSON text. Of the older API."
+  validationResult: String!
+}
+
+"""
+Who made a plan.
+"""
+type PlanOrigin {
+  "model, offline or submitted."
+  kind: String!
+  "Name of the model, such as openai:gpt-4o; null without one."
+  model: String
+}
+
+"""
+One tool call of a plan, or one item of a forEach step.
+"""
+type Step {
+  "Name of the step inside its plan, such as createAuthor. The items of a forEach share it."
+  id: ID!
+  "Unique inside the plan: the step's id, with [index] for an item of a forEach."
+  key: String!
+  "Position in the list, for an item of a forEach."
+  item: Int
+  tool: String!
+  status: StepStatus!
+  "Steps that must be final first: the ones named by the plan and the ones referred to."
+  dependsOn: [ID!]!
+  "As planned, with references such as <<createAuthor._id>>."
+  arguments: JSON!
+  "As sent to the tool in the latest attempt; null before the first."
+  resolvedArguments: JSON
+  "What the step keeps of the tool's result; null until COMPLETED."
+  output: JSON
+  "Why it failed, was skipped, or is in doubt."
+  error: StepError
+  warnings: [String!]!
+  "Why it has not started: dependency, limit, backoff, approval, in doubt, paused, no worker. Null while it runs and when it is over. A plan that nobody started counts as paused."
+  waitReason: String
+  "K, R, V or U: what may be done with a call whose fate is unknown."
+  effectClass: String
+  attempts: [Attempt!]!
+  "When the next attempt is due, while RETRYING."
+  nextAttemptAt: DateTime
+  startedAt: DateTime
+  finishedAt: DateTime
+  "From the start of the first attempt to the end of the last, in milliseconds."
+  durationMs: Float
+}
+
+"""
+One try of a step.
+"""
+type Attempt {
+  "From 1."
+  attempt: Int!
+  attemptId: ID!
+  "The executor that made it."
+  executor: String!
+  startedAt: DateTime!
+  endedAt: DateTime
+  "Measured by the executor, in milliseconds."
+  durationMs: Float
+  "completed, failed, aborted or unknown; null while it is under way."
+  outcome: String
+  error: StepError
+}
+
+"""
+Why a step or a plan failed.
+"""
+type StepError {
+  "Decide by this, such as TOOL_TIMEOUT."
+  code: String!
+  message: String!
+  "True when the same call may succeed later."
+  retryable: Boolean!
+  data: JSON
+}
+
+"""
+Why planning failed.
+"""
+type Problem {
+  code: String!
+  message: String!
+}
+
+"""
+Steps of a plan by status. The items of a forEach are not counted.
+"""
+type StepCounts {
+  total: Int!
+  completed: Int!
+  failed: Int!
+  skipped: Int!
+  cancelled: Int!
+  inDoubt: Int!
+  "Begun and not over."
+  running: Int!
+  "Not begun."
+  pending: Int!
+}
+
+"""
+One finding about a plan.
+"""
+type Diagnostic {
+  "Decide by this, such as TOOL_UNKNOWN."
+  code: String!
+  severity: DiagnosticSeverity!
+  stepId: ID
+  "Place in the plan document, such as steps[2].arguments.authorId."
+  path: String
+  "What is wrong, where, and what to do."
+  message: String!
+  "The nearest valid choice."
+  suggestion: String
+}
+
+"""
+What is known of a plan before it is submitted.
+"""
+type PlanValidation {
+  "True when submitPlan would accept the plan now."
+  valid: Boolean!
+  "The plan in canonical form; null when it cannot be read or is invalid."
+  plan: JSON
+  diagnostics: [Diagnostic!]!
+}
+
+"""
+A tool that plans may use.
+"""
+type Tool {
+  "Name in plans: the server's own, or server/tool where two servers offer the same one."
+  name: String!
+  "Server that offers it."
+  server: String!
+  title: String
+  description: String!
+  "As declared by the tool; otherwise its server's name."
+  category: String!
+  "JSON Schema of the arguments."
+  inputSchema: JSON!
+  "JSON Schema of the structured output."
+  outputSchema: JSON
+  "Hints of the server, such as readOnlyHint."
+  annotations: JSON
+  "What the tool is held to promise about parallelism, order, repeats and errors."
+  contract: JSON!
+}
+
+"""
+One call of a chat model.
+"""
+type ModelCall {
+  id: ID!
+  "draft, repair, fast-path, replan or answer."
+  purpose: String!
+  "provider:model, or offline."
+  model: String!
+  messages: [ModelMessage!]!
+  answer: String!
+  finishReason: String
+  inputTokens: Int
+  outputTokens: Int
+  latencyMs: Float!
+  costUsd: Float
+  error: Problem
+  createdAt: DateTime!
+}
+
+"""
+One message of a model call.
+"""
+type ModelMessage {
+  role: String!
+  content: String!
+}
+
+"""
+One page of requests.
+"""
+type RequestConnection {
+  edges: [RequestEdge!]!
+  "The requests of the page, without their cursors."
+  nodes: [Request!]!
+  pageInfo: PageInfo!
+}
+
+"""
+One request on a page.
+"""
+type RequestEdge {
+  "Opaque: give it as after to go on behind this request."
+  cursor: String!
+  node: Request!
+}
+
+"""
+Where a page begins and ends.
+"""
+type PageInfo {
+  hasNextPage: Boolean!
+  "Always false: pages go forward only."
+  hasPreviousPage: Boolean!
+  startCursor: String
+  endCursor: String
+}
+
+"""
+One step in the shape of the older API.
+"""
+type SelectedTool {
+  toolName: String!
+  "The same as toolName."
+  name: String!
+  "Arguments as planned, as JSON text."
+  parameters: String!
+  "Tool of the last step it depends on; null without one."
+  dependsOn: String
+  "Id of the step."
+  stepId: ID!
+}
+
+"""
+How the execution of a request's plan stands, in the shape of the older API.
+"""
+type Execution {
+  "The same as planId."
+  id: ID!
+  requestId: ID!
+  planId: ID!
+  "pending, in-progress, completed or failed."
+  executionState: String!
+  status: PlanStatus!
+  "Steps in the plan."
+  totalExecutions: Int!
+  successful: Int!
+  failed: Int!
+  "Never started, because of a failure, a condition or a cancellation."
+  skipped: Int!
+  "JSON text: a list of { stepId, toolName, status, success, parameters, output, error, durationMs } in plan order."
+  results: String!
+  "JSON text: an object, outputs by tool name; by step id for tools that the plan uses more than once."
+  outputs: String!
+  "What went wrong, one text for each failure."
+  errors: [String!]!
+  plan: Plan!
+  createdAt: DateTime!
+  updatedAt: DateTime!
+}
+`;

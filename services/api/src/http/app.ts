@@ -1,10 +1,10 @@
 import type { ApolloServer } from "@apollo/server";
 import { expressMiddleware } from "@as-integrations/express5";
+import type { createHealthHandler } from "@planwright/runtime";
 import express, { type Express, type RequestHandler } from "express";
 import type { GraphqlContext } from "../graphql/context.ts";
 import type { ApiLogger } from "../parts.ts";
 import { acceptGraphql } from "./accept-graphql.ts";
-import { healthz } from "./health.ts";
 import { createErrorHandler, sendError } from "./http-errors.ts";
 
 /** Largest body that is read, in bytes. */
@@ -16,18 +16,20 @@ export interface AppParts {
   apollo: ApolloServer<GraphqlContext>;
   /** The context of one HTTP request; `signal` is aborted when its client is gone. */
   context: (signal: AbortSignal) => GraphqlContext;
-  readyz: RequestHandler;
+  /** Answers /healthz, /readyz and /metrics. */
+  answerHealth: ReturnType<typeof createHealthHandler>;
   logger: ApiLogger;
 }
 
-/** Every address of the service: /, /graphql, /healthz, /readyz. */
-export function createApp({ apollo, context, readyz, logger }: AppParts): Express {
+/** Every address of the service: /, /graphql, /healthz, /readyz, /metrics. */
+export function createApp({ apollo, context, answerHealth, logger }: AppParts): Express {
   const app = express();
   app.disable("x-powered-by").disable("etag").set("query parser", "simple");
   app.use(setSecurityHeaders);
   app.get("/", (_request, response) => void response.type("text/plain").send(WELCOME));
-  app.get("/healthz", healthz);
-  app.get("/readyz", readyz);
+  app.use(async (request, response, next) => {
+    if (!(await answerHealth(request, response))) next();
+  });
   app.use(
     "/graphql",
     acceptGraphql,
@@ -55,8 +57,9 @@ export function createApp({ apollo, context, readyz, logger }: AppParts): Expres
 const WELCOME = `Planwright API
 
 GraphQL   POST /graphql
-health    GET  /healthz
+alive     GET  /healthz
 ready     GET  /readyz
+metrics   GET  /metrics
 
 curl -s http://HOST:PORT/graphql -H 'content-type: application/json' \\
   -d '{"query":"{ getAvailableTools { name description } }"}'

@@ -1,0 +1,30 @@
+import { createQueues } from "@planwright/queue";
+import { createLogger, createShutdown, parseSettings } from "@planwright/runtime";
+import { createStore } from "@planwright/store";
+import { ApiSettingsSchema } from "./env.ts";
+import { startApi } from "./start-api.ts";
+
+const settings = parseSettings(ApiSettingsSchema, process.env);
+const logger = createLogger({ service: "api", level: settings.LOG_LEVEL });
+const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
+
+const store = await createStore({ url: settings.MONGODB_URL, timeoutMs: settings.MONGODB_TIMEOUT_MS });
+const offers = createQueues({
+  redisUrl: settings.REDIS_URL,
+  prefix: settings.QUEUE_PREFIX,
+  onError: (error) => logger.warn({ err: error }, "queue trouble; the sweepers find the work"),
+});
+const api = await startApi({
+  store,
+  offers,
+  logger,
+  host: settings.HOST,
+  port: settings.PORT,
+  tenant: settings.TENANT,
+  introspection: settings.INTROSPECTION === "on",
+});
+
+shutdown.add("http", () => api.close());
+shutdown.add("queues", () => offers.close());
+shutdown.add("store", () => store.close());
+logger.info({ url: api.url }, "api ready");
