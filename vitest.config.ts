@@ -1,18 +1,38 @@
 import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const folders = ["packages", "services"].flatMap((top) => readdirSync(top).map((name) => `${top}/${name}`));
-const inherit = (root: string) => ({ extends: true as const, test: { name: root, root } });
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const folders = ["packages", "services"].flatMap((top) =>
+  readdirSync(here(top)).map((name) => `${top}/${name}`),
+);
 
-export default defineConfig({
+/** Packages are tested from their sources, without a build. */
+const fromSource = {
   resolve: { conditions: ["@planwright/source"] },
   ssr: { resolve: { conditions: ["@planwright/source", "module-sync", "node", "development|production"] } },
+};
+
+/** The same for the global setup, which Vitest loads in an environment of its own. */
+const setupFromSource = {
+  __vitest__: {
+    resolve: { conditions: ["@planwright/source", "module-sync", "node", "development|production"] },
+  },
+};
+
+// Projects do not extend the root: its global setup, one MongoDB and one Redis, is to run once and not once a project.
+const projects = folders.map((root) => ({
+  ...fromSource,
+  test: { name: root, root: here(root), testTimeout: 30_000, hookTimeout: 60_000 },
+}));
+
+export default defineConfig({
+  ...fromSource,
+  environments: setupFromSource,
   test: {
-    projects: folders.map(inherit),
-    globalSetup: ["packages/local/src/testing/global-setup.ts"],
-    reporters: ["default"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects,
+    globalSetup: [here("packages/local/src/testing/global-setup.ts")],
+    reporters: ["default", here("packages/testing/src/closing-line-reporter.ts")],
     coverage: { provider: "v8", include: ["{packages,services}/*/src/**/*.ts"] },
   },
 });

@@ -1,0 +1,223 @@
+import { type Plan, parsePlan } from "@planwright/plan";
+import { createStore, LeaseLostError, type PlanClaim, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { MongoClient } from "mongodb";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+const LEASE_MS = 400;
+let store: Store;
+let url: string;
+
+beforeEach(async () => {
+  url = testServers().mongodbUrl;
+  store = await createStore({ url, leaseMs: LEASE_MS, planningLeaseMs: LEASE_MS });
+});
+afterEach(async () => {
+  await store.close();
+});
+
+function planOf(...tools: string[]): Plan {
+  const parsed = parsePlan(tools.map((tool) => ({ id: tool, tool, arguments: {} })));
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
+
+async function queued(...tools: string[]): Promise<string> {
+  const { plan } = await store.submitPlan({
+    tenant: "t1",
+    query: null,
+    plan: planOf(...tools),
+    raw: "",
+    diagnostics: [],
+    autoExecute: true,
+  });
+  return plan._id;
+}
+
+async function claimed(planId: string, owner = "e1"): Promise<PlanClaim> {
+  const claim = await store.claimPlan(planId, owner);
+  if (!claim) throw new TypeError("nothing to claim");
+  return claim;
+}
+
+/** Waits for the server's clock to pass the lease. */
+async function leaseOver(planId: string, owner: string): Promise<PlanClaim> {
+  for (;;) {
+    const claim = await store.claimPlan(planId, owner);
+    if (claim) return claim;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe("claiming a plan", () => {
+  test("gives the first claimer epoch 1 and every later one nothing while the lease lasts", async () => {
+    const planId = await queued("a", "b");
+    const results = await Promise.all(["e1", "e2", "e3"].map((owner) => store.claimPlan(planId, owner)));
+    const claims = results.filter((claim) => claim !== null);
+    expect(claims.map(({ epoch, records }) => ({ epoch, keys: records.map(({ key }) => key) }))).toEqual([
+      { epoch: 1, keys: ["a", "b"] },
+    ]);
+  });
+
+  test("hands a plan on when its lease has run out, and fences off the one before", async () => {
+    const planId = await queued("a");
+    const first = await claimed(planId);
+    const second = await leaseOver(planId, "e2");
+    expect(second.epoch).toBe(2);
+
+    const record = {
+      key: "a",
+      stepId: "a",
+      status: "COMPLETED" as const,
+      attempts: 1,
+      output: { from: "stale" },
+    };
+    await expect(store.writeRecords(first, [record], [])).rejects.toBeInstanceOf(LeaseLostError);
+    await expect(
+      store.finishPlan(first, { type: "finish", status: "COMPLETED", outputs: {} }),
+    ).rejects.toBeInstanceOf(LeaseLostError);
+    await expect(store.renewLease(first)).resolves.toEqual({ state: "lost" });
+    await store.writeRecords(second, [{ ...record, output: { from: "owner" } }], []);
+    const [step] = await store.listSteps("t1", [planId]);
+    expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" }, epoch: 2 });
+  });
+
+  test("keeps a lease that is renewed", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    const until = performance.now() + LEASE_MS * 2;
+    while (performance.now() < until) {
+      expect(await store.renewLease(claim)).toEqual({ state: "held", cancelRequested: false });
+      expect(await store.claimPlan(planId, "e2")).toBeNull();
+      await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 4));
+    }
+  });
+
+  test("never changes a step that is over", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
+    await store.writeRecords(claim, [done], []);
+    await expect(store.writeRecords(claim, [{ ...done, output: 2 }], [])).rejects.toBeInstanceOf(
+      LeaseLostError,
+    );
+    expect((await store.listSteps("t1", [planId]))[0]?.output).toBe(1);
+  });
+
+  test("counts claims without progress and starts again when a step got further", async () => {
+    const planId = await queued("a", "b");
+    await claimed(planId);
+    const second = await leaseOver(planId, "e2");
+    expect(second.plan.claimsWithoutProgress).toBe(2);
+    await store.writeRecords(
+      second,
+      [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }],
+      [],
+    );
+    const third = await leaseOver(planId, "e3");
+    expect(third.plan.claimsWithoutProgress).toBe(1);
+    const fourth = await leaseOver(planId, "e4");
+    expect(fourth.plan.claimsWithoutProgress).toBe(2);
+  });
+});
+
+describe("giving a plan back", () => {
+  test("lets the next one claim at once after a hand-over", async () => {
+    const planId = await queued("a");
+    await store.releasePlan(await claimed(planId), { status: "QUEUED" });
+    expect(await store.findClaimable(10)).toEqual([planId]);
+    expect((await claimed(planId, "e2")).epoch).toBe(2);
+  });
+
+  test("holds a waiting plan back until it is due", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    await store.releasePlan(claim, {
+      status: "WAITING",
+      reason: "backoff",
+      dueAtMs: store.now() + 3_600_000,
+    });
+    expect(await store.findClaimable(10)).toEqual([]);
+    expect(await store.claimPlan(planId, "e2")).toBeNull();
+    expect(await store.getPlan("t1", planId)).toMatchObject({ status: "WAITING", waitReason: "backoff" });
+  });
+
+  test("does not sleep over a wish to cancel that came while the plan was held", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    await store.requestCancel("t1", planId);
+    expect(await store.renewLease(claim)).toEqual({ state: "held", cancelRequested: true });
+    expect(await store.findCancelRequested([planId])).toEqual([planId]);
+    await store.releasePlan(claim, {
+      status: "WAITING",
+      reason: "backoff",
+      dueAtMs: store.now() + 3_600_000,
+    });
+    expect(await store.claimPlan(planId, "e2")).not.toBeNull();
+  });
+});
+
+describe("the end of a plan", () => {
+  test("is told on the request as well", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    await store.writeRecords(
+      claim,
+      [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }],
+      [],
+    );
+    await store.finishPlan(claim, { type: "finish", status: "PARTIAL", outputs: { a: 1 } });
+    expect(await store.getPlan("t1", planId)).toMatchObject({
+      status: "PARTIAL",
+      lease: null,
+      counts: { COMPLETED: 1 },
+      outputs: { a: 1 },
+    });
+    expect(await store.getRequest("t1", claim.plan.requestId)).toMatchObject({ status: "PARTIAL" });
+    expect(await store.findClaimable(10)).toEqual([]);
+  });
+
+  test("reaches a request whose executor died between the two writes", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+    const client = await MongoClient.connect(url);
+    await client
+      .db()
+      .collection<{ _id: string }>("requests")
+      .updateOne({ _id: claim.plan.requestId }, { $set: { status: "EXECUTING", updatedAt: new Date(0) } });
+    await client.close();
+    expect(await store.reconcileRequests()).toBe(1);
+    expect(await store.getRequest("t1", claim.plan.requestId)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("outputs that look like operators are data", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    const outputs = { a: { $where: "1", "b.c": "$status" } };
+    await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs });
+    expect((await store.getPlan("t1", planId))?.outputs).toEqual(outputs);
+  });
+});
+
+describe("a forEach", () => {
+  test("gets a document for each item, fenced like every other", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    const items = Array.from({ length: 25 }, (_, item) => ({
+      key: `a[${item}]`,
+      stepId: "a",
+      item,
+      status: "PENDING" as const,
+      attempts: 0,
+    }));
+    await store.writeRecords(claim, items, []);
+    const documents = await store.listSteps("t1", [planId]);
+    expect(documents.map((document) => document.item)).toEqual([null, ...items.map(({ item }) => item)]);
+    const next = await leaseOver(planId, "e2");
+    expect(next.records).toHaveLength(26);
+    await expect(
+      store.writeRecords(claim, [{ ...items[0]!, status: "COMPLETED", output: 1 }], []),
+    ).rejects.toBeInstanceOf(LeaseLostError);
+  });
+});

@@ -1,0 +1,142 @@
+import { type Plan, parsePlan } from "@planwright/plan";
+import { CursorInvalidError, createStore, LeaseLostError, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+let store: Store;
+
+beforeEach(async () => {
+  store = await createStore({ url: testServers().mongodbUrl, planningLeaseMs: 300 });
+});
+afterEach(async () => {
+  await store.close();
+});
+
+const origin = { kind: "offline" as const, model: null };
+
+function onePlan(): Plan {
+  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
+
+const ask = (autoExecute = false) => store.createRequest({ tenant: "t1", query: "do a", autoExecute });
+
+describe("planning", () => {
+  test("ends with the plan stored under the id that the request was accepted with", async () => {
+    const request = await ask();
+    const claim = await store.claimRequest(request._id, "p1");
+    const plan = await store.completePlanning(claim!, {
+      plan: onePlan(),
+      raw: null,
+      origin,
+      diagnostics: [],
+    });
+    expect(plan).toMatchObject({ _id: request.planId, status: "READY" });
+    expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "READY" });
+    expect(await store.listSteps("t1", [plan._id])).toHaveLength(1);
+  });
+
+  test("queues the plan at once when the request asked for it, also when it asked only meanwhile", async () => {
+    const request = await ask();
+    const claim = await store.claimRequest(request._id, "p1");
+    expect(await store.queuePlan("t1", request.planId)).toBeNull();
+    const plan = await store.completePlanning(claim!, {
+      plan: onePlan(),
+      raw: null,
+      origin,
+      diagnostics: [],
+    });
+    expect(plan.status).toBe("QUEUED");
+    expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "EXECUTING" });
+    expect(await store.findClaimable(5)).toEqual([request.planId]);
+  });
+
+  test("by two planners stores one plan", async () => {
+    const request = await ask();
+    const first = await store.claimRequest(request._id, "p1");
+    expect(await store.claimRequest(request._id, "p2")).toBeNull();
+    await expect.poll(() => store.claimRequest(request._id, "p2"), { timeout: 5_000 }).not.toBeNull();
+    await expect(
+      store.completePlanning(first!, { plan: onePlan(), raw: null, origin, diagnostics: [] }),
+    ).rejects.toBeInstanceOf(LeaseLostError);
+    expect(await store.getPlan("t1", request.planId)).toBeNull();
+  });
+
+  test("that fails is told, with what the model wrote kept as an INVALID plan", async () => {
+    const request = await ask();
+    const claim = await store.claimRequest(request._id, "p1");
+    await store.failPlanning(claim!, {
+      error: { code: "PLAN_INVALID", message: "no" },
+      diagnostics: [{ code: "CYCLE", severity: "error", message: "a -> a" }],
+      raw: "{}",
+      plan: null,
+      origin,
+    });
+    expect(await store.getRequest("t1", request._id)).toMatchObject({
+      status: "FAILED",
+      error: { code: "PLAN_INVALID" },
+    });
+    expect(await store.getPlan("t1", request.planId)).toMatchObject({ status: "INVALID", raw: "{}" });
+    expect(await store.findUnplanned(5)).toEqual([]);
+  });
+
+  test("that kills its planner five times ends the request", async () => {
+    const request = await ask();
+    for (let claims = 1; claims <= 5; claims += 1) {
+      await expect.poll(() => store.claimRequest(request._id, "p"), { timeout: 5_000 }).not.toBeNull();
+    }
+    await expect
+      .poll(
+        async () => {
+          await store.claimRequest(request._id, "p");
+          return (await store.getRequest("t1", request._id))?.error?.code;
+        },
+        { timeout: 5_000 },
+      )
+      .toBe("POISONED");
+  });
+});
+
+describe("reading", () => {
+  test("shows another tenant nothing", async () => {
+    const request = await ask();
+    expect(await store.getRequest("t2", request._id)).toBeNull();
+    expect(await store.queuePlan("t2", request.planId)).toBeNull();
+    expect(await store.requestCancel("t2", request.planId)).toBeNull();
+    expect((await store.listRequests("t2", { first: 10 })).items).toEqual([]);
+  });
+
+  test("pages through requests, newest first, each once", async () => {
+    const made: string[] = [];
+    for (let count = 0; count < 7; count += 1) made.push((await ask())._id);
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await store.listRequests("t1", { first: 3, after });
+      seen.push(...page.items.map((request) => request._id));
+      after = page.cursor ?? undefined;
+    } while (after !== undefined);
+    expect(seen.toSorted()).toEqual(made.toSorted());
+    expect(new Set(seen).size).toBe(7);
+  });
+
+  test.each(["", "x", "bnVsbA", Buffer.from('[1,{"$gt":""}]').toString("base64url")])(
+    "refuses the cursor %j",
+    async (after) => {
+      await expect(store.listRequests("t1", { first: 3, after })).rejects.toBeInstanceOf(CursorInvalidError);
+    },
+  );
+});
+
+describe("the catalogue", () => {
+  test("keeps what each server published last, with unique names", async () => {
+    const tool = (name: string, server: string) => ({ descriptor: { name, server }, digest: "d" });
+    await store.publishTools("one", [tool("read", "one"), tool("old", "one")]);
+    await store.publishTools("two", [tool("read", "two")]);
+    await store.publishTools("one", [tool("read", "one"), tool("new", "one")]);
+    expect((await store.toolCatalogue()).map(({ name }) => name)).toEqual(["new", "one/read", "two/read"]);
+    await store.keepOnlyServers(["two"]);
+    expect((await store.toolCatalogue()).map(({ name }) => name)).toEqual(["read"]);
+  });
+});
