@@ -1,93 +1,80 @@
+import type { ToolContract } from "./contract.ts";
+import { findCycle, stuckPositions, topologicalOrder } from "./graph-edges.ts";
 import type { Plan } from "./plan.ts";
-import { planNames, referencedSteps } from "./references/referenced-steps.ts";
+import { referencedSteps } from "./reference/referenced-steps.ts";
+import { type Step, toolOfStep } from "./step.ts";
 
 /** Who depends on whom, by step id, explicit and by reference. */
 export interface PlanGraph {
-  /** Step ids that a step depends on, each once; steps that are not in the plan are left out. */
+  /** Step ids that a step depends on, each once, explicit ones first; ids that are not in the plan are left out. */
   dependencies: ReadonlyMap<string, readonly string[]>;
   /** The same the other way round, in plan order. */
   dependents: ReadonlyMap<string, readonly string[]>;
-  /** Step ids in an order in which dependencies come first, plan order among equals; steps of cycles are left out. */
+  /** Step ids with dependencies first, in plan order wherever possible; steps on a cycle or behind one are left out. */
   order: readonly string[];
-  /** One cycle, each depending on the next, the last on the first; absent when there is none. */
+  /** One cycle, each step depending on the next, the last on the first; absent when there is none. */
   cycle?: readonly string[] | undefined;
 }
 
-/** The dependency graph of a plan, in time linear in steps and dependencies. */
-export function planGraph(plan: Pick<Plan, "steps">): PlanGraph {
-  const names = planNames(plan);
-  const dependencies = new Map<string, string[]>();
-  const dependents = new Map<string, string[]>(plan.steps.map((step) => [step.id, []]));
+/** What else orders steps, beside the plan itself. */
+export interface PlanGraphOptions {
+  /** Contracts by tool: a step then also depends on every step of the tools that its tool's contract names in `dependsOn`. */
+  contracts?: ReadonlyMap<string, Pick<ToolContract, "dependsOn">> | undefined;
+}
+
+/**
+ * The dependency graph of a plan. Time is linear in the size of the plan and its dependencies; no depth is too deep. Of steps with
+ * the same id the first counts.
+ */
+export function planGraph(plan: Pick<Plan, "steps">, options: PlanGraphOptions = {}): PlanGraph {
+  const positions = new Map<string, number>();
+  const steps: Step[] = [];
   for (const step of plan.steps) {
-    const wanted = new Set([...step.dependsOn, ...referencedSteps(step, plan, names)]);
-    const known = [...wanted].filter((id) => names.ids.has(id));
-    dependencies.set(step.id, known);
-    for (const id of known) dependents.get(id)?.push(step.id);
+    if (positions.has(step.id)) continue;
+    positions.set(step.id, steps.length);
+    steps.push(step);
   }
-  const order = topologicalOrder(plan, dependencies, dependents);
-  const cycle = order.length === dependencies.size ? undefined : findCycle(dependencies, new Set(order));
+  const byContract = contractDependencies(steps, options.contracts);
+  const edges = steps.map((step) => {
+    const wanted = new Set([...step.dependsOn, ...referencedSteps(step, plan), ...byContract(step)]);
+    return [...wanted].flatMap((id) => positions.get(id) ?? []);
+  });
+  return graphOfEdges(steps, edges);
+}
+
+function graphOfEdges(steps: readonly Step[], edges: readonly (readonly number[])[]): PlanGraph {
+  const idOf = (index: number) => steps[index]?.id ?? "";
+  const dependencies = new Map<string, string[]>();
+  const dependents = new Map<string, string[]>(steps.map(({ id }) => [id, []]));
+  steps.forEach(({ id }, index) => {
+    const list = (edges[index] ?? []).map(idOf);
+    dependencies.set(id, list);
+    for (const other of list) dependents.get(other)?.push(id);
+  });
+  const stuck = stuckPositions(edges);
+  const cycle = findCycle(edges, stuck)?.map(idOf);
+  const free = cycle ? edges.map((list, index) => (stuck[index] ? [] : list)) : edges;
+  const order = topologicalOrder(free)
+    .filter((index) => !stuck[index])
+    .map(idOf);
   return { dependencies, dependents, order, ...(cycle ? { cycle } : {}) };
 }
 
-/** Kahn's algorithm with a queue: steps come out level by level, plan order inside a level. */
-function topologicalOrder(
-  plan: Pick<Plan, "steps">,
-  dependencies: ReadonlyMap<string, readonly string[]>,
-  dependents: ReadonlyMap<string, readonly string[]>,
-): string[] {
-  const open = new Map<string, number>();
-  const order: string[] = [];
-  for (const step of plan.steps) {
-    const count = dependencies.get(step.id)?.length ?? 0;
-    open.set(step.id, count);
-    if (count === 0) order.push(step.id);
+function contractDependencies(
+  steps: readonly Step[],
+  contracts: PlanGraphOptions["contracts"],
+): (step: Step) => string[] {
+  if (!contracts) return () => [];
+  const stepsOf = new Map<string, string[]>();
+  for (const step of steps) {
+    const tool = toolOfStep(step);
+    const known = stepsOf.get(tool);
+    if (known) known.push(step.id);
+    else stepsOf.set(tool, [step.id]);
   }
-  // `order` grows while it is walked.
-  for (const id of order) {
-    for (const dependent of dependents.get(id) ?? []) {
-      const left = (open.get(dependent) ?? 0) - 1;
-      open.set(dependent, left);
-      if (left === 0) order.push(dependent);
-    }
-  }
-  return order;
-}
-
-/** Walks back through dependencies that are not ordered: such a walk must come round. */
-function findCycle(
-  dependencies: ReadonlyMap<string, readonly string[]>,
-  ordered: ReadonlySet<string>,
-): string[] | undefined {
-  let current = [...dependencies.keys()].find((id) => !ordered.has(id));
-  const positions = new Map<string, number>();
-  const walk: string[] = [];
-  while (current !== undefined) {
-    const before = positions.get(current);
-    if (before !== undefined) return walk.slice(before);
-    positions.set(current, walk.length);
-    walk.push(current);
-    current = dependencies.get(current)?.find((id) => !ordered.has(id));
-  }
-  return undefined;
-}
-
-/** Steps in waves: each holds the steps whose dependencies are all in earlier ones. A view for reports; execution has no waves. */
-export function planWaves(plan: Pick<Plan, "steps">): string[][] {
-  const { dependencies, order } = planGraph(plan);
-  const waveOf = new Map<string, number>();
-  const waves: string[][] = [];
-  for (const id of order) {
-    const wave = (dependencies.get(id) ?? []).reduce(
-      (latest, other) => Math.max(latest, (waveOf.get(other) ?? 0) + 1),
-      0,
-    );
-    waveOf.set(id, wave);
-    (waves[wave] ??= []).push(id);
-  }
-  return waves;
-}
-
-/** Step ids in an order in which dependencies come first. Steps of a cycle are left out. */
-export function executionOrder(plan: Pick<Plan, "steps">): string[] {
-  return [...planGraph(plan).order];
+  return (step) => {
+    const own = toolOfStep(step);
+    const tools = contracts.get(own)?.dependsOn ?? [];
+    return tools.flatMap(({ tool }) => (tool === own ? [] : (stepsOf.get(tool) ?? [])));
+  };
 }

@@ -15,7 +15,15 @@ export {
   toolContract,
 } from "./contract-of-tool.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostic.ts";
-export { executionOrder, type PlanGraph, planGraph, planWaves } from "./graph.ts";
+export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph.ts";
+export {
+  acyclicDependencies,
+  criticalPath,
+  executionOrder,
+  longestRemainingPaths,
+  type PlanToOrder,
+  planWaves,
+} from "./graph-order.ts";
 export {
   createPlanId,
   createRequestId,
@@ -32,6 +40,15 @@ export {
 export { isJsonObject, type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
 export { type Limits, type LimitsInput, LimitsSchema } from "./limits.ts";
 export { findTool, nameTools } from "./name-tools.ts";
+export { DependencyAbsentError, DependencyCycleError } from "./order-errors.ts";
+export {
+  type CallGroup,
+  type InsertedCall,
+  needsOrdering,
+  type OrderingPolicy,
+  orderToolCalls,
+  type ToolCall,
+} from "./order-tool-calls.ts";
 export { parsePlan, printPlan } from "./parse-plan.ts";
 export { type Plan, PlanSchema } from "./plan.ts";
 export {

@@ -1,0 +1,119 @@
+/** Views of a plan's graph for reports and for the scheduler. Execution itself has no waves: a step starts when it can. */
+import { type PlanGraph, planGraph } from "./graph.ts";
+import { topologicalOrder, withoutCycles } from "./graph-edges.ts";
+import { DependencyCycleError } from "./order-errors.ts";
+import type { Plan } from "./plan.ts";
+import type { Policy } from "./policy.ts";
+
+/** A plan as far as its order goes; without a policy a cycle is an error. */
+export type PlanToOrder = Pick<Plan, "steps"> & { policy?: Partial<Pick<Policy, "onCycle">> | undefined };
+
+/** A graph without cycles, with steps in plan order, by position. */
+interface OrderedGraph {
+  ids: string[];
+  dependencies: number[][];
+}
+
+/**
+ * The dependencies of a graph once its cycles are dealt with as the policy says, by step id in plan order.
+ * @throws {DependencyCycleError} when there is a cycle and the policy is "error"
+ */
+export function acyclicDependencies(
+  graph: PlanGraph,
+  onCycle: Policy["onCycle"] = "error",
+): Map<string, string[]> {
+  const { ids, dependencies } = orderedGraph(graph, onCycle);
+  return new Map(
+    ids.map((id, index) => [id, (dependencies[index] ?? []).flatMap((other) => ids[other] ?? [])]),
+  );
+}
+
+/**
+ * Steps in waves: each holds the steps whose last dependency is in the wave before it, in plan order.
+ * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
+ */
+export function planWaves(plan: PlanToOrder): string[][] {
+  const { ids, dependencies } = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+  const waveOf = new Uint32Array(ids.length);
+  for (const index of topologicalOrder(dependencies)) {
+    for (const other of dependencies[index] ?? []) {
+      waveOf[index] = Math.max(waveOf[index] ?? 0, (waveOf[other] ?? 0) + 1);
+    }
+  }
+  const waves: string[][] = [];
+  ids.forEach((id, index) => {
+    const wave = waveOf[index] ?? 0;
+    while (waves.length <= wave) waves.push([]);
+    waves[wave]?.push(id);
+  });
+  return waves;
+}
+
+/**
+ * Step ids with dependencies first: plan order wherever possible, so a plan that is in order already comes out as it is.
+ * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
+ */
+export function executionOrder(plan: PlanToOrder): string[] {
+  const { ids, dependencies } = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+  return topologicalOrder(dependencies).flatMap((index) => ids[index] ?? []);
+}
+
+/**
+ * Length of the longest path from the start of each step to the end of the plan, its own weight included. The scheduler starts
+ * the longest first.
+ * @param weightOf - weight of a step, such as its usual duration in milliseconds; not negative. Default 1: lengths are counts of steps
+ * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
+ */
+export function longestRemainingPaths(
+  plan: PlanToOrder,
+  weightOf: (stepId: string) => number = () => 1,
+): Map<string, number> {
+  const { ids, dependencies } = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+  const behind = new Float64Array(ids.length);
+  const lengths = ids.map(() => 0);
+  for (const index of topologicalOrder(dependencies).toReversed()) {
+    const length = (behind[index] ?? 0) + weightOf(ids[index] ?? "");
+    lengths[index] = length;
+    for (const other of dependencies[index] ?? []) behind[other] = Math.max(behind[other] ?? 0, length);
+  }
+  return new Map(ids.map((id, index) => [id, lengths[index] ?? 0]));
+}
+
+/**
+ * One longest path through the plan, first step first, and its length: no schedule is shorter.
+ * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
+ */
+export function criticalPath(
+  plan: PlanToOrder,
+  weightOf: (stepId: string) => number = () => 1,
+): { steps: string[]; length: number } {
+  const lengths = longestRemainingPaths(plan, weightOf);
+  const { ids, dependencies } = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+  const lengthAt = (index: number) => lengths.get(ids[index] ?? "") ?? 0;
+  const dependents: number[][] = ids.map(() => []);
+  dependencies.forEach((list, index) => {
+    for (const other of list) dependents[other]?.push(index);
+  });
+  const longest = (candidates: readonly number[]): number | undefined =>
+    candidates.reduce<number | undefined>(
+      (best, index) => (best === undefined || lengthAt(index) > lengthAt(best) ? index : best),
+      undefined,
+    );
+  const starts = ids.flatMap((_, index) => (dependencies[index]?.length ? [] : [index]));
+  const steps: string[] = [];
+  const first = longest(starts);
+  for (let index = first; index !== undefined; index = longest(dependents[index] ?? []))
+    steps.push(ids[index] ?? "");
+  return { steps, length: first === undefined ? 0 : lengthAt(first) };
+}
+
+function orderedGraph(graph: PlanGraph, onCycle: Policy["onCycle"] = "error"): OrderedGraph {
+  const ids = [...graph.dependencies.keys()];
+  const positions = new Map(ids.map((id, index) => [id, index]));
+  const dependencies = ids.map((id) =>
+    (graph.dependencies.get(id) ?? []).flatMap((other) => positions.get(other) ?? []),
+  );
+  if (!graph.cycle) return { ids, dependencies };
+  if (onCycle === "error") throw new DependencyCycleError(graph.cycle);
+  return { ids, dependencies: withoutCycles(dependencies, onCycle).dependencies };
+}
