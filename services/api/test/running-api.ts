@@ -1,0 +1,101 @@
+import type { JsonObject, PlanId, RequestId, ToolDescriptor } from "@planwright/plan";
+import { createStore, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { type Api, startApi } from "../src/index.ts";
+
+/** An answer of the service, as a client sees it. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a test reads of an answer, it checks
+  body: any;
+}
+
+/** The service over a real MongoDB, spoken to over real HTTP. */
+export interface RunningApi {
+  api: Api;
+  store: Store;
+  /** What was offered to queues, such as "execution plan_…" . */
+  offered: string[];
+  /** What was logged as a warning or an error. */
+  logged: { facts: object; message: string }[];
+  send(path: string, init?: RequestInit): Promise<Answer>;
+  graphql(query: string, variables?: object): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** Tools of a server "blog" that the catalogue holds: an author's _id is what a blog needs. */
+export const BLOG_TOOLS: ToolDescriptor[] = [
+  tool("createAuthor", { name: { type: "string" }, email: { type: "string" } }, ["name", "email"]),
+  tool("createBlog", { title: { type: "string" }, content: { type: "string" }, authorId: { type: "string" } }, [
+    "title",
+    "content",
+    "authorId",
+  ]),
+];
+
+/** A plan of two steps, the second one waiting for the first. */
+export const BLOG_PLAN = {
+  steps: [
+    { id: "createAuthor", tool: "createAuthor", arguments: { name: "Alice", email: "alice@test.com" } },
+    {
+      id: "createBlog",
+      tool: "createBlog",
+      arguments: { title: "Hello", content: "world", authorId: "<<createAuthor._id>>" },
+    },
+  ],
+};
+
+/** Starts the service with the tools of {@link BLOG_TOOLS}. */
+export async function startTestApi(options: { introspection?: boolean } = {}): Promise<RunningApi> {
+  const store = await createStore({ url: testServers().mongodbUrl });
+  await store.publishTools(
+    "blog",
+    BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name })),
+  );
+  const offered: string[] = [];
+  const logged: RunningApi["logged"] = [];
+  const log = (facts: object, message: string) => void logged.push({ facts, message });
+  const api = await startApi({
+    store,
+    offers: {
+      offerPlanning: (requestId: RequestId) => void offered.push(`planning ${requestId}`),
+      offerExecution: (planId: PlanId) => void offered.push(`execution ${planId}`),
+    },
+    logger: { info: () => undefined, warn: log, error: log },
+    host: "127.0.0.1",
+    port: 0,
+    tenant: "default",
+    introspection: options.introspection ?? true,
+  });
+  const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const response = await fetch(new URL(path, api.url), init);
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+  };
+  const graphql = (query: string, variables: object = {}) =>
+    send("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query, variables }),
+    });
+  const close = async () => {
+    await api.close();
+    await store.close();
+  };
+  return { api, store, offered, logged, send, graphql, close };
+}
+
+function tool(name: string, properties: JsonObject, required: string[]): ToolDescriptor {
+  return {
+    name,
+    server: "blog",
+    title: name,
+    description: `Does ${name}`,
+    inputSchema: { type: "object", properties, required, additionalProperties: false },
+    annotations: { readOnlyHint: false },
+    _meta: { category: "blog" },
+  };
+}
