@@ -40,6 +40,8 @@ async function openOpenAi(setting: NamedModel, settings: ModelSettings): Promise
     timeout: settings.MODEL_TIMEOUT_MS,
     maxTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
     useResponsesApi: false,
+    // The library drops `delta.refusal`; the raw chunk has it.
+    __includeRawResponse: true,
     ...(settings.OPENAI_BASE_URL === undefined
       ? {}
       : { configuration: { baseURL: settings.OPENAI_BASE_URL } }),
@@ -80,6 +82,11 @@ async function* chunksOf(stream: Promise<AsyncIterable<AIMessageChunk>>): AsyncI
   for await (const chunk of await stream) yield toChunk(chunk);
 }
 
+/** The part of an OpenAI chunk that holds a refusal. */
+const RawChunkSchema = z.object({
+  choices: z.array(z.object({ delta: z.object({ refusal: z.string().nullish() }) })),
+});
+
 const UsageSchema = z.object({
   input_tokens: z.number().int().min(0),
   output_tokens: z.number().int().min(0),
@@ -93,7 +100,7 @@ function toChunk(chunk: AIMessageChunk): ChatChunk {
     inputTokens: usage?.input_tokens,
     outputTokens: usage?.output_tokens,
     finishReason: textAt(facts, "finish_reason") ?? textAt(facts, "stop_reason"),
-    refusal: textAt(facts, "refusal"),
+    refusal: RawChunkSchema.safeParse(facts["__raw_response"]).data?.choices[0]?.delta.refusal ?? undefined,
   };
 }
 

@@ -10,4 +10,17 @@ export {
   type CountingToolServerOptions,
   startCountingToolServer,
 } from "./counting-tool-server/start-counting-tool-server.ts";
+export {
+  type ModelScript,
+  type ModelServer,
+  type ModelServerOptions,
+  startModelServer,
+} from "./model-server.ts";
+export {
+  answer,
+  type ModelRequest,
+  type ScriptedAnswer,
+  type ScriptedReply,
+  type ScriptedToolCall,
+} from "./model-server-reply.ts";
 export { type TestServers, testServers } from "./servers.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a scripted call does instead of simply answering. Those about HTTP act like `hang` over stdio. */
+/** What a scripted call does instead of simply answering. Over stdio `protocol-error` is a `tool-error`, and what is about HTTP a `hang`. */
 export const BehaviourSchema = z.discriminatedUnion("type", [
   /** Waits, then goes on as usual. */
   z.object({ type: z.literal("latency"), ms: z.number().int().min(0).max(600_000) }),

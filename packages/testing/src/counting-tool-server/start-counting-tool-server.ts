@@ -112,7 +112,7 @@ function createMcpEndpoint(core: CountingCore): McpEndpoint {
 
     const tool = typeof params["name"] === "string" ? params["name"] : "";
     const behaviour = core.script.take(tool);
-    if (behaviour !== undefined && answerAsHttp(core, tool, behaviour, response)) return;
+    if (behaviour !== undefined && answerAsHttp(core, { tool, message }, behaviour, response)) return;
     const id = nextId++;
     params["_meta"] = { ...(isJsonObject(params["_meta"]) ? params["_meta"] : {}), [EXCHANGE_META]: id };
     exchanges.set(id, { behaviour, cut: () => void request.socket.destroy() });
@@ -129,16 +129,21 @@ function toolCallParams(message: unknown): JsonObject | undefined {
 /** True when the behaviour was an HTTP answer, which is then given. */
 function answerAsHttp(
   core: CountingCore,
-  tool: string,
+  { tool, message }: { tool: string; message: unknown },
   behaviour: Behaviour,
   response: ServerResponse,
 ): boolean {
+  const json = { "content-type": "application/json" };
   if (behaviour.type === "status") {
     const { status, retryAfterSeconds } = behaviour;
     const headers = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
     response.writeHead(status, { "content-type": "text/plain", ...headers }).end("scripted status");
   } else if (behaviour.type === "garbage") {
-    response.writeHead(200, { "content-type": "application/json" }).end("{ this is not JSON");
+    response.writeHead(200, json).end("{ this is not JSON");
+  } else if (behaviour.type === "protocol-error") {
+    const id = isJsonObject(message) ? message["id"] : null;
+    const error = { code: behaviour.code, message: "scripted protocol error" };
+    response.writeHead(200, json).end(JSON.stringify({ jsonrpc: "2.0", id, error }));
   } else return false;
   core.count(tool).calls += 1;
   return true;

@@ -1,0 +1,250 @@
+import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createDrafter, DraftError, type DraftInput, type ModelSettingsInput } from "../src/index.ts";
+import { BLOG } from "./catalogues/blog.ts";
+
+const PLAN = { steps: [{ id: "listAuthors", tool: "listAuthors", arguments: {} }] };
+
+let server: ModelServer;
+beforeEach(async () => {
+  server = await startModelServer();
+});
+afterEach(() => server.close());
+
+const input = (rest: Partial<DraftInput> = {}): DraftInput => ({
+  query: "list the authors",
+  tools: BLOG,
+  signal: new AbortController().signal,
+  ...rest,
+});
+
+function openAi(rest: ModelSettingsInput = {}) {
+  return createDrafter({
+    MODEL: "openai:gpt-test",
+    OPENAI_API_KEY: "key-1",
+    OPENAI_BASE_URL: server.openAiUrl,
+    MODEL_MAX_RETRIES: 0,
+    ...rest,
+  });
+}
+
+function anthropic(rest: ModelSettingsInput = {}) {
+  return createDrafter({
+    MODEL: "anthropic:claude-test",
+    ANTHROPIC_API_KEY: "key-2",
+    ANTHROPIC_BASE_URL: server.anthropicUrl,
+    MODEL_MAX_RETRIES: 0,
+    ...rest,
+  });
+}
+
+async function failureOf(draft: Promise<unknown>): Promise<DraftError> {
+  const error: unknown = await draft.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof DraftError) return error;
+  throw new TypeError("the draft did not fail with a DraftError", { cause: error });
+}
+
+describe.each([
+  { provider: "openai", create: openAi },
+  { provider: "anthropic", create: anthropic },
+])("$provider", ({ create }) => {
+  test("an answer comes with text, usage, finish reason and what was sent", async () => {
+    server.enqueue(answer(PLAN, { usage: { inputTokens: 321, outputTokens: 45 } }));
+    const draft = await create().draft(input());
+    expect(JSON.parse(draft.text)).toEqual(PLAN);
+    expect(draft.usage).toEqual({ inputTokens: 321, outputTokens: 45 });
+    expect(["stop", "end_turn"]).toContain(draft.finishReason);
+    expect(draft.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+    expect(server.requests[0]?.isStream).toBe(true);
+  });
+
+  const failures: { name: string; reply: ScriptedReply; code: string; retryable: boolean }[] = [
+    {
+      name: "a wrong key",
+      reply: { type: "error", status: 401 },
+      code: "MODEL_UNAUTHORIZED",
+      retryable: false,
+    },
+    {
+      name: "a forbidden key",
+      reply: { type: "error", status: 403 },
+      code: "MODEL_UNAUTHORIZED",
+      retryable: false,
+    },
+    {
+      name: "an unknown model",
+      reply: { type: "error", status: 404 },
+      code: "MODEL_NOT_FOUND",
+      retryable: false,
+    },
+    {
+      name: "a refused request",
+      reply: { type: "error", status: 400 },
+      code: "MODEL_REQUEST_INVALID",
+      retryable: false,
+    },
+    {
+      name: "too many requests",
+      reply: { type: "error", status: 429, retryAfterSeconds: 7 },
+      code: "MODEL_RATE_LIMITED",
+      retryable: true,
+    },
+    {
+      name: "a server error",
+      reply: { type: "error", status: 500 },
+      code: "MODEL_UNREACHABLE",
+      retryable: true,
+    },
+    {
+      name: "an answer of full length",
+      reply: answer('{"steps":[{"id":"li', { finishReason: "length" }),
+      code: "MODEL_ANSWER_TRUNCATED",
+      retryable: false,
+    },
+    {
+      name: "a cut stream",
+      reply: { type: "cut", text: JSON.stringify(PLAN), afterChars: 40 },
+      code: "MODEL_UNREACHABLE",
+      retryable: true,
+    },
+  ];
+
+  test.each(failures)("$name gives $code", async ({ reply, code, retryable }) => {
+    server.script(() => reply);
+    const error = await failureOf(create().draft(input()));
+    expect(error.code).toBe(code);
+    expect(error.retryable).toBe(retryable);
+    expect(error.partial?.messages).toHaveLength(2);
+    expect(error.message).not.toContain("key-");
+  });
+
+  test("a call that hangs ends after the time limit", async () => {
+    server.enqueue({ type: "hang" });
+    const error = await failureOf(create({ MODEL_TIMEOUT_MS: 200 }).draft(input()));
+    expect(error.code).toBe("MODEL_TIMEOUT");
+  });
+
+  test("nobody listening gives MODEL_UNREACHABLE", async () => {
+    const drafter = create();
+    await server.close();
+    const error = await failureOf(drafter.draft(input()));
+    expect(error.code).toBe("MODEL_UNREACHABLE");
+    server = await startModelServer();
+  });
+
+  test("a failure that passes is tried again", async () => {
+    server.enqueue(
+      { type: "error", status: 429, retryAfterSeconds: 0 },
+      { type: "error", status: 500 },
+      PLAN,
+    );
+    const draft = await create({ MODEL_MAX_RETRIES: 2 }).draft(input());
+    expect(JSON.parse(draft.text)).toEqual(PLAN);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test("an aborted draft rejects with the reason of the signal", async () => {
+    server.enqueue({ type: "hang" });
+    const stop = new AbortController();
+    const drafting = create().draft(input({ signal: stop.signal }));
+    const reason = new DOMException("stopping", "AbortError");
+    await expect.poll(() => server.requests.length).toBe(1);
+    stop.abort(reason);
+    await expect(drafting).rejects.toBe(reason);
+  });
+
+  test("a repair sends the last answer and exactly the findings", async () => {
+    server.enqueue(PLAN);
+    const draft = await create().draft(
+      input({
+        repair: {
+          previous: '{"steps":[]}',
+          diagnostics: [
+            {
+              code: "TOOL_UNKNOWN",
+              severity: "error",
+              stepId: "s1",
+              message: "no such tool",
+              suggestion: "listAuthors",
+            },
+          ],
+        },
+      }),
+    );
+    expect(draft.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+    expect(draft.messages[2]?.content).toBe('{"steps":[]}');
+    expect(draft.messages[3]?.content).toContain(
+      '{"code":"TOOL_UNKNOWN","stepId":"s1","message":"no such tool","suggestion":"listAuthors"}',
+    );
+  });
+});
+
+test("openai: a refusal gives MODEL_REFUSED with the model's words", async () => {
+  server.enqueue({ type: "answer", refusal: "I cannot help with that." });
+  const error = await failureOf(openAi().draft(input()));
+  expect(error.code).toBe("MODEL_REFUSED");
+  expect(error.message).toContain("I cannot help with that.");
+});
+
+test("openai: a filtered answer gives MODEL_CONTENT_FILTERED", async () => {
+  server.enqueue(answer("", { finishReason: "content_filter" }));
+  expect((await failureOf(openAi().draft(input()))).code).toBe("MODEL_CONTENT_FILTERED");
+});
+
+test("anthropic: a refusal gives MODEL_REFUSED", async () => {
+  server.enqueue(answer("I can't.", { finishReason: "content_filter" }));
+  expect((await failureOf(anthropic().draft(input()))).code).toBe("MODEL_REFUSED");
+});
+
+test("openai: 429 tells how long to wait", async () => {
+  server.enqueue({ type: "error", status: 429, retryAfterSeconds: 7 });
+  expect((await failureOf(openAi().draft(input()))).facts).toMatchObject({ retryAfterMs: 7_000 });
+});
+
+test("openai: structured output is asked for, and left away for good where the server refuses it", async () => {
+  server.script(({ body }) =>
+    body["response_format"]
+      ? { type: "error", status: 400, message: "response_format json_schema is not supported" }
+      : answer(PLAN),
+  );
+  const drafter = openAi();
+  expect(JSON.parse((await drafter.draft(input())).text)).toEqual(PLAN);
+  expect(JSON.parse((await drafter.draft(input())).text)).toEqual(PLAN);
+  expect(server.requests.map(({ body }) => body["response_format"] !== undefined)).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+
+test("openai: a server of one's own needs no key", async () => {
+  server.enqueue(PLAN);
+  const drafter = createDrafter({
+    MODEL: "openai:llama",
+    OPENAI_BASE_URL: server.openAiUrl,
+    MODEL_MAX_RETRIES: 0,
+  });
+  expect(JSON.parse((await drafter.draft(input())).text)).toEqual(PLAN);
+});
+
+test.each([
+  { MODEL: "openai:gpt-test", variable: "OPENAI_API_KEY" },
+  { MODEL: "anthropic:claude-test", variable: "ANTHROPIC_API_KEY" },
+])("$MODEL without a key is refused at once, naming $variable", ({ MODEL, variable }) => {
+  expect(() => createDrafter({ MODEL })).toThrow(
+    expect.objectContaining({ code: "MODEL_KEY_MISSING", facts: expect.objectContaining({ variable }) }),
+  );
+});
+
+test.each(["gpt-4o", "openai:", "cohere:x", ":x"])("MODEL=%s is refused", (MODEL) => {
+  expect(() => createDrafter({ MODEL })).toThrow(expect.objectContaining({ code: "MODEL_SETTING_INVALID" }));
+});
+
+test("without tools nothing is sent", async () => {
+  const error = await failureOf(openAi().draft(input({ tools: [] })));
+  expect(error.code).toBe("NO_TOOLS");
+  expect(server.requests).toHaveLength(0);
+});

@@ -1,0 +1,100 @@
+import type { JsonObject, JsonValue } from "@planwright/plan";
+import {
+  argumentText,
+  type ModelRequest,
+  piecesOf,
+  type ScriptedAnswer,
+  usageOf,
+} from "./model-server-reply.ts";
+
+const ID = "chatcmpl-scripted";
+const CREATED = 1_700_000_000;
+
+/** `POST /v1/chat/completions` without `stream`. */
+export function openAiBody(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
+  const { inputTokens, outputTokens } = usageOf(reply, request);
+  const message: JsonObject = {
+    role: "assistant",
+    content: reply.text ?? null,
+    refusal: reply.refusal ?? null,
+  };
+  if (reply.toolCalls) message["tool_calls"] = toolCallsOf(reply);
+  return {
+    id: ID,
+    object: "chat.completion",
+    created: CREATED,
+    model: request.body["model"] ?? "scripted",
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReasonOf(reply) }],
+    usage: {
+      prompt_tokens: inputTokens,
+      completion_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+    },
+  };
+}
+
+/** The same as server-sent events, one text an event. */
+export function openAiEvents(reply: ScriptedAnswer, request: ModelRequest): string[] {
+  const chunk = (rest: JsonObject) =>
+    event({
+      id: ID,
+      object: "chat.completion.chunk",
+      created: CREATED,
+      model: request.body["model"] ?? "scripted",
+      ...rest,
+    });
+  const delta = (value: JsonObject, finishReason: string | null = null) =>
+    chunk({ choices: [{ index: 0, delta: value, logprobs: null, finish_reason: finishReason }] });
+  const events = [delta({ role: "assistant", content: "" })];
+  if (reply.text !== undefined) {
+    for (const piece of piecesOf(reply.text, reply.chunkSize)) events.push(delta({ content: piece }));
+  }
+  if (reply.refusal !== undefined) {
+    for (const piece of piecesOf(reply.refusal, reply.chunkSize)) events.push(delta({ refusal: piece }));
+  }
+  for (const [index, call] of toolCallsOf(reply).entries())
+    events.push(delta({ tool_calls: [{ index, ...call }] }));
+  events.push(delta({}, finishReasonOf(reply)));
+  if (wantsUsage(request)) {
+    const { inputTokens, outputTokens } = usageOf(reply, request);
+    const usage = {
+      prompt_tokens: inputTokens,
+      completion_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+    };
+    events.push(chunk({ choices: [], usage }));
+  }
+  return [...events, "data: [DONE]\n\n"];
+}
+
+/** An error as OpenAI sends it. */
+export const openAiError = (status: number, message: string): JsonObject => ({
+  error: {
+    message,
+    type: status === 429 ? "rate_limit_error" : "invalid_request_error",
+    param: null,
+    code: null,
+  },
+});
+
+const event = (data: JsonValue) => `data: ${JSON.stringify(data)}\n\n`;
+
+const finishReasonOf = (reply: ScriptedAnswer) =>
+  reply.finishReason ?? (reply.toolCalls ? "tool_calls" : "stop");
+
+const toolCallsOf = (reply: ScriptedAnswer): JsonObject[] =>
+  (reply.toolCalls ?? []).map((call, index) => ({
+    id: call.id ?? `call_${index}`,
+    type: "function",
+    function: { name: call.name, arguments: argumentText(call) },
+  }));
+
+function wantsUsage({ body }: ModelRequest): boolean {
+  const options = body["stream_options"];
+  return (
+    typeof options === "object" &&
+    options !== null &&
+    !Array.isArray(options) &&
+    options["include_usage"] === true
+  );
+}

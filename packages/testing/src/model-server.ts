@@ -1,0 +1,204 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { isJsonObject, type JsonObject } from "@planwright/plan";
+import { anthropicBody, anthropicError, anthropicEvents } from "./model-server-anthropic.ts";
+import { openAiBody, openAiError, openAiEvents } from "./model-server-openai.ts";
+import { answer, type ModelRequest, type ScriptedReply } from "./model-server-reply.ts";
+
+/** Decides what a request gets; the first choice of a script before any queue. */
+export type ModelScript = (request: ModelRequest) => ScriptedReply | Promise<ScriptedReply>;
+
+/** A chat model that says what a test tells it to, over real HTTP. */
+export interface ModelServer {
+  /** For `OPENAI_BASE_URL`. */
+  openAiUrl: string;
+  /** For `ANTHROPIC_BASE_URL`. */
+  anthropicUrl: string;
+  /** Everything received so far, in order. */
+  requests: readonly ModelRequest[];
+  /** Adds replies for the next requests, one each. */
+  enqueue(...replies: readonly (ScriptedReply | string | JsonObject)[]): void;
+  /** Answers every request by a function from now on, before the queue. */
+  script(script: ModelScript): void;
+  /** Ends all connections, also those that hang. */
+  close(): Promise<void>;
+}
+
+/** Options of {@link startModelServer}. */
+export interface ModelServerOptions {
+  /** When given, any other key gets 401. */
+  apiKey?: string;
+  script?: ModelScript;
+  /** Default: a free port. */
+  port?: number;
+}
+
+const ROUTES: Readonly<Record<string, ModelRequest["protocol"]>> = {
+  "/v1/chat/completions": "openai",
+  "/v1/messages": "anthropic",
+};
+const MAX_BODY_BYTES = 16 * 1_048_576;
+
+/**
+ * Starts a server on loopback that speaks the OpenAI chat-completions protocol and the Anthropic messages protocol, as JSON and as
+ * stream. A request that nothing is scripted for gets 400, which clients do not try again.
+ */
+export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
+  const requests: ModelRequest[] = [];
+  const queue: ScriptedReply[] = [];
+  let script = options.script;
+
+  const replyTo = async (request: ModelRequest): Promise<ScriptedReply> => {
+    if (options.apiKey !== undefined && keyOf(request) !== options.apiKey) {
+      return { type: "error", status: 401, message: "Incorrect API key provided" };
+    }
+    return (
+      (await script?.(request)) ??
+      queue.shift() ?? { type: "error", status: 400, message: "no reply is scripted" }
+    );
+  };
+
+  const server = createServer((incoming, response) => {
+    void (async () => {
+      const protocol = ROUTES[(incoming.url ?? "").split("?")[0] ?? ""];
+      if (incoming.method !== "POST" || protocol === undefined) {
+        sendJson(response, 404, openAiError(404, "unknown path"));
+        return;
+      }
+      const request = await readRequest(incoming, protocol, requests.length);
+      requests.push(request);
+      await send(response, request, await replyTo(request));
+    })().catch((error: unknown) => {
+      response.destroy(error instanceof Error ? error : undefined);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+
+  return {
+    openAiUrl: `${url}/v1`,
+    anthropicUrl: url,
+    requests,
+    enqueue: (...replies) => {
+      queue.push(...replies.map(toReply));
+    },
+    script: (next) => {
+      script = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function toReply(reply: ScriptedReply | string | JsonObject): ScriptedReply {
+  return typeof reply === "string" || !isReply(reply) ? answer(reply) : reply;
+}
+
+const REPLY_TYPES = new Set<unknown>(["answer", "error", "hang", "cut", "raw"]);
+
+const isReply = (reply: ScriptedReply | JsonObject): reply is ScriptedReply => REPLY_TYPES.has(reply["type"]);
+
+async function readRequest(
+  incoming: IncomingMessage,
+  protocol: ModelRequest["protocol"],
+  index: number,
+): Promise<ModelRequest> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of incoming) {
+    if (!Buffer.isBuffer(part)) continue;
+    size += part.length;
+    if (size <= MAX_BODY_BYTES) parts.push(part);
+  }
+  const body = parseBody(Buffer.concat(parts).toString("utf8"));
+  const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const);
+  return { protocol, index, headers: Object.fromEntries(headers), body, isStream: body["stream"] === true };
+}
+
+function parseBody(text: string): JsonObject {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isJsonObject(body) ? body : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+const keyOf = ({ headers }: ModelRequest) =>
+  headers["x-api-key"] ?? headers["authorization"]?.replace(/^Bearer /, "");
+
+async function send(response: ServerResponse, request: ModelRequest, reply: ScriptedReply): Promise<void> {
+  const { protocol, isStream } = request;
+  switch (reply.type) {
+    case "answer": {
+      if (reply.firstTokenMs !== undefined) await wait(reply.firstTokenMs);
+      if (!isStream) {
+        const body = protocol === "openai" ? openAiBody(reply, request) : anthropicBody(reply, request);
+        sendJson(response, 200, body);
+        return;
+      }
+      const events = protocol === "openai" ? openAiEvents(reply, request) : anthropicEvents(reply, request);
+      startStream(response);
+      for (const event of events) {
+        if (response.destroyed) return;
+        response.write(event);
+        if (reply.perChunkMs !== undefined) await wait(reply.perChunkMs);
+      }
+      response.end();
+      return;
+    }
+    case "error": {
+      const message = reply.message ?? `scripted error ${reply.status}`;
+      if (reply.retryAfterSeconds !== undefined)
+        response.setHeader("retry-after", String(reply.retryAfterSeconds));
+      const body =
+        protocol === "openai" ? openAiError(reply.status, message) : anthropicError(reply.status, message);
+      sendJson(response, reply.status, body);
+      return;
+    }
+    case "hang":
+      return;
+    case "cut":
+      sendCut(response, request, reply);
+      return;
+    case "raw":
+      response.writeHead(reply.status, { "content-type": reply.contentType }).end(reply.body);
+      return;
+  }
+}
+
+/** Sends what comes before the cut, and closes the connection once it is on its way. */
+function sendCut(
+  response: ServerResponse,
+  request: ModelRequest,
+  reply: Extract<ScriptedReply, { type: "cut" }>,
+): void {
+  const end = () => response.destroy();
+  if (!request.isStream) {
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "content-length": reply.text.length + 1_000,
+    });
+    response.write(`{"choices":[{"message":{"content":"${reply.text.slice(0, reply.afterChars)}`, end);
+    return;
+  }
+  const said = answer(reply.text.slice(0, reply.afterChars));
+  const events = request.protocol === "openai" ? openAiEvents(said, request) : anthropicEvents(said, request);
+  const closing = request.protocol === "openai" ? 3 : 3;
+  startStream(response);
+  response.write(events.slice(0, -closing).join(""), end);
+}
+
+function startStream(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+}
+
+function sendJson(response: ServerResponse, status: number, body: JsonObject): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}

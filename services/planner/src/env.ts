@@ -1,0 +1,22 @@
+import { ModelSettingsSchema } from "@planwright/models";
+import { z } from "zod";
+
+/** Settings of the planner; the README lists them with units and defaults. */
+export const PlannerSettingsSchema = z.object({
+  ...ModelSettingsSchema.shape,
+  MONGODB_URL: z.string().min(1),
+  REDIS_URL: z.string().min(1),
+  QUEUE_PREFIX: z.string().min(1).max(100).default("planwright"),
+  HOST: z.string().min(1).default("127.0.0.1"),
+  HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4011),
+  LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace"]).default("info"),
+  /** Requests that one process plans at once. */
+  MAX_REQUESTS: z.coerce.number().int().min(1).max(1_000).default(16),
+  /** Silence after which another planner takes over, in milliseconds. */
+  PLANNING_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(30_000),
+  /** How often requests that the queue lost are looked for, in milliseconds. */
+  SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
+  /** How long planning may go on after SIGTERM, in milliseconds; what is left then is taken over when its lease ends. */
+  SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(25_000),
+});
+export type PlannerSettings = z.infer<typeof PlannerSettingsSchema>;

@@ -1,0 +1,41 @@
+import type { Diagnostic } from "@planwright/plan";
+import type { RecordedError } from "@planwright/store";
+import { UNREADABLE } from "./check-draft.ts";
+import type { PlanningState } from "./planning-state.ts";
+
+/** Repairs after the first draft. */
+export const MAX_REPAIRS = 2;
+
+/** True when another call may take the findings away: they are new, and repairs are left. */
+export function mayRepair(
+  state: Pick<PlanningState, "repairs" | "diagnostics" | "earlierDiagnostics">,
+  kind: "model" | "offline",
+): boolean {
+  return kind === "model" && state.repairs < MAX_REPAIRS && !isRepeated(state);
+}
+
+/** Rules give the same answer to the same sentence, and a model that repeats its faults goes on repeating them. */
+const isRepeated = ({
+  diagnostics,
+  earlierDiagnostics,
+}: Pick<PlanningState, "diagnostics" | "earlierDiagnostics">) =>
+  earlierDiagnostics !== null && fingerprint(diagnostics) === fingerprint(earlierDiagnostics);
+
+const fingerprint = (diagnostics: readonly Diagnostic[]) =>
+  diagnostics
+    .filter((each) => each.severity === "error")
+    .map(({ code, stepId, path, message }) => JSON.stringify([code, stepId, path, message]))
+    .toSorted()
+    .join("\n");
+
+/** What users read when no repair helped. */
+export function invalidPlan(diagnostics: readonly Diagnostic[]): RecordedError {
+  const errors = diagnostics.filter((each) => each.severity === "error");
+  const first = errors[0];
+  if (first?.code === UNREADABLE) return { code: "MODEL_ANSWER_UNREADABLE", message: first.message };
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return {
+    code: "PLAN_INVALID",
+    message: `No valid plan came out: ${first?.message ?? "the reason is unknown"}${more}`,
+  };
+}

@@ -1,0 +1,81 @@
+import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+import { DraftError, type Drafter, type DraftInput, NoToolsError } from "@planwright/models";
+import type { PlanningStore, PlanOrigin } from "@planwright/store";
+import { checkDraft } from "./check-draft.ts";
+import { invalidPlan, mayRepair } from "./next-node.ts";
+import { PlanningState } from "./planning-state.ts";
+import { recordOfCall } from "./record-of-call.ts";
+
+/** What the nodes of the graph use. */
+export interface PlanningParts {
+  store: Pick<PlanningStore, "toolCatalogue" | "recordModelCall" | "completePlanning" | "failPlanning">;
+  drafter: Drafter;
+}
+
+/**
+ * retrieve -> draft -> validate -> (repair -> validate)* -> store.
+ * Nothing is kept between runs: a planner that dies is followed by one that starts at the beginning and stores under the same plan id.
+ */
+export function createPlanningGraph(parts: PlanningParts) {
+  const { store, drafter } = parts;
+  const origin = originOf(drafter);
+  const ifPlannable = (state: PlanningState) => (state.failure ? "store" : "validate");
+
+  return new StateGraph(PlanningState)
+    .addNode("retrieve", async () => {
+      const tools = await store.toolCatalogue();
+      return tools.length > 0 ? { tools } : { failure: toFailure(new NoToolsError()) };
+    })
+    .addNode("draft", (state, config) => ask(parts, state, config, "draft"))
+    .addNode("validate", (state) => {
+      const checked = state.answer ? checkDraft(state.answer, state.tools) : { plan: null, diagnostics: [] };
+      return { ...checked, earlierDiagnostics: state.repairs > 0 ? state.diagnostics : null };
+    })
+    .addNode("repair", (state, config) => ask(parts, state, config, "repair"))
+    .addNode("store", async ({ claim, plan, diagnostics, answer, failure }) => {
+      const raw = answer?.text ?? null;
+      if (plan) return { stored: await store.completePlanning(claim, { plan, raw, origin, diagnostics }) };
+      const error = failure ?? invalidPlan(diagnostics);
+      await store.failPlanning(claim, { error, diagnostics, raw, plan, origin });
+      return { failure: error };
+    })
+    .addEdge(START, "retrieve")
+    .addConditionalEdges("retrieve", (state) => (state.failure ? "store" : "draft"), ["store", "draft"])
+    .addConditionalEdges("draft", ifPlannable, ["store", "validate"])
+    .addConditionalEdges(
+      "validate",
+      (state) => (!state.plan && !state.failure && mayRepair(state, drafter.kind) ? "repair" : "store"),
+      ["repair", "store"],
+    )
+    .addConditionalEdges("repair", ifPlannable, ["store", "validate"])
+    .addEdge("store", END)
+    .compile();
+}
+
+const originOf = (drafter: Drafter): PlanOrigin =>
+  drafter.kind === "model" ? { kind: "model", model: drafter.name } : { kind: "offline", model: null };
+
+const toFailure = ({ code, message }: DraftError) => ({ code, message });
+
+/** One call of the drafter, recorded whether it succeeds or fails. */
+async function ask(
+  { store, drafter }: PlanningParts,
+  state: PlanningState,
+  config: LangGraphRunnableConfig,
+  purpose: "draft" | "repair",
+): Promise<Partial<PlanningState>> {
+  const { request } = state.claim;
+  const repair: DraftInput["repair"] =
+    purpose === "repair" ? { previous: state.answer?.text ?? "", diagnostics: state.diagnostics } : undefined;
+  const signal = config.signal ?? new AbortController().signal;
+  const result = await drafter
+    .draft({ query: request.query ?? "", tools: state.tools, repair, signal })
+    .catch((error: unknown) => {
+      if (error instanceof DraftError) return error;
+      throw error;
+    });
+  await store.recordModelCall(recordOfCall({ request, drafter, purpose, result }));
+  const repairs = purpose === "repair" ? state.repairs + 1 : state.repairs;
+  if (result instanceof DraftError) return { failure: toFailure(result), repairs };
+  return { answer: result, repairs };
+}

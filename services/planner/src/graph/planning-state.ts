@@ -1,0 +1,43 @@
+import { Annotation } from "@langchain/langgraph";
+import type { DraftResult } from "@planwright/models";
+import type { Diagnostic, Plan, ToolDescriptor } from "@planwright/plan";
+import type { PlanDocument, PlanningClaim, RecordedError } from "@planwright/store";
+
+/**
+ * What is known while one request is planned.
+ * 1. `failure` and `plan` are never both set. 2. `repairs` counts calls already made to repair. 3. Once either is set, only `store` runs.
+ */
+export const PlanningState = Annotation.Root({
+  claim: Annotation<PlanningClaim>,
+  tools: Annotation<ToolDescriptor[]>,
+  /** The latest answer. */
+  answer: Annotation<DraftResult | null>,
+  /** Set when the latest answer is a plan that can run. */
+  plan: Annotation<Plan | null>,
+  /** Findings about the latest answer. */
+  diagnostics: Annotation<Diagnostic[]>,
+  /** Findings about the answer before it; null when there was none. */
+  earlierDiagnostics: Annotation<Diagnostic[] | null>,
+  repairs: Annotation<number>,
+  /** Why no plan can come out of this. */
+  failure: Annotation<RecordedError | null>,
+  /** The plan as stored. */
+  stored: Annotation<PlanDocument | null>,
+});
+/** See {@link PlanningState}. */
+export type PlanningState = typeof PlanningState.State;
+
+/** The state at the beginning. */
+export function initialState(claim: PlanningClaim): PlanningState {
+  return {
+    claim,
+    tools: [],
+    answer: null,
+    plan: null,
+    diagnostics: [],
+    earlierDiagnostics: null,
+    repairs: 0,
+    failure: null,
+    stored: null,
+  };
+}

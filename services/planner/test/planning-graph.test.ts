@@ -1,0 +1,226 @@
+import { createDrafter, type Drafter } from "@planwright/models";
+import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { answer, type ModelServer, startModelServer } from "@planwright/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createPlanningGraph } from "../src/graph/planning-graph.ts";
+import { createPlanRequest } from "../src/jobs/plan-request.ts";
+import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
+import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
+
+let server: ModelServer;
+let model: Drafter;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+beforeEach(() => {
+  server.script(() => ({ type: "error", status: 400, message: "nothing scripted" }));
+  model = createDrafter({ MODEL: "openai:test", OPENAI_BASE_URL: server.openAiUrl, MODEL_MAX_RETRIES: 0 });
+});
+afterAll(() => server.close());
+
+/** Scripts the answers of the model, one after another; the last one is repeated. */
+function answers(...texts: (string | JsonObject)[]): () => number {
+  let asked = 0;
+  server.script(() => answer(texts[Math.min(asked++, texts.length - 1)] ?? ""));
+  return () => asked;
+}
+
+async function plan(input: {
+  drafter?: Drafter;
+  query?: string;
+  tools?: ToolDescriptor[];
+  autoExecute?: boolean;
+  store?: MemoryPlanningStore;
+}) {
+  const { drafter = createDrafter({}), query = SENTENCE, tools = TOOLS, autoExecute = false } = input;
+  const store = input.store ?? createMemoryPlanningStore({ query, tools, autoExecute });
+  const offered: string[] = [];
+  const planRequest = createPlanRequest({
+    store,
+    graph: createPlanningGraph({ store, drafter }),
+    offerExecution: (planId) => offered.push(planId),
+    owner: "test",
+    renewEveryMs: 20,
+    onRenewalFailed: () => {},
+  });
+  const result = await planRequest(store.request._id, new AbortController().signal);
+  return { result, store, offered };
+}
+
+const broken = (steps: JsonObject[]): JsonObject => ({ steps });
+const WRONG_TOOL = broken([{ id: "a", tool: "createFoldr", arguments: { name: "x" } }]);
+const NO_NAME = broken([{ id: "a", tool: "createFolder", arguments: {} }]);
+const WRONG_REFERENCE = broken([
+  { id: "createNote", tool: "createNote", arguments: { title: "x", folderId: "<<nowhere._id>>" } },
+]);
+
+test("the offline drafter's plan is stored under the request's plan id, with references as they are written", async () => {
+  const { result, store, offered } = await plan({});
+  expect(result).toMatchObject({ type: "planned", plan: { _id: store.request.planId, status: "READY" } });
+  expect(store.plans[0]?.plan?.steps).toMatchObject([
+    { id: "createFolder", arguments: { name: "Work" } },
+    { id: "createNote", arguments: { title: "Hello", folderId: "<<createFolder._id>>" } },
+  ]);
+  expect(store.plans[0]?.origin).toEqual({ kind: "offline", model: null });
+  expect(offered).toEqual([]);
+});
+
+test("with autoExecute the stored plan is offered to executors", async () => {
+  const { store, offered } = await plan({ autoExecute: true });
+  expect(offered).toEqual([store.request.planId]);
+});
+
+test("a good answer costs one call, which is recorded with tokens and messages", async () => {
+  const asked = answers(ANSWER);
+  const { store } = await plan({ drafter: model });
+  expect(asked()).toBe(1);
+  expect(store.plans[0]).toMatchObject({
+    origin: { kind: "model", model: "openai:test" },
+    raw: JSON.stringify(ANSWER),
+  });
+  expect(store.calls).toMatchObject([
+    {
+      requestId: store.request._id,
+      purpose: "draft",
+      model: "openai:test",
+      answer: JSON.stringify(ANSWER),
+      finishReason: "stop",
+      inputTokens: expect.any(Number),
+      outputTokens: expect.any(Number),
+      error: null,
+    },
+  ]);
+  expect(store.calls[0]?.messages[1]?.content).toContain(SENTENCE);
+});
+
+test("arguments as JSON text are read as the object that they are", async () => {
+  answers(
+    JSON.stringify({
+      steps: [{ id: "f", tool: "createFolder", arguments: '{"name":"Work"}', dependsOn: [] }],
+      missing: null,
+    }),
+  );
+  const { store } = await plan({ drafter: model });
+  expect(store.plans[0]?.plan?.steps).toMatchObject([{ arguments: { name: "Work" } }]);
+});
+
+test("an invalid answer is repaired from its findings alone", async () => {
+  const asked = answers(WRONG_TOOL, ANSWER);
+  const { store } = await plan({ drafter: model });
+  expect(asked()).toBe(2);
+  expect(store.plans).toHaveLength(1);
+  expect(store.calls.map(({ purpose }) => purpose)).toEqual(["draft", "repair"]);
+  const repair = store.calls[1]?.messages ?? [];
+  expect(repair[2]).toEqual({ role: "assistant", content: JSON.stringify(WRONG_TOOL) });
+  expect(repair[3]?.content).toContain("TOOL_UNKNOWN");
+  expect(repair[3]?.content).toContain("createFolder");
+});
+
+test("two repairs are made and no more", async () => {
+  const asked = answers(WRONG_TOOL, NO_NAME, WRONG_REFERENCE, ANSWER);
+  const { store, result } = await plan({ drafter: model });
+  expect(asked()).toBe(3);
+  expect(result).toEqual({ type: "failed", code: "PLAN_INVALID" });
+  expect(store.plans).toEqual([]);
+  expect(store.failures[0]).toMatchObject({
+    error: { code: "PLAN_INVALID", message: expect.stringContaining("nowhere") },
+    raw: JSON.stringify(WRONG_REFERENCE),
+    origin: { kind: "model" },
+  });
+  expect(store.failures[0]?.diagnostics.map(({ code }) => code)).toContain("REFERENCE_UNKNOWN");
+});
+
+test("the same findings again end the repairs", async () => {
+  const asked = answers(WRONG_TOOL);
+  const { result } = await plan({ drafter: model });
+  expect(asked()).toBe(2);
+  expect(result).toEqual({ type: "failed", code: "PLAN_INVALID" });
+});
+
+test("prose is asked for again, and given up as unreadable", async () => {
+  const asked = answers("I would create a folder.", "Still prose.");
+  const { store } = await plan({ drafter: model });
+  expect(asked()).toBe(2);
+  expect(store.failures[0]?.error.code).toBe("MODEL_ANSWER_UNREADABLE");
+});
+
+test("prose followed by a plan is a plan", async () => {
+  answers("I would create a folder.", `Of course:\n\`\`\`json\n${JSON.stringify(ANSWER)}\n\`\`\``);
+  const { result } = await plan({ drafter: model });
+  expect(result.type).toBe("planned");
+});
+
+test("a cut answer is refused without a repair, also when the provider calls it complete", async () => {
+  const asked = answers(JSON.stringify(ANSWER).slice(0, -20));
+  const { store } = await plan({ drafter: model });
+  expect(asked()).toBe(1);
+  expect(store.failures[0]?.error.code).toBe("MODEL_ANSWER_TRUNCATED");
+});
+
+test("a model that says what is missing ends planning with its words", async () => {
+  answers({ steps: [], missing: "the name of the folder" });
+  const { store } = await plan({ drafter: model });
+  expect(store.failures[0]?.error).toEqual({
+    code: "NOT_PLANNABLE",
+    message: "The model cannot plan this: the name of the folder",
+  });
+});
+
+test("a failed call is recorded with its error and ends planning with its code", async () => {
+  server.script(() => ({ type: "error", status: 401 }));
+  const { store, result } = await plan({ drafter: model });
+  expect(result).toEqual({ type: "failed", code: "MODEL_UNAUTHORIZED" });
+  expect(store.calls).toMatchObject([{ answer: "", error: { code: "MODEL_UNAUTHORIZED" } }]);
+});
+
+test.each([
+  { name: "an empty catalogue", query: SENTENCE, tools: [], code: "NO_TOOLS", says: "MCP_SERVERS_FILE" },
+  {
+    name: "a sentence beyond the rules",
+    query: "Dance!",
+    tools: TOOLS,
+    code: "NOT_UNDERSTOOD",
+    says: "Dance",
+  },
+  {
+    name: "a value that is not given",
+    query: "Create folder",
+    tools: TOOLS,
+    code: "VALUE_MISSING",
+    says: "name",
+  },
+])("$name ends planning with $code and what to do", async ({ query, tools, code, says }) => {
+  const { store } = await plan({ query, tools });
+  expect(store.failures[0]?.error).toMatchObject({ code, message: expect.stringContaining(says) });
+  expect(store.request.status).toBe("FAILED");
+});
+
+test("a request that somebody else holds is skipped", async () => {
+  const store = createMemoryPlanningStore({ query: SENTENCE, tools: TOOLS });
+  store.steal();
+  const { result } = await plan({ store });
+  expect(result).toEqual({ type: "skipped" });
+});
+
+test("a planner that lost its lease aborts the model call and stores nothing", async () => {
+  server.script(() => ({ type: "hang" }));
+  const store = createMemoryPlanningStore({ query: SENTENCE, tools: TOOLS });
+  const before = server.requests.length;
+  const planning = plan({ store, drafter: model });
+  await expect.poll(() => server.requests.length).toBe(before + 1);
+  store.steal();
+  expect((await planning).result).toEqual({ type: "skipped" });
+  expect(store.plans).toEqual([]);
+  expect(store.failures).toEqual([]);
+});
+
+test("a planner that comes to its end without the lease stores nothing", async () => {
+  const store = createMemoryPlanningStore({ query: SENTENCE, tools: TOOLS });
+  const slow: MemoryPlanningStore = {
+    ...store,
+    recordModelCall: async () => store.steal(),
+  };
+  const { result } = await plan({ store: slow });
+  expect(result).toEqual({ type: "skipped" });
+  expect(store.plans).toEqual([]);
+});
