@@ -1,10 +1,9 @@
 import type { Outcome } from "@planwright/engine";
-import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { type JsonObject, outputOfToolResult, type ToolDescriptor } from "@planwright/plan";
 import { TRACE_HEADER } from "./call-trace.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import type { Session } from "./open-session.ts";
 import { failed, isUnknownToolText, notFound, outcomeOfError } from "./outcome-of-error.ts";
-import { outputOfToolResult } from "./pending.ts";
 import type { ServerConnection } from "./server-connection.ts";
 
 /** Where the idempotency key travels: in the `_meta` of the call. */
@@ -108,8 +107,11 @@ async function send(
     const cancelled = call.signal?.aborted ?? false;
     if (cancelled && !trace.sent) return { type: "aborted" };
     const { server } = connection;
-    const outcome = outcomeOfError(error, { tool: call.tool, server, timeoutMs, trace, cancelled });
+    const { hasServerSession } = session;
+    const failedCall = { tool: call.tool, ownName, server, timeoutMs, trace, cancelled, hasServerSession };
+    const outcome = outcomeOfError(error, failedCall);
     if (outcome.error.code === "TOOL_UNREACHABLE") connection.suspect(session, outcome.error.message);
+    if (outcome.error.code === "TOOL_CONNECTION_LOST") connection.probe(session);
     return outcome;
   } finally {
     call.signal?.removeEventListener("abort", cancel);

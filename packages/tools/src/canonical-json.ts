@@ -1,25 +1,14 @@
-import type { JsonValue } from "@planwright/plan";
-
 /**
  * JSON text with the names of each object sorted and nothing between tokens, so that equal values give equal bytes.
- * Fields that are `undefined` are left out, as JSON does.
- * @see RFC 8785, whose number and text forms are those of ECMAScript
+ * What JSON cannot carry is treated as JSON.stringify does: fields without a value are left out.
+ * @see RFC 8785, whose forms of numbers and texts, and whose order of names, are those of ECMAScript
  */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sorted(value));
-}
-
-function sorted(value: unknown): JsonValue | undefined {
-  if (Array.isArray(value)) return value.map((item) => sorted(item) ?? null);
-  if (typeof value !== "object" || value === null) return value as JsonValue | undefined;
-  const result: { [key: string]: JsonValue } = Object.create(null);
-  for (const [key, field] of Object.entries(value).toSorted(byName)) {
-    const copy = sorted(field);
-    if (copy !== undefined) result[key] = copy;
-  }
-  return result;
-}
-
-function byName([left]: [string, unknown], [right]: [string, unknown]): number {
-  return left < right ? -1 : left > right ? 1 : 0;
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`);
+  return `{${fields.join(",")}}`;
 }

@@ -19,6 +19,8 @@ export interface Session {
   readonly client: Client;
   /** True when closing the stream of a call is what cancels it (streamable HTTP from revision 2026-07-28). */
   readonly cancelsByClosing: boolean;
+  /** True when the server keeps state for this connection, under a session id. */
+  readonly hasServerSession: boolean;
   /** A call begins; it must {@link end}. */
   begin(): CallTrace;
   end(trace: CallTrace): void;
@@ -105,6 +107,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return {
     client,
     cancelsByClosing: config.type === "http" && client.getProtocolEra() === "modern",
+    hasServerSession: transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined,
     begin: () => {
       const trace = createCallTrace(String(nextTrace++));
       traces.set(trace.id, trace);

@@ -14,12 +14,17 @@ type Failure = Extract<Outcome, { type: "failed" }>;
 
 /** The call that failed. */
 export interface FailedCall {
+  /** Name in the catalogue, for messages. */
   tool: string;
+  /** The server's own name of the tool. */
+  ownName: string;
   server: string;
   timeoutMs: number;
   trace: CallTrace;
   /** True when the caller asked for its end. */
   cancelled: boolean;
+  /** True when the server keeps state for the connection, which a restart loses. */
+  hasServerSession: boolean;
 }
 
 /** JSON-RPC errors by which a server says that it did not look at the call. */
@@ -41,16 +46,22 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
   if (!trace.sent) return notSent(error, call);
   const { status } = trace;
   if (status !== undefined && (status < 200 || status >= 300)) return outcomeOfStatus(status, error, call);
-  if (error instanceof ProtocolError) return outcomeOfProtocolError(error, tool);
+  if (error instanceof ProtocolError) return outcomeOfProtocolError(error, call);
   if (error instanceof SdkError && !(error instanceof SdkHttpError)) {
     const outcome = outcomeOfSdkError(error, call);
     if (outcome !== undefined) return outcome;
   }
-  if (error instanceof SyntaxError || status !== undefined) {
+  if (isUnreadable(error)) {
     const message = `${tool}: the answer of ${server} is not a valid one, or was cut off`;
     return failed("TOOL_RESULT_INVALID", message, "unknown", true);
   }
   return lost(call);
+}
+
+/** True for an answer that came but is no message of the protocol: not JSON, of another form, or of another type. */
+function isUnreadable(error: unknown): boolean {
+  if (error instanceof SdkError) return error.code === SdkErrorCode.ClientHttpUnexpectedContent;
+  return error instanceof SyntaxError || (error instanceof Error && error.name.endsWith("ZodError"));
 }
 
 function notSent(error: unknown, { server }: FailedCall): Failure {
@@ -67,7 +78,7 @@ function lost({ tool, server }: FailedCall): Failure {
 
 /** Statuses below 500 are given before a call is looked at; behind those above it may have been made. */
 function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Failure {
-  const { server, tool, trace } = call;
+  const { server, tool, trace, ownName } = call;
   const { retryAfterMs } = trace;
   if (status === 401 || status === 403) {
     return failed(
@@ -86,14 +97,11 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
       retryAfterMs,
     );
   }
-  if (error instanceof ProtocolError && isUnknownTool(error, tool)) return notFound(tool);
-  if (status === 404) {
-    return failed(
-      "TOOL_UNREACHABLE",
-      `Server ${server} has no such endpoint or session (HTTP 404)`,
-      "none",
-      true,
-    );
+  if (error instanceof ProtocolError && isUnknownTool(error, ownName)) return notFound(tool);
+  // Servers that were restarted answer 404, as the protocol says, or 400 to an id of a session they do not know.
+  if (status === 404 || (status === 400 && call.hasServerSession && !(error instanceof ProtocolError))) {
+    const message = `Server ${server} does not know the endpoint or session (HTTP ${status})`;
+    return failed("TOOL_UNREACHABLE", message, "none", true);
   }
   if (status < 500 && status !== 408) {
     return failed(
@@ -107,8 +115,8 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
   return failed("TOOL_CONNECTION_LOST", message, "unknown", true, retryAfterMs);
 }
 
-function outcomeOfProtocolError(error: ProtocolError, tool: string): Failure {
-  if (isUnknownTool(error, tool)) return notFound(tool);
+function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedCall): Failure {
+  if (isUnknownTool(error, ownName)) return notFound(tool);
   const effect = NOT_LOOKED_AT.includes(error.code) ? "none" : "reported";
   const message = `${tool}: ${error.message.slice(0, 2_000)}`;
   const data = JsonValueSchema.safeParse(error.data);

@@ -11,12 +11,14 @@ const STABLE_MS = 10_000;
 /** A call makes a waiting connection try at once, but not more often than this. */
 const MIN_ATTEMPT_INTERVAL_MS = 500;
 
+const PROBE_INTERVAL_MS = 1_000;
+
 /** Where the connection to a server stands. */
 export interface ServerStatus {
   server: string;
   state: "connected" | "connecting" | "waiting" | "closed";
   tools: number;
-  /** Why there is no connection, while there is none. */
+  /** Why the last connection ended or did not come up, while there is none. */
   error?: string | undefined;
   /** Unix milliseconds of the next attempt, while waiting. */
   nextAttemptAt?: number | undefined;
@@ -48,6 +50,8 @@ export interface ServerConnection {
   status(): ServerStatus;
   /** The session, as soon as there is one. @throws {ServerUnreachableError} when the next attempt fails as well */
   session(signal: AbortSignal): Promise<Session>;
+  /** Looks in the background whether this session still reaches the server, at most once a second. */
+  probe(session: Session): void;
   /** This session no longer reaches the server: a new one is opened, the old one ends with its last call. */
   suspect(session: Session, reason: string): void;
   close(): Promise<void>;
@@ -74,7 +78,9 @@ export function createServerConnection(
 ): ServerConnection {
   let state: State = { name: "idle" };
   let failures = 0;
+  let lastError: ServerUnreachableError | undefined;
   let lastAttemptAt = Number.NEGATIVE_INFINITY;
+  let lastProbeAt = Number.NEGATIVE_INFINITY;
   let toolCount = 0;
   let refreshTimer: NodeJS.Timeout | undefined;
   const closing = new AbortController();
@@ -144,6 +150,7 @@ export function createServerConnection(
   function wait(error: ServerUnreachableError): void {
     if (state.name === "closed") return;
     failures += 1;
+    lastError = error;
     const backoffMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
     const delayMs = Math.round(backoffMs * (0.5 + Math.random() / 2));
     const timer = setTimeout(() => void connect(), delayMs);
@@ -175,6 +182,13 @@ export function createServerConnection(
     }
   }
 
+  function probe(session: Session): void {
+    if (state.name !== "connected" || state.session !== session) return;
+    if (performance.now() - lastProbeAt < PROBE_INTERVAL_MS) return;
+    lastProbeAt = performance.now();
+    void refresh();
+  }
+
   function scheduleRefresh(): void {
     clearTimeout(refreshTimer);
     refreshTimer = setTimeout(() => void refresh(), options.refreshMs);
@@ -199,11 +213,9 @@ export function createServerConnection(
       server,
       state: state.name === "idle" ? "connecting" : state.name,
       tools: toolCount,
+      ...(state.name === "connected" || lastError === undefined ? {} : { error: lastError.message }),
       ...(state.name === "waiting"
-        ? {
-            error: state.error.message,
-            nextAttemptAt: Math.round(Date.now() + state.until - performance.now()),
-          }
+        ? { nextAttemptAt: Math.round(Date.now() + state.until - performance.now()) }
         : {}),
     }),
     session: async (signal) => {
@@ -220,6 +232,7 @@ export function createServerConnection(
       return await abortable(next.name === "connecting" ? next.attempt : connect(), signal, server);
     },
     suspect,
+    probe,
     close: async () => {
       const last = state;
       state = { name: "closed" };

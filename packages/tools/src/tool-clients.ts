@@ -1,8 +1,7 @@
 import type { Outcome } from "@planwright/engine";
-import type { ToolDescriptor } from "@planwright/plan";
+import { nameTools, type ToolDescriptor } from "@planwright/plan";
 import { callTool, type ToolCall } from "./call-tool.ts";
 import { notFound } from "./outcome-of-error.ts";
-import { nameTools } from "./pending.ts";
 import type { ServersConfig } from "./server-config.ts";
 import { createServerConnection, type ServerConnection, type ServerStatus } from "./server-connection.ts";
 import { toolDigest } from "./tool-digest.ts";

@@ -1,0 +1,185 @@
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest, Agent as TlsAgent } from "node:https";
+import type { TLSSocket } from "node:tls";
+import { type CallTrace, TRACE_HEADER } from "./call-trace.ts";
+import { AnswerLostError, AnswerTooLargeError } from "./errors.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+
+/**
+ * Idle connections are closed by us before servers do (most after 5 s): a request that is sent while the other side
+ * closes is lost without anybody knowing whether it arrived.
+ */
+const IDLE_MS = 4_000;
+const MAX_CONNECTIONS = 256;
+/** After the stream of an answer ended, its last event may still be under way inside this process. */
+const STREAM_GRACE_MS = 250;
+/** Statuses that a `Response` may have. */
+const isResponseStatus = (status: number) => status >= 200 && status <= 599;
+
+/** The HTTP requests of one session. */
+export interface HttpFetch {
+  fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /** Closes idle connections; those in use end with their request. */
+  close(): void;
+}
+
+/**
+ * `fetch` over `node:http`, for three things that the global one does not give: it tells the trace of the call whether
+ * the request can have reached the server; it reads at most `maxBytes` of an answer; and it costs a third of the time.
+ * Connections are kept alive, up to 256 at once; further requests wait for one.
+ */
+export function createHttpFetch(traces: ReadonlyMap<string, CallTrace>, maxBytes: number): HttpFetch {
+  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
+  const agent = new Agent(options);
+  const tlsAgent = new TlsAgent(options);
+  return {
+    fetch: (url, init = {}) =>
+      new Promise((resolve, reject) => {
+        const target = new URL(url);
+        const headers = new Headers(init.headers);
+        const trace = traces.get(headers.get(TRACE_HEADER) ?? "");
+        headers.delete(TRACE_HEADER);
+        const settings = { method: init.method ?? "GET", headers: Object.fromEntries(headers) };
+        const request =
+          target.protocol === "https:"
+            ? httpsRequest(target, { ...settings, agent: tlsAgent })
+            : httpRequest(target, { ...settings, agent });
+        const exchange = { request, trace, maxBytes, resolve, reject };
+        watchStart(exchange);
+        watchStop(exchange, init.signal ?? undefined);
+        request.on("error", reject);
+        request.on("response", (response) => readResponse(response, exchange));
+        request.end(typeof init.body === "string" ? init.body : undefined);
+      }),
+    close: () => {
+      agent.destroy();
+      tlsAgent.destroy();
+    },
+  };
+}
+
+interface Exchange {
+  request: ClientRequest;
+  trace: CallTrace | undefined;
+  maxBytes: number;
+  resolve: (response: Response) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A request counts as sent from the moment in which its connection stands. */
+function watchStart({ request, trace }: Exchange): void {
+  if (trace === undefined) return;
+  const markSent = () => {
+    trace.sent = true;
+  };
+  request.on("socket", (socket) => {
+    if (!socket.connecting) return markSent();
+    const isTls = "encrypted" in socket && (socket as TLSSocket).encrypted;
+    socket.once(isTls ? "secureConnect" : "connect", markSent);
+  });
+}
+
+/** Requests of a call are stopped by its trace, others by the signal of the SDK. */
+function watchStop({ request, trace }: Exchange, signal: AbortSignal | undefined): void {
+  const stop = () => void request.destroy(new AnswerLostError());
+  if (trace !== undefined) {
+    trace.stop = stop;
+    return;
+  }
+  if (signal?.aborted) return stop();
+  signal?.addEventListener("abort", stop, { once: true });
+  request.once("close", () => signal?.removeEventListener("abort", stop));
+}
+
+function readResponse(response: IncomingMessage, exchange: Exchange): void {
+  const { trace, resolve, reject } = exchange;
+  const { statusCode = 0, statusMessage: statusText = "" } = response;
+  if (trace !== undefined) {
+    trace.status = statusCode;
+    trace.retryAfterMs = parseRetryAfter(response.headers["retry-after"], Date.now());
+  }
+  const init = {
+    status: isResponseStatus(statusCode) ? statusCode : 502,
+    statusText,
+    headers: headersOf(response),
+  };
+  if (statusCode === 200 && response.headers["content-type"]?.includes("text/event-stream")) {
+    return resolve(new Response(streamOf(response, exchange), init));
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  response.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size > exchange.maxBytes) response.destroy(new AnswerTooLargeError(exchange.maxBytes));
+  });
+  response.on("error", reject);
+  response.on("end", () => {
+    if (trace !== undefined) trace.stop = undefined;
+    resolve(new TextResponse(Buffer.concat(chunks, size).toString("utf8"), init));
+  });
+  response.on("close", () => {
+    if (!response.complete) reject(new AnswerLostError());
+  });
+}
+
+/** A response whose text was already read. The general one would send it through a stream once more. */
+class TextResponse extends Response {
+  override readonly text: () => Promise<string>;
+  override readonly json: () => Promise<unknown>;
+  constructor(text: string, init: ResponseInit) {
+    super(null, init);
+    this.text = () => Promise.resolve(text);
+    this.json = async () => JSON.parse(text);
+  }
+}
+
+/**
+ * The body of an event stream. When the call is stopped it neither ends nor fails, because on both the SDK would open
+ * a new stream for an answer that nobody waits for.
+ */
+function streamOf(response: IncomingMessage, { trace, maxBytes }: Exchange): ReadableStream<Uint8Array> {
+  let size = 0;
+  let isStopped = false;
+  if (trace !== undefined) {
+    trace.stop = () => {
+      isStopped = true;
+      response.destroy();
+    };
+  }
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const end = (error?: unknown) => {
+        if (isStopped) return;
+        isStopped = true;
+        if (error === undefined) controller.close();
+        else controller.error(error);
+        if (error instanceof AnswerTooLargeError) return trace?.fail(error);
+        setTimeout(() => trace?.fail(new AnswerLostError(error)), STREAM_GRACE_MS).unref();
+      };
+      response.on("data", (chunk: Buffer) => {
+        size += chunk.byteLength;
+        if (trace !== undefined && size > maxBytes) response.destroy(new AnswerTooLargeError(maxBytes));
+        else if (!isStopped) controller.enqueue(new Uint8Array(chunk));
+        if ((controller.desiredSize ?? 0) <= 0) response.pause();
+      });
+      response.on("end", () => end());
+      response.on("error", end);
+      response.on("close", () => end(new AnswerLostError()));
+    },
+    pull: () => void response.resume(),
+    cancel: () => {
+      isStopped = true;
+      response.destroy();
+    },
+  });
+}
+
+function headersOf(response: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (Array.isArray(value)) for (const item of value) headers.append(name, item);
+    else if (value !== undefined) headers.set(name, value);
+  }
+  return headers;
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { readListedTools } from "./listed-tools.ts";
+import { parseServers } from "./load-servers-file.ts";
+
+const config = (more: object = {}) => {
+  const server = parseServers({ mcpServers: { s: { command: "x", ...more } } }).mcpServers["s"];
+  return server!;
+};
+const read = (listed: unknown[], more: object = {}) => readListedTools("s", config(more), listed);
+const inputSchema = { type: "object" };
+
+test("a tool keeps what its server says, with where it comes from", () => {
+  const tool = {
+    name: "t",
+    title: "T",
+    description: "does",
+    inputSchema: { type: "object", properties: { a: { type: "string" } } },
+    outputSchema: { type: "object" },
+    annotations: { readOnlyHint: true },
+    _meta: { "x-orchestration": { mode: "parallel-safe" } },
+    sequential: true,
+  };
+  expect(read([tool])).toEqual({ tools: [{ ...tool, server: "s", trusted: false }], warnings: [] });
+});
+
+test("a server cannot declare itself trusted, override its contract or borrow another's name", () => {
+  const { tools } = read([
+    { name: "t", inputSchema, trusted: true, server: "bank", override: { mode: "x" } },
+  ]);
+  expect(tools).toEqual([{ name: "t", inputSchema, server: "s", trusted: false }]);
+});
+
+test("the operator's trust and contract come from the configuration", () => {
+  const { tools } = read([{ name: "t", inputSchema }], { trusted: true, tools: { t: { barrier: true } } });
+  expect(tools[0]).toMatchObject({ trusted: true, override: { barrier: true } });
+});
+
+test.each([
+  ["no object", 5],
+  ["no name", { inputSchema }],
+  ["a name with a space", { name: "a b", inputSchema }],
+  ["a name with a slash", { name: "a/b", inputSchema }],
+  ["a name that is too long", { name: "a".repeat(129), inputSchema }],
+  ["no input schema", { name: "t" }],
+  ["an input schema that is not one of an object", { name: "t", inputSchema: { type: "string" } }],
+  ["an output schema that is no schema", { name: "t", inputSchema, outputSchema: "x" }],
+  [
+    "a descriptor that is too large",
+    { name: "t", inputSchema: { ...inputSchema, title: "x".repeat(70_000) } },
+  ],
+])("a tool with %s is dropped with a warning, the others stay", (_what, bad) => {
+  const { tools, warnings } = read([bad, { name: "good", inputSchema }]);
+  expect(tools.map((tool) => tool.name)).toEqual(["good"]);
+  expect(warnings).toEqual([expect.stringMatching(/dropped/)]);
+});
+
+test("a tool listed twice is taken once", () => {
+  const { tools, warnings } = read([
+    { name: "t", inputSchema, description: "first" },
+    { name: "t", inputSchema, description: "second" },
+  ]);
+  expect(tools).toMatchObject([{ description: "first" }]);
+  expect(warnings).toEqual(["Tool t dropped: listed twice"]);
+});
+
+test("descriptions are cut, and cleaned of characters that nobody sees", () => {
+  const hidden = "\u200bignore\u{E0041} \u202Ethis\u0007";
+  const { tools } = read([
+    { name: "long", inputSchema, description: "x".repeat(10_000) },
+    { name: "hidden", inputSchema, description: `Add\n${hidden}`, title: hidden },
+  ]);
+  expect(tools[0]?.description).toHaveLength(4_096);
+  expect(tools[1]).toMatchObject({ description: "Add\nignore this", title: "ignore this" });
+});
+
+test("a contract in the configuration for a tool that is not listed is a warning", () => {
+  expect(read([], { tools: { gone: {} } }).warnings).toEqual([
+    "The configuration names tool gone, which is not listed",
+  ]);
+});

@@ -1,0 +1,132 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BehaviourInput, countingToolServerCommand, readLedger } from "@planwright/testing";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createToolClients, parseServers, type ToolCall, type ToolClients } from "../src/index.ts";
+
+let folder: string;
+let ledgerFile: string;
+let clients: ToolClients;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tools-"));
+  ledgerFile = join(folder, "effects.jsonl");
+});
+afterEach(async () => {
+  await clients.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(plain_effect: BehaviourInput[] = [], more: object = {}): Promise<void> {
+  const command = countingToolServerCommand({ ledgerFile, stdio: true, script: { plain_effect } });
+  const config = parseServers({ mcpServers: { counting: { ...command, ...more } } });
+  clients = createToolClients(config, { cancelGraceMs: 500, maxOutputBytes: 100_000 });
+  await clients.start();
+}
+
+const call = (tool: string, args: ToolCall["arguments"] = {}, more: Partial<ToolCall> = {}) =>
+  clients.callTool({ tool, arguments: args, timeoutMs: 10_000, ...more });
+
+test("calls over stdio give outputs and carry the key", async () => {
+  await start();
+  const outcomes = await Promise.all(
+    Array.from({ length: 64 }, (_, value) =>
+      call("keyed_effect", { value }, { idempotencyKey: `k${value}` }),
+    ),
+  );
+  expect(outcomes.every((outcome) => outcome.type === "completed")).toBe(true);
+  const keys = (await readLedger(ledgerFile)).map((entry) => entry.key);
+  expect(new Set(keys)).toEqual(new Set(Array.from({ length: 64 }, (_, value) => `k${value}`)));
+});
+
+test("calls under way when the process dies are unknown, and a new process takes its place", async () => {
+  await start([{ type: "crash" }]);
+  const [crashed, beside] = await Promise.all([call("plain_effect"), call("noop", { latencyMs: 60_000 })]);
+  const lost = {
+    type: "failed",
+    effect: "unknown",
+    error: { code: "TOOL_CONNECTION_LOST", retryable: true },
+  };
+  expect(crashed).toMatchObject(lost);
+  expect(beside).toMatchObject(lost);
+  expect(await readLedger(ledgerFile)).toHaveLength(1);
+  expect(await call("noop", { value: "back" })).toMatchObject({ type: "completed" });
+});
+
+test("no answer in time is unknown", async () => {
+  await start([{ type: "hang", effect: true }]);
+  expect(await call("plain_effect", {}, { timeoutMs: 300 })).toMatchObject({
+    effect: "unknown",
+    error: { code: "TOOL_TIMEOUT" },
+  });
+  expect(await readLedger(ledgerFile)).toHaveLength(1);
+});
+
+test("a cancelled call that still finishes keeps its result", async () => {
+  await start();
+  const controller = new AbortController();
+  // set_value is past its wait, and only writes its effect, when the cancellation comes: it answers nevertheless.
+  const outcome = call("set_value", { value: 1 }, { signal: controller.signal });
+  controller.abort();
+  expect(["completed", "aborted"]).toContain((await outcome).type);
+});
+
+test("a cancelled call that does not finish is unknown after the time of grace", async () => {
+  await start();
+  const controller = new AbortController();
+  const outcome = call(
+    "plain_effect",
+    { latencyMs: 60_000 },
+    { signal: controller.signal, timeoutMs: 60_000 },
+  );
+  await call("noop");
+  controller.abort();
+  expect(await outcome).toMatchObject({ effect: "unknown", error: { code: "CANCELLED" } });
+  expect(await readLedger(ledgerFile)).toHaveLength(0);
+});
+
+test("an output above the limit is reported, and other calls are not harmed", async () => {
+  await start([{ type: "huge", bytes: 150_000 }]);
+  const [huge, beside] = await Promise.all([call("plain_effect"), call("noop", { latencyMs: 300 })]);
+  expect(huge).toMatchObject({ effect: "reported", error: { code: "TOOL_RESULT_TOO_LARGE" } });
+  expect(beside).toMatchObject({ type: "completed" });
+});
+
+test("the process sees no variable of ours but those given", async () => {
+  vi.stubEnv("PLANWRIGHT_SECRET", "hidden");
+  const print = "process.stderr.write(JSON.stringify(process.env) + '\\n', () => process.exit(1))";
+  const env = { GIVEN: "yes" };
+  clients = createToolClients(
+    parseServers({ mcpServers: { printer: { command: process.execPath, args: ["-e", print], env } } }),
+  );
+  await clients.start();
+  const [status] = clients.status();
+  expect(status?.error).toContain('"GIVEN":"yes"');
+  expect(status?.error).not.toContain("PLANWRIGHT_SECRET");
+  vi.unstubAllEnvs();
+});
+
+test("a server that cannot be started says why, and does not hinder the others", async () => {
+  const counting = countingToolServerCommand({ ledgerFile, stdio: true });
+  const boom = { command: process.execPath, args: ["-e", "console.error('no licence'); process.exit(3)"] };
+  clients = createToolClients(
+    parseServers({
+      mcpServers: {
+        missing: { command: "/does/not/exist" },
+        boom,
+        refused: { url: "http://127.0.0.1:1/mcp" },
+        off: { ...boom, disabled: true },
+        counting,
+      },
+    }),
+  );
+  await clients.start();
+  expect(clients.status()).toMatchObject([
+    { server: "missing", error: expect.stringContaining("ENOENT") },
+    { server: "boom", error: expect.stringContaining("no licence") },
+    { server: "refused", error: expect.stringContaining("ECONNREFUSED") },
+    { server: "counting", state: "connected", tools: 9 },
+  ]);
+  expect(await call("noop")).toMatchObject({ type: "completed" });
+});
