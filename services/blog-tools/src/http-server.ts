@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import {
   hostHeaderValidation,
   type NodeIncomingMessageLike,
@@ -6,6 +6,7 @@ import {
   toNodeHandler,
 } from "@modelcontextprotocol/node";
 import { createMcpHandler } from "@modelcontextprotocol/server";
+import { createHealthHandler } from "@planwright/runtime";
 import { type BlogServerOptions, createBlogServer } from "./mcp-server.ts";
 
 /** Largest accepted request body; the longest content fits in twice, escaped. */
@@ -20,6 +21,8 @@ export interface HttpServerOptions extends BlogServerOptions {
   port: number;
   /** Names that may stand in the Host and Origin headers, beside those of this machine and `host`. */
   allowedHosts: readonly string[];
+  /** Aborted before `close()`: from then on the server is not ready, and connections end with their call. */
+  stopping: AbortSignal;
 }
 
 /** A server that listens. */
@@ -36,7 +39,7 @@ export interface HttpServer {
  * browser of someone on this machine (DNS rebinding). Health checks are exempt: kubelets use addresses of pods.
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { database, onError } = options;
+  const { database, onError, stopping } = options;
   const names = [...LOCAL_NAMES, bracketed(options.host), ...options.allowedHosts];
   const isHostAllowed = hostHeaderValidation(names);
   const isOriginAllowed = originValidation(names);
@@ -47,37 +50,31 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: (error) => onError(error, "mcp"),
   });
-  let closing = false;
-
+  const answerHealth = createHealthHandler({ checks: { mongodb: () => database.ping() }, stopping });
   const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 65_000 }, (request, response) => {
-    const answer = (status: number, text: string) => {
-      response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${text}\n`);
-    };
-    switch (request.url?.split("?", 1)[0]) {
-      case "/healthz":
-        return answer(200, "ok");
-      case "/readyz":
-        if (closing) return answer(503, "shutting down");
-        return void database.ping().then(
-          () => answer(200, "ok"),
-          () => answer(503, "MongoDB does not answer"),
-        );
-      case "/mcp":
-        if (closing) response.setHeader("connection", "close");
-        if (isHostAllowed(request, response) && isOriginAllowed(request, response)) {
-          // Differs from the adapter's own type only in how optional fields are declared.
-          void serveMcp(request as NodeIncomingMessageLike, response);
-        }
-        return;
-      default:
-        return answer(404, "not found; the MCP endpoint is /mcp");
-    }
+    response.once("finish", () => {
+      if (stopping.aborted) setImmediate(() => server.closeIdleConnections());
+    });
+    void route(request, response).catch((error: unknown) => {
+      onError(error, "http");
+      response.destroy();
+    });
   });
+
+  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (await answerHealth(request, response)) return;
+    if (request.url?.split("?", 1)[0] !== "/mcp") {
+      response.writeHead(404, { "content-type": "text/plain" }).end("not found; the MCP endpoint is /mcp\n");
+    } else if (isHostAllowed(request, response) && isOriginAllowed(request, response)) {
+      // Differs from the adapter's own type only in how optional fields are declared.
+      await serveMcp(request as NodeIncomingMessageLike, response);
+    }
+  }
+
   const port = await listen(server, options);
   return {
     url: `http://${bracketed(options.host)}:${port}/mcp`,
     close: async () => {
-      closing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_MS);

@@ -1,29 +1,38 @@
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { createLogger, createShutdown, parseSettings } from "@planwright/runtime";
 import { openBlogDatabase } from "./database.ts";
 import { SettingsSchema } from "./env.ts";
 import { startHttpServer } from "./http-server.ts";
-import { createBlogServer } from "./mcp-server.ts";
+import { serveOverStdio } from "./stdio-server.ts";
 
-const settings = SettingsSchema.parse(process.env);
-const log = (record: object) => process.stderr.write(`${JSON.stringify(record)}\n`);
-const onError = (error: unknown, tool: string) =>
-  log({ level: "error", tool, message: error instanceof Error ? error.message : String(error) });
-
+const settings = parseSettings(SettingsSchema, process.env);
+const isStdio = process.argv.includes("--stdio");
+const logger = createLogger({
+  service: "blog-tools",
+  level: settings.LOG_LEVEL,
+  // Over stdio the standard output belongs to the protocol.
+  ...(isStdio ? { destination: { write: (line) => void process.stderr.write(line) } } : {}),
+});
+const shutdown = createShutdown({ logger, timeoutMs: 20_000 });
 const database = await openBlogDatabase(settings.MONGODB_URL);
-const server = process.argv.includes("--stdio")
-  ? serveStdio(() => createBlogServer({ database, onError }))
-  : await startHttpServer({
-      database,
-      onError,
-      host: settings.HOST,
-      port: settings.PORT,
-      allowedHosts: settings.ALLOWED_HOSTS,
-    });
-log({ level: "info", message: "url" in server ? `listening at ${server.url}` : "serving on stdio" });
+const onError = (error: unknown, tool: string) => logger.error({ err: error, tool }, "a tool failed");
 
-const stop = async () => {
-  await server.close();
-  await database.close();
-};
-process.once("SIGTERM", () => void stop());
-process.once("SIGINT", () => void stop());
+if (isStdio) {
+  const server = serveOverStdio({
+    database,
+    onError,
+    onEnd: () => void shutdown.run("standard input ended"),
+  });
+  shutdown.add("server", () => server.close());
+} else {
+  const server = await startHttpServer({
+    database,
+    onError,
+    host: settings.HOST,
+    port: settings.PORT,
+    allowedHosts: settings.ALLOWED_HOSTS,
+    stopping: shutdown.signal,
+  });
+  shutdown.add("server", () => server.close());
+  logger.info({ url: server.url }, "blog-tools ready");
+}
+shutdown.add("database", () => database.close());

@@ -1,0 +1,64 @@
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+
+/** A result, reduced to what the tests look at. */
+export type Answer = { output: Record<string, unknown> } | { refusal: string };
+
+/** Calls tools as any MCP client does. */
+export interface BlogClient {
+  client: Client;
+  call(tool: string, args: Record<string, unknown>, key?: string): Promise<Answer>;
+  /** As `call`, for calls that must succeed. */
+  output(tool: string, args: Record<string, unknown>, key?: string): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+/** How to run the service from its source. */
+export function serviceCommand(...args: string[]): { command: string; args: string[] } {
+  const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+  const loader = createRequire(import.meta.url).resolve("tsx");
+  return {
+    command: process.execPath,
+    args: ["--import", loader, "-C", "@planwright/source", main, ...args],
+  };
+}
+
+/** A client of the newest protocol over streamable HTTP. */
+export async function connectOverHttp(url: string): Promise<BlogClient> {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return toBlogClient(client);
+}
+
+/** A client that starts the service as its child. */
+export async function connectOverStdio(mongodbUrl: string): Promise<BlogClient> {
+  const client = new Client({ name: "test", version: "1" });
+  const env = { MONGODB_URL: mongodbUrl };
+  await client.connect(new StdioClientTransport({ ...serviceCommand("--stdio"), env, stderr: "ignore" }));
+  return toBlogClient(client);
+}
+
+function toBlogClient(client: Client): BlogClient {
+  const call: BlogClient["call"] = async (name, args, key) => {
+    const _meta = key === undefined ? {} : { "dev.planwright/idempotencyKey": key };
+    return toAnswer(await client.callTool({ name, arguments: args, _meta }));
+  };
+  return {
+    client,
+    call,
+    output: async (tool, args, key) => {
+      const answer = await call(tool, args, key);
+      if ("refusal" in answer) throw new TypeError(`${tool}: ${answer.refusal}`);
+      return answer.output;
+    },
+    close: () => client.close(),
+  };
+}
+
+function toAnswer({ isError, content, structuredContent }: CallToolResult): Answer {
+  const texts = content.map((block) => (block.type === "text" ? block.text : ""));
+  if (isError) return { refusal: texts.join("\n") };
+  return { output: structuredContent as Record<string, unknown> };
+}
