@@ -1,22 +1,22 @@
 import { CodedError } from "@planwright/plan";
 
-/** Redis would throw jobs away when its memory is full. */
+/** Redis may throw keys away when memory runs out, and jobs with them. Workers do not start on such a server. */
 export class RedisEvictsError extends CodedError<{ policy: string }> {
   readonly code = "REDIS_EVICTS";
   readonly retryable = false;
-  constructor(facts: { policy: string }) {
+  constructor(policy: string) {
     super(
-      `Redis runs with maxmemory-policy ${facts.policy}; the queues need noeviction (redis-cli config set maxmemory-policy noeviction)`,
-      facts,
+      `Redis has maxmemory-policy "${policy}"; the queue needs "noeviction". Start Redis with --maxmemory-policy noeviction, or run: redis-cli config set maxmemory-policy noeviction`,
+      { policy },
     );
   }
 }
 
-/** A job was not taken by Redis. The sweeper finds what it spoke of. */
-export class OfferFailedError extends CodedError<{ queue: string; id: string }> {
-  readonly code = "OFFER_FAILED";
+/** A hint was given up: too many wait for a Redis that does not answer. The sweeper finds the work. */
+export class OfferDroppedError extends CodedError<{ queue: string; pending: number }> {
+  readonly code = "OFFER_DROPPED";
   readonly retryable = true;
-  constructor(facts: { queue: string; id: string }, cause: unknown) {
-    super(`Redis did not take the job for ${facts.id}; the sweeper will find it`, facts, { cause });
+  constructor(facts: { queue: string; pending: number }) {
+    super(`A hint for the ${facts.queue} queue was dropped: ${facts.pending} wait for Redis already`, facts);
   }
 }

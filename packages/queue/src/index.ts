@@ -1,5 +1,11 @@
-export { OfferFailedError, RedisEvictsError } from "./errors.ts";
-export type { QueueName } from "./names.ts";
-export { createQueueWorker, type QueueWorker, type QueueWorkerOptions } from "./queue-worker.ts";
+export { OfferDroppedError, RedisEvictsError } from "./errors.ts";
+export { executionJobId } from "./job.ts";
+export { DEFAULT_PREFIX, type QueueName } from "./names.ts";
+export {
+  createQueueWorker,
+  type QueueWorker,
+  type QueueWorkerOptions,
+} from "./queue-worker.ts";
 export { createQueues, type Queues, type QueuesOptions } from "./queues.ts";
+export type { OnError } from "./report-errors.ts";
 export { createSweeper, type Sweeper, type SweeperOptions } from "./sweeper.ts";

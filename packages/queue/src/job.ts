@@ -1,5 +1,10 @@
 import { z } from "zod";
 
-/** What a job carries: the id to look at, nothing else (DESIGN §6). */
-export const JobDataSchema = z.object({ id: z.string().min(1).max(100) });
+/** What a job carries: a hint to look at one thing, and nothing that MongoDB does not know. */
+export const JobDataSchema = z.object({ id: z.string().min(1).max(128) });
 export type JobData = z.infer<typeof JobDataSchema>;
+
+/** Job ids are stable, so that offering twice queues once. Without ":", which BullMQ keeps for itself. */
+export function executionJobId(planId: string, epoch: number): string {
+  return `${planId}-${epoch}`;
+}

@@ -1,96 +1,119 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { UnrecoverableError, Worker } from "bullmq";
-import { Redis } from "ioredis";
-import { RedisEvictsError } from "./errors.ts";
+import type { Redis } from "ioredis";
+import { connect, requireNoEviction } from "./connection.ts";
 import { type JobData, JobDataSchema } from "./job.ts";
 import { DEFAULT_PREFIX, type QueueName } from "./names.ts";
+import { type OnError, reportOnce } from "./report-errors.ts";
 
-/** Settings of {@link createQueueWorker}. */
+/** How long starting waits for a Redis that does not answer, in milliseconds. */
+const START_WAIT_MS = 3_000;
+const ABORT_WAIT_MS = 2_000;
+/** "Out of the way": how often a job was lost says nothing here, MongoDB counts claims. */
+const NO_STALLED_LIMIT = 1_000_000;
+
+/** What a worker does. */
 export interface QueueWorkerOptions {
   redisUrl: string;
-  /** Prefix of all keys in Redis. Default "planwright". */
-  prefix?: string | undefined;
+  /** The prefix that the offering side uses; default "planwright". */
+  prefix?: string;
   queue: QueueName;
-  /** Jobs handled at once. */
+  /** Jobs under way at once, from 1. */
   concurrency: number;
-  /** Looks at what the job speaks of. Whatever it throws ends the job; the sweeper is the one who tries again. */
+  /**
+   * Looks at one request or plan. A job is a hint and may come twice or late: MongoDB decides whether there is work.
+   * A rejection is reported and the job is gone; the sweeper brings the work back. `signal` is aborted when the worker closes
+   * and its grace is over.
+   */
   handle: (id: string, signal: AbortSignal) => Promise<void>;
-  onError: (error: Error) => void;
+  /** Hears of trouble, the same words once in 10 s. */
+  onError: OnError;
 }
 
-/** Takes jobs as they come. */
+/** A worker that takes jobs. */
 export interface QueueWorker {
-  /** Takes no more jobs and lets go of the ones under way: their work is in MongoDB. */
-  close(): Promise<void>;
+  /** True while Redis answers and jobs are taken. */
+  isConnected(): boolean;
+  /**
+   * Takes no more jobs, waits for those under way, aborts them after `graceMs` (default 10,000), disconnects. Never rejects.
+   */
+  close(graceMs?: number): Promise<void>;
 }
-
-/** How long a job may be silent before another worker gets it, in milliseconds. */
-const LOCK_MS = 30_000;
-/** How long the first answer of Redis is waited for, in milliseconds. */
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Starts a worker. A Redis that is away only delays: the worker connects by itself when it is back.
- * @throws {RedisEvictsError} if Redis may evict keys
+ * Starts to take jobs from a queue. A Redis that is away, restarted or emptied only delays: the worker connects again by
+ * itself, and when Redis does not answer within 3 s of the start it begins later, once it does.
+ * @throws {RedisEvictsError} when Redis answers in that time and may throw jobs away; later it is reported instead
  */
 export async function createQueueWorker(options: QueueWorkerOptions): Promise<QueueWorker> {
-  const { redisUrl, prefix = DEFAULT_PREFIX, queue, concurrency, handle, onError } = options;
-  const connection = new Redis(redisUrl, {
-    maxRetriesPerRequest: null,
-    retryStrategy: (tries) => Math.min(tries * 100, 2_000),
+  const report = reportOnce(options.onError);
+  const client = connect(options.redisUrl, report);
+  let worker: Worker<JobData> | undefined;
+  let isClosing = false;
+
+  const starting = requireNoEviction(client).then(() => {
+    if (isClosing) return;
+    worker = openWorker(options, client, report);
+    worker.run().catch(report);
   });
-  connection.on("error", onError);
+  const patience = new AbortController();
+  const patienceOver = delay(START_WAIT_MS, undefined, { signal: patience.signal }).catch(() => undefined);
   try {
-    await refuseEviction(redisUrl, onError);
+    await Promise.race([starting, patienceOver]);
   } catch (error) {
-    connection.disconnect();
+    client.disconnect();
     throw error;
+  } finally {
+    patience.abort();
   }
+  starting.catch((error: unknown) => {
+    if (isClosing) return;
+    isClosing = true;
+    client.disconnect();
+    report(error);
+  });
+
+  return {
+    isConnected: () => !isClosing && client.status === "ready",
+    async close(graceMs = 10_000) {
+      if (isClosing) return;
+      isClosing = true;
+      const closed = worker?.close().catch(report) ?? Promise.resolve();
+      if (!(await endsWithin(closed, graceMs))) {
+        worker?.cancelAllJobs("the worker is closing");
+        await endsWithin(closed, ABORT_WAIT_MS);
+      }
+      client.disconnect();
+    },
+  };
+}
+
+function openWorker(options: QueueWorkerOptions, connection: Redis, report: OnError): Worker<JobData> {
+  const { prefix = DEFAULT_PREFIX, queue, concurrency, handle } = options;
   const worker = new Worker<JobData>(
     queue,
-    async (job, _token, signal) => {
+    async (job, _token, signal = new AbortController().signal) => {
       const data = JobDataSchema.safeParse(job.data);
       if (!data.success) throw new UnrecoverableError(`The job ${job.id ?? ""} carries no id`);
-      await handle(data.data.id, signal ?? new AbortController().signal);
+      await handle(data.data.id, signal);
     },
     {
       connection,
       prefix,
       concurrency,
-      lockDuration: LOCK_MS,
-      stalledInterval: LOCK_MS,
-      // Jobs are hints: one that was dropped is found by the sweeper, one that comes twice finds nothing to claim.
-      maxStalledCount: 1_000,
-      skipVersionCheck: true,
+      autorun: false,
+      maxStalledCount: NO_STALLED_LIMIT,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
     },
   );
-  worker.on("error", onError);
-  worker.on("failed", (_job, error) => onError(error));
-  return {
-    async close() {
-      await worker.close(true);
-      connection.disconnect();
-    },
-  };
+  worker.on("error", report);
+  worker.on("failed", (_job, error) => report(error));
+  return worker;
 }
 
-/** Asks Redis for its policy. One that does not answer now is asked no further: it is away, not wrong. */
-async function refuseEviction(redisUrl: string, onError: (error: Error) => void): Promise<void> {
-  const asking = new Redis(redisUrl, {
-    lazyConnect: true,
-    maxRetriesPerRequest: 1,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: CONNECT_TIMEOUT_MS,
-    retryStrategy: () => null,
-  });
-  asking.on("error", onError);
-  try {
-    const info = await asking.info("memory");
-    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
-    if (policy !== undefined && policy !== "noeviction") throw new RedisEvictsError({ policy });
-  } catch (error) {
-    if (error instanceof RedisEvictsError) throw error;
-    onError(error instanceof Error ? error : new RedisEvictsError({ policy: String(error) }));
-  } finally {
-    asking.disconnect();
-  }
+async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const timeout = delay(timeoutMs, false, { signal: timer.signal }).catch(() => false);
+  return Promise.race([work.then(() => true), timeout]).finally(() => timer.abort());
 }

@@ -1,73 +1,84 @@
-import type { PlanId, RequestId } from "@planwright/plan";
 import { Queue } from "bullmq";
-import { Redis } from "ioredis";
-import { OfferFailedError } from "./errors.ts";
-import type { JobData } from "./job.ts";
+import { connect } from "./connection.ts";
+import { OfferDroppedError } from "./errors.ts";
+import { executionJobId, type JobData } from "./job.ts";
 import { DEFAULT_PREFIX, type QueueName } from "./names.ts";
+import { type OnError, reportOnce } from "./report-errors.ts";
 
-/** Settings of {@link createQueues}. */
+/** Hints that wait for a Redis that is away. More are dropped; sweepers find what they were about. */
+const MAX_PENDING = 10_000;
+const CLOSE_WAIT_MS = 1_000;
+
+/** Where the queues are. */
 export interface QueuesOptions {
   redisUrl: string;
-  /** Prefix of all keys in Redis. Default "planwright". */
-  prefix?: string | undefined;
-  /** Told of offers that Redis did not take and of connection troubles; nothing is lost by them. */
-  onError?: ((error: Error) => void) | undefined;
+  /** Before every key in Redis; default "planwright". Workers need the same. */
+  prefix?: string;
+  /** Hears of trouble, the same words once in 10 s; default: nobody does. */
+  onError?: OnError;
+  /** Hints that may wait for Redis; default 10,000. */
+  maxPending?: number;
 }
 
-/** Offers work to whoever has time. An offer never throws and never waits: MongoDB already holds the work. */
+/** The offering side of both queues. */
 export interface Queues {
-  offerPlanning(requestId: RequestId): void;
-  /** @param epoch - of the plan now: one job an epoch, however often it is offered */
-  offerExecution(planId: PlanId, epoch: number): void;
+  /** Hints that a request waits for its plan. Never throws, never waits; the same request is queued once. */
+  offerPlanning(requestId: string): void;
+  /** Hints that a plan may be executed. Never throws, never waits; the same plan and epoch are queued once. */
+  offerExecution(planId: string, epoch: number): void;
+  /** Lets hints under way go out for at most 1 s, then disconnects. */
   close(): Promise<void>;
 }
 
-/** Offers under way at most; more are dropped at once, since Redis is away. */
-const MAX_PENDING_OFFERS = 10_000;
-
-/** Producers of both queues over one connection that gives up quickly. */
-export function createQueues({
-  redisUrl,
-  prefix = DEFAULT_PREFIX,
-  onError = () => {},
-}: QueuesOptions): Queues {
-  const connection = new Redis(redisUrl, {
-    maxRetriesPerRequest: 1,
-    connectTimeout: 2_000,
-    commandTimeout: 5_000,
-    retryStrategy: (tries) => Math.min(tries * 100, 2_000),
-  });
-  connection.on("error", onError);
-  const open = (name: QueueName): Queue<JobData> => {
-    const queue = new Queue<JobData>(name, { connection, prefix, skipVersionCheck: true });
-    queue.on("error", onError);
+/**
+ * Opens both queues without waiting for Redis. While Redis is away hints wait in memory, up to a limit; they are hints only:
+ * what is lost on the way, or by Redis itself, is found in MongoDB by the sweepers.
+ */
+export function createQueues(options: QueuesOptions): Queues {
+  const { redisUrl, prefix = DEFAULT_PREFIX, maxPending = MAX_PENDING } = options;
+  const report = reportOnce(options.onError ?? (() => undefined));
+  const client = connect(redisUrl, report);
+  const queueOf = (name: QueueName) => {
+    const queue = new Queue<JobData>(name, {
+      connection: client,
+      prefix,
+      defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+      streams: { events: { maxLen: 100 } },
+    });
+    queue.on("error", report);
     return queue;
   };
-  const planning = open("planning");
-  const execution = open("execution");
-  const pending = new Set<Promise<unknown>>();
+  const queues = { planning: queueOf("planning"), execution: queueOf("execution") };
+  const pending = new Set<Promise<void>>();
+  let isClosed = false;
 
-  function offer(queue: Queue<JobData>, id: string, jobId: string): void {
-    if (pending.size >= MAX_PENDING_OFFERS) return;
-    const offered = queue
-      .add("look", { id }, { jobId, removeOnComplete: true, removeOnFail: true })
-      .catch((error: unknown) => onError(new OfferFailedError({ queue: queue.name, id }, error)))
-      .finally(() => pending.delete(offered));
-    pending.add(offered);
+  function offer(name: QueueName, jobId: string, id: string): void {
+    if (isClosed) return;
+    if (pending.size >= maxPending) {
+      report(new OfferDroppedError({ queue: name, pending: maxPending }));
+      return;
+    }
+    const sent = queues[name]
+      .add(name, { id }, { jobId })
+      .then(() => undefined, report)
+      .finally(() => pending.delete(sent));
+    pending.add(sent);
   }
 
   return {
-    offerPlanning: (requestId) => offer(planning, requestId, requestId),
-    offerExecution: (planId, epoch) => offer(execution, planId, `${planId}-${epoch}`),
+    offerPlanning: (requestId) => offer("planning", requestId, requestId),
+    offerExecution: (planId, epoch) => offer("execution", executionJobId(planId, epoch), planId),
     async close() {
+      if (isClosed) return;
+      isClosed = true;
       let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise((resolve) => {
-        timer = setTimeout(resolve, 1_000);
+      const patience = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_WAIT_MS);
       });
-      await Promise.race([Promise.allSettled(pending), patience]);
+      await Promise.race([Promise.all(pending), patience]);
       clearTimeout(timer);
-      await Promise.allSettled([planning.close(), execution.close()]);
-      connection.disconnect();
+      client.disconnect(); // pending commands reject; `report` hears of them, nobody waits
+      await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
     },
   };
 }

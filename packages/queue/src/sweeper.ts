@@ -1,59 +1,69 @@
-/** Settings of {@link createSweeper}. */
+import { type OnError, reportOnce } from "./report-errors.ts";
+
+/** What a sweeper looks for, and how often. */
 export interface SweeperOptions {
-  /** Pause between sweeps, in milliseconds; each is varied by a fifth so that processes do not sweep together. */
+  /** Pause between two looks, in milliseconds; each is drawn from 0.5 to 1.5 times that, so that processes spread out. */
   everyMs: number;
-  /** Ids that are due and that nobody holds, oldest first. */
-  find: (limit: number) => Promise<string[]>;
-  /** Ids that could be taken on now. */
+  /** Ids of work that nobody does, from MongoDB; at most `limit`. */
+  find: (limit: number) => Promise<readonly string[]>;
+  /** How much this process could take on now; at 0 it does not look. */
   capacity: () => number;
+  /** Takes one on; ids still under way here are not handed over again. A rejection is reported, the next look tries again. */
   handle: (id: string) => Promise<void>;
-  onError: (error: Error) => void;
+  /** Hears of trouble, the same words once in 10 s. */
+  onError: OnError;
+  /** Uniform in [0, 1); default Math.random. */
+  random?: () => number;
 }
 
-/** Finds what the queue lost. */
+/** A sweeper at work. */
 export interface Sweeper {
-  /** Resolves when no sweep is under way. */
+  /** Ends the looking; resolves when no look is under way. What was handed over goes on. */
   stop(): Promise<void>;
 }
 
-/** Sweeps until stopped; one sweep at a time, each as large as there is capacity. */
-export function createSweeper({ everyMs, find, capacity, handle, onError }: SweeperOptions): Sweeper {
+/**
+ * Finds the work that the queue lost, again and again: the reason why Redis may lose everything at any time.
+ * One look at a time; the first one at once. A failed look is reported and the next one comes as usual.
+ */
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { everyMs, find, capacity, handle, random = Math.random } = options;
+  const report = reportOnce(options.onError);
+  const underWay = new Set<string>();
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
-  let underWay: Promise<void> = Promise.resolve();
+  let looking = look();
 
-  async function sweep(): Promise<void> {
-    const limit = capacity();
-    if (limit === 0) return;
+  async function look(): Promise<void> {
     try {
-      const ids = await find(limit);
-      const handled = await Promise.allSettled(ids.map((id) => handle(id)));
-      for (const result of handled) if (result.status === "rejected") onError(asError(result.reason));
+      const limit = capacity();
+      if (limit > 0) for (const id of await find(limit)) begin(id);
     } catch (error) {
-      onError(asError(error));
+      report(error);
     }
-  }
-
-  function schedule(): void {
     if (isStopped) return;
     timer = setTimeout(
       () => {
-        underWay = sweep().then(schedule);
+        looking = look();
       },
-      everyMs * (0.9 + Math.random() * 0.2),
+      everyMs * (0.5 + random()),
     );
   }
 
-  schedule();
+  function begin(id: string): void {
+    if (isStopped || underWay.has(id) || capacity() <= 0) return;
+    underWay.add(id);
+    void Promise.resolve(id)
+      .then(handle)
+      .catch(report)
+      .finally(() => underWay.delete(id));
+  }
+
   return {
     async stop() {
       isStopped = true;
       clearTimeout(timer);
-      await underWay;
+      await looking;
     },
   };
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new TypeError(String(reason));
 }

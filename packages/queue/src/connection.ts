@@ -1,0 +1,29 @@
+import { Redis } from "ioredis";
+import { RedisEvictsError } from "./errors.ts";
+import type { OnError } from "./report-errors.ts";
+
+const MAX_RECONNECT_DELAY_MS = 1_000;
+
+/**
+ * A connection that comes back by itself: commands wait for it without limit, because whoever sends them does not wait.
+ * A server that accepts but stays silent for 30 s is left and connected to anew.
+ */
+export function connect(redisUrl: string, onError: OnError): Redis {
+  const client = new Redis(redisUrl, {
+    maxRetriesPerRequest: null,
+    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_DELAY_MS),
+    reconnectOnError: (error) => error.message.startsWith("READONLY"), // a failover made this one a replica
+    keepAlive: 10_000,
+    connectTimeout: 10_000,
+    socketTimeout: 30_000,
+  });
+  client.on("error", onError);
+  return client;
+}
+
+/** @throws {RedisEvictsError} unless Redis keeps every key. Asked by INFO: hosted servers often forbid CONFIG. */
+export async function requireNoEviction(client: Redis): Promise<void> {
+  const info = await client.info("memory");
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? "unknown";
+  if (policy !== "noeviction") throw new RedisEvictsError(policy);
+}

@@ -1,0 +1,78 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createSweeper, type SweeperOptions } from "./sweeper.ts";
+
+function sweep(options: Partial<SweeperOptions>) {
+  const handled: string[] = [];
+  const errors: unknown[] = [];
+  const sweeper = createSweeper({
+    everyMs: 1,
+    find: async () => [],
+    capacity: () => 10,
+    handle: async (id) => void handled.push(id),
+    onError: (error) => void errors.push(error),
+    ...options,
+  });
+  onTestFinished(() => sweeper.stop());
+  return { handled, errors, sweeper };
+}
+
+test("a sweeper hands over what it finds, again at each look", async () => {
+  const { handled } = sweep({ find: async () => ["plan_1"] });
+  await vi.waitFor(() => expect(handled.length).toBeGreaterThan(2));
+});
+
+test("a sweeper asks for no more than the capacity, and not at all without one", async () => {
+  const limits: number[] = [];
+  let capacity = 0;
+  sweep({
+    capacity: () => capacity,
+    find: async (limit) => {
+      limits.push(limit);
+      return [];
+    },
+  });
+  capacity = 3;
+  await vi.waitFor(() => expect(limits.length).toBeGreaterThan(1));
+  expect(new Set(limits)).toEqual(new Set([3]));
+});
+
+test("an id that is still under way is not handed over again", async () => {
+  let looks = 0;
+  const started: string[] = [];
+  sweep({
+    find: async () => {
+      looks += 1;
+      return ["slow"];
+    },
+    handle: (id) => {
+      started.push(id);
+      return new Promise(() => undefined);
+    },
+  });
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(3));
+  expect(started).toEqual(["slow"]);
+});
+
+test("a failed look and a failed hand-over are reported, and the next look comes", async () => {
+  let looks = 0;
+  const { errors } = sweep({
+    find: async () => {
+      looks += 1;
+      if (looks === 1) throw new TypeError("no database");
+      return ["bad"];
+    },
+    handle: () => Promise.reject(new TypeError("no claim")),
+  });
+  await vi.waitFor(() =>
+    expect(errors.map(String)).toEqual(["TypeError: no database", "TypeError: no claim"]),
+  );
+});
+
+test("stop waits for the look under way and hands nothing over afterwards", async () => {
+  let answer: (ids: string[]) => void = () => undefined;
+  const { handled, sweeper } = sweep({ find: () => new Promise((resolve) => (answer = resolve)) });
+  const stopped = sweeper.stop();
+  answer(["late"]);
+  await stopped;
+  expect(handled).toEqual([]);
+});

@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type LocalServer, startRedis } from "@planwright/local";
+import { testServers } from "@planwright/testing";
+import { Redis } from "ioredis";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createQueues, createQueueWorker, type QueueWorkerOptions, RedisEvictsError } from "../src/index.ts";
+
+const WAIT = { timeout: 20_000, interval: 20 };
+
+/** A Redis of this test alone: it may be stopped, frozen and emptied. */
+async function ownRedis(): Promise<LocalServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), "planwright-queue-"));
+  const { REDIS_URL: _, ...env } = process.env;
+  const redis = await startRedis({ dataDir, env });
+  onTestFinished(async () => {
+    await redis.kill();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return redis;
+}
+
+function queuesAt(redisUrl: string, prefix = "test", maxPending?: number) {
+  const errors: unknown[] = [];
+  const queues = createQueues({
+    redisUrl,
+    prefix,
+    onError: (error) => void errors.push(error),
+    ...(maxPending !== undefined && { maxPending }),
+  });
+  onTestFinished(() => queues.close());
+  return { queues, errors };
+}
+
+async function workerAt(redisUrl: string, options: Partial<QueueWorkerOptions> = {}) {
+  const handled: string[] = [];
+  const errors: unknown[] = [];
+  const worker = await createQueueWorker({
+    redisUrl,
+    prefix: "test",
+    queue: "execution",
+    concurrency: 4,
+    handle: async (id) => void handled.push(id),
+    onError: (error) => void errors.push(error),
+    ...options,
+  });
+  onTestFinished(() => worker.close(0));
+  return { worker, handled, errors };
+}
+
+test("an offered plan reaches a worker of the execution queue, a request one of the planning queue", async () => {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const { queues } = queuesAt(redisUrl, prefix);
+  const execution = await workerAt(redisUrl, { prefix });
+  const planning = await workerAt(redisUrl, { prefix, queue: "planning" });
+  queues.offerExecution("plan_1", 1);
+  queues.offerPlanning("req_1");
+  await vi.waitFor(
+    () => expect([execution.handled, planning.handled]).toEqual([["plan_1"], ["req_1"]]),
+    WAIT,
+  );
+});
+
+test("the same plan and epoch are queued once, a new epoch again, and nothing stays in Redis after the work", async () => {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const { queues } = queuesAt(redisUrl, prefix);
+  queues.offerExecution("plan_1", 1);
+  queues.offerExecution("plan_1", 1);
+  queues.offerExecution("plan_1", 2);
+  await queues.close();
+  const { handled } = await workerAt(redisUrl, { prefix });
+  await vi.waitFor(() => expect(handled).toEqual(["plan_1", "plan_1"]), WAIT);
+  const client = new Redis(redisUrl);
+  onTestFinished(() => client.disconnect());
+  await vi.waitFor(async () => expect(await client.keys(`${prefix}:execution:plan_*`)).toEqual([]), WAIT);
+});
+
+test("a handler that fails is reported, its job is gone, and the same offer can come again", async () => {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const { queues } = queuesAt(redisUrl, prefix);
+  let calls = 0;
+  const { errors } = await workerAt(redisUrl, {
+    prefix,
+    handle: async () => {
+      calls += 1;
+      throw new TypeError(`no claim ${calls}`);
+    },
+  });
+  queues.offerExecution("plan_1", 1);
+  await vi.waitFor(() => expect(errors.map(String)).toEqual(["TypeError: no claim 1"]), WAIT);
+  await vi.waitFor(() => {
+    queues.offerExecution("plan_1", 1);
+    expect(calls).toBeGreaterThan(1);
+  }, WAIT);
+});
+
+test("a worker refuses to start on a Redis that may throw jobs away", async () => {
+  const redis = await ownRedis();
+  const client = new Redis(redis.url);
+  onTestFinished(() => client.disconnect());
+  await client.config("SET", "maxmemory-policy", "allkeys-lru");
+  await expect(workerAt(redis.url)).rejects.toThrow(RedisEvictsError);
+});
+
+test("after FLUSHALL in the middle of a job the job ends, and later offers are handled", async () => {
+  const redis = await ownRedis();
+  const { queues } = queuesAt(redis.url);
+  const ended: string[] = [];
+  let finish: () => void = () => undefined;
+  const running = new Promise<void>((resolve) => (finish = resolve));
+  let isStarted = false;
+  await workerAt(redis.url, {
+    handle: async (id) => {
+      isStarted = true;
+      if (id === "plan_1") await running;
+      ended.push(id);
+    },
+  });
+  queues.offerExecution("plan_1", 1);
+  await vi.waitFor(() => expect(isStarted).toBe(true), WAIT);
+  const client = new Redis(redis.url);
+  await client.flushall();
+  client.disconnect();
+  finish();
+  await vi.waitFor(() => expect(ended).toEqual(["plan_1"]), WAIT);
+  queues.offerExecution("plan_2", 1);
+  await vi.waitFor(() => expect(ended).toEqual(["plan_1", "plan_2"]), WAIT);
+});
+
+test("offers made while Redis is away reach the same worker when it is back", async () => {
+  const redis = await ownRedis();
+  const { queues, errors } = queuesAt(redis.url);
+  const { handled } = await workerAt(redis.url);
+  queues.offerExecution("plan_1", 1);
+  await vi.waitFor(() => expect(handled).toEqual(["plan_1"]), WAIT);
+  await redis.kill();
+  await vi.waitFor(() => expect(errors).not.toEqual([]), WAIT);
+  queues.offerExecution("plan_2", 1);
+  await redis.restart();
+  await vi.waitFor(() => expect(handled).toEqual(["plan_1", "plan_2"]), WAIT);
+});
+
+test("offers to a frozen Redis neither throw nor wait, and are handled once it goes on", async () => {
+  const redis = await ownRedis();
+  const { queues } = queuesAt(redis.url);
+  const { handled } = await workerAt(redis.url);
+  queues.offerExecution("plan_1", 1);
+  await vi.waitFor(() => expect(handled).toEqual(["plan_1"]), WAIT);
+  process.kill(redis.pid()!, "SIGSTOP");
+  onTestFinished(() => void (redis.pid() && process.kill(redis.pid()!, "SIGCONT")));
+  for (let epoch = 1; epoch <= 100; epoch += 1) queues.offerExecution("plan_2", epoch);
+  process.kill(redis.pid()!, "SIGCONT");
+  await vi.waitFor(() => expect(handled).toHaveLength(101), WAIT);
+});
+
+test("hints beyond the limit are dropped and reported while Redis is away", async () => {
+  const redis = await ownRedis();
+  await redis.kill();
+  const { queues, errors } = queuesAt(redis.url, "test", 2);
+  for (let epoch = 1; epoch <= 5; epoch += 1) queues.offerExecution("plan_1", epoch);
+  expect(errors.map(String)).toContainEqual(expect.stringContaining("OfferDroppedError"));
+});
+
+test("a worker that starts while Redis is away begins when Redis is there", async () => {
+  const redis = await ownRedis();
+  await redis.kill();
+  const { queues } = queuesAt(redis.url);
+  const { worker, handled } = await workerAt(redis.url);
+  expect(worker.isConnected()).toBe(false);
+  queues.offerExecution("plan_1", 1);
+  await redis.restart();
+  await vi.waitFor(() => expect(handled).toEqual(["plan_1"]), WAIT);
+});
+
+test("close waits for the work under way and then aborts it", async () => {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const { queues } = queuesAt(redisUrl, prefix);
+  let isStarted = false;
+  const { worker } = await workerAt(redisUrl, {
+    prefix,
+    handle: (_id, signal) =>
+      new Promise((_resolve, reject) => {
+        isStarted = true;
+        signal.addEventListener("abort", () => reject(new TypeError("aborted")));
+      }),
+  });
+  queues.offerExecution("plan_1", 1);
+  await vi.waitFor(() => expect(isStarted).toBe(true), WAIT);
+  await worker.close(10);
+  expect(worker.isConnected()).toBe(false);
+});
