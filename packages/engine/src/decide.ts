@@ -11,23 +11,30 @@ import { change, type Turn } from "./state/turn.ts";
 import { applyWord } from "./state/words.ts";
 
 /**
- * What to do now: takes one event in, changes `state` in place, and returns what the shell has to do, in that order.
- * Deterministic, without I/O, clock or chance (protocol invariants 1 and 4). One event costs O(log V) for each step that it
- * concerns, so a whole run takes O((V+E) log V). `cancel`, `deadline` and `pause` may come before `started`.
- * After `finish` every event gives no commands.
+ * What to do now: takes an event in (or several of one instant, in order), changes `state` in place, and returns what the
+ * shell has to do, in that order. Deterministic, without I/O, clock or chance (protocol invariants 1 and 4). One event costs
+ * O(log V) for each step that it concerns, so a whole run takes O((V+E) log V). `cancel`, `deadline` and `pause` may come
+ * before `started`. After `finish` every event gives no commands.
  */
-export function decide(state: EngineState, event: EngineEvent): Command[] {
+export function decide(state: EngineState, event: EngineEvent | readonly EngineEvent[]): Command[] {
   if (state.finished) return [];
-  const random = event.type === "attempt.ended" ? event.random : 0;
-  const turn: Turn = { state, at: event.at, random, records: [], commands: [] };
-  take(turn, event);
+  const turn: Turn = { state, at: 0, random: 0, isPatient: false, records: [], commands: [] };
+  for (const one of isList(event) ? event : [event]) {
+    turn.at = one.at;
+    turn.random = one.type === "attempt.ended" ? one.random : 0;
+    take(turn, one);
+  }
   if (!state.started) return [];
   checkWaits(turn);
-  dispatch(turn);
+  if (!turn.isPatient || turn.records.length === 0) dispatch(turn);
   concludePlan(turn);
   return turn.records.length === 0
     ? turn.commands
     : [{ type: "record", records: turn.records }, ...turn.commands];
+}
+
+function isList(event: EngineEvent | readonly EngineEvent[]): event is readonly EngineEvent[] {
+  return Array.isArray(event);
 }
 
 function take(turn: Turn, event: EngineEvent): void {
@@ -79,8 +86,10 @@ function start(turn: Turn): void {
   const { state } = turn;
   state.started = true;
   for (const node of state.steps) takeUp(turn, node);
+  // Taken before anything is finalized: a step whose last dependency is finalized here is admitted by that, and once.
+  const roots = state.steps.filter((node) => node.unmet === 0);
   for (const node of state.steps) if (isRecordedFinal(node)) finalize(turn, node);
-  for (const node of state.steps) if (node.unmet === 0) admit(turn, node);
+  for (const node of roots) admit(turn, node);
   if (state.stopping) for (const node of state.steps) close(turn, node);
 }
 

@@ -36,9 +36,11 @@ const DEFAULT_DATABASE = "planwright";
 export async function createStore(options: StoreOptions): Promise<Store> {
   const client = new MongoClient(options.url, {
     maxPoolSize: options.maxPoolSize ?? 50,
-    timeoutMS: options.timeoutMs ?? 10_000,
+    socketTimeoutMS: (options.timeoutMs ?? 10_000) * 2,
+    connectTimeoutMS: options.timeoutMs ?? 10_000,
+    waitQueueTimeoutMS: options.timeoutMs ?? 10_000,
     serverSelectionTimeoutMS: options.timeoutMs ?? 10_000,
-    writeConcern: { w: "majority", journal: true },
+    writeConcern: { w: "majority", journal: true, wtimeoutMS: options.timeoutMs ?? 10_000 },
     readConcern: { level: "majority" },
     ignoreUndefined: true,
     appName: "planwright",
@@ -61,7 +63,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     });
     const ping = async (): Promise<void> => {
       try {
-        await db.command({ ping: 1 }, { timeoutMS: 2_000 });
+        await db.command({ ping: 1, maxTimeMS: 2_000 });
       } catch (error) {
         throw new StoreUnavailableError({ operation: "ping" }, error);
       }

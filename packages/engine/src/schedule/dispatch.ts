@@ -1,6 +1,6 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import type { Call } from "../protocol.ts";
-import type { Caller, EngineState } from "../state/engine-state.ts";
+import type { Caller, EngineState, Unit } from "../state/engine-state.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { enqueue, occupy, wakeBarrier, wakeTool } from "./places.ts";
 import { prepareCall } from "./prepare.ts";
@@ -37,6 +37,8 @@ export function dispatch(turn: Turn): void {
 
 /** Asks for a caller's next call. False when its arguments do not allow one: the units are FAILED then. */
 export function startCall(turn: Turn, caller: Caller): boolean {
+  // Protocol invariant 3, whatever led here: a unit has at most one call under way, and none once its end is asked for.
+  if (caller.calling || caller.units.every(isOver)) return false;
   const { prepared, refused } = prepareCall(turn.state, caller);
   for (const { unit, error } of refused) {
     if (!isTerminalStepStatus(unit.status) && !unit.unacknowledged)
@@ -56,6 +58,10 @@ export function startCall(turn: Turn, caller: Caller): boolean {
   occupy(turn.state, caller);
   turn.commands.push({ type: "call", call: callOf(turn.state, caller, prepared.arguments) });
   return true;
+}
+
+function isOver(unit: Unit): boolean {
+  return unit.unacknowledged || isTerminalStepStatus(unit.status);
 }
 
 /** With `errors: "stop"`, lets a forEach start nothing more. */

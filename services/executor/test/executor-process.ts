@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isTerminalPlanStatus, parsePlan } from "@planwright/plan";
+import { createStore, type PlanDocument, type StepDocument, type Store } from "@planwright/store";
+import { type CountingToolServer, startCountingToolServer, testServers } from "@planwright/testing";
+import { expect } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const TSX = createRequire(import.meta.url).resolve("tsx");
+export const TENANT = "t1";
+
+/** Executors as processes of their own, over the servers of this test run. */
+export interface Workbench {
+  store: Store;
+  tools: CountingToolServer;
+  /** Starts one more executor; resolves when it is ready. */
+  startExecutor(env?: Record<string, string>): Promise<ChildProcess>;
+  /** Submits a plan to be executed at once, as a client would. */
+  submit(plan: unknown): Promise<PlanDocument>;
+  /** Waits for a terminal state. */
+  end(planId: string): Promise<{ plan: PlanDocument; steps: Map<string, StepDocument> }>;
+  steps(planId: string): Promise<Map<string, StepDocument>>;
+  close(): Promise<void>;
+}
+
+/** @param mcpServers - beside the counting server, which is named "counting" and trusted */
+export async function openWorkbench(mcpServers: Record<string, unknown> = {}): Promise<Workbench> {
+  const servers = testServers();
+  const folder = await mkdtemp(join(tmpdir(), "planwright-executor-"));
+  const store = await createStore({ url: servers.mongodbUrl });
+  const tools = await startCountingToolServer({ ledgerFile: join(folder, "ledger.jsonl") });
+  const serversFile = join(folder, "mcp-servers.json");
+  await writeFile(
+    serversFile,
+    JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true }, ...mcpServers } }),
+  );
+  const children: ChildProcess[] = [];
+
+  async function steps(planId: string): Promise<Map<string, StepDocument>> {
+    const documents = await store.listSteps(TENANT, [planId]);
+    return new Map(documents.map((document) => [document.key, document]));
+  }
+
+  return {
+    store,
+    tools,
+    steps,
+    async startExecutor(env = {}) {
+      const child = spawn(process.execPath, ["--import", TSX, "-C", "@planwright/source", MAIN], {
+        env: {
+          PATH: process.env["PATH"] ?? "",
+          MONGODB_URL: servers.mongodbUrl,
+          REDIS_URL: servers.redisUrl,
+          QUEUE_PREFIX: servers.redisPrefix,
+          MCP_SERVERS_FILE: serversFile,
+          HEALTH_PORT: "0",
+          LEASE_MS: "1500",
+          SWEEP_EVERY_MS: "200",
+          ...env,
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      children.push(child);
+      let output = "";
+      const ready = new Promise<void>((resolve) => {
+        const read = (chunk: Buffer): void => {
+          output += chunk.toString();
+          if (output.includes("executor ready")) resolve();
+        };
+        child.stdout?.on("data", read);
+        child.stderr?.on("data", read);
+      });
+      const ended = once(child, "exit").then(() => {
+        throw new TypeError(`The executor ended before it was ready:\n${output}`);
+      });
+      await Promise.race([ready, ended]);
+      ended.catch(() => undefined);
+      return child;
+    },
+    async submit(plan) {
+      const parsed = parsePlan(plan);
+      if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+      const submitted = await store.submitPlan({
+        tenant: TENANT,
+        query: null,
+        plan: parsed.plan,
+        raw: JSON.stringify(plan),
+        diagnostics: [],
+        autoExecute: true,
+      });
+      return submitted.plan;
+    },
+    async end(planId) {
+      await expect
+        .poll(async () => isTerminalPlanStatus((await store.getPlan(TENANT, planId))?.status ?? "READY"), {
+          timeout: 25_000,
+          interval: 50,
+        })
+        .toBe(true);
+      const plan = await store.getPlan(TENANT, planId);
+      if (!plan) throw new TypeError("the plan is gone");
+      return { plan, steps: await steps(planId) };
+    },
+    async close() {
+      await Promise.all(
+        children.map(async (child) => {
+          if (child.exitCode !== null || child.signalCode !== null) return;
+          const exit = once(child, "exit");
+          child.kill("SIGKILL");
+          await exit;
+        }),
+      );
+      await tools.close();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
