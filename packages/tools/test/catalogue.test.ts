@@ -1,0 +1,107 @@
+import { afterEach, expect, test, vi } from "vitest";
+import {
+  createToolClients,
+  parseServers,
+  type ServerCatalogue,
+  type ToolClients,
+  type ToolClientsOptions,
+} from "../src/index.ts";
+import { type ChangingServer, plainTool, startChangingServer } from "./changing-server.ts";
+
+const servers: ChangingServer[] = [];
+let clients: ToolClients;
+let catalogues: ServerCatalogue[];
+let warnings: string[];
+
+async function start(options: ToolClientsOptions, ...lists: object[][]): Promise<ChangingServer[]> {
+  catalogues = [];
+  warnings = [];
+  for (const list of lists) servers.push(await startChangingServer(list));
+  const entries = servers.map(({ url }, index) => [`s${index}`, { url }]);
+  const log = (_facts: object, message: string) => void warnings.push(message);
+  clients = createToolClients(parseServers({ mcpServers: Object.fromEntries(entries) }), {
+    logger: { debug: () => {}, info: () => {}, warn: log },
+    onCatalogue: (catalogue) => void catalogues.push(catalogue),
+    ...options,
+  });
+  return servers;
+}
+afterEach(async () => {
+  await clients.close();
+  for (const server of servers.splice(0)) await server.close();
+});
+
+const names = () => clients.catalogue().map((tool) => tool.name);
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => plainTool(`t${index}`));
+
+test("all pages of a catalogue are read", async () => {
+  const [server] = await start({}, numbered(250));
+  await clients.start();
+  expect(names()).toHaveLength(250);
+  expect(server?.pagesServed).toBe(3);
+});
+
+test("a catalogue above the limit is cut with a warning, and no further page is asked for", async () => {
+  const [server] = await start({ maxTools: 120 }, numbered(5_000));
+  await clients.start();
+  expect(names()).toHaveLength(120);
+  expect(server?.pagesServed).toBe(2);
+  expect(warnings).toEqual(["More than 120 tools are listed; the rest is left out"]);
+});
+
+test("a server that pages for ever is cut with a warning", async () => {
+  const [server] = await start({}, numbered(500));
+  server!.pageSize = 1;
+  await clients.start();
+  expect(names()).toHaveLength(100);
+  expect(warnings).toEqual(["More than 100 pages of tools are listed; the rest is left out"]);
+});
+
+test("a tool that cannot be used is left out with a warning, the others are there", async () => {
+  await start({}, [plainTool("good"), plainTool("bad name"), plainTool("also_good")]);
+  await clients.start();
+  expect(names()).toEqual(["good", "also_good"]);
+  expect(warnings).toEqual([expect.stringContaining("Tool bad name dropped")]);
+});
+
+test("a server that says that its tools changed is asked again", async () => {
+  const [server] = await start({}, [plainTool("a")]);
+  await clients.start();
+  server!.tools = [plainTool("a", { description: "new words" }), plainTool("b")];
+  server!.notify();
+  await vi.waitFor(() => expect(names()).toEqual(["a", "b"]), { timeout: 10_000 });
+  expect(catalogues).toHaveLength(2);
+  const digests = catalogues.map(({ tools }) => tools[0]?.digest);
+  expect(digests[0]).not.toBe(digests[1]);
+});
+
+test("servers that say nothing are asked again from time to time, and told of only when something changed", async () => {
+  const [server] = await start({ refreshMs: 20 }, [plainTool("a")]);
+  await clients.start();
+  await vi.waitFor(() => expect(server!.pagesServed).toBeGreaterThan(3));
+  expect(catalogues).toHaveLength(1);
+  server!.tools = [];
+  await vi.waitFor(() => expect(names()).toEqual([]));
+  expect(catalogues).toMatchObject([{ tools: [{ descriptor: { name: "a" } }] }, { server: "s0", tools: [] }]);
+});
+
+test("a name is told apart by its server from the moment in which a second server offers it", async () => {
+  const [, second] = await start({}, [plainTool("search"), plainTool("x")], [plainTool("y")]);
+  await clients.start();
+  expect(names()).toEqual(["search", "x", "y"]);
+  second!.tools = [plainTool("search"), plainTool("y")];
+  second!.notify();
+  await vi.waitFor(() => expect(names()).toEqual(["s0/search", "x", "s1/search", "y"]), { timeout: 10_000 });
+  const call = { tool: "s1/search", arguments: {}, timeoutMs: 5_000 };
+  expect(await clients.callTool(call)).toEqual({ type: "completed", output: "search" });
+});
+
+test("a tool that is gone although it was listed is no effect", async () => {
+  const [server] = await start({}, [plainTool("a")]);
+  await clients.start();
+  server!.tools = [];
+  expect(await clients.callTool({ tool: "a", arguments: {}, timeoutMs: 5_000 })).toMatchObject({
+    effect: "none",
+    error: { code: "TOOL_NOT_FOUND" },
+  });
+});

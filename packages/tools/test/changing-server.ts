@@ -1,0 +1,71 @@
+import { createServer } from "node:http";
+import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler, ProtocolError, Server } from "@modelcontextprotocol/server";
+
+/** An MCP server whose list of tools a test may change while it runs. */
+export interface ChangingServer {
+  url: string;
+  /** As `tools/list` gives them, valid or not. */
+  tools: object[];
+  /** Tools per page. */
+  pageSize: number;
+  /** Requests of `tools/list` so far. */
+  pagesServed: number;
+  /** Tells connected clients that the list has changed. */
+  notify(): void;
+  close(): Promise<void>;
+}
+
+/** A tool of the least form. */
+export function plainTool(name: string, more: object = {}): object {
+  return { name, inputSchema: { type: "object" }, ...more };
+}
+
+/** Starts the server. Every tool answers with its own name; one that is not listed (any more) is unknown. */
+export async function startChangingServer(tools: object[]): Promise<ChangingServer> {
+  const state: ChangingServer = {
+    url: "",
+    tools,
+    pageSize: 100,
+    pagesServed: 0,
+    notify: () => handler.notify.toolsChanged(),
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await handler.close();
+      await closed;
+    },
+  };
+  const handler = createMcpHandler(() => {
+    const mcp = new Server(
+      { name: "changing", version: "1" },
+      { capabilities: { tools: { listChanged: true } } },
+    );
+    mcp.setRequestHandler("tools/list", ({ params }) => {
+      state.pagesServed += 1;
+      const start = Number(params?.cursor ?? 0);
+      const end = start + state.pageSize;
+      return {
+        // The test decides whether they are valid.
+        tools: state.tools.slice(start, end) as never[],
+        ...(end < state.tools.length ? { nextCursor: String(end) } : {}),
+      };
+    });
+    mcp.setRequestHandler("tools/call", ({ params: { name } }) => {
+      if (!state.tools.some((tool) => "name" in tool && tool.name === name)) {
+        throw new ProtocolError(-32_602, `Tool ${name} not found`);
+      }
+      return { content: [{ type: "text", text: name }] };
+    });
+    return mcp;
+  });
+  const serve = toNodeHandler(handler);
+  const server = createServer((request, response) => {
+    void serve(request as NodeIncomingMessageLike, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  state.url = `http://127.0.0.1:${port}/mcp`;
+  return state;
+}
