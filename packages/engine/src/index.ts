@@ -12,6 +12,17 @@ export {
   type StepErrorCode,
   type StepRecord,
 } from "./protocol.ts";
+export { type Clock, createSystemClock } from "./runner/clock.ts";
+export {
+  EXECUTE_TOOL_PLAN,
+  type ExecuteToolPlanTool,
+  executeToolPlan,
+  type ToolPlanResult,
+} from "./runner/execute-tool-plan.ts";
+export type { CallTool } from "./runner/make-call.ts";
+export type { RunEvent } from "./runner/run-event.ts";
+export { type RunPlanOptions, type RunResult, runPlan, type StepResult } from "./runner/run-plan.ts";
+export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts";
 export { createEngineState, type EngineInput } from "./state/create-engine-state.ts";
 export type { EngineState } from "./state/engine-state.ts";
 export { type UnitView, unitViews, waitReasonOf } from "./views.ts";

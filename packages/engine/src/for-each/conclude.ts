@@ -19,7 +19,10 @@ export function concludeItems(turn: Turn, node: StepNode): void {
   else if (open > 0 || (errors === "stop" && items.inDoubt > 0))
     return; // calls, times or an operator will come
   else if (items.ok < requiredSuccesses(items, minSuccess)) fail(turn, node, items, "which is too few");
-  else change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
+  else {
+    if (node.dependents.length > 0) turn.isPatient = true;
+    change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
+  }
 }
 
 /** @param minSuccess - a share in (0, 1) of the items, or a count */

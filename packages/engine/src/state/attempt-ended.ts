@@ -37,6 +37,9 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
       else failed(turn, caller, outcome);
       break;
   }
+  const { step } = caller;
+  const isLastOfStep = step.active === 0 && step.callers.size === 0;
+  if (isLastOfStep && step.dependents.length > 0) turn.isPatient = true;
   if (caller.step.forEach) concludeItems(turn, caller.step);
   else close(turn, caller.step);
 }

@@ -3,6 +3,7 @@ import {
   isForEachStep,
   type Plan,
   planGraph,
+  referencedSteps,
   type Step,
   type ToolContract,
   type ToolDescriptor,
@@ -15,6 +16,7 @@ import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/
 import { Heap } from "../schedule/heap.ts";
 import { precedes } from "../schedule/places.ts";
 import type { EngineState, StepNode, ToolSlot, Unit } from "./engine-state.ts";
+import { publishOutput } from "./outputs.ts";
 import { createCaller, createUnit } from "./units.ts";
 
 /** What a state is made of. */
@@ -52,17 +54,12 @@ export function createEngineState({ plan, tools, records = [], expectedMs }: Eng
     for (const other of edges.dependents[index] ?? []) if (steps[other]) node.dependents.push(steps[other]);
     node.unmet = node.dependencies.length;
   }
-  return {
+  const state: EngineState = {
     plan,
     steps,
     stepsById: new Map(steps.map((node) => [node.step.id, node])),
     units: new Map(steps.map((node) => [node.unit.key, node.unit])),
-    // Outputs are facts already: calls that were under way are taken up before anything else.
-    outputs: new Map(
-      steps.flatMap(({ unit }) =>
-        unit.status === "COMPLETED" && unit.output !== undefined ? [[unit.key, unit.output] as const] : [],
-      ),
-    ),
+    outputs: new Map(),
     statuses: new Map(),
     itemRecords,
     onlyReadOnlyTools: slots.every(({ contract }) => !contract.sideEffects),
@@ -87,6 +84,9 @@ export function createEngineState({ plan, tools, records = [], expectedMs }: Eng
     firstFailure: undefined,
     finished: false,
   };
+  // Outputs are facts already: calls that were under way are taken up before anything else.
+  for (const node of steps) publishOutput(state, node);
+  return state;
 }
 
 /** The tool of each step, by position; steps of one tool share it. */
@@ -97,6 +97,7 @@ function toolSlots(plan: Plan, tools: readonly ToolDescriptor[]): ToolSlot[] {
     const name = toolOfStep(step);
     const slot = slots.get(name) ?? createSlot(name, known.get(name), plan);
     slots.set(name, slot);
+    slot.users++;
     return slot;
   });
 }
@@ -113,6 +114,7 @@ function createSlot(name: string, descriptor: ToolDescriptor | undefined, plan: 
       sources.errorPropagation !== "default" && sources.errorPropagation !== "annotations",
     effectClass: effectClassOf(contract),
     limit: limitOf(contract),
+    users: 0,
     running: 0,
     blocked: new Heap(precedes),
   };
@@ -128,19 +130,59 @@ function goesFirst(plan: Plan, slot: ToolSlot | undefined): boolean {
   return plan.policy.navigation === "first" && slot?.contract.navigation === true;
 }
 
-/** Dependencies by position: explicit and by reference; without the explicit ones of navigation that goes first. */
+/**
+ * Dependencies by position: explicit, by reference, and by contract; without the explicit ones of navigation that goes first.
+ */
 function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[]): Edges {
   const positions = new Map(plan.steps.map((step, index) => [step.id, index]));
-  const { dependencies } = planGraph(plan);
+  const { dependencies, cycle } = planGraph(plan);
   const lists = plan.steps.map((step, index) => {
     const all = dependencies.get(step.id) ?? [];
-    const kept = goesFirst(plan, slots[index]) ? all.filter((id) => !step.dependsOn.includes(id)) : all;
+    const references = () => new Set(referencedSteps(step, plan));
+    const kept = goesFirst(plan, slots[index]) ? all.filter((id) => references().has(id)) : all;
     return kept.flatMap((id) => positions.get(id) ?? []);
   });
-  const edges = edgesOf(lists);
-  const acyclic = withoutCycles(edges, plan.policy.onCycle);
-  if (!acyclic) throw new PlanCycleError(planGraph(plan).cycle ?? []);
-  return acyclic;
+  const acyclic = withoutCycles(edgesOf(lists), plan.policy.onCycle);
+  if (!acyclic) throw new PlanCycleError(cycle ?? []);
+  return withContractDependencies(plan, slots, acyclic);
+}
+
+/**
+ * Adds what contracts demand: a step whose tool depends on another tool comes after the steps that call it, unless it depends
+ * on one of them already. What the plan itself says wins where the two would make a cycle.
+ */
+function withContractDependencies(plan: Plan, slots: readonly ToolSlot[], edges: Edges): Edges {
+  if (slots.every(({ contract }) => contract.dependsOn.length === 0)) return edges;
+  const users = new Map<string, number[]>();
+  for (const [index, { name }] of slots.entries()) {
+    const list = users.get(name) ?? [];
+    list.push(index);
+    users.set(name, list);
+  }
+  const demanded = slots.map(({ contract }, index) => {
+    if (goesFirst(plan, slots[index])) return [];
+    const own = new Set(edges.dependencies[index]);
+    return contract.dependsOn.flatMap(({ tool }) => {
+      const providers = users.get(tool) ?? [];
+      return providers.some((provider) => own.has(provider)) ? [] : providers;
+    });
+  });
+  if (demanded.every((list) => list.length === 0)) return edges;
+  const both = (allow: (provider: number, index: number) => boolean) =>
+    edgesOf(
+      edges.dependencies.map((list, index) => [
+        ...list,
+        ...(demanded[index] ?? []).filter((provider) => allow(provider, index)),
+      ]),
+    );
+  const depths = remainingPaths(edges, () => 1);
+  const isEarlier = (provider: number, index: number) => (depths[provider] ?? 0) > (depths[index] ?? 0);
+  return (
+    withoutCycles(
+      both(() => true),
+      "error",
+    ) ?? both(isEarlier)
+  );
 }
 
 function groupRecords(records: readonly StepRecord[]) {

@@ -127,6 +127,8 @@ export interface ToolSlot {
   readonly declaresErrorPropagation: boolean;
   readonly effectClass: EffectClass;
   readonly limit: number;
+  /** Steps of the plan that call it. */
+  users: number;
   running: number;
   /** Ready steps that found the tool at its limit. */
   readonly blocked: Heap<StepNode>;

@@ -3,6 +3,7 @@ import { failureModeOf } from "../failure/failure-mode.ts";
 import { concludeItems } from "../for-each/conclude.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
 import type { StepNode, Unit } from "./engine-state.ts";
+import { publishOutput } from "./outputs.ts";
 import { close, stop } from "./stop.ts";
 import { change, type Turn } from "./turn.ts";
 import { applyWord } from "./words.ts";
@@ -65,7 +66,7 @@ export function finalize(turn: Turn, node: StepNode): void {
   node.final = true;
   state.left--;
   state.statuses.set(node.step.id, unit.status);
-  if (unit.status === "COMPLETED" && unit.output !== undefined) state.outputs.set(node.step.id, unit.output);
+  publishOutput(state, node);
   if (unit.status === "FAILED" || unit.status === "CANCELLED") afterFailedStep(turn, node);
   if (unit.status === "SKIPPED" && unit.error?.code === "CONDITION_FALSE") skipReaders(turn, node);
   for (const dependent of node.dependents) {

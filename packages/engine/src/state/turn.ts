@@ -3,12 +3,14 @@ import { failureModeOf } from "../failure/failure-mode.ts";
 import type { Command, StepError, StepRecord } from "../protocol.ts";
 import type { EngineState, Unit } from "./engine-state.ts";
 
-/** One call of `decide`: the state, what it asks for, and the clock and chance that came with the event. */
+/** One call of `decide`: the state, what it asks for, and the clock and chance that came with the event at hand. */
 export interface Turn {
   readonly state: EngineState;
-  readonly at: number;
+  at: number;
   /** Uniform in [0, 1). */
-  readonly random: number;
+  random: number;
+  /** A result is on its way to the store that may make better steps ready: places stay free for them until the answer. */
+  isPatient: boolean;
   readonly records: StepRecord[];
   readonly commands: Command[];
 }

@@ -1,0 +1,124 @@
+import {
+  type Diagnostic,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type ToolDescriptor,
+} from "@planwright/plan";
+import { PlanInvalidError } from "../errors.ts";
+import type { FinalPlanStatus } from "../protocol.ts";
+import { type RunPlanOptions, type RunResult, runPlan } from "./run-plan.ts";
+
+/** Name under which agents see the tool. */
+export const EXECUTE_TOOL_PLAN = "execute_tool_plan";
+
+/** What an agent gets back: the outputs it asked for and what went wrong, nothing in between. */
+export interface ToolPlanResult {
+  status: FinalPlanStatus | "INVALID";
+  outputs: { [stepId: string]: JsonValue };
+  errors: { step?: string; code: string; message: string; suggestion?: string }[];
+}
+
+/** A tool object for LangChain or MCP agents. */
+export interface ExecuteToolPlanTool {
+  name: typeof EXECUTE_TOOL_PLAN;
+  description: string;
+  /** JSON Schema of the input. */
+  inputSchema: JsonObject;
+  /** Never throws for what the model wrote: an invalid plan comes back as status INVALID with the findings. */
+  execute(input: unknown, options?: { signal?: AbortSignal }): Promise<ToolPlanResult>;
+}
+
+const INPUT_SCHEMA: JsonObject = {
+  type: "object",
+  properties: {
+    steps: {
+      type: "array",
+      minItems: 1,
+      description:
+        "The calls, in any order; what refers to a step waits for it, everything else runs at once.",
+      items: {
+        type: "object",
+        properties: {
+          id: { type: "string", description: "Your name for this step, such as s1" },
+          tool: { type: "string", description: "Name of one of your tools" },
+          arguments: {
+            type: ["object", "string"],
+            description:
+              'Its arguments, or them as JSON text. "$ref:s1.field" stands for a field of the output of step s1.',
+          },
+        },
+        required: ["id", "tool", "arguments"],
+      },
+    },
+    output_steps: {
+      type: "array",
+      items: { type: "string" },
+      description: "Ids of the steps whose outputs you need. Only these come back.",
+    },
+  },
+  required: ["steps", "output_steps"],
+};
+
+/**
+ * The tool `execute_tool_plan`: an agent hands over a whole plan and gets only what it asked for, so intermediate results never
+ * enter its context. Opt-in: nothing registers it. A plan that calls it is refused. Failures go forward: steps that depend on a
+ * failed one are skipped, the rest runs.
+ * @param tools - what plans may call
+ */
+export function executeToolPlan(
+  tools: readonly ToolDescriptor[],
+  options: Omit<RunPlanOptions, "tools" | "signal">,
+): ExecuteToolPlanTool {
+  const callable = tools.filter(({ name }) => !isItself(name));
+  return {
+    name: EXECUTE_TOOL_PLAN,
+    description:
+      "Runs several tool calls as one plan and returns only the outputs of output_steps. Use it when calls build on each other " +
+      'or can run at once. Refer to earlier outputs with "$ref:stepId.field".',
+    inputSchema: structuredClone(INPUT_SCHEMA),
+    async execute(input, { signal } = {}) {
+      const nested = stepsCallingItself(input);
+      if (nested.length > 0) return refused(nested);
+      try {
+        const policy = { profile: "tool-planning" as const, ...options.policy };
+        return toResult(await runPlan(input, { ...options, policy, tools: callable, signal }));
+      } catch (error) {
+        if (!(error instanceof PlanInvalidError)) throw error;
+        return { status: "INVALID", outputs: {}, errors: error.facts.diagnostics.flatMap(toFinding) };
+      }
+    },
+  };
+}
+
+function isItself(name: string): boolean {
+  return name === EXECUTE_TOOL_PLAN || name.endsWith(`/${EXECUTE_TOOL_PLAN}`);
+}
+
+function stepsCallingItself(input: unknown): string[] {
+  if (!isJsonObject(input) || !Array.isArray(input["steps"])) return [];
+  return input["steps"].flatMap((step, index) => {
+    if (!isJsonObject(step)) return [];
+    const names = [step["tool"], step["name"]];
+    const isNested = names.some((name) => typeof name === "string" && isItself(name));
+    return isNested ? [typeof step["id"] === "string" ? step["id"] : `steps[${index}]`] : [];
+  });
+}
+
+function refused(stepIds: readonly string[]): ToolPlanResult {
+  const message = `${EXECUTE_TOOL_PLAN} cannot be called inside a plan; put its steps into this plan`;
+  const errors = stepIds.map((step) => ({ step, code: "TOOL_RECURSIVE", message }));
+  return { status: "INVALID", outputs: {}, errors };
+}
+
+function toFinding({ severity, stepId, code, message, suggestion }: Diagnostic): ToolPlanResult["errors"] {
+  if (severity !== "error") return [];
+  return [{ ...(stepId ? { step: stepId } : {}), code, message, ...(suggestion ? { suggestion } : {}) }];
+}
+
+function toResult({ status, outputs, steps }: RunResult): ToolPlanResult {
+  const errors = Object.entries(steps).flatMap(([step, { error }]) =>
+    error ? [{ step, code: error.code, message: error.message }] : [],
+  );
+  return { status, outputs, errors };
+}

@@ -1,0 +1,8 @@
+import type { Call, FinalPlanStatus, StepRecord } from "../protocol.ts";
+
+/** What a run tells while it goes on, in order. Times are Unix milliseconds of the run's clock. */
+export type RunEvent =
+  | { type: "call.started"; call: Call; at: number }
+  /** A step or item has a new state; `record.status` says which. */
+  | { type: "step.changed"; record: StepRecord; at: number }
+  | { type: "plan.finished"; status: FinalPlanStatus; at: number };

@@ -1,0 +1,257 @@
+import {
+  type JsonValue,
+  type LimitsInput,
+  type PolicyInput,
+  parsePlan,
+  type StepStatus,
+  type ToolDescriptor,
+} from "@planwright/plan";
+import { decide } from "../decide.ts";
+import { PlanInvalidError } from "../errors.ts";
+import type {
+  Command,
+  EngineEvent,
+  FinalPlanStatus,
+  Resolution,
+  StepError,
+  StepRecord,
+} from "../protocol.ts";
+import { createEngineState } from "../state/create-engine-state.ts";
+import type { EngineState } from "../state/engine-state.ts";
+import { unitViews } from "../views.ts";
+import { type Clock, createSystemClock } from "./clock.ts";
+import { type CallTool, makeCall, type RunningCall } from "./make-call.ts";
+import type { RunEvent } from "./run-event.ts";
+
+/** How a plan is run in memory. */
+export interface RunPlanOptions {
+  /** The catalogue: names, input schemas, annotations and contracts. */
+  tools: readonly ToolDescriptor[];
+  /** Makes one call. An exception or an MCP result with `isError` is a failure; see README for what an exception may say. */
+  callTool: CallTool;
+  /** Wins over what the plan says. */
+  policy?: PolicyInput | undefined;
+  limits?: LimitsInput | undefined;
+  /** Cancels: nothing new starts, running calls see their signal. */
+  signal?: AbortSignal | undefined;
+  onEvent?: ((event: RunEvent) => void) | undefined;
+  /** Default: the machine's. */
+  clock?: Clock | undefined;
+  /** Uniform in [0, 1), for the jitter of retries. Default `Math.random`. */
+  random?: (() => number) | undefined;
+  /** Longest the whole plan may take, in milliseconds; default none. */
+  deadlineMs?: number | undefined;
+  /** Asked before a call that needs approval. Without it such calls are refused. */
+  approve?: ((record: StepRecord) => boolean | Promise<boolean>) | undefined;
+  /** Settles a call whose effect is unknown. Without it such a step is FAILED: nobody would ever settle it. */
+  settleInDoubt?: ((record: StepRecord) => Resolution | Promise<Resolution>) | undefined;
+  /** Expected duration of a step in milliseconds, for longest remaining path first. */
+  expectedMs?: ((stepId: string) => number) | undefined;
+}
+
+/** How one step, or one item, ended. */
+export interface StepResult {
+  status: StepStatus;
+  attempts: number;
+  warnings: readonly string[];
+  output?: JsonValue;
+  error?: StepError;
+  /** One for each item of a forEach, in input order. */
+  items?: StepResult[];
+}
+
+/** How a plan ended. */
+export interface RunResult {
+  status: FinalPlanStatus;
+  /** By step id, in plan order. */
+  steps: { [stepId: string]: StepResult };
+  /** Outputs of the requested steps, or of all, that completed. */
+  outputs: { [stepId: string]: JsonValue };
+  error?: StepError;
+}
+
+/**
+ * Runs a plan in memory, over the same `decide()` as the durable executor. Resolves when every step has its last state and
+ * no call is under way; failing steps are part of the result, not an exception.
+ * @param plan - any dialect that `parsePlan` reads
+ * @throws {PlanInvalidError} before any call, with all diagnostics
+ */
+export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<RunResult> {
+  const { tools, policy, limits } = options;
+  const parsed = parsePlan(plan, {
+    tools: [...tools],
+    ...(policy ? { policy } : {}),
+    ...(limits ? { limits } : {}),
+  });
+  if (!parsed.ok) throw new PlanInvalidError(parsed.diagnostics);
+  const state = createEngineState({ plan: parsed.plan, tools, expectedMs: options.expectedMs });
+  const finish = await drive(state, options);
+  return {
+    status: finish.status,
+    steps: resultsOf(state),
+    outputs: finish.outputs,
+    ...(finish.error ? { error: finish.error } : {}),
+  };
+}
+
+type Finish = Extract<Command, { type: "finish" }>;
+
+/** Feeds events to the engine and carries its commands out, until it says that the plan is over. */
+function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
+  const { clock = createSystemClock(), random = Math.random, signal, onEvent } = options;
+  const inbox: EngineEvent[] = [];
+  const calls = new Map<string, RunningCall>();
+  const timers = new Set<() => void>();
+  let isScheduled = false;
+
+  return new Promise((resolve, reject) => {
+    const onAbort = () => post({ type: "cancel", at: clock.now(), reason: "The run was cancelled" });
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
+    if (options.deadlineMs !== undefined) setTimer(clock.now() + options.deadlineMs, "deadline");
+    post({ type: "started", at: clock.now() });
+
+    /** Events of one instant are decided on together, so that the best of all ready steps start. */
+    function post(event: EngineEvent): void {
+      inbox.push(event);
+      if (isScheduled) return;
+      isScheduled = true;
+      clock.soon(drain);
+    }
+
+    function drain(): void {
+      try {
+        while (inbox.length > 0) {
+          for (const command of decide(state, inbox.splice(0))) carryOut(command);
+        }
+      } catch (error) {
+        for (const call of calls.values()) call.abort();
+        end();
+        reject(error instanceof Error ? error : new TypeError(String(error)));
+      } finally {
+        isScheduled = false;
+      }
+    }
+
+    function end(): void {
+      signal?.removeEventListener("abort", onAbort);
+      for (const takeBack of timers) takeBack();
+    }
+
+    function setTimer(at: number, type: "timer" | "deadline"): void {
+      const takeBack = clock.at(at, () => {
+        timers.delete(takeBack);
+        post({ type, at: clock.now() });
+      });
+      timers.add(takeBack);
+    }
+
+    function carryOut(command: Command): void {
+      switch (command.type) {
+        case "record":
+          record(command.records);
+          return;
+        case "call":
+          call(command.call);
+          return;
+        case "abort":
+          calls.get(command.key)?.abort();
+          return;
+        case "timer":
+          setTimer(command.at, "timer");
+          return;
+        case "park":
+          return; // a timer, an approval or a settlement is on its way
+        case "finish":
+          end();
+          onEvent?.({ type: "plan.finished", status: command.status, at: clock.now() });
+          resolve(command);
+          return;
+      }
+    }
+
+    function call(one: Extract<Command, { type: "call" }>["call"]): void {
+      onEvent?.({ type: "call.started", call: one, at: clock.now() });
+      const running = makeCall({
+        call: one,
+        callTool: one.verify ? cannotVerify : options.callTool,
+        clock,
+        done: (outcome) => {
+          calls.delete(one.key);
+          const { key, attempt } = one;
+          post({ type: "attempt.ended", key, attempt, outcome, at: clock.now(), random: random() });
+        },
+      });
+      calls.set(one.key, running);
+    }
+
+    function record(records: readonly StepRecord[]): void {
+      if (onEvent) for (const one of records) onEvent({ type: "step.changed", record: one, at: clock.now() });
+      inbox.push({ type: "recorded", keys: records.map(({ key }) => key), at: clock.now() });
+      for (const one of records) {
+        if (one.status === "WAITING_APPROVAL") void ask(one, approvalOf);
+        if (one.status === "IN_DOUBT") void ask(one, resolutionOf);
+      }
+    }
+
+    async function ask(one: StepRecord, answerOf: (one: StepRecord) => Promise<EngineEvent>): Promise<void> {
+      try {
+        post(await answerOf(one));
+      } catch (error) {
+        const { message } = error instanceof Error ? error : new TypeError(String(error));
+        const at = clock.now();
+        const failure: StepError = { code: "TOOL_FAILED", message, retryable: false };
+        if (one.status === "IN_DOUBT") {
+          post({ type: "resolve", key: one.key, resolution: { type: "failed", error: failure }, at });
+        } else post({ type: "approval", stepId: one.stepId, approved: false, reason: message, at });
+      }
+    }
+
+    async function approvalOf(one: StepRecord): Promise<EngineEvent> {
+      const approved = options.approve ? await options.approve(one) : false;
+      const reason = options.approve
+        ? undefined
+        : `Step '${one.stepId}' needs approval and nobody was there to give it`;
+      return { type: "approval", stepId: one.stepId, approved, reason, at: clock.now() };
+    }
+
+    async function resolutionOf(one: StepRecord): Promise<EngineEvent> {
+      const error = one.error ?? {
+        code: "TOOL_CONNECTION_LOST",
+        message: "The answer was lost",
+        retryable: false,
+      };
+      const resolution = options.settleInDoubt
+        ? await options.settleInDoubt(one)
+        : ({ type: "failed", error } as const);
+      return { type: "resolve", key: one.key, resolution, at: clock.now() };
+    }
+  });
+}
+
+/** In memory nobody asks lookup tools: such a call stays in doubt. */
+function cannotVerify(): never {
+  const hints = { code: "TOOL_CONNECTION_LOST", effect: "unknown", retryable: false };
+  throw Object.assign(
+    new TypeError("The answer was lost, and nobody asked whether the call happened"),
+    hints,
+  );
+}
+
+function resultsOf(state: EngineState): RunResult["steps"] {
+  const steps: RunResult["steps"] = {};
+  for (const view of unitViews(state)) {
+    const { status, attempts, warnings, output, error } = view;
+    const result: StepResult = {
+      status,
+      attempts,
+      warnings,
+      ...(output === undefined ? {} : { output }),
+      ...(error ? { error } : {}),
+    };
+    const step = steps[view.stepId];
+    if (view.item === undefined) steps[view.stepId] = result;
+    else if (step) (step.items ??= []).push(result);
+  }
+  return steps;
+}

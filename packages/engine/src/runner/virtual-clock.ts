@@ -1,0 +1,71 @@
+import { Heap } from "../schedule/heap.ts";
+import type { Clock } from "./clock.ts";
+
+/** A clock that jumps to the next timer as soon as nothing else is going on. */
+export interface VirtualClock extends Clock {
+  /** Resolves after that much virtual time. */
+  sleep(durationMs: number): Promise<void>;
+}
+
+interface Timer {
+  at: number;
+  order: number;
+  callback: (() => void) | undefined;
+}
+
+/**
+ * A clock for tests and simulation: an hour passes in microseconds, and always in the same way. It moves when the event loop
+ * comes round with all promises settled, so what runs beside it must wait through `sleep` and `at` alone, not for real I/O.
+ * @param startMs - Unix milliseconds; default 0
+ */
+export function createVirtualClock(startMs = 0): VirtualClock {
+  const timers = new Heap<Timer>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
+  let nowMs = startMs;
+  let order = 0;
+  let isScheduled = false;
+  let soon: (() => void)[] = [];
+
+  const schedule = () => {
+    if (isScheduled || timers.size + soon.length === 0) return;
+    isScheduled = true;
+    setImmediate(advance);
+  };
+  const advance = () => {
+    isScheduled = false;
+    if (soon.length > 0) {
+      const callbacks = soon;
+      soon = [];
+      for (const callback of callbacks) callback();
+      schedule();
+      return;
+    }
+    const first = timers.pop();
+    if (!first) return;
+    if (first.callback) {
+      nowMs = Math.max(nowMs, first.at);
+      first.callback();
+    }
+    for (let next = timers.peek(); next && (next.at <= nowMs || !next.callback); next = timers.peek()) {
+      timers.pop();
+      next.callback?.();
+    }
+    schedule();
+  };
+  const at = (timeMs: number, callback: () => void) => {
+    const timer: Timer = { at: timeMs, order: order++, callback };
+    timers.push(timer);
+    schedule();
+    return () => {
+      timer.callback = undefined;
+    };
+  };
+  return {
+    now: () => nowMs,
+    at,
+    soon(callback) {
+      soon.push(callback);
+      schedule();
+    },
+    sleep: (durationMs) => new Promise((resolve) => void at(nowMs + durationMs, resolve)),
+  };
+}
