@@ -28,11 +28,11 @@ export interface RunningApi {
 /** Tools of a server "blog" that the catalogue holds: an author's _id is what a blog needs. */
 export const BLOG_TOOLS: ToolDescriptor[] = [
   tool("createAuthor", { name: { type: "string" }, email: { type: "string" } }, ["name", "email"]),
-  tool("createBlog", { title: { type: "string" }, content: { type: "string" }, authorId: { type: "string" } }, [
-    "title",
-    "content",
-    "authorId",
-  ]),
+  tool(
+    "createBlog",
+    { title: { type: "string" }, content: { type: "string" }, authorId: { type: "string" } },
+    ["title", "content", "authorId"],
+  ),
 ];
 
 /** A plan of two steps, the second one waiting for the first. */
@@ -73,7 +73,12 @@ export async function startTestApi(options: { introspection?: boolean } = {}): P
     const response = await fetch(new URL(path, api.url), init);
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : null,
+    };
   };
   const graphql = (query: string, variables: object = {}) =>
     send("/graphql", {

@@ -24,7 +24,12 @@ test("submitPlan stores a plan, queues it, and returns at once", async () => {
   const { body } = await running.graphql(SUBMIT, { plan: BLOG_PLAN });
   expect(body.errors).toBeUndefined();
   const request = body.data.submitPlan;
-  expect(request).toMatchObject({ status: "EXECUTING", executionState: "in-progress", source: "plan", version: 1 });
+  expect(request).toMatchObject({
+    status: "EXECUTING",
+    executionState: "in-progress",
+    source: "plan",
+    version: 1,
+  });
   expect(request.plan).toMatchObject({
     status: "QUEUED",
     query: "blog by Alice",

@@ -14,9 +14,10 @@ export const DOCUMENT_LIMITS = {
   cost: 10_000,
 } as const;
 
-/** Validation rules for everything but the tokens. Introspection is not counted. */
+/** Validation rules beside those of GraphQL: every limit but the tokens. Introspection is not counted. */
 export function limitRules(): ValidationRule[] {
   return [
+    knownOperationTypes,
     maxDepthRule({ n: DOCUMENT_LIMITS.depth, ...reporting("depth", DOCUMENT_LIMITS.depth) }),
     maxAliasesRule({ n: DOCUMENT_LIMITS.aliases, ...reporting("aliases", DOCUMENT_LIMITS.aliases) }),
     costLimitRule({ maxCost: DOCUMENT_LIMITS.cost, ...reporting("cost", DOCUMENT_LIMITS.cost) }),
@@ -31,3 +32,11 @@ function reporting(limit: string, max: number) {
   };
   return { propagateOnRejection: false, onReject: [report] };
 }
+
+/** Refuses operations that the schema has no type for; GraphQL itself finds them only when it executes. */
+const knownOperationTypes: ValidationRule = (context) => ({
+  OperationDefinition(node) {
+    if (context.getSchema().getRootType(node.operation)) return;
+    context.reportError(new GraphQLError(`There is no ${node.operation} in the schema`, { nodes: node }));
+  },
+});

@@ -1,0 +1,297 @@
+import type { ClientStore, Store } from "@planwright/store";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createReads } from "../src/graphql/reads.ts";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { AUTHOR, executeAs, failAs, planAs, playStep } from "./workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+async function submitted(execute = false): Promise<{ requestId: string; planId: string }> {
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!, $execute: Boolean!) { submitPlan(plan: $plan, execute: $execute) { requestId planId } }",
+    { plan: BLOG_PLAN, execute },
+  );
+  return body.data.submitPlan;
+}
+
+const STEPS = `query ($id: ID!) { plan(id: $id) { status waitReason executor durationMs outputs error { code message }
+  counts { total completed failed skipped cancelled inDoubt running pending }
+  steps { id key item status waitReason resolvedArguments output error { code message retryable data } warnings effectClass
+    attempts { attempt attemptId executor startedAt endedAt durationMs outcome error { code } }
+    nextAttemptAt startedAt finishedAt durationMs } } }`;
+
+test("createPlan returns at once, is offered for planning, and can be followed by its requestId", async () => {
+  const created = await running.graphql(
+    `mutation { createPlan(query: "  follow me  ") { requestId planId status query autoExecute waitReason plan { id } plans { id } } }`,
+  );
+  const request = created.body.data.createPlan;
+  expect(request).toMatchObject({
+    status: "PLANNING",
+    query: "follow me",
+    autoExecute: true,
+    waitReason: "no worker",
+    plan: null,
+    plans: [],
+  });
+  expect(running.offered).toContain(`planning ${request.requestId}`);
+  await planAs(running.store, request.requestId);
+  const followed = await running.graphql(
+    `query ($id: ID!) { request(requestId: $id) { id status executionState planningStartedAt planningFinishedAt
+       plan { id status origin { kind model } request { requestId } } plans { id version }
+       modelCalls { id purpose model messages { role content } answer latencyMs inputTokens error { code } createdAt } } }`,
+    { id: request.requestId },
+  );
+  expect(followed.body.data.request).toMatchObject({
+    id: request.requestId,
+    status: "EXECUTING",
+    executionState: "in-progress",
+    planningFinishedAt: expect.any(String),
+    plan: {
+      id: request.planId,
+      status: "QUEUED",
+      origin: { kind: "offline" },
+      request: { requestId: request.requestId },
+    },
+    plans: [{ id: request.planId, version: 1 }],
+    modelCalls: [{ purpose: "draft", model: "offline", messages: [{ role: "user", content: "follow me" }] }],
+  });
+});
+
+test("a running step has attempts with times, the others say why they wait", async () => {
+  const { planId } = await submitted(true);
+  const claim = (await running.store.claimPlan(planId, "executor one"))!;
+  const call = {
+    key: "createAuthor",
+    stepId: "createAuthor",
+    attempt: 1,
+    tool: "createAuthor",
+    arguments: { name: "Alice" },
+    effectClass: "U" as const,
+    timeoutMs: 1_000,
+  };
+  await running.store.writeIntents(claim, [{ call, attemptId: "attempt-1", argsHash: "h" }]);
+  const { body } = await running.graphql(STEPS, { id: planId });
+  expect(body.data.plan).toMatchObject({
+    status: "RUNNING",
+    waitReason: null,
+    executor: "executor one",
+    counts: { total: 2, running: 1, pending: 1 },
+  });
+  expect(body.data.plan.steps).toMatchObject([
+    {
+      status: "RUNNING",
+      waitReason: null,
+      resolvedArguments: { name: "Alice" },
+      effectClass: "U",
+      attempts: [
+        { attempt: 1, attemptId: "attempt-1", executor: expect.any(String), endedAt: null, outcome: null },
+      ],
+    },
+    { status: "PENDING", waitReason: "dependency", resolvedArguments: null, attempts: [] },
+  ]);
+});
+
+test("a plan that is over shows outputs, durations and no reason to wait", async () => {
+  const { planId } = await submitted(true);
+  await executeAs(running.store, planId);
+  const { body } = await running.graphql(STEPS, { id: planId });
+  expect(body.data.plan).toMatchObject({
+    status: "COMPLETED",
+    waitReason: null,
+    durationMs: expect.any(Number),
+    outputs: { createAuthor: AUTHOR },
+    counts: { total: 2, completed: 2, pending: 0 },
+  });
+  expect(body.data.plan.steps[1]).toMatchObject({
+    status: "COMPLETED",
+    waitReason: null,
+    resolvedArguments: { authorId: "a1" },
+    output: { _id: "b1", authorId: "a1" },
+    attempts: [{ outcome: "completed", endedAt: expect.any(String), durationMs: 5 }],
+    startedAt: expect.any(String),
+    finishedAt: expect.any(String),
+  });
+});
+
+test("a failed plan names the tool's message, and the dependent step its reason", async () => {
+  const { planId } = await submitted(true);
+  await failAs(running.store, planId);
+  const { body } = await running.graphql(STEPS, { id: planId });
+  expect(body.data.plan).toMatchObject({ status: "FAILED", error: { code: "TOOL_FAILED" } });
+  expect(body.data.plan.steps).toMatchObject([
+    { status: "FAILED", error: { message: "email alice@test.com is taken", retryable: false } },
+    { status: "SKIPPED", error: { message: "Skipped because dependency 'createAuthor' failed" } },
+  ]);
+});
+
+test.each(["planId", "requestId"] as const)("executePlan starts a plan by its %s, once", async (name) => {
+  const ids = await submitted();
+  const execute = () =>
+    running.graphql(`mutation ($id: ID!) { executePlan(${name}: $id) { status plan { status } } }`, {
+      id: ids[name],
+    });
+  expect((await execute()).body.data.executePlan).toEqual({
+    status: "EXECUTING",
+    plan: { status: "QUEUED" },
+  });
+  await executeAs(running.store, ids.planId);
+  expect((await execute()).body.data.executePlan).toEqual({
+    status: "COMPLETED",
+    plan: { status: "COMPLETED" },
+  });
+  expect((await running.store.getPlan("default", ids.planId))!.epoch).toBe(1);
+});
+
+test("executePlan while planning goes on makes the plan start when it is made", async () => {
+  const created = await running.graphql(
+    `mutation { createPlan(query: "start later", execute: false) { requestId } }`,
+  );
+  const { requestId } = created.body.data.createPlan;
+  const { body } = await running.graphql(
+    "mutation ($id: ID!) { executePlan(requestId: $id) { status autoExecute } }",
+    {
+      id: requestId,
+    },
+  );
+  expect(body.data.executePlan).toEqual({ status: "PLANNING", autoExecute: true });
+});
+
+const CANCEL = "mutation ($id: ID!) { cancel(requestId: $id) { status plan { status cancelRequestedAt } } }";
+
+test("cancel ends a plan that was not started, and leaves one that is over as it is", async () => {
+  const ready = await submitted();
+  const cancelled = await running.graphql(CANCEL, { id: ready.requestId });
+  expect(cancelled.body.data.cancel).toMatchObject({ status: "CANCELLED", plan: { status: "CANCELLED" } });
+  const over = await submitted(true);
+  await executeAs(running.store, over.planId);
+  const { body } = await running.graphql(CANCEL, { id: over.requestId });
+  expect(body.data.cancel).toMatchObject({ status: "COMPLETED", plan: { status: "COMPLETED" } });
+});
+
+test("cancel of a running plan is recorded and offered to the executors", async () => {
+  const { requestId, planId } = await submitted(true);
+  await running.store.claimPlan(planId, "executor");
+  running.offered.length = 0;
+  const { body } = await running.graphql(CANCEL, { id: requestId });
+  expect(body.data.cancel.plan.cancelRequestedAt).toEqual(expect.any(String));
+  expect(running.offered).toEqual([`execution ${planId}`]);
+});
+
+test("cancel while planning goes on says to wait", async () => {
+  const created = await running.graphql(`mutation { createPlan(query: "cancel early") { requestId } }`);
+  const { body } = await running.graphql(CANCEL, { id: created.body.data.createPlan.requestId });
+  expect(body.errors[0].extensions).toMatchObject({ code: "NOT_READY", retryable: true });
+});
+
+test("requests are given in pages, newest first, each once", async () => {
+  const other = await startTestApi();
+  const expected: string[] = [];
+  for (let index = 0; index < 5; index += 1) {
+    const { body } = await other.graphql(`mutation { createPlan(query: "page ${index}") { requestId } }`);
+    expected.push(body.data.createPlan.requestId);
+  }
+  const found: string[] = [];
+  let after: string | null = null;
+  let hasNextPage = true;
+  while (hasNextPage) {
+    const answer = await other.graphql(
+      `query ($after: String) { requests(first: 2, after: $after, status: [PLANNING]) {
+         edges { cursor node { requestId } } nodes { requestId } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`,
+      { after },
+    );
+    const page = answer.body.data.requests;
+    found.push(...page.nodes.map((node: { requestId: string }) => node.requestId));
+    expect(page.edges.at(-1).cursor).toBe(page.pageInfo.endCursor);
+    ({ endCursor: after, hasNextPage } = page.pageInfo);
+  }
+  expect(found).toHaveLength(5);
+  expect(found.toSorted()).toEqual(expected.toSorted());
+  const none = await other.graphql(
+    "{ requests(status: [FAILED]) { nodes { id } pageInfo { endCursor hasNextPage } } }",
+  );
+  expect(none.body.data.requests).toEqual({ nodes: [], pageInfo: { endCursor: null, hasNextPage: false } });
+  await other.close();
+});
+
+test("plansByRequestId gives the versions, and nothing while the first one is made", async () => {
+  const { requestId, planId } = await submitted();
+  const query =
+    "query ($id: ID!) { plansByRequestId(requestId: $id) { id planId requestId version query executionState } }";
+  expect((await running.graphql(query, { id: requestId })).body.data.plansByRequestId).toEqual([
+    { id: planId, planId, requestId, version: 1, query: "", executionState: "pending" },
+  ]);
+  const created = await running.graphql(`mutation { createPlan(query: "no plan yet") { requestId } }`);
+  const { body } = await running.graphql(query, { id: created.body.data.createPlan.requestId });
+  expect(body.data.plansByRequestId).toEqual([]);
+});
+
+test("validatePlan finds what submitPlan would find, and stores nothing", async () => {
+  const countOf = async () => (await running.store.listRequests("default", { first: 100 })).items.length;
+  const before = await countOf();
+  const query =
+    "query ($plan: JSON!) { validatePlan(plan: $plan) { valid plan diagnostics { code severity message } } }";
+  const good = await running.graphql(query, { plan: BLOG_PLAN });
+  expect(good.body.data.validatePlan).toMatchObject({ valid: true, plan: { formatVersion: 1 } });
+  const bad = await running.graphql(query, {
+    plan: { steps: [{ id: "s", tool: "createAuthr", arguments: {} }] },
+  });
+  expect(bad.body.data.validatePlan.valid).toBe(false);
+  expect(bad.body.data.validatePlan.diagnostics[0].message).toContain("createAuthr");
+  expect(await countOf()).toBe(before);
+});
+
+test("a list of requests with plans and steps costs the same number of reads, however long it is", async () => {
+  const counted = await startTestApi();
+  const readsOf = async (first: number) => {
+    const reads: string[] = [];
+    const store = counting(counted.store, reads);
+    const loaders = createReads(store, "default");
+    const page = await store.listRequests("default", { first });
+    loaders.prime(page.items);
+    await Promise.all(
+      page.items.map(async (request) => {
+        await loaders.request(request._id);
+        const plans = await loaders.plansOf(request);
+        await Promise.all(plans.map((plan) => loaders.steps(plan._id)));
+      }),
+    );
+    return reads;
+  };
+  const submit = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { id } }";
+  for (let index = 0; index < 6; index += 1) await counted.graphql(submit, { plan: BLOG_PLAN });
+  const few = await readsOf(1);
+  expect(await readsOf(6)).toEqual(few);
+  expect(few).toEqual(["listRequests", "getPlans", "listSteps"]);
+  await counted.close();
+});
+
+/** The store, noting the name of every read. */
+function counting(store: Store, reads: string[]): ClientStore {
+  return new Proxy(store, {
+    get(target, name, receiver) {
+      const value: unknown = Reflect.get(target, name, receiver);
+      if (typeof value !== "function") return value;
+      return (...parameters: unknown[]) => {
+        reads.push(String(name));
+        return Reflect.apply(value, target, parameters);
+      };
+    },
+  });
+}
+
+test("a step in a plan whose executor is gone waits for a worker", async () => {
+  const { planId } = await submitted(true);
+  const claim = (await running.store.claimPlan(planId, "executor"))!;
+  await playStep(running.store, claim, "createAuthor", { arguments: {}, output: AUTHOR });
+  await running.store.releasePlan(claim, { status: "QUEUED" });
+  const { body } = await running.graphql(STEPS, { id: planId });
+  expect(body.data.plan).toMatchObject({ status: "QUEUED", waitReason: "no worker", executor: null });
+  expect(body.data.plan.steps.map((step: { waitReason: string }) => step.waitReason)).toEqual([
+    null,
+    "no worker",
+  ]);
+});

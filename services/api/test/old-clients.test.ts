@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import {
+  AUTHOR,
+  acceptedRequest,
+  askAs,
+  eventually,
+  executeAs,
+  failAs,
+  failPlanningAs,
+  planAs,
+} from "./workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+const CREATE = `mutation ($query: String!) {
+  createPlanWithRequestId(query: $query) {
+    id requestId planId query plan toolOrder executionState executionResults validationResult createdAt updatedAt
+    selectedTools { toolName name parameters dependsOn }
+  }
+}`;
+const EXECUTE = `mutation ($requestId: ID!) {
+  executeByRequestId(requestId: $requestId) {
+    id requestId planId executionState status totalExecutions successful failed skipped results outputs errors
+    createdAt updatedAt
+  }
+}`;
+
+async function planned(query: string) {
+  const answer = running.graphql(CREATE, { query });
+  await planAs(running.store, await acceptedRequest(running.store, query));
+  return (await answer).body.data.createPlanWithRequestId;
+}
+
+test("createPlanWithRequestId waits for the plan and gives it under the old names, JSON as text", async () => {
+  const plan = await planned("old client one");
+  expect(plan).toMatchObject({
+    id: plan.planId,
+    query: "old client one",
+    toolOrder: ["createAuthor", "createBlog"],
+    executionState: "pending",
+    executionResults: null,
+    validationResult: "[]",
+  });
+  expect(plan.requestId).toMatch(/^req_[0-9]{10}_[a-z0-9]{16,}$/);
+  expect(plan.planId).toMatch(/^plan_[0-9]{10}_[a-z0-9]{16,}$/);
+  expect(JSON.parse(plan.plan).steps).toHaveLength(2);
+  expect(plan.selectedTools).toEqual([
+    {
+      toolName: "createAuthor",
+      name: "createAuthor",
+      parameters: JSON.stringify(BLOG_PLAN.steps[0]!.arguments),
+      dependsOn: null,
+    },
+    {
+      toolName: "createBlog",
+      name: "createBlog",
+      parameters: JSON.stringify(BLOG_PLAN.steps[1]!.arguments),
+      dependsOn: "createAuthor",
+    },
+  ]);
+  expect(running.offered).toEqual([`planning ${plan.requestId}`]);
+});
+
+test("executeByRequestId waits for the end and gives counts, results, outputs and errors", async () => {
+  const { requestId, planId } = await planned("old client two");
+  const answer = running.graphql(EXECUTE, { requestId });
+  await eventually(async () => (await running.store.getPlan("default", planId))?.queuedAt);
+  await executeAs(running.store, planId);
+  const execution = (await answer).body.data.executeByRequestId;
+  expect(execution).toMatchObject({
+    id: planId,
+    executionState: "completed",
+    status: "COMPLETED",
+    totalExecutions: 2,
+    successful: 2,
+    failed: 0,
+    skipped: 0,
+    errors: [],
+  });
+  expect(JSON.parse(execution.outputs)).toEqual({
+    createAuthor: AUTHOR,
+    createBlog: { _id: "b1", authorId: "a1" },
+  });
+  expect(JSON.parse(execution.results)).toMatchObject([
+    {
+      stepId: "createAuthor",
+      toolName: "createAuthor",
+      status: "COMPLETED",
+      success: true,
+      output: AUTHOR,
+      error: null,
+    },
+    { stepId: "createBlog", parameters: { authorId: "a1" }, success: true },
+  ]);
+});
+
+test("executeByRequestId called twice executes once", async () => {
+  const { requestId, planId } = await planned("old client three");
+  const first = running.graphql(EXECUTE, { requestId });
+  const second = running.graphql(EXECUTE, { requestId });
+  await eventually(async () => (await running.store.getPlan("default", planId))?.queuedAt);
+  await executeAs(running.store, planId);
+  const answers = await Promise.all([first, second, running.graphql(EXECUTE, { requestId })]);
+  for (const { body } of answers) expect(body.data.executeByRequestId.successful).toBe(2);
+  expect((await running.store.getPlan("default", planId))!.epoch).toBe(1);
+});
+
+test("a failed step is counted and named, its dependents are skipped", async () => {
+  const { requestId, planId } = await planned("old client four");
+  const answer = running.graphql(EXECUTE, { requestId });
+  await eventually(async () => (await running.store.getPlan("default", planId))?.queuedAt);
+  await failAs(running.store, planId);
+  expect((await answer).body.data.executeByRequestId).toMatchObject({
+    executionState: "failed",
+    successful: 0,
+    failed: 1,
+    skipped: 1,
+    outputs: "{}",
+    errors: ["createAuthor: email alice@test.com is taken"],
+  });
+});
+
+test("executeByRequestId while planning goes on starts the plan as soon as there is one", async () => {
+  const created = await running.graphql(
+    `mutation { createPlan(query: "old client five", execute: false) { requestId planId } }`,
+  );
+  const { requestId, planId } = created.body.data.createPlan;
+  const answer = running.graphql(EXECUTE, { requestId });
+  await eventually(async () => (await running.store.getRequest("default", requestId))?.autoExecute);
+  await planAs(running.store, requestId);
+  await eventually(async () => (await running.store.getPlan("default", planId))?.queuedAt);
+  await executeAs(running.store, planId);
+  expect((await answer).body.data.executeByRequestId.executionState).toBe("completed");
+});
+
+test.each([
+  ["NOT_UNDERSTOOD", "NOT_UNDERSTOOD", false],
+  ["MODEL_UNREACHABLE", "MODEL_UNREACHABLE", true],
+  ["SOMETHING_NEW", "PLANNING_FAILED", false],
+])("planning that fails with %s is an error with code %s", async (plannerCode, code, retryable) => {
+  const query = `fails with ${plannerCode}`;
+  const answer = running.graphql(CREATE, { query });
+  const requestId = await acceptedRequest(running.store, query);
+  await failPlanningAs(running.store, requestId, { code: plannerCode, message: "say it in other words" });
+  const [error] = (await answer).body.errors;
+  expect(error.message).toBe("say it in other words");
+  expect(error.path).toEqual(["createPlanWithRequestId"]);
+  expect(error.extensions).toMatchObject({ code, plannerCode, requestId, retryable });
+  expect(error.extensions.remedy).toEqual(expect.any(String));
+  const executed = await running.graphql(EXECUTE, { requestId });
+  expect(executed.body.errors[0].extensions.code).toBe(code);
+});
+
+test("a plan that stayed invalid is an error with its diagnostics", async () => {
+  const answer = running.graphql(CREATE, { query: "stays invalid" });
+  const requestId = await acceptedRequest(running.store, "stays invalid");
+  const diagnostic = {
+    code: "TOOL_UNKNOWN" as const,
+    severity: "error" as const,
+    message: "no tool createAuthr",
+  };
+  await failPlanningAs(running.store, requestId, { code: "PLAN_INVALID", message: "not valid" }, [
+    diagnostic,
+  ]);
+  const [error] = (await answer).body.errors;
+  expect(error.extensions).toMatchObject({ code: "PLAN_INVALID", requestId, diagnostics: [diagnostic] });
+});
+
+test("a planner that asks back is an error with the questions", async () => {
+  const answer = running.graphql(CREATE, { query: "asks back" });
+  const requestId = await acceptedRequest(running.store, "asks back");
+  await askAs(running.store, requestId, ["Which email has Alice?"]);
+  const [error] = (await answer).body.errors;
+  expect(error.extensions).toMatchObject({ code: "NEEDS_INPUT", questions: ["Which email has Alice?"] });
+});
+
+test("getAvailableTools gives name, description and category", async () => {
+  const { body } = await running.graphql(
+    "{ getAvailableTools { name description category server title inputSchema outputSchema contract } }",
+  );
+  expect(body.data.getAvailableTools).toMatchObject([
+    {
+      name: "createAuthor",
+      description: "Does createAuthor",
+      category: "blog",
+      server: "blog",
+      outputSchema: null,
+    },
+    { name: "createBlog", contract: { sideEffects: true } },
+  ]);
+});

@@ -1,0 +1,142 @@
+import { randomUUID } from "node:crypto";
+import type { StepError } from "@planwright/engine";
+import {
+  type Diagnostic,
+  type JsonObject,
+  type JsonValue,
+  type PlanId,
+  parsePlan,
+  type RequestId,
+} from "@planwright/plan";
+import type { PlanClaim, Store } from "@planwright/store";
+import { BLOG_PLAN } from "./running-api.ts";
+
+const NO_EVIDENCE = { raw: null, plan: null, diagnostics: [] as Diagnostic[] };
+const OFFLINE = { kind: "offline", model: null } as const;
+
+/** Plays a planner that finds the plan of two steps. */
+export async function planAs(store: Store, requestId: RequestId, plan: unknown = BLOG_PLAN): Promise<void> {
+  const claim = (await store.claimRequest(requestId, "test planner"))!;
+  const parsed = parsePlan(plan, { tools: await store.toolCatalogue() });
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  await store.recordModelCall({
+    requestId,
+    tenant: claim.request.tenant,
+    purpose: "draft",
+    model: "offline",
+    messages: [{ role: "user", content: claim.request.query ?? "" }],
+    answer: JSON.stringify(plan),
+    finishReason: "stop",
+    inputTokens: null,
+    outputTokens: null,
+    latencyMs: 1.5,
+    costUsd: null,
+    error: null,
+  });
+  await store.completePlanning(claim, { plan: parsed.plan, raw: "{}", origin: OFFLINE, diagnostics: [] });
+}
+
+/** Plays a planner that gives up. */
+export async function failPlanningAs(
+  store: Store,
+  requestId: RequestId,
+  error: { code: string; message: string },
+  diagnostics: Diagnostic[] = [],
+): Promise<void> {
+  const claim = (await store.claimRequest(requestId, "test planner"))!;
+  const evidence = diagnostics.length > 0 ? { raw: "{}", plan: null, diagnostics } : NO_EVIDENCE;
+  await store.failPlanning(claim, { error, origin: OFFLINE, ...evidence });
+}
+
+/** Plays a planner that asks back. */
+export async function askAs(store: Store, requestId: RequestId, questions: string[]): Promise<void> {
+  const claim = (await store.claimRequest(requestId, "test planner"))!;
+  await store.askQuestions(claim, questions);
+}
+
+/** What became of one step. */
+export type Played =
+  | { arguments: JsonObject; output: JsonValue }
+  | { arguments: JsonObject; error: StepError };
+
+/** Plays one attempt of a step: intent, then result. */
+export async function playStep(
+  store: Store,
+  claim: PlanClaim,
+  stepId: string,
+  played: Played,
+): Promise<void> {
+  const attemptId = randomUUID();
+  const tool = claim.steps.get(stepId)!.tool;
+  const call = {
+    key: stepId,
+    stepId,
+    attempt: 1,
+    tool,
+    arguments: played.arguments,
+    effectClass: "U" as const,
+    timeoutMs: 1_000,
+  };
+  await store.writeIntents(claim, [{ call, attemptId, argsHash: "test" }]);
+  const end = { key: stepId, attemptId, endedAtMs: store.now(), durationMs: 5 };
+  if ("error" in played) {
+    const { error } = played;
+    const record = { key: stepId, stepId, status: "FAILED" as const, attempts: 1, error };
+    return store.writeRecords(claim, [record], [{ ...end, outcome: "failed", error }]);
+  }
+  const record = { key: stepId, stepId, status: "COMPLETED" as const, attempts: 1, output: played.output };
+  return store.writeRecords(claim, [record], [{ ...end, outcome: "completed", error: null }]);
+}
+
+export const AUTHOR = { _id: "a1", name: "Alice" };
+
+/** Plays an executor that completes the plan of two steps. */
+export async function executeAs(store: Store, planId: PlanId): Promise<void> {
+  const claim = (await store.claimPlan(planId, "test executor"))!;
+  await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, output: AUTHOR });
+  const blog = { _id: "b1", authorId: "a1" };
+  await playStep(store, claim, "createBlog", { arguments: { authorId: "a1" }, output: blog });
+  await store.finishPlan(claim, {
+    type: "finish",
+    status: "COMPLETED",
+    outputs: { createAuthor: AUTHOR, createBlog: blog },
+  });
+}
+
+/** Plays an executor whose first step fails. */
+export async function failAs(store: Store, planId: PlanId): Promise<void> {
+  const claim = (await store.claimPlan(planId, "test executor"))!;
+  const error = { code: "TOOL_FAILED", message: "email alice@test.com is taken", retryable: false };
+  await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, error });
+  const skipped = {
+    code: "DEPENDENCY_FAILED",
+    message: "Skipped because dependency 'createAuthor' failed",
+    retryable: false,
+  };
+  const record = {
+    key: "createBlog",
+    stepId: "createBlog",
+    status: "SKIPPED" as const,
+    attempts: 0,
+    error: skipped,
+  };
+  await store.writeRecords(claim, [record], []);
+  await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
+}
+
+/** Waits until the read gives something. */
+export async function eventually<T>(read: () => Promise<T | null | undefined>): Promise<T> {
+  for (;;) {
+    const value = await read();
+    if (value) return value;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** The newest request, as soon as one with the query is accepted. */
+export function acceptedRequest(store: Store, query: string): Promise<RequestId> {
+  return eventually(async () => {
+    const page = await store.listRequests("default", { first: 100 });
+    return page.items.find((request) => request.query === query)?._id;
+  });
+}
