@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Child } from "./children/child.ts";
 import { ProcessNotReadyError } from "./errors.ts";
 
@@ -38,14 +39,29 @@ interface LocalServerParts {
   start: (port: number) => Promise<Child>;
 }
 
-/** Starts a server on a free port. A port that was taken meanwhile is given up for another, once. */
+const TRIES = 10;
+const BETWEEN_TRIES_MS = 1_000;
+
+/**
+ * Starts a server on a free port. Tries again for 10 s while the port was taken meanwhile (on another one) or while the
+ * server of a run that has just been killed still holds the data.
+ */
 export async function localServer({ choosePort, urlOf, start }: LocalServerParts): Promise<LocalServer> {
   let port = await choosePort();
-  let child = await start(port).catch(async (error: unknown) => {
-    if (!isPortTaken(error)) throw error;
-    port = await choosePort();
-    return start(port);
-  });
+  let child = await begin();
+
+  async function begin(): Promise<Child> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await start(port);
+      } catch (error) {
+        if (attempt === TRIES || !isPassing(error)) throw error;
+        await delay(BETWEEN_TRIES_MS);
+        port = await choosePort();
+      }
+    }
+  }
+
   return {
     url: urlOf(port),
     pid: () => (child.ended() === undefined ? child.pid : undefined),
@@ -58,6 +74,7 @@ export async function localServer({ choosePort, urlOf, start }: LocalServerParts
   };
 }
 
-function isPortTaken(error: unknown): boolean {
-  return error instanceof ProcessNotReadyError && /address already in use/i.test(error.message);
+/** True when the reason goes away by itself: a port taken meanwhile, data still held by a server that is ending. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ProcessNotReadyError && /address already in use|DBPathInUse/i.test(error.message);
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ProcessNotReadyError } from "../errors.ts";
@@ -26,6 +26,8 @@ export interface Child {
   readonly logFile: string;
   /** Undefined while it runs; afterwards how it ended, such as "exited with code 1". */
   ended(): string | undefined;
+  /** Resolves when it has ended, for whatever reason. */
+  readonly exited: Promise<void>;
   /**
    * Waits until `isReady` answers true. It is asked every 50 ms; a rejection counts as "not yet".
    * @throws {ProcessNotReadyError} when the process ends first or `timeoutMs` (default 30,000) is over
@@ -42,6 +44,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, env, cwd, logFile } = options;
   mkdirSync(dirname(logFile), { recursive: true });
   const log = openSync(logFile, "a");
+  const logStart = fstatSync(log).size;
   const process_ = spawn(command, args, {
     detached: true, // a group of its own: Ctrl-C reaches only us, and we stop things in order
     stdio: ["ignore", log, log],
@@ -55,11 +58,14 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     throw new ProcessNotReadyError({ name, reason: `could not be started (${command})`, logFile }, "", error);
   }
   watchdog().add(pid);
-  return guard({ name, pid, logFile }, process_);
+  return guard({ name, pid, logFile, logStart }, process_);
 }
 
-function guard(facts: { name: string; pid: number; logFile: string }, process_: ChildProcess): Child {
-  const { name, pid, logFile } = facts;
+function guard(
+  facts: { name: string; pid: number; logFile: string; logStart: number },
+  process_: ChildProcess,
+): Child {
+  const { name, pid, logFile, logStart } = facts;
   let how: string | undefined;
   const exited = new Promise<void>((resolve) => {
     process_.once("exit", (code, signal) => {
@@ -74,14 +80,17 @@ function guard(facts: { name: string; pid: number; logFile: string }, process_: 
     await exited;
   };
   return {
-    ...facts,
+    name,
+    pid,
+    logFile,
+    exited,
     ended: () => how,
     kill,
     async ready(isReady, timeoutMs = 30_000) {
       const deadline = performance.now() + timeoutMs;
       let cause: unknown;
       const notReady = (reason: string) =>
-        new ProcessNotReadyError({ name, reason, logFile }, lastLines(logFile), cause);
+        new ProcessNotReadyError({ name, reason, logFile }, lastLines(logFile, logStart), cause);
       for (;;) {
         if (how !== undefined) throw notReady(how);
         const answer = await isReady().catch((error: unknown) => {

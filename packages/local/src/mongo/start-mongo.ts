@@ -49,6 +49,7 @@ function mongodArguments(dbPath: string, port: number): string[] {
     ["--wiredTigerCacheSizeGB", "0.5"],
     ["--oplogSize", "256"],
     ["--setParameter", "diagnosticDataCollectionEnabled=false"],
+    ["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=100"],
     ["--nounixsocket"],
   ].flat();
 }

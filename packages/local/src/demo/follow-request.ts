@@ -1,0 +1,78 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { JsonValueSchema } from "@planwright/plan";
+import { z } from "zod";
+import { graphql } from "../stack/graphql.ts";
+
+const ErrorSchema = z.object({ code: z.string(), message: z.string() });
+const StepSchema = z.object({
+  id: z.string(),
+  tool: z.string(),
+  status: z.string(),
+  dependsOn: z.array(z.string()),
+  arguments: JsonValueSchema,
+  resolvedArguments: JsonValueSchema,
+  output: JsonValueSchema,
+  error: ErrorSchema.nullable(),
+  durationMs: z.number().nullable(),
+});
+const RequestSchema = z.object({
+  requestId: z.string(),
+  planId: z.string(),
+  status: z.string(),
+  error: ErrorSchema.nullable(),
+  questions: z.array(z.string()),
+  diagnostics: z.array(z.object({ severity: z.string(), message: z.string() })),
+  plan: z
+    .object({
+      status: z.string(),
+      durationMs: z.number().nullable(),
+      origin: z.object({ kind: z.string(), model: z.string().nullable() }),
+      error: ErrorSchema.nullable(),
+      steps: z.array(StepSchema),
+    })
+    .nullable(),
+});
+/** A request as the demo reads it. */
+export type FollowedRequest = z.infer<typeof RequestSchema>;
+
+const CREATE = "mutation ($query: String!) { createPlan(query: $query) { requestId planId } }";
+const READ = `query ($requestId: ID!) {
+  request(requestId: $requestId) {
+    requestId planId status questions
+    error { code message }
+    diagnostics { severity message }
+    plan {
+      status durationMs
+      origin { kind model }
+      error { code message }
+      steps {
+        id tool status dependsOn arguments resolvedArguments output durationMs
+        error { code message }
+      }
+    }
+  }
+}`;
+const GOING_ON = new Set(["PLANNING", "READY", "EXECUTING"]);
+const POLL_MS = 100;
+
+/** Sends a sentence. Returns at once, with the id under which everything is recorded. */
+export async function sendSentence(apiUrl: string, sentence: string): Promise<string> {
+  const schema = z.object({ createPlan: z.object({ requestId: z.string() }) });
+  const { createPlan } = await graphql(apiUrl, { query: CREATE, variables: { query: sentence }, schema });
+  return createPlan.requestId;
+}
+
+/** Reads a request again and again until nothing more will happen by itself. @param onChange - sees each reading */
+export async function followRequest(
+  apiUrl: string,
+  requestId: string,
+  onChange: (request: FollowedRequest) => void,
+): Promise<FollowedRequest> {
+  const schema = z.object({ request: RequestSchema });
+  for (;;) {
+    const { request } = await graphql(apiUrl, { query: READ, variables: { requestId }, schema });
+    onChange(request);
+    if (!GOING_ON.has(request.status)) return request;
+    await delay(POLL_MS);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Stack } from "../stack/start-stack.ts";
+import { type FollowedRequest, followRequest, sendSentence } from "./follow-request.ts";
+import { planTree } from "./plan-tree.ts";
+
+/** Example 1 of the design. */
+export const DEFAULT_SENTENCE =
+  "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world";
+
+/**
+ * Sends one sentence through GraphQL, tells how it goes, and shows the finished plan.
+ * @returns true when the plan is COMPLETED
+ */
+export async function runDemo(
+  stack: Pick<Stack, "apiUrl">,
+  sentence: string,
+  say: (line: string) => void,
+): Promise<boolean> {
+  say(`You ask:   ${sentence}`);
+  const requestId = await sendSentence(stack.apiUrl, sentence);
+  say(`Request:   ${requestId}`);
+  let last = "";
+  const request = await followRequest(stack.apiUrl, requestId, (now) => {
+    const line = progressOf(now);
+    if (line !== last) say(line);
+    last = line;
+  });
+  for (const line of resultOf(request)) say(line);
+  return request.status === "COMPLETED";
+}
+
+function progressOf({ status, plan }: FollowedRequest): string {
+  if (!plan || plan.status === "INVALID") return "Planning:  the sentence is becoming a plan ...";
+  const done = plan.steps.filter((step) => step.status === "COMPLETED").length;
+  const running = plan.steps.filter((step) => step.status === "RUNNING").map((step) => step.id);
+  const now = status === "EXECUTING" && running.length > 0 ? `, now ${running.join(" and ")}` : "";
+  return `Executing: ${done} of ${plan.steps.length} steps completed${now}`;
+}
+
+function resultOf(request: FollowedRequest): string[] {
+  const { plan, error, questions, diagnostics } = request;
+  const lines = [""];
+  if (plan && plan.steps.length > 0) {
+    const by = plan.origin.model ?? plan.origin.kind;
+    const duration = plan.durationMs === null ? "" : ` in ${Math.round(plan.durationMs)} ms`;
+    lines.push(`${request.planId}  ${plan.status}${duration}, planned by ${by}`, ...planTree(plan.steps));
+  }
+  if (plan?.error) lines.push("", `The plan failed: ${plan.error.message}`);
+  if (error) lines.push(`No plan was made (${error.code}): ${error.message}`);
+  for (const question of questions) lines.push(`The planner asks: ${question}`);
+  const findings = diagnostics.filter((finding) => finding.severity === "error");
+  if (request.status !== "COMPLETED") lines.push(...findings.map((finding) => `- ${finding.message}`));
+  lines.push("", `Everything about it is recorded under ${request.requestId}`);
+  return lines;
+}

@@ -1,0 +1,35 @@
+import { CodedError } from "@planwright/plan";
+import { z } from "zod";
+
+const AnswerSchema = z.object({
+  data: z.unknown().optional(),
+  errors: z
+    .array(z.object({ message: z.string(), extensions: z.looseObject({ code: z.string() }).optional() }))
+    .optional(),
+});
+
+/** The API answered with errors. The message is theirs; `facts.code` is the code of the first one. */
+export class GraphqlError extends CodedError<{ code: string }> {
+  readonly code = "GRAPHQL";
+  readonly retryable = false;
+}
+
+/** One operation over HTTP; the answer is parsed by `schema`. @throws {GraphqlError} the API's own words */
+export async function graphql<T>(
+  url: string,
+  operation: { query: string; variables?: object; schema: z.ZodType<T> },
+): Promise<T> {
+  const { query, variables = {}, schema } = operation;
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query, variables }),
+    signal: AbortSignal.timeout(90_000),
+  });
+  const { data, errors } = AnswerSchema.parse(await response.json());
+  if (errors?.[0]) {
+    const message = errors.map((error) => error.message).join("\n");
+    throw new GraphqlError(message, { code: errors[0].extensions?.code ?? "UNKNOWN" });
+  }
+  return schema.parse(data);
+}
