@@ -7,6 +7,8 @@ const MAX_DESCRIPTION = 4_096;
 const MAX_TITLE = 256;
 /** Largest descriptor, as JSON text; a tool above it is dropped. */
 const MAX_DESCRIPTOR_BYTES = 65_536;
+/** Deepest nesting of a descriptor: whoever walks it later needs no guard. */
+const MAX_DEPTH = 64;
 /** Fields that say where a tool comes from: ours to fill in, never the server's. */
 const OPERATOR_FIELDS = ["server", "trusted", "override"] as const;
 
@@ -62,6 +64,8 @@ function readTool(
   if (!isAbsentOr(isJsonObject, entry["outputSchema"])) {
     return { name: shown, problem: "its outputSchema is not a schema" };
   }
+  if (!isWithinDepth(entry, MAX_DEPTH))
+    return { name: shown, problem: `it is nested deeper than ${MAX_DEPTH}` };
   if (canonicalJson(entry).length > MAX_DESCRIPTOR_BYTES) {
     return { name: shown, problem: `it is described in more than ${MAX_DESCRIPTOR_BYTES} bytes` };
   }
@@ -89,6 +93,11 @@ function isObjectSchema(schema: unknown): boolean {
 
 function isAbsentOr(test: (value: unknown) => boolean, value: unknown): boolean {
   return value === undefined || test(value);
+}
+
+function isWithinDepth(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((item) => isWithinDepth(item, depth - 1));
 }
 
 function clean(text: string, maxLength: number): string {
