@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from "@planwright/plan";
+import { parsePlan, type ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { createOfflineDrafter, DraftError, planByRules } from "../src/index.ts";
 import { BLOG } from "./catalogues/blog.ts";
@@ -41,6 +41,12 @@ const refusals = sentences.flatMap((each) => ("refusal" in each && each.refusal 
 
 test.each(plans)("$catalogue: plans $query", ({ catalogue, query, steps }) => {
   expect(planned(query, CATALOGUES[catalogue]!)).toEqual(steps);
+});
+
+test.each(plans)("$catalogue: the plan of $query is valid", ({ catalogue, query }) => {
+  const tools = CATALOGUES[catalogue]!;
+  const read = parsePlan(planByRules(query, tools), { tools });
+  expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
 });
 
 test.each(refusals)("$catalogue: refuses $query with $refusal", ({ catalogue, query, refusal, about }) => {

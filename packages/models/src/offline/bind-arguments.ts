@@ -14,6 +14,7 @@ import type { PlannedStep } from "./links.ts";
 import { isContent, isFreeText, measureAt, type Parameter, valueFor } from "./parameter.ts";
 import { isPlainLink, linkByName, readPreposition, startsValue } from "./prepositions.ts";
 import {
+  beginsPhrase,
   isSeparator,
   keywordAt,
   misread,
@@ -48,6 +49,8 @@ export interface BindInput {
   /** Tokens behind the head of the clause. */
   tokens: readonly Token[];
   steps: readonly PlannedStep[];
+  /** Kinds of things that the catalogue has tools for. */
+  things: ReadonlySet<string>;
   isPlural: boolean;
 }
 
@@ -106,7 +109,7 @@ class Binder {
     const start = this.at;
     const isRead =
       this.measured() ||
-      this.phrase() ||
+      this.phrase(isSeparated) ||
       this.keyword() ||
       this.preposition() ||
       this.filler() ||
@@ -134,7 +137,15 @@ class Binder {
     return readValue(this.reading, at, mode, (position) => isPlainLink(this.reading, position));
   }
 
-  private phrase(): boolean {
+  /** "... titled A about b and titled C": in the plural a second name begins the next object. */
+  private isNextNamed(): boolean {
+    const isNamed = this.naming !== null && this.current().values.has(this.naming.name);
+    const isPhrase = beginsPhrase(this.input.tokens, this.at) && !phraseAt(this.reading, this.at);
+    return this.input.isPlural && isNamed && isPhrase;
+  }
+
+  private phrase(isSeparated: boolean): boolean {
+    if (isSeparated && this.isNextNamed()) this.objects.push(newObject());
     const phrase = phraseAt(this.reading, this.at);
     if (!phrase) return false;
     const { parameter, kind } = phrase;

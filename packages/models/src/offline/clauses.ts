@@ -192,7 +192,7 @@ function carriedHead(
   const best = matches[0];
   if (!best || best.fit < 0.5) return null;
   const behind = tokens[at + best.consumed];
-  const hasArguments = behind !== undefined && !isSeparator(behind);
+  const hasArguments = behind !== undefined && (!isSeparator(behind) || behind.text === "(");
   return hasArguments ? { verb, next: at, matches } : null;
 }
 

@@ -39,13 +39,14 @@ function fieldFor(ending: string, name: string, { outputs, thing }: ToolWords): 
   return [...own, ...own.map((field) => `${noun}.${field}`)].find((field) => outputs.has(field)) ?? null;
 }
 
-/** Steps one of whose argument values is this text, or begins with it as a word of its own. */
+/** Steps one of whose argument values, other than ids, is this text, or begins with it as a word of its own. */
 export function stepsNamed(steps: readonly PlannedStep[], text: string): PlannedStep[] {
   const wanted = text.toLowerCase();
   const values = (step: PlannedStep) =>
-    Object.values(step.arguments).flatMap((value) =>
-      typeof value === "string" ? [value.toLowerCase()] : [],
-    );
+    step.words.parameters.flatMap(({ name, link }) => {
+      const value = Object.hasOwn(step.arguments, name) ? step.arguments[name] : undefined;
+      return link === null && typeof value === "string" ? [value.toLowerCase()] : [];
+    });
   const exact = steps.filter((step) => values(step).includes(wanted));
   if (exact.length > 0 || wanted.length < 2) return exact;
   return steps.filter((step) => values(step).some((value) => value.startsWith(`${wanted} `)));

@@ -47,6 +47,8 @@ export function planByRules(query: string, tools: readonly ToolDescriptor[]): Of
     });
   if (query.length > MAX_QUERY_LENGTH)
     throw refuse(query, `it is longer than ${MAX_QUERY_LENGTH} characters`);
+  if (query.includes("$ref:"))
+    throw refuse(query, '"$ref:" would be read as a reference, and it cannot be escaped');
   const clauses = splitClauses(tokenize(query), query, catalogue);
   if (clauses.length === 0) throw refuse(query.trim(), "it asks for nothing");
   const steps: PlannedStep[] = [];

@@ -57,7 +57,7 @@ function attempt(input: ClauseInput, match: ToolMatch): PlannedStep[] | DraftErr
 }
 
 function stepsFor(
-  { clause, index, sentence, steps }: ClauseInput,
+  { clause, index, sentence, steps, catalogue }: ClauseInput,
   { words, consumed, adjectives }: ToolMatch,
 ): PlannedStep[] {
   const objects = bindArguments({
@@ -67,6 +67,7 @@ function stepsFor(
     verb: words.verbs[0] ?? "",
     tokens: withAdjectives(clause.rest.slice(consumed), adjectives),
     steps,
+    things: new Set(catalogue.flatMap((each) => each.thing ?? [])),
     isPlural: clause.isPlural,
   });
   if (clause.count !== null && clause.count !== objects.length) {

@@ -3,10 +3,10 @@ import { POINTERS, PREPOSITIONS, PRONOUNS } from "./lexicon.ts";
 import { latestLink, linkTo, linkToThingOf, type PlannedStep, stepsNamed } from "./links.ts";
 import { isContent, isIdentifier, isTitle, type Parameter, valueFor } from "./parameter.ts";
 import {
+  beginsPhrase,
   isSeparator,
   keywordAt,
   misread,
-  phraseAt,
   type Reading,
   type ReadValue,
   readValue,
@@ -84,7 +84,7 @@ export function startsValue(reading: Reading, at: number): boolean {
   if (token.kind !== "word") return true;
   return (
     !Object.hasOwn(PREPOSITIONS, token.lower) &&
-    !phraseAt(reading, at) &&
+    !beginsPhrase(reading.tokens, at) &&
     !keywordAt(reading, at) &&
     token.lower !== "having"
   );
@@ -143,7 +143,9 @@ function byName(reading: Reading, at: number, names: readonly string[]): Preposi
   const value = readName(reading, at + 1);
   if (!value || links.length === 0) return null;
   const named = stepsNamed(reading.steps, value.text);
-  const found = links.flatMap((parameter) => named.flatMap((step) => linked(parameter, step, names)));
+  const found = links.flatMap((parameter) =>
+    named.flatMap((step) => linked(reading, parameter, step, names)),
+  );
   if (found.length > 1) throw misread(reading, `several earlier steps are called "${value.text}"`);
   const only = found[0];
   if (only) return { type: "value", ...only, next: value.next, isLink: true };
@@ -152,9 +154,13 @@ function byName(reading: Reading, at: number, names: readonly string[]): Preposi
   return { type: "value", parameter: gap, ...linkByName(reading, gap, value), next: value.next };
 }
 
+/** True for a parameter named after a part played, such as `senderId`, and not after a kind of thing that some tool makes. */
+const isRole = (reading: Reading, parameter: Parameter) =>
+  !reading.things.has(parameter.link?.thing.split(" ").at(-1) ?? "");
+
 /** A step fits by the kind of thing it makes, or by the preposition: "from Alice" names `senderId`. */
-function linked(parameter: Parameter, step: PlannedStep, names: readonly string[]) {
-  const isNamed = parameter.words.some((word) => names.includes(word));
+function linked(reading: Reading, parameter: Parameter, step: PlannedStep, names: readonly string[]) {
+  const isNamed = isRole(reading, parameter) && parameter.words.some((word) => names.includes(word));
   const reference = linkTo(parameter, step) ?? (isNamed ? linkToThingOf(parameter, step) : null);
   return reference === null ? [] : [{ parameter, value: reference }];
 }

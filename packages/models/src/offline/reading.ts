@@ -25,6 +25,8 @@ export interface Reading {
   words: ToolWords;
   /** Tokens of the clause behind its head. */
   tokens: readonly Token[];
+  /** Kinds of things that the catalogue has tools for. */
+  things: ReadonlySet<string>;
   /** Steps of the clauses before. */
   steps: readonly PlannedStep[];
   /** True when the clause speaks of several objects: "authors Alice and Bob". */
@@ -112,6 +114,11 @@ export function phraseAt(
   }
   return null;
 }
+
+/** True when a phrase such as "titled" stands at a position, whether or not anything is left to fill. */
+export const beginsPhrase = (tokens: readonly Token[], at: number) =>
+  tokens[at]?.kind === "word" &&
+  VALUE_PHRASES.some(({ words }) => words.every((word, index) => tokens[at + index]?.lower === word));
 
 function phraseTarget(
   reading: Reading,

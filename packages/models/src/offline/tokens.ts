@@ -83,6 +83,10 @@ function pushChunk(tokens: Token[], text: string, from: number, to: number): voi
     start += 1;
   }
   while (end > start && MARKS.has(text.charAt(end - 1))) end -= 1;
+  if (text.charAt(start) === "<" && text.charAt(end - 1) === ">" && isEmail(text.slice(start + 1, end - 1))) {
+    start += 1;
+    end -= 1;
+  }
   const split = splitAt(text, start, end);
   if (split === -1) {
     if (end > start) tokens.push(tokenOf(kindOf(text.slice(start, end)), text.slice(start, end), start, end));
@@ -91,7 +95,9 @@ function pushChunk(tokens: Token[], text: string, from: number, to: number): voi
     tokens.push(tokenOf("mark", text.charAt(split), split, split + 1));
     pushChunk(tokens, text, split + 1, end);
   }
-  for (let at = end; at < to; at++) tokens.push(tokenOf("mark", text.charAt(at), at, at + 1));
+  for (let at = end; at < to; at++) {
+    if (MARKS.has(text.charAt(at))) tokens.push(tokenOf("mark", text.charAt(at), at, at + 1));
+  }
 }
 
 const isDotFile = (text: string, start: number, end: number) =>
@@ -122,7 +128,13 @@ function kindOf(text: string): TokenKind {
 export function isEmail(text: string): boolean {
   const at = text.indexOf("@");
   const dot = text.lastIndexOf(".");
-  return at > 0 && at === text.lastIndexOf("@") && dot > at + 1 && dot < text.length - 1 && !/\s/.test(text);
+  return (
+    at > 0 &&
+    !/[\s<>()",;:]/.test(text) &&
+    at === text.lastIndexOf("@") &&
+    dot > at + 1 &&
+    dot < text.length - 1
+  );
 }
 
 /** The number that a text is, with an optional currency sign and thousands commas; null when it is none. */

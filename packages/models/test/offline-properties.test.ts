@@ -1,0 +1,55 @@
+import { fc, test } from "@fast-check/vitest";
+import { parsePlan } from "@planwright/plan";
+import { expect } from "vitest";
+import { DraftError, planByRules } from "../src/index.ts";
+import { BLOG } from "./catalogues/blog.ts";
+import { CALENDAR_AND_MAIL } from "./catalogues/calendar-and-mail.ts";
+import { FILES_AND_ISSUES } from "./catalogues/files-and-issues.ts";
+import { SHOP } from "./catalogues/shop.ts";
+import { WEATHER } from "./catalogues/weather.ts";
+
+const CATALOGUES = [BLOG, FILES_AND_ISSUES, CALENDAR_AND_MAIL, SHOP, WEATHER];
+const WORDS =
+  `create add write list get delete update send author authors blog comment issue file event email order product weather then and , ; .
+   with by about on to for in titled named saying that the it them a two name title content id Alice Bob "Great post" 'x y' a@b.test 12 3.5
+   https://x.test/p <<createAuthor._id>> {{a.b}} $ref:a.b 2026-12-01 high open ( ) : = constructor __proto__ toString if not every`.split(
+    /\s+/,
+  );
+const sentence = fc
+  .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 25 })
+  .map((words) => words.join(" "));
+const catalogue = fc.constantFrom(...CATALOGUES);
+
+/** The plan, or null where the sentence was refused in the one way that refusals are made. */
+function planOrRefusal(query: string, tools: (typeof CATALOGUES)[number]) {
+  try {
+    return planByRules(query, tools);
+  } catch (error) {
+    expect(error).toBeInstanceOf(DraftError);
+    return null;
+  }
+}
+
+test.prop([sentence, catalogue], { numRuns: 2_000 })(
+  "whatever words come, the answer is a plan that validates or a refusal",
+  (query, tools) => {
+    const plan = planOrRefusal(query, tools);
+    if (!plan) return;
+    const read = parsePlan(plan, { tools });
+    expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  },
+);
+
+test.prop([fc.string({ unit: "grapheme", maxLength: 200 }), catalogue], { numRuns: 500 })(
+  "any text at all is planned or refused",
+  (query, tools) => {
+    planOrRefusal(query, tools);
+  },
+);
+
+test.prop([sentence, catalogue], { numRuns: 200 })(
+  "the same sentence gives the same plan",
+  (query, tools) => {
+    expect(planOrRefusal(query, tools)).toEqual(planOrRefusal(query, tools));
+  },
+);

@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** The service as a process of its own. */
+export interface PlannerProcess {
+  /** Address of its health server. */
+  health: string;
+  /** Everything that it has written so far. */
+  lines: readonly string[];
+  /** Sends a signal and waits for the end; resolves to the exit code, null when a signal ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+
+/** Starts the service from its source; output is on both streams. */
+export function spawnPlanner(env: Record<string, string>): ChildProcess {
+  const node = ["--import", "tsx", "--conditions", "@planwright/source", MAIN];
+  return spawn(process.execPath, node, {
+    env: { PATH: process.env["PATH"] ?? "", HEALTH_PORT: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** Starts the service and waits until it says that it is ready. */
+export async function startPlanner(env: Record<string, string>): Promise<PlannerProcess> {
+  const child = spawnPlanner(env);
+  const lines: string[] = [];
+  const health = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      if (!stream) continue;
+      createInterface(stream).on("line", (line) => {
+        lines.push(line);
+        const url = /"health":"([^"]+)"/.exec(line)?.[1];
+        if (url !== undefined) resolve(url);
+      });
+    }
+    child.once("exit", () => reject(new TypeError(`the planner ended:\n${lines.join("\n")}`)));
+  });
+  return {
+    health,
+    lines,
+    end: async (signal) => {
+      const ended = once(child, "exit");
+      child.kill(signal);
+      await ended;
+      return child.exitCode;
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import { once } from "node:events";
+import { createQueues, createQueueWorker } from "@planwright/queue";
+import { createStore, type Store } from "@planwright/store";
+import {
+  answer,
+  type ModelServer,
+  startModelServer,
+  type TestServers,
+  testServers,
+} from "@planwright/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type PlannerProcess, spawnPlanner, startPlanner } from "./planner-process.ts";
+import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
+
+const TENANT = "default";
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
+let servers: TestServers;
+let store: Store;
+let model: ModelServer;
+let planners: PlannerProcess[];
+
+beforeEach(async () => {
+  servers = testServers();
+  store = await createStore({ url: servers.mongodbUrl });
+  model = await startModelServer();
+  planners = [];
+  await store.publishTools(
+    "notes",
+    TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) })),
+  );
+});
+
+afterEach(async () => {
+  await Promise.all(planners.map((planner) => planner.end("SIGKILL")));
+  await model.close();
+  await store.close();
+});
+
+async function start(env: Record<string, string> = {}): Promise<PlannerProcess> {
+  const planner = await startPlanner({ ...basics(), ...env });
+  planners.push(planner);
+  return planner;
+}
+
+const basics = () => ({
+  MONGODB_URL: servers.mongodbUrl,
+  REDIS_URL: servers.redisUrl,
+  QUEUE_PREFIX: servers.redisPrefix,
+  PLANNING_LEASE_MS: "1000",
+  SWEEP_EVERY_MS: "100",
+});
+const withModel = () => ({ MODEL: "openai:test", OPENAI_BASE_URL: model.openAiUrl, MODEL_MAX_RETRIES: "0" });
+
+async function stop(planner: PlannerProcess, signal: NodeJS.Signals): Promise<number | null> {
+  planners = planners.filter((each) => each !== planner);
+  return planner.end(signal);
+}
+
+const accept = (query: string, autoExecute = false) =>
+  store.createRequest({ tenant: TENANT, query, autoExecute });
+const statusOf = async (id: string) => (await store.getRequest(TENANT, id))?.status;
+
+test("a request that only MongoDB knows of is found and planned", async () => {
+  const request = await accept(SENTENCE);
+  await start();
+  await expect.poll(() => statusOf(request._id), PATIENCE).toBe("READY");
+  const stored = await store.getPlan(TENANT, request.planId);
+  expect(stored?.plan?.steps).toMatchObject([
+    { id: "createFolder", arguments: { name: "Work" } },
+    { id: "createNote", arguments: { title: "Hello", folderId: "<<createFolder._id>>" } },
+  ]);
+  expect(stored?.origin.kind).toBe("offline");
+});
+
+test("a job brings a request to a planner, and an executor hears of a plan that is to run at once", async () => {
+  await start({ SWEEP_EVERY_MS: "60000" });
+  const heard: string[] = [];
+  const queue = { redisUrl: servers.redisUrl, prefix: servers.redisPrefix };
+  const executor = await createQueueWorker({
+    ...queue,
+    queue: "execution",
+    concurrency: 1,
+    handle: async (id) => void heard.push(id),
+    onError: () => {},
+  });
+  const queues = createQueues(queue);
+  const request = await accept(SENTENCE, true);
+  queues.offerPlanning(request._id);
+  await expect.poll(() => heard, PATIENCE).toEqual([request.planId]);
+  expect(await statusOf(request._id)).toBe("EXECUTING");
+  await Promise.all([executor.close(), queues.close()]);
+});
+
+test("a model plans over HTTP, and its call is recorded under the request", async () => {
+  model.enqueue(answer(ANSWER, { usage: { inputTokens: 100, outputTokens: 20 } }));
+  const request = await accept("Anything that only a model understands");
+  await start(withModel());
+  await expect.poll(() => statusOf(request._id), PATIENCE).toBe("READY");
+  expect(await store.listModelCalls(TENANT, request._id)).toMatchObject([
+    { purpose: "draft", model: "openai:test", inputTokens: 100, outputTokens: 20, error: null },
+  ]);
+});
+
+test("a planner killed during the model call is followed by another, and there is one plan", async () => {
+  let asked = 0;
+  model.script(() => (asked++ === 0 ? { type: "hang" } : answer(ANSWER)));
+  const request = await accept(SENTENCE);
+  const first = await start(withModel());
+  await expect.poll(() => asked, PATIENCE).toBe(1);
+  await stop(first, "SIGKILL");
+  await start(withModel());
+  await expect.poll(() => statusOf(request._id), PATIENCE).toBe("READY");
+  const plans = await store.listPlans(TENANT, request._id);
+  expect(plans.map((plan) => plan._id)).toEqual([request.planId]);
+  expect(asked).toBe(2);
+});
+
+test("two planners plan a request once", async () => {
+  model.script(() => answer(ANSWER));
+  await Promise.all([start(withModel()), start(withModel())]);
+  const requests = await Promise.all(Array.from({ length: 20 }, () => accept(SENTENCE)));
+  await expect
+    .poll(async () => (await Promise.all(requests.map(({ _id }) => statusOf(_id)))).join(), PATIENCE)
+    .toBe(requests.map(() => "READY").join());
+  expect(model.requests).toHaveLength(20);
+});
+
+test("a lease outlasts a model that is slower than it", async () => {
+  model.enqueue(answer(ANSWER, { firstTokenMs: 2_500 }));
+  const request = await accept(SENTENCE);
+  await Promise.all([start(withModel()), start(withModel())]);
+  await expect.poll(() => statusOf(request._id), PATIENCE).toBe("READY");
+  expect(model.requests).toHaveLength(1);
+});
+
+test("SIGTERM lets planning end, then the process with code 0", async () => {
+  model.enqueue(answer(ANSWER, { firstTokenMs: 500 }));
+  const request = await accept(SENTENCE);
+  const planner = await start(withModel());
+  await expect.poll(() => model.requests.length, PATIENCE).toBe(1);
+  expect(await stop(planner, "SIGTERM")).toBe(0);
+  expect(await statusOf(request._id)).toBe("READY");
+});
+
+test("a request that cannot be planned ends FAILED with a code and what to do", async () => {
+  const request = await accept("Make me happy");
+  await start();
+  await expect.poll(() => statusOf(request._id), PATIENCE).toBe("FAILED");
+  expect((await store.getRequest(TENANT, request._id))?.error).toMatchObject({
+    code: "NOT_UNDERSTOOD",
+    message: expect.stringContaining("set MODEL"),
+  });
+});
+
+test("a planner that is ready says so", async () => {
+  const planner = await start();
+  expect((await fetch(`${planner.health}/readyz`)).status).toBe(200);
+});
+
+test.each([
+  { name: "no databases", env: {}, says: ["MONGODB_URL", "REDIS_URL"] },
+  { name: "a model without its key", env: { MODEL: "openai:gpt-4o" }, says: ["OPENAI_API_KEY"] },
+])("with $name it does not start, and names what is missing", async ({ env, says }) => {
+  const known = says.includes("MONGODB_URL") ? {} : basics();
+  const child = spawnPlanner({ ...known, ...env });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (data: Buffer) => {
+      output += data.toString();
+    });
+  }
+  await once(child, "close");
+  expect(child.exitCode).not.toBe(0);
+  for (const name of says) expect(output).toContain(name);
+});
