@@ -93,7 +93,7 @@ function decideContract(decision: ContractDecision, unannotated: Policy["unannot
     navigation: decision.pick("navigation", { base: false, read: ({ navigation }) => navigation }),
     provides: decision.pick("provides", { base: [], read: ({ provides }) => provides }),
     backoff: decision.pick("backoff", {
-      base: DEFAULT_BACKOFF,
+      base: { ...DEFAULT_BACKOFF },
       read: declaredBackoff,
       tighten: tighterBackoff,
     }),

@@ -134,7 +134,8 @@ export interface Acyclic {
  * Gives up edges inside cycles, never one between cycles or behind them.
  * `break-fewest`: while all members of a cycle wait, the one with the fewest unmet dependencies, then the first, goes first.
  * `run-together`: no member waits for another. O((V + E) log V).
- * @param count - positions from here on stand for no step of their own ("all calls of a tool") and keep their edges. Default: none
+ * @param count - positions from here on are gates ("all calls of a tool"), which stand for what they wait for: who gives up a gate
+ * still waits for what is behind it outside the cycle. Further gates are appended for that. Default: no gates
  */
 export function withoutCycles(
   dependencies: Edges,
@@ -148,18 +149,38 @@ export function withoutCycles(
     const [first] = members;
     if (first === undefined || (members.length === 1 && !dependencies[first]?.includes(first))) continue;
     const inside = new Set(members);
-    const giveUp = (index: number, isUnmet: (other: number) => boolean) => {
-      kept[index] = (kept[index] ?? []).filter((other) => {
-        const isGivenUp = inside.has(other) && isUnmet(other);
-        if (isGivenUp) dropped.push([index, other]);
-        return !isGivenUp;
+    const outsideGate = outsideGates(dependencies, inside, kept);
+    const giveUp = (index: number, isDone: (other: number) => boolean) => {
+      kept[index] = (kept[index] ?? []).flatMap((other) => {
+        if (!inside.has(other) || isDone(other)) return other;
+        dropped.push([index, other]);
+        if (other < count) return [];
+        const done = (dependencies[other] ?? []).filter((call) => inside.has(call) && isDone(call));
+        return [...outsideGate(other), ...done];
       });
     };
     if (onCycle === "run-together") {
-      for (const index of members) if (index < count) giveUp(index, () => true);
+      for (const index of members) if (index < count) giveUp(index, () => false);
     } else breakFewest(members, { dependencies, dependents, inside, count, giveUp });
   }
   return { dependencies: kept, dropped };
+}
+
+/** For a gate of a cycle: the gate that stands for what is behind it outside the cycle, made once; nothing when nothing is. */
+function outsideGates(
+  dependencies: Edges,
+  inside: ReadonlySet<number>,
+  kept: number[][],
+): (gate: number) => number[] {
+  const made = new Map<number, number[]>();
+  return (gate) => {
+    const known = made.get(gate);
+    if (known) return known;
+    const outside = (dependencies[gate] ?? []).filter((call) => !inside.has(call));
+    const gates = outside.length === 0 ? [] : [kept.push(outside) - 1];
+    made.set(gate, gates);
+    return gates;
+  };
 }
 
 function breakFewest(
@@ -169,7 +190,7 @@ function breakFewest(
     dependents: Edges;
     inside: ReadonlySet<number>;
     count: number;
-    giveUp: (index: number, isUnmet: (other: number) => boolean) => void;
+    giveUp: (index: number, isDone: (other: number) => boolean) => void;
   },
 ): void {
   const { dependencies, dependents, inside, count, giveUp } = component;
@@ -186,7 +207,7 @@ function breakFewest(
     const chosen = entry % size;
     // An entry made before the count went down again, or for a member that has gone.
     if (done.has(chosen) || unmet.get(chosen) !== (entry - chosen) / size) continue;
-    if (unmet.get(chosen) !== 0) giveUp(chosen, (other) => !done.has(other));
+    if (unmet.get(chosen) !== 0) giveUp(chosen, (other) => done.has(other));
     done.add(chosen);
     const finished = [chosen];
     for (const index of finished) {

@@ -1,6 +1,6 @@
 /** Views of a plan's graph for reports and for the scheduler. Execution itself has no waves: a step starts when it can. */
 import { type PlanGraph, planGraph } from "./graph.ts";
-import { topologicalOrder, withoutCycles } from "./graph-edges.ts";
+import { reversed, topologicalOrder, withoutCycles } from "./graph-edges.ts";
 import { DependencyCycleError } from "./order-errors.ts";
 import type { Plan } from "./plan.ts";
 import type { Policy } from "./policy.ts";
@@ -68,15 +68,9 @@ export function longestRemainingPaths(
   plan: PlanToOrder,
   weightOf: (stepId: string) => number = () => 1,
 ): Map<string, number> {
-  const { ids, dependencies } = orderedGraph(planGraph(plan), plan.policy?.onCycle);
-  const behind = new Float64Array(ids.length);
-  const lengths = ids.map(() => 0);
-  for (const index of topologicalOrder(dependencies).toReversed()) {
-    const length = (behind[index] ?? 0) + weightOf(ids[index] ?? "");
-    lengths[index] = length;
-    for (const other of dependencies[index] ?? []) behind[other] = Math.max(behind[other] ?? 0, length);
-  }
-  return new Map(ids.map((id, index) => [id, lengths[index] ?? 0]));
+  const graph = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+  const lengths = pathLengths(graph, weightOf);
+  return new Map(graph.ids.map((id, index) => [id, lengths[index] ?? 0]));
 }
 
 /**
@@ -87,13 +81,11 @@ export function criticalPath(
   plan: PlanToOrder,
   weightOf: (stepId: string) => number = () => 1,
 ): { steps: string[]; length: number } {
-  const lengths = longestRemainingPaths(plan, weightOf);
-  const { ids, dependencies } = orderedGraph(planGraph(plan), plan.policy?.onCycle);
-  const lengthAt = (index: number) => lengths.get(ids[index] ?? "") ?? 0;
-  const dependents: number[][] = ids.map(() => []);
-  dependencies.forEach((list, index) => {
-    for (const other of list) dependents[other]?.push(index);
-  });
+  const graph = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+  const { ids, dependencies } = graph;
+  const lengths = pathLengths(graph, weightOf);
+  const lengthAt = (index: number) => lengths[index] ?? 0;
+  const dependents = reversed(dependencies);
   const longest = (candidates: readonly number[]): number | undefined =>
     candidates.reduce<number | undefined>(
       (best, index) => (best === undefined || lengthAt(index) > lengthAt(best) ? index : best),
@@ -105,6 +97,20 @@ export function criticalPath(
   for (let index = first; index !== undefined; index = longest(dependents[index] ?? []))
     steps.push(ids[index] ?? "");
   return { steps, length: first === undefined ? 0 : lengthAt(first) };
+}
+
+function pathLengths(
+  { ids, dependencies }: OrderedGraph,
+  weightOf: (stepId: string) => number,
+): Float64Array {
+  const behind = new Float64Array(ids.length);
+  const lengths = new Float64Array(ids.length);
+  for (const index of topologicalOrder(dependencies).toReversed()) {
+    const length = (behind[index] ?? 0) + weightOf(ids[index] ?? "");
+    lengths[index] = length;
+    for (const other of dependencies[index] ?? []) behind[other] = Math.max(behind[other] ?? 0, length);
+  }
+  return lengths;
 }
 
 function orderedGraph(graph: PlanGraph, onCycle: Policy["onCycle"] = "error"): OrderedGraph {

@@ -1,0 +1,295 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type CallGroup,
+  DependencyCycleError,
+  needsOrdering,
+  type OrderingPolicy,
+  orderToolCalls,
+  type ToolCall,
+  type ToolDescriptor,
+} from "../src/index.ts";
+
+interface Case {
+  title: string;
+  /** `id[:tool[:after,after]]`, the tool being the id by default. */
+  calls: string;
+  tools?: Record<string, object>;
+  policy?: OrderingPolicy;
+  /** Ids of a group, with `!` before a barrier. */
+  groups?: string[];
+  error?: string;
+  message?: string;
+}
+const cases: Case[] = JSON.parse(readFileSync(new URL("data/ordering.json", import.meta.url), "utf8"));
+
+function readCalls(text: string): ToolCall[] {
+  return text.split(" ").flatMap((word) => {
+    const [id, tool, after] = word.split(":");
+    return id ? [{ id, tool: tool ?? id, ...(after ? { after: after.split(",") } : {}) }] : [];
+  });
+}
+
+function readTools(tools: Record<string, object> = {}): ToolDescriptor[] {
+  return Object.entries(tools).map(([name, fields]) => ({ name, ...fields }));
+}
+
+const print = (groups: readonly CallGroup[]) =>
+  groups.map(({ isBarrier, calls }) => `${isBarrier ? "!" : ""}${calls.map(({ id }) => id).join(" ")}`);
+
+describe("orderToolCalls", () => {
+  test.each(cases.filter(({ groups }) => groups))("$title", ({ calls, tools, policy, groups }) => {
+    expect(print(orderToolCalls(readCalls(calls), readTools(tools), policy))).toEqual(groups);
+  });
+
+  test.each(cases.filter(({ error }) => error))("$title", ({ calls, tools, policy, error, message = "" }) => {
+    const order = () => orderToolCalls(readCalls(calls), readTools(tools), policy);
+    expect(order).toThrow(
+      expect.objectContaining({ code: error, message: expect.stringContaining(message) }),
+    );
+  });
+
+  test("hands back the very calls it was given, with all their fields", () => {
+    const call = { id: "1", tool: "a", arguments: { x: 1 }, extra: Symbol("kept") };
+    expect(orderToolCalls([call], [])[0]!.calls[0]).toBe(call);
+  });
+
+  test("changes neither calls nor tools nor policy", () => {
+    const calls = Object.freeze(readCalls("b a 1:c:a").map((call) => Object.freeze(call)));
+    const tools = Object.freeze([
+      Object.freeze({ name: "b", dependsOn: Object.freeze(["z"]) }),
+      Object.freeze({ name: "z" }),
+    ]);
+    const policy = Object.freeze({ onAbsentDependency: "insert" as const });
+    expect(print(orderToolCalls(calls, tools as unknown as ToolDescriptor[], policy))).toEqual([
+      "a z",
+      "b 1",
+    ]);
+  });
+
+  test("names of built-in members are ordinary tools and ids", () => {
+    const calls = readCalls("__proto__:constructor toString:hasOwnProperty:__proto__");
+    expect(print(orderToolCalls(calls, []))).toEqual(["__proto__", "toString"]);
+  });
+
+  test("a cycle error lists the whole cycle once", () => {
+    const calls = readCalls("x 1:a:3 2:a:1 3:a:2 4:a:3");
+    const error = thrownBy(() => orderToolCalls(calls, []));
+    expect(error).toBeInstanceOf(DependencyCycleError);
+    expect(error).toMatchObject({ facts: { cycle: ["1", "3", "2"] }, retryable: false });
+  });
+
+  test("a hundred thousand calls in a chain are ordered without recursion", () => {
+    const calls = Array.from({ length: 100_000 }, (_, index) => ({
+      id: `c${index}`,
+      tool: "t",
+      ...(index > 0 ? { after: [`c${index - 1}`] } : {}),
+    }));
+    expect(orderToolCalls(calls, [])).toHaveLength(100_000);
+  });
+
+  test("a thousand calls behind a thousand calls of a tool are two groups", () => {
+    const calls = Array.from({ length: 2_000 }, (_, index) => ({
+      id: `c${index}`,
+      tool: index % 2 ? "a" : "b",
+    }));
+    const groups = orderToolCalls(calls, [{ name: "b", dependsOn: ["a"] }]);
+    expect(groups.map((group) => group.calls.length)).toEqual([1_000, 1_000]);
+  });
+});
+
+describe("needsOrdering", () => {
+  test.each([
+    [false, "no calls", "", {}],
+    [false, "calls that nothing orders", "a b c", { a: {}, b: {} }],
+    [false, "one call of a sequential tool", "s", { s: { sequential: true } }],
+    [true, "a sequential tool beside another call", "s a", { s: { sequential: true } }],
+    [true, "two calls of a sequential tool", "1:s 2:s", { s: { sequential: true } }],
+    [false, "a sequential tool that nobody calls", "a b", { s: { sequential: true } }],
+    [true, "a tool that depends on another", "a b", { b: { dependsOn: ["a"] } }],
+    [true, "a tool that depends on an absent one", "b", { b: { dependsOn: ["a"] } }],
+    [false, "a tool that depends on itself", "1:b 2:b", { b: { dependsOn: ["b"] } }],
+    [true, "a call after another", "1:a 2:a:1", {}],
+    [true, "a call after an absent one", "1:a:9", {}],
+    [true, "more calls than a tool's limit", "1:a 2:a", { a: { max_concurrency: 1 } }],
+    [false, "as many calls as a tool's limit", "1:a 2:a", { a: { max_concurrency: 2 } }],
+  ] as const)("is %s for %s", (expected, _, calls, tools) => {
+    expect(needsOrdering(readCalls(calls), readTools(tools))).toBe(expected);
+  });
+
+  test("is true for more calls than maxParallel", () => {
+    expect(needsOrdering(readCalls("a b"), [], { maxParallel: 1 })).toBe(true);
+    expect(needsOrdering(readCalls("a b"), [], { maxParallel: 2 })).toBe(false);
+  });
+});
+
+const NAMES = ["a", "b", "c", "d", "e"];
+const toolsOf = fc
+  .array(
+    fc.record(
+      {
+        sequential: fc.boolean(),
+        dependsOn: fc.subarray(NAMES),
+        max_concurrency: fc.integer({ min: 1, max: 3 }),
+      },
+      { requiredKeys: [] },
+    ),
+    { minLength: NAMES.length, maxLength: NAMES.length },
+  )
+  .map((all) => all.map((fields, index) => ({ name: NAMES[index] ?? "", ...fields })));
+const callsOf = fc
+  .array(fc.tuple(fc.constantFrom(...NAMES), fc.array(fc.nat({ max: 14 }), { maxLength: 3 })), {
+    maxLength: 12,
+  })
+  .map((all) => all.map(([tool, after], index) => ({ id: `${index}`, tool, after: after.map(String) })));
+
+/** Positions that a call waits for, in the plainest possible way: by looking at everything. */
+function waitsOf(calls: readonly ToolCall[], tools: readonly ToolDescriptor[]): number[][] {
+  return calls.map(({ tool, after = [] }) => {
+    const wanted = tools.find(({ name }) => name === tool)?.["dependsOn"];
+    return calls.flatMap((other, position) => {
+      const isByTool = Array.isArray(wanted) && wanted.includes(other.tool) && other.tool !== tool;
+      return isByTool || after.includes(other.id) ? [position] : [];
+    });
+  });
+}
+
+/** Whether `from` comes back to itself through what it waits for. */
+function isOnCycle(waits: readonly number[][], from: number): boolean {
+  const seen = new Set<number>();
+  const pending = [...waits[from]!];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (next === from) return true;
+    if (seen.has(next)) continue;
+    seen.add(next);
+    pending.push(...waits[next]!);
+  }
+  return false;
+}
+
+describe("for any calls and tools", () => {
+  const ignore = { onAbsentDependency: "ignore" } as const;
+  const policies = fc.constantFrom(
+    { ...ignore, onCycle: "break-fewest" as const },
+    { ...ignore, onCycle: "run-together" as const },
+  );
+  const limitOf = (tool: ToolDescriptor) =>
+    tool["sequential"] === true ? 1 : Number(tool["max_concurrency"] ?? Infinity);
+
+  test("every call comes once, barriers alone, limits kept, and order broken only inside cycles", () => {
+    fc.assert(
+      fc.property(callsOf, toolsOf, policies, (calls, tools, policy) => {
+        const groups = orderToolCalls(calls, tools, policy);
+        expect(
+          groups
+            .flatMap((group) => group.calls)
+            .map(({ id }) => Number(id))
+            .toSorted((a, b) => a - b),
+        ).toEqual(calls.map((_, index) => index));
+        for (const { isBarrier, calls: group } of groups) {
+          for (const { tool } of group)
+            expect(tools.find(({ name }) => name === tool)?.sequential === true).toBe(isBarrier);
+          if (isBarrier) expect(group).toHaveLength(1);
+          for (const tool of tools) {
+            expect(group.filter((call) => call.tool === tool.name).length).toBeLessThanOrEqual(limitOf(tool));
+          }
+        }
+        const groupOf = new Map(
+          groups.flatMap((group, index) => group.calls.map(({ id }) => [Number(id), index])),
+        );
+        const waits = waitsOf(calls, tools);
+        waits.forEach((list, position) => {
+          for (const other of list) {
+            const isSameCycle = isOnCycle(waits, position) && isOnCycle(waits, other);
+            if (!isSameCycle) expect(groupOf.get(other)).toBeLessThan(groupOf.get(position)!);
+          }
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a cycle is an error exactly when there is one, and the listed one is real", () => {
+    fc.assert(
+      fc.property(callsOf, toolsOf, (calls, tools) => {
+        const waits = waitsOf(calls, tools);
+        const error = thrownBy(() => orderToolCalls(calls, tools, ignore));
+        expect(error !== undefined).toBe(calls.some((_, index) => isOnCycle(waits, index)));
+        if (!(error instanceof DependencyCycleError)) return;
+        const cycle = error.facts.cycle.map(Number);
+        expect(new Set(cycle).size).toBe(cycle.length);
+        cycle.forEach((position, place) => {
+          expect(waits[position]).toContain(cycle[(place + 1) % cycle.length]);
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("without barriers and limits there are as many groups as the longest chain", () => {
+    fc.assert(
+      fc.property(callsOf, toolsOf, (calls, tools) => {
+        const plain = tools.map(({ name, dependsOn }) => ({ name, ...(dependsOn ? { dependsOn } : {}) }));
+        const waits = waitsOf(calls, plain);
+        fc.pre(!calls.some((_, index) => isOnCycle(waits, index)));
+        const depth = (position: number): number => 1 + Math.max(0, ...waits[position]!.map(depth));
+        const longest = Math.max(0, ...calls.map((_, index) => depth(index)));
+        expect(orderToolCalls(calls, plain, ignore)).toHaveLength(longest);
+      }),
+    );
+  });
+
+  test("no group that is no barrier could take in a call of the next one", () => {
+    fc.assert(
+      fc.property(callsOf, toolsOf, (calls, tools) => {
+        const waits = waitsOf(calls, tools);
+        fc.pre(!calls.some((_, index) => isOnCycle(waits, index)));
+        const groups = orderToolCalls(calls, tools, ignore);
+        const done = new Set<number>();
+        groups.forEach((group, place) => {
+          const later = groups.slice(place + 1).filter(({ isBarrier }) => !isBarrier);
+          for (const call of group.isBarrier ? [] : later.flatMap((other) => other.calls)) {
+            const tool = tools.find(({ name }) => name === call.tool)!;
+            const isFull = group.calls.filter((other) => other.tool === call.tool).length >= limitOf(tool);
+            expect(isFull || waits[Number(call.id)]!.some((position) => !done.has(position))).toBe(true);
+          }
+          for (const { id } of group.calls) done.add(Number(id));
+        });
+      }),
+    );
+  });
+
+  test("needsOrdering is false exactly when one group that is no barrier, or one call, is all", () => {
+    fc.assert(
+      fc.property(callsOf, toolsOf, (calls, tools) => {
+        const plain = calls.map(({ id, tool }) => ({ id, tool }));
+        const free = tools.map(({ name, sequential, max_concurrency }) => ({
+          name,
+          ...(sequential === undefined ? {} : { sequential }),
+          ...(max_concurrency === undefined ? {} : { max_concurrency }),
+        }));
+        expect(needsOrdering(plain, free)).toBe(orderToolCalls(plain, free).length > 1);
+      }),
+    );
+  });
+
+  test("the same input gives the same groups", () => {
+    fc.assert(
+      fc.property(callsOf, toolsOf, policies, (calls, tools, policy) => {
+        expect(print(orderToolCalls(calls, tools, policy))).toEqual(
+          print(orderToolCalls(calls, tools, policy)),
+        );
+      }),
+    );
+  });
+});
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
