@@ -10,12 +10,6 @@ export interface ProvidedServers {
   redisUrl: string;
 }
 
-declare module "vitest" {
-  export interface ProvidedContext {
-    planwrightServers: ProvidedServers;
-  }
-}
-
 /** The part of Vitest's project that the setup uses. */
 interface TestProject {
   provide(key: "planwrightServers", value: ProvidedServers): void;
