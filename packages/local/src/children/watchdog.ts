@@ -14,16 +14,16 @@ while read -r line; do
     -*) kept=""; for p in $pids; do [ "$p" = "$pid" ] || kept="$kept $p"; done; pids="$kept" ;;
   esac
 done
-for p in $pids; do kill -TERM -- "-$p" 2>/dev/null; done
+for p in $pids; do kill -TERM "-$p" 2>/dev/null; done
 i=0
 while [ "$i" -lt 30 ]; do
   left=""
-  for p in $pids; do kill -0 -- "-$p" 2>/dev/null && left="$left $p"; done
+  for p in $pids; do kill -0 "-$p" 2>/dev/null && left="$left $p"; done
   [ -z "$left" ] && exit 0
   sleep 0.1
   i=$((i + 1))
 done
-for p in $left; do kill -KILL -- "-$p" 2>/dev/null; done
+for p in $left; do kill -KILL "-$p" 2>/dev/null; done
 `;
 
 /** Ends child process groups when this process is gone, also after SIGKILL or a crash. */

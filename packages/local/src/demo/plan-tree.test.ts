@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { planTree, type ShownStep } from "./plan-tree.ts";
+
+const step = (id: string, dependsOn: string[] = [], more: Partial<ShownStep> = {}): ShownStep => ({
+  id,
+  tool: id,
+  status: "COMPLETED",
+  dependsOn,
+  arguments: {},
+  resolvedArguments: {},
+  output: null,
+  error: null,
+  durationMs: null,
+  ...more,
+});
+const titles = (steps: ShownStep[]) => planTree(steps).filter((line) => /[├└]─/.test(line));
+
+test("planTree puts a step under the last of its dependencies, and each step once", () => {
+  const steps = [step("a"), step("b"), step("c", ["a", "b"]), step("d", ["a"])];
+  expect(titles(steps)).toEqual([
+    "├─ a  COMPLETED",
+    "│  └─ d  COMPLETED",
+    "└─ b  COMPLETED",
+    "   └─ c  COMPLETED",
+  ]);
+});
+
+test("planTree shows tool, duration, both forms of the arguments and the output", () => {
+  const lines = planTree([
+    step("blog", [], {
+      tool: "createBlog",
+      durationMs: 12.4,
+      arguments: { authorId: "<<a._id>>" },
+      resolvedArguments: { authorId: "1" },
+      output: { _id: "2" },
+    }),
+  ]).map((line) => line.trim());
+  expect(lines).toEqual([
+    "└─ blog (createBlog)  COMPLETED  12 ms",
+    'planned    {"authorId":"<<a._id>>"}',
+    'arguments  {"authorId":"1"}',
+    'output     {"_id":"2"}',
+  ]);
+});
+
+test("planTree shows why a step failed or was skipped", () => {
+  const error = { code: "TOOL_ERROR", message: "email is taken" };
+  expect(planTree([step("a", [], { status: "FAILED", error })]).join("\n")).toContain(
+    "error      email is taken",
+  );
+});
+
+test("planTree lets no control characters of a tool reach the terminal, and cuts long values", () => {
+  const text = planTree([
+    step("a", [], { output: "x".repeat(1_000), error: { code: "E", message: "\u001b[2Jgone\nnext" } }),
+  ]).join("\n");
+  expect(text).not.toContain("\u001b");
+  expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(240);
+});

@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { ProcessNotReadyError, startChild } from "../src/index.ts";
+
+const WAIT = { timeout: 20_000, interval: 20 };
+const PARENT = fileURLToPath(new URL("./fixtures/parent.ts", import.meta.url));
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "planwright-child-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A zombie has ended: only its parent, which may be a container without an init, has not asked yet. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  const stat = `/proc/${pid}/stat`;
+  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, "utf8"));
+}
+
+async function pidIn(file: string): Promise<number> {
+  return vi.waitFor(() => {
+    const pid = Number(readFileSync(file, "utf8"));
+    expect(pid).toBeGreaterThan(0);
+    return pid;
+  }, WAIT);
+}
+
+const CASES = [
+  ["SIGKILL", "a polite child", ""],
+  ["SIGTERM", "a polite child", ""],
+  ["SIGINT", "a polite child", ""],
+  ["SIGKILL", "a child that ignores SIGTERM", "trap '' TERM; "],
+] as const;
+
+test.each(CASES)(
+  "after %s of its parent %s ends, and its own children with it",
+  async (signal, _what, trap) => {
+    const grandchildFile = join(folder(), "grandchild");
+    const script = `${trap}sleep 300 & echo $! > ${grandchildFile}; while :; do wait; sleep 1; done`;
+    const args = ["--import", "tsx", "-C", "@planwright/source", PARENT, join(folder(), "log"), script];
+    const parent = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void parent.kill("SIGKILL"));
+    const [line] = await once(parent.stdout, "data");
+    const pids = [Number(line), await pidIn(grandchildFile)];
+    expect(pids.map(isAlive)).toEqual([true, true]);
+    parent.kill(signal);
+    await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), WAIT);
+  },
+);
+
+test("a child that ends before it is ready is an error with its last lines and the log's place", async () => {
+  const logFile = join(folder(), "log");
+  const script = "echo old; exit 0";
+  await (await startChild({ name: "old", command: "sh", args: ["-c", script], logFile })).exited;
+  const child = await startChild({
+    name: "Server",
+    command: "sh",
+    args: ["-c", "echo no disk >&2; exit 3"],
+    logFile,
+  });
+  const error = await child.ready(() => Promise.resolve(false)).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(ProcessNotReadyError);
+  expect(String(error)).toContain("Server exited with code 3");
+  expect(String(error)).toContain("no disk");
+  expect(String(error)).toContain(logFile);
+  expect(String(error)).not.toContain("old");
+});
+
+test("a child that does not become ready in time is an error, and stop ends it by force", async () => {
+  const logFile = join(folder(), "log");
+  const script = "trap '' TERM; while :; do sleep 1; done";
+  const child = await startChild({ name: "Server", command: "sh", args: ["-c", script], logFile });
+  await expect(child.ready(() => Promise.reject(new TypeError("refused")), 50)).rejects.toThrow(
+    "not ready after 50 ms",
+  );
+  await child.stop(50);
+  expect(child.ended()).toBe("was ended by SIGKILL");
+});
+
+test("a command that does not exist is an error at once", async () => {
+  const starting = startChild({
+    name: "Server",
+    command: "/no/such/server",
+    args: [],
+    logFile: join(folder(), "log"),
+  });
+  await expect(starting).rejects.toThrow("could not be started");
+});
