@@ -36,8 +36,9 @@ async function expectRefused(
   running.offered.length = 0;
   const answer = await running.send(path, init);
   expectClean(answer);
-  expect(answer.body?.errors?.[0]?.extensions?.code, answer.text).toBe(expected.code);
-  expect(answer.status, answer.text).toBe(expected.status);
+  const { status, text } = answer;
+  const code = answer.body?.errors?.[0]?.extensions?.code;
+  expect({ status, code, text }).toEqual({ status: expected.status, code: expected.code, text });
   if (expected.message) expect(answer.body.errors[0].message).toMatch(expected.message);
   expect(answer.body.errors[0].extensions.remedy).toEqual(expect.any(String));
   expect(running.offered).toEqual([]);

@@ -1,0 +1,183 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { createStore, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { expect, test } from "vitest";
+import { startApi } from "../src/index.ts";
+import { BLOG_PLAN, startTestApi } from "./running-api.ts";
+import { eventually } from "./workers.ts";
+
+const LIST = JSON.stringify({ query: "{ requests { nodes { id } } }" });
+const CREATE = JSON.stringify({ query: 'mutation { createPlan(query: "x") { id } }' });
+
+async function startOver(store: Store) {
+  const logged: { facts: object; message: string }[] = [];
+  const log = (facts: object, message: string) => void logged.push({ facts, message });
+  const api = await startApi({
+    store,
+    offers: { offerPlanning: () => undefined, offerExecution: () => undefined },
+    logger: { info: log, warn: log, error: log },
+    host: "127.0.0.1",
+    port: 0,
+    tenant: "default",
+    introspection: true,
+  });
+  const post = async (body: string) => {
+    const response = await fetch(api.url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    const text = await response.text();
+    return { status: response.status, text, body: JSON.parse(text) };
+  };
+  return { api, post, logged };
+}
+
+/** Hands connections on to MongoDB until it is cut. */
+async function startProxy(mongodbUrl: string) {
+  const target = new URL(mongodbUrl);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((client) => {
+    if (isCut) return void client.destroy();
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(one);
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+      one.pipe(other);
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const url = new URL(mongodbUrl);
+  url.port = String(port);
+  url.hostname = "127.0.0.1";
+  url.search = "directConnection=true";
+  const cut = () => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  const heal = () => {
+    isCut = false;
+  };
+  return { url: url.href, cut, heal, close: () => server.close() };
+}
+
+test("without MongoDB operations answer UNAVAILABLE, readiness is 503, and both come back with it", async () => {
+  const proxy = await startProxy(testServers().mongodbUrl);
+  const store = await createStore({ url: proxy.url, timeoutMs: 1_000 });
+  const { api, post } = await startOver(store);
+  const readyStatus = async () => (await fetch(new URL("/readyz", api.url))).status;
+  expect(await readyStatus()).toBe(200);
+  proxy.cut();
+  for (const body of [LIST, CREATE]) {
+    const answer = await post(body);
+    expect(answer.body.errors[0].extensions).toMatchObject({ code: "UNAVAILABLE", retryable: true });
+    expect(answer.text).not.toMatch(/Mongo|ECONN|127\.0\.0\.1|topology|pool/i);
+  }
+  expect(await readyStatus()).toBe(503);
+  expect((await fetch(new URL("/healthz", api.url))).status).toBe(200);
+  proxy.heal();
+  await eventually(async () => (await readyStatus()) === 200);
+  expect((await post(LIST)).body.data.requests.nodes).toEqual([]);
+  await api.close();
+  await store.close();
+  proxy.close();
+});
+
+test("an unexpected error is masked, and logged under the correlation id that the client gets", async () => {
+  const store = await createStore({ url: testServers().mongodbUrl });
+  const broken: Store = {
+    ...store,
+    createRequest: () => Promise.reject(new TypeError("secret of the driver at /srv/api/x.ts")),
+  };
+  const { api, post, logged } = await startOver(broken);
+  const { text, body } = await post(CREATE);
+  expect(text).not.toMatch(/secret|driver|TypeError|\.ts/);
+  const { code, correlationId, retryable } = body.errors[0].extensions;
+  expect({ code, retryable }).toEqual({ code: "INTERNAL", retryable: false });
+  expect(body.errors[0].path).toEqual(["createPlan"]);
+  expect(logged.map(({ facts }) => facts)).toContainEqual(
+    expect.objectContaining({
+      correlationId,
+      err: expect.objectContaining({ message: expect.stringContaining("secret") }),
+    }),
+  );
+  await api.close();
+  await store.close();
+});
+
+test("a service that stops lets waiting clients go with what is known, and refuses new ones", async () => {
+  const running = await startTestApi();
+  const submitted = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }",
+    {
+      plan: BLOG_PLAN,
+    },
+  );
+  const { requestId } = submitted.body.data.submitPlan;
+  let reads = 0;
+  const getRequest = running.store.getRequest.bind(running.store);
+  running.store.getRequest = (...parameters) => {
+    reads += 1;
+    return getRequest(...parameters);
+  };
+  const waiting = running.graphql(
+    "mutation ($id: ID!) { executeByRequestId(requestId: $id) { executionState } }",
+    {
+      id: requestId,
+    },
+  );
+  await eventually(async () => reads > 1);
+  await running.close();
+  expect((await waiting).body.data.executeByRequestId).toEqual({ executionState: "in-progress" });
+  await expect(running.graphql("{ __typename }")).rejects.toThrow();
+});
+
+test("introspection can be switched off, and then no message names what the schema has", async () => {
+  const running = await startTestApi({ introspection: false });
+  const { status, body } = await running.graphql("{ __schema { types { name } } }");
+  expect(status).toBe(400);
+  expect(body.errors[0].extensions.code).toBe("GRAPHQL_VALIDATION_FAILED");
+  const guess = await running.graphql('{ request(requestId: "x") { planIdd } }');
+  expect(guess.text).not.toContain("Did you mean");
+  await running.close();
+});
+
+test("the standard introspection query is answered, whatever its depth", async () => {
+  const running = await startTestApi();
+  const { getIntrospectionQuery } = await import("graphql");
+  const { body } = await running.graphql(getIntrospectionQuery());
+  expect(body.errors).toBeUndefined();
+  expect(body.data.__schema.types.length).toBeGreaterThan(20);
+  await running.close();
+});
+
+test("GET answers a query with the header that browsers cannot send by themselves", async () => {
+  const running = await startTestApi();
+  const { status, body, headers } = await running.send(
+    `/graphql?query=${encodeURIComponent("{ __typename }")}`,
+    {
+      headers: { "apollo-require-preflight": "1" },
+    },
+  );
+  expect({ status, body }).toEqual({ status: 200, body: { data: { __typename: "Query" } } });
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.get("x-powered-by")).toBeNull();
+  await running.close();
+});
+
+test("the root page says where things are", async () => {
+  const running = await startTestApi();
+  const root = await running.send("/");
+  expect(root.status).toBe(200);
+  expect(root.text).toContain("/graphql");
+  expect((await running.send("/metrics")).text).toContain("process_cpu");
+  await running.close();
+});

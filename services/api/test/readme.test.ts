@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { buildSchema } from "graphql";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SDL } from "../src/index.ts";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+import { executeAs, planAs } from "./workers.ts";
+
+const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+const bodies = [...readme.matchAll(/^curl -s http:\/\/127\.0\.0\.1:4000\/graphql .* -d '(.*)'$/gm)].map(
+  ([, body]) => body ?? "",
+);
+
+let running: RunningApi;
+let isOver = false;
+let working: Promise<void>;
+beforeAll(async () => {
+  running = await startTestApi();
+  working = work();
+});
+afterAll(async () => {
+  isOver = true;
+  await working;
+  await running.close();
+});
+
+/** Plays planner and executor for what is offered. */
+async function work(): Promise<void> {
+  while (!isOver) {
+    const [queue, id] = running.offered.shift()?.split(" ") ?? [];
+    if (queue === "planning" && id) await planAs(running.store, id);
+    if (queue === "execution" && id && (await running.store.findClaimable(100)).includes(id)) {
+      await executeAs(running.store, id);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+test("every operation of the schema has an example", () => {
+  const schema = buildSchema(SDL);
+  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+    Object.keys(type!.getFields()),
+  );
+  expect(
+    fields.filter(
+      (field) => !bodies.some((body) => body.includes(`${field}(`) || body.includes(`${field} {`)),
+    ),
+  ).toEqual([]);
+});
+
+test("every example works, one after another, with the ids that the ones before gave", async () => {
+  let requestId = "";
+  let planId = "";
+  for (const body of bodies) {
+    const text = body.replace(/req_1700000000_[a-z]+/, requestId).replace(/plan_1700000000_[a-z]+/, planId);
+    const answer = await running.send("/graphql", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: text,
+    });
+    expect({ body, status: answer.status, errors: answer.body.errors }).toEqual({
+      body,
+      status: 200,
+      errors: undefined,
+    });
+    for (const value of Object.values<{ requestId?: string; planId?: string }>(answer.body.data)) {
+      requestId = value.requestId ?? requestId;
+      planId = value.planId ?? planId;
+    }
+    // The next example may read the plan: the planner has to be done with it.
+    for (;;) {
+      const request = requestId === "" ? null : await running.store.getRequest("default", requestId);
+      if (request?.status !== "PLANNING") break;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+});
