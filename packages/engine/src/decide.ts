@@ -1,3 +1,4 @@
+import { concludeItems } from "./for-each/conclude.ts";
 import type { Command, EngineEvent } from "./protocol.ts";
 import { admit, expand, offerWhenDurable } from "./schedule/admit.ts";
 import { dispatch, startCall } from "./schedule/dispatch.ts";
@@ -103,15 +104,21 @@ function takeUp(turn: Turn, node: StepNode): void {
   const { unit } = node;
   if (unit.status === "WAITING_APPROVAL") state.awaitingApproval++;
   if (unit.status === "IN_DOUBT") state.inDoubt++;
-  if (state.stopping) return;
-  if (unit.caller && unit.status === "RUNNING") takeUpLost(turn, unit.caller);
-  if (unit.caller && unit.status === "RETRYING") offerWhenDurable(turn, unit.caller);
-  if (unit.caller || unit.status !== "RUNNING") return;
-  expand(turn, node);
-  for (const caller of node.forEach?.callers ?? []) {
-    if (caller.units.some(({ status }) => status === "RUNNING")) takeUpLost(turn, caller);
-    else offerWhenDurable(turn, caller);
+  if (unit.caller) {
+    if (!state.stopping) takeUpCaller(turn, unit.caller);
+    return;
   }
+  if (unit.status !== "RUNNING") return;
+  expand(turn, node);
+  if (state.stopping) return;
+  for (const caller of node.forEach?.callers ?? []) takeUpCaller(turn, caller);
+  concludeItems(turn, node);
+}
+
+function takeUpCaller(turn: Turn, caller: Caller): void {
+  const statuses = caller.units.map(({ status }) => status);
+  if (statuses.includes("RUNNING")) takeUpLost(turn, caller);
+  else if (statuses.includes("RETRYING") || caller.step.forEach) offerWhenDurable(turn, caller);
 }
 
 /** A call was under way when its executor died: K and R are sent again, V is asked about, U is in doubt (DESIGN, attempt). */
@@ -123,6 +130,7 @@ function takeUpLost(turn: Turn, caller: Caller): void {
     }
     return;
   }
+  caller.mayHaveActed = true;
   caller.verify = effectClass === "V";
   startCall(turn, caller);
 }

@@ -6,7 +6,7 @@ import type { EngineEvent, Outcome, StepError } from "../protocol.ts";
 import { startCall, stopAfterFailure } from "../schedule/dispatch.ts";
 import { offer, release, waitUntil } from "../schedule/places.ts";
 import type { Caller, Unit } from "./engine-state.ts";
-import { close, stopReason } from "./stop.ts";
+import { close, executorLost, stopReason } from "./stop.ts";
 import { type Change, change, type Turn } from "./turn.ts";
 import { isEnding } from "./units.ts";
 
@@ -26,7 +26,7 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
       complete(turn, caller, outcome.output);
       break;
     case "aborted":
-      changeAll(turn, caller, { status: "CANCELLED", error: stopReason(turn.state) });
+      changeAll(turn, caller, stopped(turn, caller));
       break;
     case "deferred":
       caller.verify = wasVerification;
@@ -97,6 +97,7 @@ function failed(turn: Turn, caller: Caller, outcome: Failed): void {
     changeAll(turn, caller, stoppedBy(turn, caller, outcome));
     return;
   }
+  if (outcome.effect === "unknown") caller.mayHaveActed = true;
   const next = afterFailure(caller, outcome, turn.random);
   switch (next.type) {
     case "fail":
@@ -121,14 +122,22 @@ function stoppedBy(turn: Turn, caller: Caller, outcome: Failed): Change {
   const { error } = outcome;
   if (outcome.effect === "reported") return { status: "FAILED", error };
   const mayHaveActed = outcome.effect === "unknown" && caller.step.tool.contract.sideEffects;
-  return mayHaveActed
-    ? { status: "IN_DOUBT", error }
+  return mayHaveActed ? { status: "IN_DOUBT", error } : stopped(turn, caller);
+}
+
+/** This attempt did nothing; an earlier one whose answer was lost leaves the unit in doubt. */
+function stopped(turn: Turn, caller: Caller): Change {
+  const [unit] = caller.units;
+  const isInDoubt = caller.mayHaveActed && caller.step.tool.contract.sideEffects && unit;
+  return isInDoubt
+    ? { status: "IN_DOUBT", error: executorLost(unit) }
     : { status: "CANCELLED", error: stopReason(turn.state) };
 }
 
 /** The lookup tool said that the call never happened (`none`), or could not say. */
 function notVerified(turn: Turn, caller: Caller, outcome: Failed): void {
   const { error } = outcome;
+  if (outcome.effect === "none") caller.mayHaveActed = false;
   if (outcome.effect !== "none") changeAll(turn, caller, { status: "IN_DOUBT", error });
   else if (isEnding(turn.state))
     changeAll(turn, caller, { status: "CANCELLED", error: stopReason(turn.state) });

@@ -62,6 +62,8 @@ export interface Caller {
   /** The next call asks the lookup tool. */
   verify: boolean;
   calling: boolean;
+  /** An earlier attempt's answer was lost: it may have acted, whatever becomes of this one. */
+  mayHaveActed: boolean;
   /** Why and until when it waits for a time. */
   waiting: { until: number; reason: WaitReason } | undefined;
 }

@@ -89,11 +89,11 @@ function closeLost(turn: Turn, unit: Unit): void {
   else change(turn, unit, { status: "CANCELLED", error: stopReason(turn.state) });
 }
 
-/** Error of a unit whose executor died while its call was under way. */
+/** Error of a unit whose call was under way when the answer was lost, most often with its executor. */
 export function executorLost(unit: Unit): StepError {
   return {
     code: "EXECUTOR_LOST",
-    message: `The executor died while ${unit.key} was under way; nobody knows whether ${unit.step.tool.name} acted`,
+    message: `The answer to a call of ${unit.key} was lost, most likely with its executor; nobody knows whether ${unit.step.tool.name} acted`,
     retryable: false,
   };
 }

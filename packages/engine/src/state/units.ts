@@ -42,6 +42,7 @@ export function createCaller(step: StepNode, key: string, position: number, unit
     prepared: undefined,
     verify: false,
     calling: false,
+    mayHaveActed: false,
     waiting: undefined,
   };
   for (const unit of units) unit.caller = caller;

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { executeToolPlan } from "../src/index.ts";
+import { tool } from "./simulate.ts";
+
+const TOOLS = [tool("find"), tool("show")];
+const callTool = ({
+  tool: name,
+  arguments: args,
+}: {
+  tool: string;
+  arguments: { [key: string]: unknown };
+}) => {
+  if (args["id"] === 13) return { isError: true, content: [{ type: "text", text: "no such id" }] };
+  return name === "find" ? { id: 7, secret: "stays inside" } : { shown: args["id"] ?? null };
+};
+
+test("only the requested outputs come back", async () => {
+  const result = await executeToolPlan(TOOLS, { callTool }).execute({
+    steps: [
+      { id: "s1", tool: "find", arguments: "{}" },
+      { id: "s2", tool: "show", arguments: '{"id": "$ref:s1.id"}' },
+    ],
+    output_steps: ["s2"],
+  });
+  expect(result).toEqual({ status: "COMPLETED", outputs: { s2: { shown: 7 } }, errors: [] });
+});
+
+test("errors come back beside the outputs, dependents are skipped", async () => {
+  const result = await executeToolPlan(TOOLS, { callTool }).execute({
+    steps: [
+      { id: "bad", tool: "show", arguments: { id: 13 } },
+      { id: "next", tool: "show", arguments: { id: "$ref:bad.shown" } },
+      { id: "good", tool: "find", arguments: {} },
+    ],
+    output_steps: ["next", "good"],
+  });
+  expect(result).toEqual({
+    status: "PARTIAL",
+    outputs: { good: { id: 7, secret: "stays inside" } },
+    errors: [
+      { step: "bad", code: "TOOL_FAILED", message: "no such id" },
+      { step: "next", code: "DEPENDENCY_FAILED", message: "Skipped because dependency 'bad' failed" },
+    ],
+  });
+});
+
+test.each(["execute_tool_plan", "server/execute_tool_plan"])(
+  "a plan that calls %s is refused",
+  async (name) => {
+    const result = await executeToolPlan([...TOOLS, tool(name)], { callTool }).execute({
+      steps: [{ id: "s1", tool: name, arguments: {} }],
+      output_steps: ["s1"],
+    });
+    expect(result).toMatchObject({ status: "INVALID", errors: [{ step: "s1", code: "TOOL_RECURSIVE" }] });
+  },
+);
+
+test.each<[unknown]>([
+  [null],
+  ["nonsense"],
+  [{}],
+  [{ steps: [{ id: "s1", tool: "fnd", arguments: {} }], output_steps: [] }],
+])("%j comes back as INVALID with findings", async (input) => {
+  const result = await executeToolPlan(TOOLS, { callTool }).execute(input);
+  expect(result.status).toBe("INVALID");
+  expect(result.errors.length).toBeGreaterThan(0);
+});
+
+test("the tool object has what agents ask for", () => {
+  const one = executeToolPlan(TOOLS, { callTool });
+  expect(one.name).toBe("execute_tool_plan");
+  expect(one.description).toContain("output_steps");
+  expect(one.inputSchema).toMatchObject({ type: "object", required: ["steps", "output_steps"] });
+});

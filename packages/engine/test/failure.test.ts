@@ -1,0 +1,312 @@
+import type { JsonObject } from "@planwright/plan";
+import { expect, test } from "vitest";
+import type { Outcome } from "../src/index.ts";
+import { type Call, completed, failed, graph, planOf, simulate, tool, write } from "./simulate.ts";
+
+const failing =
+  (id: string, outcome: Outcome = failed()) =>
+  (call: Call): Outcome =>
+    call.stepId === id ? outcome : completed({ ok: true });
+
+const CHAIN = { a: [], b: ["a"], c: ["b"], d: [] };
+
+test.each([
+  ["fail-fast", { a: "FAILED", b: "SKIPPED", c: "SKIPPED", d: "COMPLETED" }, "FAILED"],
+  ["fail-forward", { a: "FAILED", b: "SKIPPED", c: "SKIPPED", d: "COMPLETED" }, "PARTIAL"],
+  ["run-dependents", { a: "FAILED", b: "COMPLETED", c: "COMPLETED", d: "COMPLETED" }, "PARTIAL"],
+] as const)("under %s a failure leaves the steps %o and the plan %s", (onStepFailure, statuses, status) => {
+  const run = simulate(planOf(graph(CHAIN), { onStepFailure }), [tool("t")], { outcome: failing("a") });
+  expect(run.statuses).toEqual(statuses);
+  expect(run.finish).toMatchObject({
+    status,
+    error: { code: "TOOL_FAILED", message: "Step 'a' failed: it broke" },
+  });
+});
+
+test("fail-fast starts nothing new, lets running calls finish and keeps their results", () => {
+  const plan = planOf(graph({ a: [], slow: [], after: ["slow"], later: [] }), {
+    onStepFailure: "fail-fast",
+    maxParallel: 2,
+  });
+  const run = simulate(plan, [tool("t")], {
+    outcome: failing("a"),
+    durationMs: ({ stepId }) => (stepId === "slow" ? 100 : 10),
+  });
+  expect(run.statuses).toEqual({ a: "FAILED", slow: "COMPLETED", after: "SKIPPED", later: "SKIPPED" });
+  expect(run.records.get("after")?.error?.code).toBe("PLAN_FAILED");
+  expect(run.finish).toMatchObject({ status: "FAILED", outputs: { slow: { ok: true } } });
+});
+
+test("dependents of a failed step, direct or not, say which step failed", () => {
+  const run = simulate(planOf(graph(CHAIN)), [tool("t")], { outcome: failing("a") });
+  for (const key of ["b", "c"]) {
+    expect(run.records.get(key)?.error).toEqual({
+      code: "DEPENDENCY_FAILED",
+      message: "Skipped because dependency 'a' failed",
+      retryable: false,
+    });
+  }
+});
+
+test.each<[string, JsonObject, string]>([
+  ["only read-only tools", {}, "PARTIAL"],
+  ["a tool that writes", { side_effects: true }, "FAILED"],
+])("auto with %s (%o) ends the plan %s", (_, contract, status) => {
+  const plan = planOf([
+    { id: "a", tool: "t" },
+    { id: "b", tool: "t" },
+    { id: "w", tool: "w", dependsOn: ["b"] },
+  ]);
+  expect(simulate(plan, [tool("t"), tool("w", contract)], { outcome: failing("a") }).finish?.status).toBe(
+    status,
+  );
+});
+
+test.each([
+  ["fail-fast", "FAILED"],
+  ["fail-forward", "PARTIAL"],
+  ["run-dependents", "PARTIAL"],
+] as const)("a step's onError %s wins over the plan: %s", (onError, status) => {
+  const steps = graph({ a: [], b: ["a"], c: [] }).map((step) =>
+    step["id"] === "a" ? { ...step, onError } : step,
+  );
+  const opposite = onError === "fail-fast" ? "fail-forward" : "fail-fast";
+  const run = simulate(planOf(steps, { onStepFailure: opposite }), [tool("t")], { outcome: failing("a") });
+  expect(run.finish?.status).toBe(status);
+  expect(run.statuses["b"]).toBe(onError === "run-dependents" ? "COMPLETED" : "SKIPPED");
+});
+
+test.each([
+  ["fail-fast", "FAILED"],
+  ["partial-success", "PARTIAL"],
+])("under auto a declared error_propagation %s decides: %s", (error_propagation, status) => {
+  const plan = planOf([
+    { id: "a", tool: "t" },
+    { id: "w", tool: "w" },
+  ]);
+  const run = simulate(plan, [tool("t", { error_propagation }), write("w", { idempotency: "key" })], {
+    outcome: failing("a"),
+  });
+  expect(run.finish?.status).toBe(status);
+});
+
+test("FAILED means that no requested output could be had", () => {
+  const plan = planOf(graph({ a: [], b: [] }), { onStepFailure: "fail-forward" }, ["a"]);
+  const run = simulate(plan, [tool("t")], { outcome: failing("a") });
+  expect(run.finish).toMatchObject({ status: "FAILED", outputs: {} });
+  const other = simulate({ ...plan, outputs: ["b"] }, [tool("t")], { outcome: failing("a") });
+  expect(other.finish).toMatchObject({ status: "PARTIAL", outputs: { b: { ok: true } } });
+});
+
+test("a step whose condition asks for the status of a failed step runs", () => {
+  const plan = planOf(
+    [
+      { id: "a", tool: "t" },
+      { id: "repair", tool: "t", when: { status: ["a", "FAILED"] }, dependsOn: ["a"] },
+    ],
+    { onStepFailure: "fail-forward" },
+  );
+  expect(simulate(plan, [tool("t")], { outcome: failing("a") }).statuses["repair"]).toBe("COMPLETED");
+});
+
+test("an unknown tool fails its step with TOOL_NOT_FOUND and without a call", () => {
+  const run = simulate(planOf([{ id: "a", tool: "gone" }]), []);
+  expect(run.calls).toEqual([]);
+  expect(run.records.get("a")).toMatchObject({
+    status: "FAILED",
+    attempts: 0,
+    error: { code: "TOOL_NOT_FOUND" },
+  });
+});
+
+// Class, effect, retryable -> attempts made and how the step ends when every attempt ends so.
+test.each<[string, JsonObject, "none" | "reported" | "unknown", boolean, number, string]>([
+  ["R", { side_effects: false }, "none", true, 3, "FAILED"],
+  ["R", { side_effects: false }, "reported", true, 3, "FAILED"],
+  ["R", { side_effects: false }, "reported", false, 1, "FAILED"],
+  ["R", { side_effects: false }, "unknown", true, 3, "FAILED"],
+  ["K", { side_effects: true, idempotency: "key" }, "reported", true, 3, "FAILED"],
+  ["K", { side_effects: true, idempotency: "key" }, "unknown", true, 3, "FAILED"],
+  ["U", { side_effects: true }, "none", true, 3, "FAILED"],
+  ["U", { side_effects: true }, "none", false, 1, "FAILED"],
+  ["U", { side_effects: true }, "reported", true, 1, "FAILED"],
+  ["U", { side_effects: true }, "unknown", true, 1, "IN_DOUBT"],
+])(
+  "class %s (%o), effect %s, retryable %s: %i attempts, then %s",
+  (_, contract, effect, retryable, attempts, status) => {
+    const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t", contract)], {
+      outcome: () => failed(effect, { retryable }),
+    });
+    expect(run.calls).toHaveLength(attempts);
+    expect(run.statuses["a"]).toBe(status);
+    if (status === "IN_DOUBT")
+      expect(run.park).toEqual({ type: "park", status: "WAITING", reason: "in doubt" });
+  },
+);
+
+test("attempts wait with full jitter from 1 s doubling, and send the same arguments", () => {
+  const run = simulate(
+    planOf([{ id: "a", tool: "t", arguments: { x: 1 }, retry: { maxAttempts: 4 } }]),
+    [tool("t")],
+    {
+      outcome: () => failed("unknown", { retryable: true }),
+      random: () => 0.5,
+    },
+  );
+  expect(run.calls.map(({ from }) => from)).toEqual([0, 510, 1_520, 3_530]);
+  expect(run.calls.map(({ call }) => call.attempt)).toEqual([1, 2, 3, 4]);
+  for (const { call } of run.calls) expect(call.arguments).toBe(run.calls[0]?.call.arguments);
+});
+
+test("Retry-After is the least that an attempt waits", () => {
+  let first = true;
+  const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
+    outcome: () => {
+      const outcome = first ? failed("none", { retryable: true, retryAfterMs: 7_000 }) : completed(1);
+      first = false;
+      return outcome;
+    },
+  });
+  expect(run.calls.map(({ from }) => from)).toEqual([0, 7_010]);
+  expect(run.commands).toContainEqual({ type: "park", status: "WAITING", reason: "backoff", until: 7_010 });
+});
+
+test("class V asks the lookup tool: found completes, not happened calls again, no answer is in doubt", () => {
+  const lookup = write("v", { lookup: { tool: "find", arguments: {} } });
+  const run = (verified: Outcome) => {
+    let calls = 0;
+    return simulate(planOf([{ id: "a", tool: "v" }]), [lookup], {
+      outcome: (call) => {
+        calls++;
+        if (call.verify) return verified;
+        return calls === 1 ? failed("unknown") : completed("second");
+      },
+    });
+  };
+  const found = run(completed("first"));
+  expect(found.calls.map(({ call }) => call.verify ?? false)).toEqual([false, true]);
+  expect(found.finish?.outputs).toEqual({ a: "first" });
+  expect(run(failed("none")).finish?.outputs).toEqual({ a: "second" });
+  expect(run(failed("unknown")).statuses["a"]).toBe("IN_DOUBT");
+});
+
+test("a deferred call counts as no attempt and comes back at its time", () => {
+  let deferred = false;
+  const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
+    outcome: () => {
+      if (deferred) return completed(1);
+      deferred = true;
+      return { type: "deferred", untilAt: 500, waitReason: "limit" };
+    },
+  });
+  expect(run.calls.map(({ from, call }) => [from, call.attempt])).toEqual([
+    [0, 1],
+    [500, 1],
+  ]);
+  expect(run.records.get("a")?.attempts).toBe(1);
+});
+
+test("cancel stops running calls, and every step says what became of it", () => {
+  const plan = planOf(graph({ a: [], b: ["a"], c: [] }));
+  const run = simulate(plan, [tool("t")], {
+    events: [{ type: "cancel", at: 5, reason: "No longer needed" }],
+  });
+  expect(run.statuses).toEqual({ a: "CANCELLED", b: "CANCELLED", c: "CANCELLED" });
+  expect(run.finish).toMatchObject({ status: "CANCELLED", error: { message: "No longer needed" } });
+  expect(run.endedAt).toBe(5);
+});
+
+test.each([
+  ["K", write("t", { idempotency: "key" }), "IN_DOUBT"],
+  ["U", write("t"), "IN_DOUBT"],
+  ["R", tool("t"), "CANCELLED"],
+] as const)("a class %s call whose answer is lost while cancelling is %s", (_, descriptor, status) => {
+  const run = simulate(planOf([{ id: "a", tool: "t" }]), [descriptor], {
+    events: [{ type: "cancel", at: 10, reason: "stop" }],
+    outcome: () => failed("unknown"),
+  });
+  const lost = simulate(planOf([{ id: "a", tool: "t" }]), [descriptor], {
+    events: [{ type: "cancel", at: 0, reason: "stop" }],
+    records: [{ key: "a", stepId: "a", status: "RUNNING", attempts: 1 }],
+  });
+  for (const { finish, statuses } of [run, lost]) {
+    expect(finish?.status).toBe("CANCELLED");
+    expect(statuses["a"]).toBe(status);
+  }
+});
+
+test("a cancel that comes when all is done changes nothing", () => {
+  const run = simulate(planOf(graph({ a: [] })), [tool("t")], {
+    events: [{ type: "cancel", at: 10, reason: "late" }],
+    writeMs: 5,
+  });
+  expect(run.finish?.status).toBe("COMPLETED");
+});
+
+test("the deadline ends the plan EXPIRED", () => {
+  const run = simulate(planOf(graph({ a: [], b: ["a"] })), [tool("t")], {
+    events: [{ type: "deadline", at: 15 }],
+  });
+  expect(run.statuses).toEqual({ a: "COMPLETED", b: "CANCELLED" });
+  expect(run.finish).toMatchObject({
+    status: "EXPIRED",
+    error: { code: "DEADLINE_EXCEEDED" },
+    outputs: { a: {} },
+  });
+});
+
+test("a paused plan finishes what runs, starts nothing, and goes on when resumed", () => {
+  const run = simulate(planOf(graph({ a: [], b: ["a"] })), [tool("t")], {
+    events: [
+      { type: "pause", at: 5 },
+      { type: "resume", at: 100 },
+    ],
+  });
+  expect(run.commands).toContainEqual({ type: "park", status: "PAUSED", reason: "paused" });
+  expect(run.calls.map(({ from }) => from)).toEqual([0, 100]);
+  expect(run.finish?.status).toBe("COMPLETED");
+});
+
+test("a step that needs approval waits for it, and a refusal fails it", () => {
+  const plan = planOf([{ id: "a", tool: "t", approval: true }]);
+  const waiting = simulate(plan, [tool("t")]);
+  expect(waiting.park).toEqual({ type: "park", status: "WAITING", reason: "approval" });
+  const approved = simulate(plan, [tool("t")], {
+    events: [{ type: "approval", stepId: "a", approved: true, at: 50 }],
+  });
+  expect(approved.calls.map(({ from }) => from)).toEqual([50]);
+  expect(approved.records.get("a")).toMatchObject({ status: "COMPLETED", approved: true });
+  const refused = simulate(plan, [tool("t")], {
+    events: [{ type: "approval", stepId: "a", approved: false, reason: "Too dear", at: 50 }],
+  });
+  expect(refused.records.get("a")).toMatchObject({
+    status: "FAILED",
+    error: { code: "APPROVAL_REFUSED", message: "Too dear" },
+  });
+});
+
+test("an approval that overtakes its own record counts", () => {
+  const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t", { requires_approval: true })], {
+    writeMs: 20,
+    events: [{ type: "approval", stepId: "a", approved: true, at: 10 }],
+  });
+  expect(run.finish?.status).toBe("COMPLETED");
+});
+
+test.each([
+  [{ type: "completed", output: 7 } as const, "COMPLETED", 1],
+  [{ type: "failed", error: { code: "X", message: "no", retryable: false } } as const, "FAILED", 1],
+  [{ type: "retry" } as const, "COMPLETED", 2],
+])("an operator settles a step in doubt by %o: %s", (resolution, status, calls) => {
+  let first = true;
+  const run = simulate(planOf([{ id: "a", tool: "w" }]), [write("w")], {
+    outcome: () => {
+      const outcome = first ? failed("unknown") : completed(1);
+      first = false;
+      return outcome;
+    },
+    events: [{ type: "resolve", key: "a", resolution, at: 100 }],
+  });
+  expect(run.statuses["a"]).toBe(status);
+  expect(run.calls).toHaveLength(calls);
+});

@@ -1,0 +1,256 @@
+import type { JsonObject, JsonValue } from "@planwright/plan";
+import { expect, test } from "vitest";
+import type { StepRecord } from "../src/index.ts";
+import { type Call, completed, failed, planOf, simulate, tool, write } from "./simulate.ts";
+
+const each = (forEach: JsonObject, more: JsonObject = {}) => ({
+  id: "f",
+  forEach: { do: { tool: "t", arguments: { x: "<<item>>" } }, ...forEach },
+  ...more,
+});
+const echo = (call: Call) => completed(call.arguments["x"] ?? null);
+const failingAt =
+  (...bad: JsonValue[]) =>
+  (call: Call) =>
+    bad.includes(call.arguments["x"] ?? null) ? failed() : echo(call);
+
+test("the output is the envelope in input order, whatever finishes first", () => {
+  const run = simulate(planOf([each({ items: ["c", "a", "b"] })]), [tool("t")], {
+    outcome: failingAt("a"),
+    durationMs: ({ arguments: args }) => ({ c: 30, a: 10, b: 20 })[String(args["x"])] ?? 0,
+  });
+  expect(run.finish?.status).toBe("COMPLETED");
+  expect(run.finish?.outputs["f"]).toEqual({
+    results: [
+      { index: 0, key: "0", status: "ok", data: "c" },
+      { index: 1, key: "1", status: "error", error: { code: "TOOL_FAILED", message: "it broke" } },
+      { index: 2, key: "2", status: "ok", data: "b" },
+    ],
+    summary: { ok: 2, error: 1 },
+  });
+});
+
+test("all item records exist before the first call", () => {
+  const run = simulate(planOf([each({ items: [1, 2] })]), [tool("t")], { outcome: echo });
+  const kinds = run.commands.map((command) => command.type);
+  const first = run.commands[0];
+  expect(kinds.indexOf("call")).toBeGreaterThan(kinds.indexOf("record"));
+  expect(first).toEqual({
+    type: "record",
+    records: [
+      { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
+      { key: "f[0]", stepId: "f", item: 0, status: "PENDING", attempts: 0 },
+      { key: "f[1]", stepId: "f", item: 1, status: "PENDING", attempts: 0 },
+    ],
+  });
+});
+
+test("an empty list completes with an empty envelope, also with minSuccess", () => {
+  const run = simulate(planOf([each({ items: [], minSuccess: 1 })]), [tool("t")]);
+  expect(run.finish?.outputs["f"]).toEqual({ results: [], summary: { ok: 0, error: 0 } });
+});
+
+test.each<[string, JsonObject, string]>([
+  ["a text", { items: "<<a.text>>" }, "ITEMS_INVALID"],
+  ["an object", { items: "<<a>>" }, "ITEMS_INVALID"],
+  ["a field that is not there", { items: "<<a.nothing>>" }, "REFERENCE_MISSING"],
+  ["keys that repeat", { items: [{ k: 1 }, { k: 1 }], key: "<<item.k>>" }, "ITEMS_INVALID"],
+  ["keys that are objects", { items: [{ k: {} }], key: "<<item.k>>" }, "ITEMS_INVALID"],
+])("items from %s fail the step", (_, forEach, code) => {
+  const run = simulate(planOf([{ id: "a", tool: "t" }, each(forEach)]), [tool("t")], {
+    outcome: () => completed({ text: "no list" }),
+  });
+  expect(run.records.get("f")).toMatchObject({ status: "FAILED", error: { code } });
+});
+
+test("more items than the plan's limit fail the step", () => {
+  const plan = planOf([each({ items: [1, 2, 3] })]);
+  const run = simulate({ ...plan, limits: { ...plan.limits, maxItems: 2 } }, [tool("t")]);
+  expect(run.records.get("f")?.error?.message).toContain("has 3 items; at most 2");
+});
+
+test("alias, index and key name each item", () => {
+  const items = [{ id: "p" }, { id: "q" }];
+  const steps = [
+    {
+      id: "f",
+      forEach: {
+        items,
+        as: "city",
+        key: "<<city.id>>",
+        do: { tool: "t", arguments: { x: "<<city.id>>-<<index>>" } },
+      },
+    },
+  ];
+  const run = simulate(planOf(steps), [tool("t")], { outcome: echo });
+  expect(run.finish?.outputs["f"]).toMatchObject({
+    results: [
+      { key: "p", data: "p-0" },
+      { key: "q", data: "q-1" },
+    ],
+  });
+});
+
+test.each<[JsonObject, number]>([
+  [{ concurrency: 2 }, 2],
+  [{}, 4],
+])("with %o at most %i items run at once, and that many do", (more, atOnce) => {
+  const run = simulate(
+    planOf([each({ items: [...Array(12).keys()], ...more })], { maxParallel: 4 }),
+    [tool("t")],
+    {
+      outcome: echo,
+    },
+  );
+  for (const from of new Set(run.calls.map((span) => span.from))) {
+    expect(run.calls.filter((span) => span.from === from)).toHaveLength(atOnce);
+  }
+});
+
+test("errors stop: the first failure starts nothing more and fails the step", () => {
+  const forEach = { items: [1, 2, 3, 4, 5, 6], errors: "stop", concurrency: 2 };
+  const run = simulate(planOf([each(forEach)]), [tool("t")], { outcome: failingAt(1) });
+  expect(run.calls).toHaveLength(2);
+  expect(run.records.get("f")).toMatchObject({ status: "FAILED", error: { code: "ITEMS_FAILED" } });
+  expect(run.records.get("f[1]")?.status).toBe("COMPLETED");
+  expect(run.records.get("f[5]")?.status).toBe("SKIPPED");
+});
+
+test.each<[number, string]>([
+  [2, "COMPLETED"],
+  [3, "FAILED"],
+  [0.5, "COMPLETED"],
+  [0.6, "FAILED"],
+])("minSuccess %d with two of four successes: %s", (minSuccess, status) => {
+  const run = simulate(planOf([each({ items: [1, 2, 3, 4], minSuccess })]), [tool("t")], {
+    outcome: failingAt(1, 2),
+  });
+  expect(run.statuses["f"]).toBe(status);
+});
+
+test("each item has attempts of its own", () => {
+  const seen = new Map<JsonValue, number>();
+  const run = simulate(planOf([each({ items: [1, 2] })]), [tool("t")], {
+    outcome: (call) => {
+      const x = call.arguments["x"] ?? null;
+      const count = (seen.get(x) ?? 0) + 1;
+      seen.set(x, count);
+      return x === 2 && count < 3 ? failed("unknown", { retryable: true }) : echo(call);
+    },
+  });
+  expect([run.records.get("f[0]")?.attempts, run.records.get("f[1]")?.attempts]).toEqual([1, 3]);
+});
+
+test("an item in doubt is an entry of the envelope", () => {
+  const run = simulate(planOf([each({ items: [1, 2] })]), [write("t")], {
+    outcome: (call) => (call.arguments["x"] === 1 ? failed("unknown") : echo(call)),
+  });
+  expect(run.finish?.outputs["f"]).toMatchObject({ results: [{ status: "in_doubt" }, { status: "ok" }] });
+});
+
+test("errors stop: an item in doubt waits for an operator", () => {
+  const plan = planOf([each({ items: [1, 2], errors: "stop" })]);
+  const outcome = (call: Call) => (call.arguments["x"] === 1 ? failed("unknown") : echo(call));
+  expect(simulate(plan, [write("t")], { outcome }).park?.reason).toBe("in doubt");
+  const settled = simulate(plan, [write("t")], {
+    outcome,
+    events: [{ type: "resolve", key: "f[0]", resolution: { type: "completed", output: "seen" }, at: 100 }],
+  });
+  expect(settled.finish?.outputs["f"]).toMatchObject({ results: [{ data: "seen" }, { data: 2 }] });
+});
+
+test("later steps read results with a wildcard", () => {
+  const plan = planOf([
+    each({ items: [1, 2] }),
+    { id: "sum", tool: "t", arguments: { x: "<<f.results[*].data>>" } },
+  ]);
+  expect(simulate(plan, [tool("t")], { outcome: echo }).finish?.outputs["sum"]).toEqual([1, 2]);
+});
+
+const BATCH = { batch: { param: "list", max: 4, result_path: "done" } };
+
+test("more than three items and a tool with batch: calls of up to batch.max, results in order", () => {
+  const run = simulate(planOf([each({ items: [0, 1, 2, 3, 4, 5] })]), [tool("t", BATCH)], {
+    outcome: (call) => {
+      const list = call.arguments["list"];
+      if (!Array.isArray(list)) return failed();
+      return completed({
+        done: list.map((one) => {
+          const x = (one as JsonObject)["x"] ?? null;
+          return x === 4 ? { error: { code: "NO_SUCH", message: "gone" } } : { x };
+        }),
+      });
+    },
+  });
+  expect(run.calls.map(({ call }) => [call.key, call.items])).toEqual([
+    ["f[0..3]", [0, 1, 2, 3]],
+    ["f[4..5]", [4, 5]],
+  ]);
+  expect(run.finish?.outputs["f"]).toMatchObject({
+    results: [
+      { data: { x: 0 } },
+      {},
+      {},
+      {},
+      { status: "error", error: { code: "NO_SUCH" } },
+      { data: { x: 5 } },
+    ],
+    summary: { ok: 5, error: 1 },
+  });
+});
+
+test("three items are called one by one", () => {
+  const run = simulate(planOf([each({ items: [0, 1, 2] })]), [tool("t", BATCH)], { outcome: echo });
+  expect(run.calls.map(({ call }) => call.arguments)).toEqual([{ x: 0 }, { x: 1 }, { x: 2 }]);
+});
+
+test("the planned batch parameter gives the list, other arguments are shared", () => {
+  const steps = [
+    {
+      id: "f",
+      forEach: { items: [1, 2, 3, 4], do: { tool: "t", arguments: { list: ["<<item>>"], unit: "c" } } },
+    },
+  ];
+  const run = simulate(planOf(steps), [tool("t", BATCH)], {
+    outcome: () => completed({ done: [1, 2, 3, 4] }),
+  });
+  expect(run.calls.map(({ call }) => call.arguments)).toEqual([{ list: [1, 2, 3, 4], unit: "c" }]);
+});
+
+test("a shared argument that depends on the item rules batches out", () => {
+  const steps = [
+    {
+      id: "f",
+      forEach: { items: [1, 2, 3, 4], do: { tool: "t", arguments: { list: ["<<item>>"], at: "<<index>>" } } },
+    },
+  ];
+  expect(simulate(planOf(steps), [tool("t", BATCH)]).calls).toHaveLength(4);
+});
+
+test("a batch answer of the wrong length fails its items", () => {
+  const run = simulate(planOf([each({ items: [0, 1, 2, 3] })]), [tool("t", BATCH)], {
+    outcome: () => completed({ done: [1] }),
+  });
+  expect(run.records.get("f[3]")?.error?.code).toBe("TOOL_RESULT_INVALID");
+});
+
+test("ten thousand items complete", () => {
+  const items = Array.from({ length: 10_000 }, (_, index) => index);
+  const run = simulate(planOf([each({ items })], { maxParallel: 256 }), [tool("t")], { outcome: echo });
+  expect(run.finish?.outputs["f"]).toMatchObject({ summary: { ok: 10_000, error: 0 } });
+});
+
+test("after a crash only the missing items are called, and records are not asked for twice", () => {
+  const records: StepRecord[] = [
+    { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
+    { key: "f[0]", stepId: "f", item: 0, status: "COMPLETED", attempts: 1, output: "kept" },
+    { key: "f[1]", stepId: "f", item: 1, status: "PENDING", attempts: 0 },
+  ];
+  const run = simulate(planOf([each({ items: [1, 2, 3] })]), [tool("t")], { records, outcome: echo });
+  expect(run.calls.map(({ call }) => call.key)).toEqual(["f[1]", "f[2]"]);
+  expect(run.commands[0]).toEqual({
+    type: "record",
+    records: [{ key: "f[2]", stepId: "f", item: 2, status: "PENDING", attempts: 0 }],
+  });
+  expect(run.finish?.outputs["f"]).toMatchObject({ results: [{ data: "kept" }, { data: 2 }, { data: 3 }] });
+});

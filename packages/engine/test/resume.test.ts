@@ -1,0 +1,165 @@
+import type { Plan, StepStatus } from "@planwright/plan";
+import { STEP_TRANSITIONS } from "@planwright/plan";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { StepRecord } from "../src/index.ts";
+import { type Call, completed, planOf, type SimulateOptions, simulate, tool, write } from "./simulate.ts";
+
+const TOOLS = [
+  tool("read"),
+  write("keyed", { idempotency: "key" }),
+  write("unknown"),
+  write("asked", { lookup: { tool: "read", arguments: {} } }),
+  write("batched", { idempotency: "key", batch: { param: "list", max: 3 } }),
+];
+
+const outcome = (call: Call) => {
+  const { list } = call.arguments;
+  if (Array.isArray(list)) return completed(list.map((one) => ({ got: one })));
+  return completed({ of: call.key, list: [1, 2, 3, 4, 5] });
+};
+
+const MIXED = planOf([
+  { id: "a", tool: "read" },
+  { id: "b", tool: "keyed", arguments: { x: "<<a.of>>" } },
+  { id: "each", forEach: { items: "<<a.list>>", do: { tool: "keyed", arguments: { x: "<<item>>" } } } },
+  { id: "batch", forEach: { items: "<<a.list>>", do: { tool: "batched", arguments: { x: "<<item>>" } } } },
+  { id: "no", tool: "read", when: { eq: ["<<a.of>>", "nothing"] } },
+  { id: "v", tool: "asked", dependsOn: ["b"] },
+  { id: "end", tool: "read", arguments: { x: ["<<each.summary.ok>>", "<<batch.summary.ok>>", "<<v.of>>"] } },
+]);
+
+/** Runs until killed after so many events, then goes on from what is durable. */
+function crashAndResume(
+  plan: Plan,
+  crashAfterEvents: number,
+  options: SimulateOptions = {},
+  onCrash = (_: StepRecord[]) => {},
+) {
+  const common = { outcome, writeMs: 3, durationMs: durationOf, ...options };
+  const before = simulate(plan, TOOLS, { ...common, crashAfterEvents });
+  const durable = [...before.records.values()].map((record) => structuredClone(record));
+  onCrash(durable);
+  const after = simulate(plan, TOOLS, { ...common, records: durable });
+  return { before, durable, after };
+}
+
+const durationOf = (call: Call) => 5 + ((call.key.length * 7) % 11);
+
+test("killed after any event, a plan completes, and what was completed is never called again", () => {
+  const whole = simulate(MIXED, TOOLS, { outcome, writeMs: 3, durationMs: durationOf });
+  expect(whole.finish?.status).toBe("COMPLETED");
+  for (let events = 0; events <= whole.events; events++) {
+    const { durable, after } = crashAndResume(MIXED, events);
+    const done = new Set(durable.filter(({ status }) => status === "COMPLETED").map(({ key }) => key));
+    for (const { call } of after.calls) {
+      expect(done).not.toContain(call.key);
+      expect(done).not.toContain(call.stepId);
+      const open = call.items?.filter((item) => !done.has(`${call.stepId}[${item}]`));
+      expect(open?.length).not.toBe(0);
+    }
+    expect(after.finish?.status).toBe("COMPLETED");
+    expect(after.finish?.outputs).toEqual(whole.finish?.outputs);
+  }
+});
+
+test("a call sent again after a crash has the same key and arguments", () => {
+  const whole = simulate(MIXED, TOOLS, { outcome, writeMs: 3, durationMs: durationOf });
+  for (let events = 0; events <= whole.events; events++) {
+    const { before, after } = crashAndResume(MIXED, events);
+    for (const { call } of after.calls) {
+      const first = before.calls.find((span) => span.call.key === call.key);
+      if (first) expect(call.arguments).toEqual(first.call.arguments);
+      if (first) expect(call.attempt).toBeGreaterThan(first.call.attempt);
+    }
+  }
+});
+
+test.each<[string, string, string, number]>([
+  ["R", "read", "COMPLETED", 1],
+  ["K", "keyed", "COMPLETED", 1],
+  ["V", "asked", "COMPLETED", 1],
+  ["U", "unknown", "IN_DOUBT", 0],
+])(
+  "class %s, running when its executor died: %s is %s after %i calls",
+  (effectClass, name, status, calls) => {
+    const records: StepRecord[] = [{ key: "a", stepId: "a", status: "RUNNING", attempts: 1 }];
+    const run = simulate(planOf([{ id: "a", tool: name }]), TOOLS, { records, outcome });
+    expect(run.statuses["a"]).toBe(status);
+    expect(run.calls).toHaveLength(calls);
+    if (effectClass === "V") expect(run.calls[0]?.call.verify).toBe(true);
+    if (effectClass === "U") expect(run.records.get("a")?.error?.code).toBe("EXECUTOR_LOST");
+  },
+);
+
+test("a retry keeps its time over a crash", () => {
+  const error = { code: "X", message: "x", retryable: true };
+  const records: StepRecord[] = [
+    { key: "a", stepId: "a", status: "RETRYING", attempts: 1, error, nextAttemptAt: 700 },
+  ];
+  const run = simulate(planOf([{ id: "a", tool: "read" }]), TOOLS, { records, outcome });
+  expect(run.calls.map(({ from, call }) => [from, call.attempt])).toEqual([[700, 2]]);
+});
+
+test("a failure that was durable stops the plan after a crash as before it", () => {
+  const error = { code: "X", message: "x", retryable: false };
+  const records: StepRecord[] = [{ key: "a", stepId: "a", status: "FAILED", attempts: 1, error }];
+  const steps = [
+    { id: "a", tool: "keyed" },
+    { id: "b", tool: "keyed", dependsOn: ["a"] },
+    { id: "c", tool: "read" },
+  ];
+  const run = simulate(planOf(steps), TOOLS, { records, outcome });
+  expect(run.calls).toEqual([]);
+  expect(run.statuses).toEqual({ a: "FAILED", b: "SKIPPED", c: "SKIPPED" });
+  expect(run.finish?.status).toBe("FAILED");
+});
+
+test("a finished plan finishes again without a call", () => {
+  const whole = simulate(MIXED, TOOLS, { outcome });
+  const again = simulate(MIXED, TOOLS, { outcome, records: [...whole.records.values()] });
+  expect(again.calls).toEqual([]);
+  expect(again.finish).toEqual(whole.finish);
+});
+
+test("statuses move only along the allowed moves, over crashes too", () => {
+  fc.assert(
+    fc.property(
+      fc.nat({ max: 60 }),
+      fc.array(fc.nat({ max: 3 }), { minLength: 8, maxLength: 8 }),
+      (events, kinds) => {
+        const seen = new Map<string, StepStatus>();
+        const options: SimulateOptions = {
+          outcome: (call) => {
+            const kind = kinds[(call.key.length + call.attempt) % 8];
+            const error = { code: "X", message: "x", retryable: true };
+            if (kind === 1) return { type: "failed", error, effect: "none" };
+            if (kind === 2) return { type: "failed", error, effect: "reported" };
+            return outcome(call);
+          },
+          onCommand: (command) => {
+            if (command.type === "call") {
+              const { stepId, items } = command.call;
+              const keys = items?.map((item) => `${stepId}[${item}]`) ?? [stepId];
+              for (const key of keys) if (!isFinal(seen.get(key))) seen.set(key, "RUNNING");
+            }
+            if (command.type !== "record") return;
+            for (const { key, status } of command.records) {
+              const from = seen.get(key) ?? "PENDING";
+              if (from !== status) expect(STEP_TRANSITIONS[from]).toContain(status);
+              seen.set(key, status);
+            }
+          },
+        };
+        crashAndResume(MIXED, events, options, (durable) => {
+          seen.clear();
+          for (const { key, status } of durable) seen.set(key, status);
+        });
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+const isFinal = (status: StepStatus | undefined) =>
+  status !== undefined && STEP_TRANSITIONS[status].length === 0;
