@@ -1,6 +1,6 @@
 /** One finding about a plan. Messages are for people and for models that repair. */
 export interface Diagnostic {
-  /** From the closed list {@link DiagnosticCode}. */
+  /** From the closed list {@link DIAGNOSTIC_CODES}. */
   code: DiagnosticCode;
   /** An `error` keeps the plan from running; a `warning` does not. */
   severity: "error" | "warning";
@@ -14,5 +14,67 @@ export interface Diagnostic {
 }
 
 /** Every code a diagnostic can carry. */
-export const DIAGNOSTIC_CODES = [] as const;
-export type DiagnosticCode = string;
+export const DIAGNOSTIC_CODES = [
+  // The document
+  "PLAN_NOT_JSON",
+  "PLAN_SHAPE",
+  "PLAN_EMPTY",
+  "PLAN_VERSION_UNKNOWN",
+  "POLICY_INVALID",
+  "LIMITS_INVALID",
+  "LIMIT_STEPS",
+  "LIMIT_ITEMS",
+  "LIMIT_BYTES",
+  "LIMIT_DEPTH",
+  "ORDER_INVALID", // executionOrder names something that is not there, or contradicts a dependency
+  "OUTPUT_UNKNOWN",
+  // Fields
+  "FIELD_UNKNOWN",
+  "FIELD_MISSING",
+  "FIELD_INVALID",
+  "FIELD_CONFLICT", // two fields that say the same thing
+  "STEP_ID_INVALID",
+  "STEP_ID_DUPLICATE",
+  // Tools
+  "TOOL_NAME_INVALID",
+  "TOOL_UNKNOWN",
+  "TOOL_AMBIGUOUS", // several servers offer it
+  "TOOL_RECURSIVE", // a plan that calls the tool that runs plans
+  "TOOL_SCHEMA_UNUSABLE", // its input schema cannot be checked against
+  // Arguments
+  "ARGUMENTS_NOT_JSON",
+  "ARGUMENTS_NOT_OBJECT",
+  "ARGUMENT_MISSING",
+  "ARGUMENT_UNKNOWN",
+  "ARGUMENT_UNDECLARED", // the schema allows it without declaring it
+  "ARGUMENT_TYPE",
+  "ARGUMENT_VALUE",
+  "ARGUMENT_PLACEHOLDER",
+  // References
+  "REFERENCE_UNKNOWN",
+  "REFERENCE_AMBIGUOUS",
+  "REFERENCE_MALFORMED",
+  "REFERENCE_SPELLING", // meant as a reference, written as nothing this language knows
+  "REFERENCE_FORBIDDEN",
+  "REFERENCE_SELF",
+  "REFERENCE_FIELD_UNKNOWN",
+  "REFERENCE_TYPE",
+  // Dependencies
+  "DEPENDENCY_UNKNOWN",
+  "DEPENDENCY_SELF",
+  "DEPENDENCY_IGNORED",
+  "DEPENDENCY_INSERTED",
+  "DEPENDENCY_ADDED",
+  "CYCLE",
+  "CYCLE_BROKEN",
+  "CONTRACT_DEPENDENCY_ABSENT",
+  "CONTRACT_FIELD_ABSENT",
+  // Conditions and forEach
+  "CONDITION_INVALID",
+  "CONDITION_STATUS_UNKNOWN",
+  "FOREACH_ITEMS_NOT_LIST",
+  "FOREACH_ALIAS_CONFLICT",
+  "FOREACH_KEY_DUPLICATE",
+] as const;
+/** Names what is wrong. */
+export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number];

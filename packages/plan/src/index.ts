@@ -1,5 +1,6 @@
 export { CodedError } from "./coded-error.ts";
-export { evaluateCondition } from "./conditions.ts";
+export { ConditionInvalidError } from "./condition/condition-error.ts";
+export { type ConditionOptions, evaluateCondition } from "./condition/evaluate-condition.ts";
 export {
   type ContractDeclaration,
   ContractDeclarationSchema,
@@ -49,7 +50,7 @@ export {
   orderToolCalls,
   type ToolCall,
 } from "./order-tool-calls.ts";
-export { parsePlan, printPlan } from "./parse-plan.ts";
+export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./parse-plan.ts";
 export { type Plan, PlanSchema } from "./plan.ts";
 export {
   type FailureMode,
@@ -59,10 +60,24 @@ export {
   PolicySchema,
   type Profile,
   ProfileSchema,
+  profileOptions,
+  resolvePolicy,
 } from "./policy.ts";
-export { referencedSteps } from "./references/referenced-steps.ts";
-export { resolveReferences } from "./references/resolve.ts";
-export { scanReferences } from "./references/scan.ts";
+export { PolicyInvalidError } from "./policy-error.ts";
+export { planJsonSchema, printPlan } from "./print-plan.ts";
+export { type PathSegment, printReference } from "./reference/path.ts";
+export {
+  AmbiguousReferenceError,
+  ForbiddenReferenceError,
+  MissingFieldError,
+  type ReferenceError,
+  ResolvedTooLargeError,
+  UnresolvedReferenceError,
+} from "./reference/reference-errors.ts";
+export { referencedSteps } from "./reference/referenced-steps.ts";
+export { type Resolved, type ResolveOptions, resolveReferences } from "./reference/resolve-references.ts";
+export { type Reference, scanReferences } from "./reference/scan-references.ts";
+export type { ReferenceSpelling } from "./reference/scan-text.ts";
 export {
   type ExecutionState,
   isTerminalPlanStatus,
@@ -106,5 +121,5 @@ export {
   type ToolResultLimits,
   type ToolResultOutput,
 } from "./tool-result.ts";
-export { validateArguments } from "./validate-arguments.ts";
 export { validatePlan } from "./validate-plan.ts";
+export { validateArguments } from "./validation/validate-arguments.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PolicyInvalidError } from "./policy-error.ts";
 
 /** Presets that give the behaviour of five older systems at once. */
 export const ProfileSchema = z.enum([
@@ -77,10 +78,20 @@ export function profileOptions(profile: Profile): Omit<PolicyInput, "profile"> {
 
 /**
  * A complete policy: an option that is given wins over the profile, the profile over the default.
- * @throws {ZodError} for an unknown option or value; {@link PolicySchema} accepts what this accepts
+ * @throws {PolicyInvalidError} for an unknown option or value
  */
 export function resolvePolicy(policy: PolicyInput = {}): Policy {
-  const preset =
-    policy.profile === undefined ? {} : (PROFILE_OPTIONS[ProfileSchema.parse(policy.profile)] ?? {});
-  return PolicySchema.parse({ ...preset, ...policy });
+  const given = PolicySchema.partial().safeParse(policy);
+  if (!given.success) {
+    const problems = given.error.issues.map(({ path, message }) => [...path.map(String), message].join(": "));
+    throw new PolicyInvalidError({ problems });
+  }
+  return PolicySchema.parse(policyOptions(policy));
+}
+
+/** What a policy sets, its profile included; options it does not set are absent. */
+export function policyOptions(policy: PolicyInput): PolicyInput {
+  const preset = policy.profile === undefined ? {} : PROFILE_OPTIONS[policy.profile];
+  const given = Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined));
+  return { ...preset, ...given };
 }

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { FORBIDDEN_KEYS } from "../own-property.ts";
+import { isJsonObject, type JsonValue } from "../json.ts";
+import { structureOfText } from "../tool-result.ts";
 import type { PathSegment } from "./path.ts";
 
 /** What a path leads to; the value is part of the source, not a copy. */
@@ -8,37 +8,16 @@ export type Followed =
   | { readonly found: false; readonly reason: string };
 
 /** Texts that were read as JSON already: a large text output is parsed once, however many references go into it. */
-export type StructureCache = Map<string, JsonValue[] | JsonObject | undefined>;
+export type StructureCache = Map<string, JsonValue>;
 
-/**
- * A text that is JSON of an object or an array, as that object or array; any other text (`007`, `NaN`, `+5`, `true`) is
- * undefined: it stays text.
- */
-export function structureOfText(text: string, cache?: StructureCache): JsonValue[] | JsonObject | undefined {
-  if (cache?.has(text)) return cache.get(text);
-  const structure = parseStructure(text);
-  cache?.set(text, structure);
+/** A text that is JSON of an object or a list as that; any other text (`007`, `NaN`, `+5`, `true`) stays text. Parses each text once. */
+export function cachedStructure(text: string, cache: StructureCache): JsonValue {
+  let structure = cache.get(text);
+  if (structure === undefined) {
+    structure = structureOfText(text);
+    cache.set(text, structure);
+  }
   return structure;
-}
-
-function parseStructure(text: string): JsonValue[] | JsonObject | undefined {
-  const first = text.trimStart().charAt(0);
-  if (first !== "{" && first !== "[") return undefined;
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-/** The first segment that no path may hold, if any. */
-export function forbiddenKey(path: readonly PathSegment[]): string | undefined {
-  for (const segment of path) {
-    if (segment.type === "key" && FORBIDDEN_KEYS.has(segment.key)) return segment.key;
-  }
-  return undefined;
 }
 
 /**
@@ -50,11 +29,11 @@ export function followPath(
   value: JsonValue,
   path: readonly PathSegment[],
   missing: "fail" | "null",
-  cache?: StructureCache,
+  cache: StructureCache,
 ): Followed {
   let current = value;
   for (const [position, segment] of path.entries()) {
-    if (typeof current === "string") current = structureOfText(current, cache) ?? current;
+    if (typeof current === "string") current = cachedStructure(current, cache);
     if (segment.type === "all") {
       return followAll(current, path.slice(position + 1), missing, cache);
     }
@@ -69,7 +48,7 @@ function followAll(
   list: JsonValue,
   rest: readonly PathSegment[],
   missing: "fail" | "null",
-  cache: StructureCache | undefined,
+  cache: StructureCache,
 ): Followed {
   if (!Array.isArray(list)) return { found: false, reason: `[*] needs a list, and there is ${kindOf(list)}` };
   const values: JsonValue[] = [];

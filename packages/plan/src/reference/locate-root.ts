@@ -12,7 +12,8 @@ export interface Names {
 
 /** What the root of a reference means. */
 export type Located =
-  | { readonly type: "scope" | "step"; readonly name: string; readonly path: readonly PathSegment[] }
+  | { readonly type: "scope"; readonly name: string; readonly path: readonly PathSegment[] }
+  | { readonly type: "step"; readonly name: string; readonly path: readonly PathSegment[] }
   | { readonly type: "ambiguous"; readonly name: string; readonly candidates: readonly string[] }
   | { readonly type: "unknown" }
   | { readonly type: "forbidden"; readonly key: string };

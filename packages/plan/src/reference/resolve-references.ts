@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { mapJson } from "../map-json.ts";
 import { type Lookup, lookUp } from "../own-property.ts";
 import { type PolicyInput, profileOptions } from "../policy.ts";
-import { followPath, type StructureCache, structureOfText } from "./follow-path.ts";
+import { cachedStructure, followPath, type StructureCache } from "./follow-path.ts";
 import { locateRoot, type Names } from "./locate-root.ts";
 import {
   AmbiguousReferenceError,
@@ -81,9 +81,7 @@ function createResolver(options: ResolveOptions) {
     }
     const missing = onMissingField === "null" ? "null" : "fail";
     const start =
-      located.type === "step" && typeof source === "string"
-        ? (structureOfText(source, cache) ?? source)
-        : source;
+      located.type === "step" && typeof source === "string" ? cachedStructure(source, cache) : source;
     const followed = followPath(start, located.path, missing, cache);
     if (followed.found) return followed;
     if (onMissingField === "null") return { found: true, value: null };

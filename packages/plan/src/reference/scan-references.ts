@@ -16,14 +16,15 @@ export interface Reference extends Omit<TextReference, "type"> {
  */
 export function scanReferences(value: JsonValue): Reference[] {
   const references: Reference[] = [];
-  visitTexts(value, (text, place) => {
-    const scanned = scanText(text);
+  visitTexts(value, (source, place) => {
+    const scanned = scanText(source);
     if (!scanned) return;
     const isWhole = scanned.parts.length === 1;
+    const at = placeKeys(place);
     for (const part of scanned.parts) {
       if (part.type === "literal") continue;
-      const { type: _, ...reference } = part;
-      references.push({ ...reference, at: placeKeys(place), isWhole });
+      const { text, spelling, root, path, start, end } = part;
+      references.push({ text, spelling, root, path, start, end, at, isWhole });
     }
   });
   return references;

@@ -38,10 +38,12 @@ export interface ScannedText {
 /** A reference with more segments than this is text. */
 export const MAX_SEGMENTS = 128;
 
+const MAX_MALFORMED = 100;
 const LESS = 60;
 const BRACE = 123;
 const DOLLAR = 36;
 const BACKSLASH = 92;
+const UNDERSCORE = 95;
 
 /**
  * Splits a text into literals and references in one pass from left to right, in linear time: an attempt that fails
@@ -66,8 +68,14 @@ export function scanText(text: string): ScannedText | undefined {
       changed = true;
       continue;
     }
-    const opener = code === LESS || code === BRACE || code === DOLLAR ? openerAt(text, at) : undefined;
-    if (!opener) {
+    if (code !== LESS && code !== BRACE && code !== DOLLAR) {
+      at++;
+      continue;
+    }
+    // Of a run such as <<<< only the last two characters can open a reference.
+    if (code !== DOLLAR) at = Math.max(endOfRun(text, at, code) - 2, at);
+    const opener = openerAt(text, at);
+    if (!opener || !mayBeginRoot(text.charCodeAt(at + opener.length))) {
       at++;
       continue;
     }
@@ -82,7 +90,8 @@ export function scanText(text: string): ScannedText | undefined {
       changed = true;
       continue;
     }
-    if (read) malformed.push({ root: read.root, start: at, text: text.slice(at, at + 80) });
+    if (read && malformed.length < MAX_MALFORMED)
+      malformed.push({ root: read.root, start: at, text: text.slice(at, at + 80) });
     at++;
   }
   if (!changed && malformed.length === 0) return undefined;
@@ -102,6 +111,17 @@ function openerAt(text: string, at: number): ReferenceSpelling | undefined {
     default:
       return undefined;
   }
+}
+
+function endOfRun(text: string, from: number, code: number): number {
+  let end = from;
+  while (text.charCodeAt(end) === code) end++;
+  return end;
+}
+
+/** After an opener: a root's first character, or a space before it. */
+function mayBeginRoot(code: number): boolean {
+  return isLetter(code) || code === UNDERSCORE || isSpace(code);
 }
 
 /** Reads a reference that opens at `start`; tells the root when it opens well and goes wrong later. */
@@ -146,7 +166,7 @@ function isSpace(code: number): boolean {
 /** A step id, an alias, or a tool name up to its first dot; `/` joins server and tool. */
 function readRoot(text: string, from: number): number {
   const first = text.charCodeAt(from);
-  if (!isLetter(first) && first !== 95) return from;
+  if (!isLetter(first) && first !== UNDERSCORE) return from;
   let at = from + 1;
   for (;;) {
     const code = text.charCodeAt(at);
@@ -166,7 +186,7 @@ function isDigit(code: number): boolean {
 
 /** ASCII letters, digits, `_` and `-`. */
 function isNameCode(code: number): boolean {
-  return isLetter(code) || isDigit(code) || code === 95 || code === 45;
+  return isLetter(code) || isDigit(code) || code === UNDERSCORE || code === 45;
 }
 
 const WORD = /^[\p{L}\p{N}\p{M}]$/u;
@@ -200,7 +220,9 @@ function readSegment(text: string, at: number, delimited: boolean): ReadSegment 
 const POSITION = /^(?:0|[1-9][0-9]{0,8})$/;
 
 function nameSegment(name: string): PathSegment {
-  return POSITION.test(name) ? { type: "index", index: Number(name) } : { type: "key", key: name };
+  return isDigit(name.charCodeAt(0)) && POSITION.test(name)
+    ? { type: "index", index: Number(name) }
+    : { type: "key", key: name };
 }
 
 function readBracket(text: string, from: number): ReadSegment | undefined {

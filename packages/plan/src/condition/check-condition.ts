@@ -1,0 +1,66 @@
+import type { DraftStep } from "../dialect/draft-step.ts";
+import { isJsonObject, type JsonValue } from "../json.ts";
+import { StepStatusSchema } from "../states.ts";
+import type { Condition } from "../step.ts";
+import { cut, didYouMean, type Findings } from "../validation/findings.ts";
+
+const COMPARISONS = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains", "startsWith"];
+const OPERATORS = ["all", "any", "not", ...COMPARISONS, "exists", "empty", "status"];
+const MAX_CONDITIONS = 100;
+
+/** Says whether a value is a condition; adds a finding for each place where it is not. Iterative: depth does no harm. */
+export function checkCondition(value: JsonValue, step: DraftStep, findings: Findings): value is Condition {
+  let isValid = true;
+  const refuse = (keys: readonly (string | number)[], message: string, suggestion?: string) => {
+    isValid = false;
+    findings.add("CONDITION_INVALID", { step, keys }, { message: `step ${step.id}: ${message}`, suggestion });
+  };
+  const pending: { value: JsonValue; keys: readonly (string | number)[] }[] = [{ value, keys: ["when"] }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { value: condition, keys } = next;
+    if (!isJsonObject(condition)) {
+      refuse(keys, 'a condition is an object such as {"eq": ["<<a.status>>", "open"]}');
+      continue;
+    }
+    const operators = Object.keys(condition);
+    const [operator = ""] = operators;
+    if (operators.length !== 1) {
+      refuse(keys, `a condition has exactly one operator, not ${operators.length}; join several with "all"`);
+      continue;
+    }
+    const operand = condition[operator] ?? null;
+    const at = [...keys, operator];
+    if (operator === "all" || operator === "any") {
+      if (!Array.isArray(operand)) refuse(at, `"${operator}" takes a list of conditions`);
+      else if (operand.length > MAX_CONDITIONS)
+        refuse(at, `"${operator}" takes at most ${MAX_CONDITIONS} conditions`);
+      else pending.push(...operand.map((value, index) => ({ value, keys: [...at, index] })).reverse());
+    } else if (operator === "not") pending.push({ value: operand, keys: at });
+    else if (operator === "status") checkStatus(operand, at);
+    else if (COMPARISONS.includes(operator)) {
+      if (!Array.isArray(operand) || operand.length !== 2) refuse(at, `"${operator}" takes two operands`);
+    } else if (operator !== "exists" && operator !== "empty") {
+      const suggestion = findings.nearest(operator, OPERATORS);
+      refuse(at, `there is no operator "${cut(operator)}"${didYouMean(suggestion)}`, suggestion);
+    }
+  }
+
+  function checkStatus(operand: JsonValue, at: readonly string[] | readonly (string | number)[]): void {
+    const [stepId, status] = Array.isArray(operand) ? operand : [];
+    if (
+      !Array.isArray(operand) ||
+      operand.length !== 2 ||
+      typeof stepId !== "string" ||
+      typeof status !== "string"
+    ) {
+      refuse(at, '"status" takes a step id and a status');
+    } else if (!StepStatusSchema.safeParse(status).success) {
+      isValid = false;
+      const suggestion = findings.nearest(status, StepStatusSchema.options);
+      const message = `step ${step.id}: there is no status ${cut(status)}${didYouMean(suggestion)}`;
+      findings.add("CONDITION_STATUS_UNKNOWN", { step, keys: [...at, 1] }, { message, suggestion });
+    }
+  }
+
+  return isValid;
+}

@@ -1,0 +1,108 @@
+import type { JsonValue } from "../json.ts";
+import { visitTexts } from "../map-json.ts";
+import { locateRoot, type Names } from "../reference/locate-root.ts";
+import { scanText } from "../reference/scan-text.ts";
+import type { Catalogue } from "../validation/catalogue.ts";
+import type { Findings } from "../validation/findings.ts";
+import type { DraftStep } from "./draft-step.ts";
+import { nameSteps } from "./step-ids.ts";
+
+/** The names that references and dependencies of drafts may use. */
+export function namesOfDrafts(
+  steps: readonly DraftStep[],
+): Names & { readonly tools: ReadonlyMap<string, readonly string[]> } {
+  const ids = new Set(steps.map(({ id }) => id));
+  const tools = new Map<string, string[]>();
+  for (const { tool, id } of steps) {
+    const users = tools.get(tool);
+    if (users) users.push(id);
+    else tools.set(tool, [id]);
+  }
+  return { hasStep: (name) => ids.has(name), tools };
+}
+
+/**
+ * Policy `insert`: a tool that steps depend on, by contract, by name or by reference, and that no step calls, gets a step without
+ * arguments, before the first step that needs it. Goes on for the steps put in.
+ */
+export function insertAbsentSteps(
+  steps: DraftStep[],
+  catalogue: Catalogue,
+  maxSteps: number,
+  findings: Findings,
+): void {
+  const names = namesOfDrafts(steps);
+  const present = new Set(steps.flatMap(({ tool }) => catalogue.find(tool)?.name ?? tool));
+  const inserted = new Map<DraftStep, DraftStep[]>();
+  const needed = (step: DraftStep) => {
+    const wanted = [...step.dependsOn, ...rootsOf(step)].filter(
+      (name) => locateRoot(name, [], names).type === "unknown",
+    );
+    const tool = catalogue.find(step.tool);
+    const byContract = tool ? catalogue.contractOf(tool).dependsOn.map((dependency) => dependency.tool) : [];
+    return [...wanted, ...byContract];
+  };
+  let count = steps.length;
+  for (const first of steps) {
+    const before: DraftStep[] = [];
+    const pending = [first];
+    for (let step = pending.pop(); step; step = pending.pop()) {
+      for (const name of needed(step)) {
+        const tool = catalogue.find(name);
+        if (!tool || present.has(tool.name) || count >= maxSteps) continue;
+        present.add(tool.name);
+        count++;
+        const added = emptyCall(tool.name);
+        before.unshift(added);
+        pending.push(added);
+      }
+    }
+    if (before.length > 0) inserted.set(first, before);
+  }
+  if (inserted.size === 0) return;
+  const all = steps.flatMap((step) => [...(inserted.get(step) ?? []), step]);
+  // Inserted steps are named after all others, whose ids stay.
+  for (const step of steps) step.hasOwnId = true;
+  nameSteps(all);
+  steps.splice(0, steps.length);
+  for (const step of all) {
+    step.index = steps.length;
+    steps.push(step);
+  }
+  for (const [first, before] of inserted) {
+    for (const step of before) {
+      const message = `step ${step.id} was put in: step ${first.id} depends on tool ${step.tool}, which no step called`;
+      findings.add("DEPENDENCY_INSERTED", { step }, { message, severity: "warning" });
+    }
+  }
+}
+
+function emptyCall(tool: string): DraftStep {
+  return {
+    index: 0,
+    id: "",
+    hasOwnId: false,
+    tool,
+    arguments: {},
+    forEach: undefined,
+    when: undefined,
+    dependsOn: [],
+    options: {},
+    references: [],
+  };
+}
+
+function rootsOf(step: DraftStep): string[] {
+  const roots = new Set<string>();
+  const gather = (value: JsonValue, own: readonly string[]) => {
+    visitTexts(value, (text) => {
+      for (const part of scanText(text)?.parts ?? []) {
+        if (part.type === "reference" && !own.includes(part.root)) roots.add(part.root);
+      }
+    });
+  };
+  gather(step.arguments, step.forEach ? [step.forEach.as, "index"] : []);
+  if (step.forEach) gather(step.forEach.items, []);
+  if (step.when) gather(step.when, []);
+  return [...roots];
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from "../json.ts";
+import type { PathSegment } from "../reference/path.ts";
+import type { CallStep, Condition, ForEach } from "../step.ts";
+
+/** The fields of a step that mean the same in every dialect, checked. */
+export type StepOptions = Pick<CallStep, "retry" | "timeoutMs" | "onError" | "approval">;
+
+/** A reference of a step whose root is known. */
+export interface DraftReference {
+  readonly text: string;
+  /** Keys below the step. */
+  readonly keys: readonly (string | number)[];
+  /** True when the text is this reference alone. */
+  readonly isWhole: boolean;
+  /** A step id, or a name inside the forEach. */
+  readonly source: { readonly type: "step" | "scope"; readonly name: string };
+  readonly path: readonly PathSegment[];
+}
+
+/** A step on its way from a dialect to the canonical form. Fields change as more is known. */
+export interface DraftStep {
+  /** Position in the plan. */
+  index: number;
+  id: string;
+  /** False while the id was made up from the tool's name. */
+  hasOwnId: boolean;
+  tool: string;
+  /** Of the call; for a forEach those of `do`. */
+  arguments: JsonObject;
+  forEach: ForEach | undefined;
+  when: Condition | undefined;
+  /** As written: ids of steps or names of tools; ids once they are resolved. */
+  dependsOn: string[];
+  options: StepOptions;
+  references: DraftReference[];
+}
+
+/** Keys below a step that lead to the arguments of its call. */
+export function argumentKeys(step: DraftStep): readonly string[] {
+  return step.forEach ? ["forEach", "do", "arguments"] : ["arguments"];
+}
+
+/** Keys below a step that lead to the tool of its call. */
+export function toolKeys(step: DraftStep): readonly string[] {
+  return step.forEach ? ["forEach", "do", "tool"] : ["tool"];
+}

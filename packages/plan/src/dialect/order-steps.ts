@@ -1,0 +1,49 @@
+import type { JsonValue } from "../json.ts";
+import { cut, didYouMean, type Findings } from "../validation/findings.ts";
+import type { DraftStep } from "./draft-step.ts";
+
+const MAX_NAMES = 1_000_000;
+
+/**
+ * Puts steps into the order that `executionOrder` of the tool-chaining dialect names: a list of tools or step ids, in groups or
+ * not. Steps that it does not name keep their places behind. The order is of places only; `sequential` makes each step wait
+ * for the one before it, `parallel` says nothing that is not so already.
+ */
+export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, findings: Findings): void {
+  if (order === undefined || order === "parallel") return;
+  const where = { keys: ["executionOrder"] };
+  if (order === "sequential") {
+    for (const [position, step] of steps.entries()) {
+      const before = steps[position - 1];
+      if (before && !step.dependsOn.includes(before.id)) step.dependsOn.push(before.id);
+    }
+    return;
+  }
+  const names = namesIn(order);
+  if (!names) {
+    const message = 'executionOrder is a list of tools or step ids, or "sequential", or "parallel"';
+    findings.add("ORDER_INVALID", where, { message, severity: "warning" });
+    return;
+  }
+  const rankOf = new Map<string, number>();
+  for (const [rank, name] of names.entries()) if (!rankOf.has(name)) rankOf.set(name, rank);
+  const known = new Set(steps.flatMap(({ id, tool }) => [id, tool]));
+  for (const name of rankOf.keys()) {
+    if (known.has(name)) continue;
+    const suggestion = findings.nearest(name, known);
+    const message = `executionOrder names ${cut(name)}: no such step${didYouMean(suggestion)}`;
+    findings.add("ORDER_INVALID", where, { message, severity: "warning", suggestion });
+  }
+  const rank = (step: DraftStep) => rankOf.get(step.id) ?? rankOf.get(step.tool) ?? MAX_NAMES;
+  steps.sort((one, other) => rank(one) - rank(other) || one.index - other.index);
+  steps.forEach((step, index) => {
+    step.index = index;
+  });
+}
+
+/** The names of an order, groups flattened; undefined when it is not one. */
+function namesIn(order: JsonValue): string[] | undefined {
+  if (!Array.isArray(order)) return undefined;
+  const names = order.flat();
+  return names.every((name) => typeof name === "string") ? names : undefined;
+}

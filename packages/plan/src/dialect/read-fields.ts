@@ -1,0 +1,50 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import { cut, didYouMean, type Findings, type Where } from "../validation/findings.ts";
+
+/** Field names by canonical field, the canonical name first. */
+export type FieldNames = Readonly<Record<string, readonly string[]>>;
+
+/** Fields under their canonical names. A field that is null is as if it were not there: structured model output has no other way to leave one out. */
+export type Fields = ReadonlyMap<string, { readonly value: JsonValue; readonly name: string }>;
+
+/** Reads the fields of an object, whichever of their names they go by; an unknown one, or one said twice, is a finding. */
+export function readFields(object: JsonObject, names: FieldNames, where: Where, findings: Findings): Fields {
+  const canonical = canonicalNames(names);
+  const fields = new Map<string, { value: JsonValue; name: string }>();
+  for (const name of Object.keys(object)) {
+    const value = object[name] ?? null;
+    if (value === null) continue;
+    const field = canonical.get(name);
+    const before = field === undefined ? undefined : fields.get(field);
+    if (field === undefined) unknownField(name, canonical.keys(), where, findings);
+    else if (before) {
+      const message = `${before.name} and ${name} mean the same field; keep one of them`;
+      findings.add("FIELD_CONFLICT", at(where, name), { message });
+    } else fields.set(field, { value, name });
+  }
+  return fields;
+}
+
+/** Adds a finding about a field that does not exist. */
+export function unknownField(name: string, known: Iterable<string>, where: Where, findings: Findings): void {
+  const suggestion = findings.nearest(name, known);
+  const of = where.step ? `step ${where.step.id}` : "the plan";
+  const message = `${of} has no field ${cut(name)}${didYouMean(suggestion)}`;
+  findings.add("FIELD_UNKNOWN", at(where, cut(name)), { message, suggestion });
+}
+
+/** A place one key deeper. */
+export function at(where: Where, ...keys: (string | number)[]): Where {
+  return { ...where, keys: [...(where.keys ?? []), ...keys] };
+}
+
+const known = new WeakMap<FieldNames, ReadonlyMap<string, string>>();
+
+function canonicalNames(names: FieldNames): ReadonlyMap<string, string> {
+  let map = known.get(names);
+  if (!map) {
+    map = new Map(Object.entries(names).flatMap(([field, all]) => all.map((name) => [name, field] as const)));
+    known.set(names, map);
+  }
+  return map;
+}

@@ -1,0 +1,77 @@
+import type { JsonValue } from "../json.ts";
+import { copyJson } from "../json-copy.ts";
+import type { Limits } from "../limits.ts";
+import type { Findings } from "../validation/findings.ts";
+
+/** The document itself adds a few levels around the arguments, which are what the limit is about. */
+const LEVELS_AROUND_ARGUMENTS = 8;
+/** Indented text is larger than the document; more than this many times is refused unread. */
+const TEXT_FACTOR = 8;
+
+/** The input as JSON of its own, from a value or from JSON text; undefined, with a finding, when it is none or too large. */
+export function readValue(input: unknown, limits: Limits, findings: Findings): JsonValue | undefined {
+  if (typeof input !== "string") return copyWithin(input, limits, findings);
+  if (input.length > limits.maxBytes * TEXT_FACTOR) {
+    tooLarge(limits, findings);
+    return undefined;
+  }
+  const parsed = parseJson(input);
+  if (parsed.ok) return copyWithin(parsed.value, limits, findings);
+  const message = `The plan is not valid JSON: ${parsed.message}`;
+  findings.add("PLAN_NOT_JSON", {}, { message });
+  return undefined;
+}
+
+/** Parses JSON text; the message says where it breaks. */
+export function parseJson(text: string): { ok: true; value: JsonValue } | { ok: false; message: string } {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return { ok: true, value };
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message.slice(0, 200) : "not JSON" };
+  }
+}
+
+function copyWithin(input: unknown, limits: Limits, findings: Findings): JsonValue | undefined {
+  const { maxBytes, maxDepth } = limits;
+  const copy = copyJson(input, { maxBytes, maxDepth: maxDepth + LEVELS_AROUND_ARGUMENTS });
+  if (copy.ok) return copy.value;
+  switch (copy.problem) {
+    case "not-json":
+      findings.add(
+        "PLAN_NOT_JSON",
+        {},
+        { message: `The plan holds something that is not JSON at ${copy.path}` },
+      );
+      return undefined;
+    case "too-deep":
+      findings.add(
+        "LIMIT_DEPTH",
+        {},
+        { message: `The plan is nested deeper than ${maxDepth} levels at ${copy.path}` },
+      );
+      return undefined;
+    case "too-large":
+      tooLarge(limits, findings);
+      return undefined;
+  }
+}
+
+function tooLarge({ maxBytes }: Limits, findings: Findings): void {
+  findings.add("LIMIT_BYTES", {}, { message: `The plan is larger than ${maxBytes} bytes; split it` });
+}
+
+/** Nesting of objects and lists, counted no further than one beyond `enough`: 0 for a text, 1 for `[]`. */
+export function depthOf(value: JsonValue, enough: number): number {
+  let deepest = 0;
+  const pending: { value: JsonValue; depth: number }[] = [{ value, depth: 0 }];
+  for (let next = pending.pop(); next && deepest <= enough; next = pending.pop()) {
+    if (typeof next.value !== "object" || next.value === null) continue;
+    const depth = next.depth + 1;
+    if (depth > deepest) deepest = depth;
+    for (const item of Object.values(next.value)) {
+      if (typeof item === "object" && item !== null) pending.push({ value: item, depth });
+    }
+  }
+  return deepest;
+}

@@ -1,0 +1,116 @@
+import type { Policy } from "../policy.ts";
+import { locateRoot, type Names } from "../reference/locate-root.ts";
+import type { Catalogue } from "../validation/catalogue.ts";
+import { cut, didYouMean, type Findings } from "../validation/findings.ts";
+import type { DraftStep } from "./draft-step.ts";
+
+/** What dependencies are resolved with. */
+export interface DependencyContext {
+  readonly names: Names;
+  readonly candidates: () => Iterable<string>;
+  readonly policy: Policy;
+  readonly findings: Findings;
+}
+
+/**
+ * Turns the dependencies of a step into step ids. A tool's name means all other steps that use the tool. What is not in the plan is
+ * an error, or left out with a warning where the policy says so; likewise a step that depends on itself.
+ */
+export function resolveDependencies(step: DraftStep, context: DependencyContext): void {
+  const ids = new Set<string>();
+  for (const [position, name] of step.dependsOn.entries()) {
+    for (const id of dependencyIds(name, position, step, context)) ids.add(id);
+  }
+  step.dependsOn = [...ids];
+}
+
+function dependencyIds(
+  name: string,
+  position: number,
+  step: DraftStep,
+  context: DependencyContext,
+): readonly string[] {
+  const { names, policy, findings } = context;
+  const where = { step, keys: ["dependsOn", position] };
+  const located = locateRoot(name, [], names);
+  switch (located.type) {
+    case "step":
+      if (located.name !== step.id) return [located.name];
+      break;
+    case "ambiguous": {
+      const others = located.candidates.filter((id) => id !== step.id);
+      if (others.length > 0) return others;
+      break;
+    }
+    case "scope":
+    case "forbidden":
+    case "unknown": {
+      const suggestion = findings.nearest(name, context.candidates());
+      const message = `step ${step.id} depends on ${cut(name)}: no such step${didYouMean(suggestion)}`;
+      if (policy.onAbsentDependency === "ignore") {
+        findings.add("DEPENDENCY_IGNORED", where, {
+          message: `${message}; ignored`,
+          severity: "warning",
+          suggestion,
+        });
+      } else findings.add("DEPENDENCY_UNKNOWN", where, { message, suggestion });
+      return [];
+    }
+  }
+  const severity = policy.onCycle === "error" ? "error" : "warning";
+  const message = `step ${step.id} depends on itself; remove that dependency`;
+  findings.add("DEPENDENCY_SELF", where, { message, severity });
+  return [];
+}
+
+/**
+ * Makes steps wait for the tools that their tool's contract names. A step that depends on one of their calls already, or refers to it,
+ * keeps its dependencies; another one waits for all of them.
+ */
+export function addContractDependencies(
+  steps: readonly DraftStep[],
+  catalogue: Catalogue,
+  context: DependencyContext,
+): void {
+  const stepsOf = new Map<string, DraftStep[]>();
+  for (const step of steps) {
+    const name = catalogue.find(step.tool)?.name ?? step.tool;
+    const users = stepsOf.get(name);
+    if (users) users.push(step);
+    else stepsOf.set(name, [step]);
+  }
+  for (const step of steps) {
+    const tool = catalogue.find(step.tool);
+    for (const dependency of tool ? catalogue.contractOf(tool).dependsOn : []) {
+      const name = catalogue.find(dependency.tool)?.name ?? dependency.tool;
+      if (name !== tool?.name) addContractDependency(step, name, stepsOf.get(name) ?? [], context);
+    }
+  }
+}
+
+function addContractDependency(
+  step: DraftStep,
+  tool: string,
+  users: readonly DraftStep[],
+  context: DependencyContext,
+): void {
+  const { policy, findings } = context;
+  if (users.length === 0) {
+    const message = `step ${step.id} calls ${step.tool}, which needs a call of ${tool} before it, and the plan has none`;
+    if (policy.onAbsentDependency === "ignore") {
+      findings.add("DEPENDENCY_IGNORED", { step }, { message: `${message}; ignored`, severity: "warning" });
+    } else
+      findings.add(
+        "CONTRACT_DEPENDENCY_ABSENT",
+        { step },
+        { message: `${message}; add a step for it`, suggestion: tool },
+      );
+    return;
+  }
+  const known = new Set([...step.dependsOn, ...step.references.map(({ source }) => source.name)]);
+  if (users.some(({ id }) => known.has(id))) return;
+  const ids = users.map(({ id }) => id);
+  step.dependsOn.push(...ids);
+  const message = `step ${step.id} waits for ${ids.slice(0, 10).join(", ")}: its tool ${step.tool} needs ${tool} before it`;
+  findings.add("DEPENDENCY_ADDED", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
+}

@@ -1,0 +1,181 @@
+import { isJsonObject, type JsonValue } from "../json.ts";
+import { mapJson, type Place, placeKeys } from "../map-json.ts";
+import type { Policy } from "../policy.ts";
+import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
+import { printReference } from "../reference/path.ts";
+import { scanText, type TextReference } from "../reference/scan-text.ts";
+import type { Condition } from "../step.ts";
+import { cut, didYouMean, type Findings } from "../validation/findings.ts";
+import { foreignReference } from "../validation/placeholder.ts";
+import { argumentKeys, type DraftStep } from "./draft-step.ts";
+
+/** What references are rewritten with. */
+export interface Rewriting {
+  readonly names: Names;
+  /** Near names are looked for among these. */
+  readonly candidates: () => Iterable<string>;
+  readonly policy: Pick<Policy, "onUnresolvedStep">;
+  readonly findings: Findings;
+}
+
+/**
+ * Rewrites every reference of a step to the canonical `<<step.path>>`, and gathers them. A reference whose root is unknown stays as it
+ * is and is a finding.
+ */
+export function rewriteStep(step: DraftStep, rewriting: Rewriting): void {
+  const outside = createRewriter(step, rewriting.names, rewriting);
+  const { forEach } = step;
+  if (forEach) {
+    const names: Names = { ...rewriting.names, hasScope: (name) => name === forEach.as || name === "index" };
+    const inside = createRewriter(step, names, rewriting);
+    step.arguments = asObject(inside(step.arguments, argumentKeys(step)));
+    step.forEach = {
+      ...forEach,
+      items: asItems(outside(forEach.items, ["forEach", "items"]), forEach.items),
+      ...(forEach.key !== undefined && { key: asText(inside(forEach.key, ["forEach", "key"]), forEach.key) }),
+    };
+  } else step.arguments = asObject(outside(step.arguments, argumentKeys(step)));
+  if (step.when) step.when = rewriteCondition(step.when, step, rewriting);
+}
+
+function asObject(value: JsonValue) {
+  return isJsonObject(value) ? value : {};
+}
+
+function asItems(value: JsonValue, before: string | JsonValue[]): string | JsonValue[] {
+  return typeof value === "string" || Array.isArray(value) ? value : before;
+}
+
+function asText(value: JsonValue, before: string): string {
+  return typeof value === "string" ? value : before;
+}
+
+type Rewriter = (value: JsonValue, below: readonly (string | number)[]) => JsonValue;
+
+function createRewriter(step: DraftStep, names: Names, rewriting: Rewriting): Rewriter {
+  return (value, below) =>
+    mapJson(value, (text, place) => rewriteText(text, { step, names, rewriting, below, place }));
+}
+
+interface TextPlace {
+  step: DraftStep;
+  names: Names;
+  rewriting: Rewriting;
+  below: readonly (string | number)[];
+  place: Place | undefined;
+}
+
+function rewriteText(text: string, at: TextPlace): string {
+  const scanned = scanText(text);
+  if (!scanned) {
+    if (text.length <= 200 && /[${<]/.test(text)) checkSpelling(text, at);
+    return text;
+  }
+  checkMalformed(scanned.malformed, at);
+  let rewritten = "";
+  let from = 0;
+  const isWhole = scanned.parts.length === 1;
+  for (const part of scanned.parts) {
+    if (part.type === "literal") continue;
+    rewritten += text.slice(from, part.start) + rewriteReference(part, isWhole, at);
+    from = part.end;
+  }
+  return rewritten + text.slice(from);
+}
+
+function rewriteReference(reference: TextReference, isWhole: boolean, at: TextPlace): string {
+  const { step, names, below, place } = at;
+  const located = locateRoot(reference.root, reference.path, names);
+  const keys = [...below, ...placeKeys(place)];
+  if (located.type !== "step" && located.type !== "scope") {
+    refuseReference(reference.text, reference.root, located, keys, at);
+    return reference.text;
+  }
+  const { text } = reference;
+  const { type, name, path } = located;
+  if (type === "step" && name === step.id) {
+    const message = `step ${step.id} refers to its own output ${cut(text)}; refer to an earlier step`;
+    at.rewriting.findings.add("REFERENCE_SELF", { step, keys }, { message });
+  }
+  const printed = printReference(name, path);
+  step.references.push({ text: printed, keys, isWhole, source: { type, name }, path });
+  return printed;
+}
+
+function refuseReference(
+  text: string,
+  root: string,
+  located: Exclude<Located, { type: "step" | "scope" }>,
+  keys: (string | number)[],
+  { step, rewriting }: Pick<TextPlace, "step" | "rewriting">,
+): void {
+  const { findings, policy, candidates } = rewriting;
+  const where = { step, keys };
+  const shown = cut(text);
+  switch (located.type) {
+    case "forbidden": {
+      const message = `step ${step.id} refers to ${shown}: ${located.key} is not a field of data`;
+      findings.add("REFERENCE_FORBIDDEN", where, { message });
+      return;
+    }
+    case "ambiguous": {
+      const users = located.candidates.slice(0, 20).join(", ");
+      const message = `step ${step.id} refers to ${shown}: tool ${located.name} is used by the steps ${users}; use a step id`;
+      findings.add("REFERENCE_AMBIGUOUS", where, { message, suggestion: located.candidates[0] });
+      return;
+    }
+    case "unknown": {
+      const suggestion = findings.nearest(root, candidates());
+      const message = `step ${step.id} refers to ${cut(root)}: no such step${didYouMean(suggestion)}`;
+      const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
+      findings.add("REFERENCE_UNKNOWN", where, { message, severity, suggestion });
+    }
+  }
+}
+
+/** What opens like a reference to something that exists was meant as one. */
+function checkMalformed(malformed: readonly { root: string; text: string }[], at: TextPlace): void {
+  const { step, names, rewriting, below, place } = at;
+  for (const { root, text } of malformed.slice(0, 20)) {
+    if (locateRoot(root, [], names).type === "unknown") continue;
+    const message = `step ${step.id}: ${cut(text, 60)} is no reference; write <<${root}.field>>, or \\<< for the characters themselves`;
+    const keys = [...below, ...placeKeys(place)];
+    rewriting.findings.add("REFERENCE_MALFORMED", { step, keys }, { message, suggestion: `<<${root}>>` });
+  }
+}
+
+/** `${step.field}` and the like, where the root exists. */
+function checkSpelling(text: string, at: TextPlace): void {
+  const { step, names, rewriting, below, place } = at;
+  const foreign = foreignReference(text);
+  if (!foreign || locateRoot(foreign.root, [], names).type === "unknown") return;
+  const suggestion = `<<${foreign.root}${foreign.path}>>`;
+  const message = `step ${step.id}: ${cut(text)} is text, not a reference; write ${suggestion}`;
+  const keys = [...below, ...placeKeys(place)];
+  rewriting.findings.add("REFERENCE_SPELLING", { step, keys }, { message, suggestion });
+}
+
+/** Conditions are as deep as the document's limit at most, so recursion is safe. */
+function rewriteCondition(condition: Condition, step: DraftStep, rewriting: Rewriting): Condition {
+  const rewrite = createRewriter(step, rewriting.names, rewriting);
+  const inner = (value: Condition, keys: readonly (string | number)[]): Condition => {
+    if ("all" in value) return { all: value.all.map((item, index) => inner(item, [...keys, "all", index])) };
+    if ("any" in value) return { any: value.any.map((item, index) => inner(item, [...keys, "any", index])) };
+    if ("not" in value) return { not: inner(value.not, [...keys, "not"]) };
+    if ("status" in value) return rewriteStatus(value, [...keys, "status", 0]);
+    return withOperands(value, rewrite(value, keys));
+  };
+  const rewriteStatus = (value: { status: [string, string] }, keys: (string | number)[]): Condition => {
+    const [name, status] = value.status;
+    const located = locateRoot(name, [], rewriting.names);
+    if (located.type === "step") return { status: [located.name, status] };
+    if (located.type !== "scope") refuseReference(name, name, located, keys, { step, rewriting });
+    return value;
+  };
+  return inner(condition, ["when"]);
+}
+
+/** The same comparison with other operands. */
+function withOperands(condition: Condition, rewritten: JsonValue): Condition {
+  return isJsonObject(rewritten) ? { ...condition, ...rewritten } : condition;
+}

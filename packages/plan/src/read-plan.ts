@@ -1,0 +1,172 @@
+import type { Diagnostic } from "./diagnostic.ts";
+import { insertAbsentSteps, namesOfDrafts } from "./dialect/absent-steps.ts";
+import type { DraftStep } from "./dialect/draft-step.ts";
+import { orderSteps } from "./dialect/order-steps.ts";
+import { type PlanDocument, readDocument } from "./dialect/read-document.ts";
+import { readStep } from "./dialect/read-step.ts";
+import { readValue } from "./dialect/read-value.ts";
+import {
+  addContractDependencies,
+  type DependencyContext,
+  resolveDependencies,
+} from "./dialect/resolve-dependencies.ts";
+import { rewriteStep } from "./dialect/rewrite-step.ts";
+import { nameSteps } from "./dialect/step-ids.ts";
+import { planGraph } from "./graph.ts";
+import type { JsonValue } from "./json.ts";
+import type { Limits, LimitsInput } from "./limits.ts";
+import type { Plan } from "./plan.ts";
+import { readLimits, readPolicy, tightenLimits } from "./plan-options.ts";
+import type { Policy, PolicyInput } from "./policy.ts";
+import { locateRoot, type Names } from "./reference/locate-root.ts";
+import type { Step } from "./step.ts";
+import type { ToolDescriptor } from "./tool-descriptor.ts";
+import { type Catalogue, createCatalogue } from "./validation/catalogue.ts";
+import { checkForEach, checkIds, checkPlaceholders } from "./validation/check-steps.ts";
+import { checkRecursion, checkTools } from "./validation/check-tools.ts";
+import { cut, didYouMean, Findings } from "./validation/findings.ts";
+
+/** How a plan is read. */
+export interface ReadPlanOptions {
+  /** With a catalogue the plan is checked against it as well. */
+  readonly tools?: readonly ToolDescriptor[] | undefined;
+  readonly policy?: PolicyInput | undefined;
+  readonly limits?: LimitsInput | undefined;
+}
+
+/** What came of reading: a plan when the shape allowed one, whatever else was found. */
+export interface ReadPlan {
+  readonly plan: Plan | undefined;
+  readonly diagnostics: Diagnostic[];
+}
+
+/**
+ * Reads a plan of any dialect and finds everything that is wrong with it, in this order: document, steps, ids, order, dependencies that are
+ * not there, references, dependencies, and the tools. Each stage trusts the ones before. Takes time linear in the size of the input.
+ */
+export function readPlan(input: unknown, options: ReadPlanOptions): ReadPlan {
+  const findings = new Findings();
+  const plan = readInto(input, options, findings);
+  return { plan, diagnostics: findings.toDiagnostics() };
+}
+
+function readInto(input: unknown, options: ReadPlanOptions, findings: Findings): Plan | undefined {
+  const hostLimits = readLimits(options.limits, findings);
+  const value = readValue(input, hostLimits, findings);
+  const document = value === undefined ? undefined : readDocument(value, findings);
+  if (!document) return undefined;
+  const policy = readPolicy(document.policy, options.policy, findings);
+  const limits = tightenLimits(hostLimits, document.limits, findings);
+  if (isOverSteps(document.calls.length, limits, findings)) return undefined;
+  const catalogue = options.tools && createCatalogue(options.tools, policy);
+  const steps = readSteps(document, { limits, catalogue, findings });
+  if (steps.length === 0) return undefined;
+  if (policy.onAbsentDependency === "insert" && catalogue)
+    insertAbsentSteps(steps, catalogue, limits.maxSteps, findings);
+  const names = namesOfDrafts(steps);
+  linkSteps(steps, { names, policy, catalogue, findings });
+  const plan: Plan = {
+    formatVersion: 1,
+    steps: steps.map(toStep),
+    ...(document.outputs && { outputs: readOutputs(document.outputs, steps, names, findings) }),
+    policy,
+    limits,
+  };
+  checkCycle(plan, steps, policy, findings);
+  if (catalogue) checkTools(steps, { catalogue, policy, findings });
+  return plan;
+}
+
+function isOverSteps(count: number, { maxSteps }: Limits, findings: Findings): boolean {
+  if (count <= maxSteps) return false;
+  const message = `The plan has ${count} steps; at most ${maxSteps} are allowed; split it`;
+  findings.add("LIMIT_STEPS", { keys: ["steps"] }, { message });
+  return true;
+}
+
+interface StepsContext {
+  limits: Limits;
+  catalogue: Catalogue | undefined;
+  findings: Findings;
+}
+
+function readSteps(document: PlanDocument, { limits, catalogue, findings }: StepsContext): DraftStep[] {
+  const steps = document.calls.flatMap(
+    (call: JsonValue, index) => readStep(call, index, { limits, findings }) ?? [],
+  );
+  nameSteps(steps);
+  orderSteps(steps, document.executionOrder, findings);
+  checkIds(steps, findings);
+  checkRecursion(steps, findings);
+  // A short name that one server alone offers is that server's tool.
+  if (catalogue) for (const step of steps) step.tool = catalogue.find(step.tool)?.name ?? step.tool;
+  return steps;
+}
+
+interface LinkContext {
+  names: Names;
+  policy: Policy;
+  catalogue: Catalogue | undefined;
+  findings: Findings;
+}
+
+function linkSteps(steps: readonly DraftStep[], { names, policy, catalogue, findings }: LinkContext): void {
+  const candidates = () => steps.map(({ id }) => id);
+  const context: DependencyContext = { names, candidates, policy, findings };
+  const isKnown = (name: string) => locateRoot(name, [], names).type !== "unknown";
+  for (const step of steps) {
+    rewriteStep(step, context);
+    resolveDependencies(step, context);
+    checkForEach(step, names.hasStep, findings);
+    checkPlaceholders(step, isKnown, findings);
+  }
+  if (catalogue) addContractDependencies(steps, catalogue, context);
+}
+
+/** The one form of a step, fields always in this order. */
+function toStep(draft: DraftStep): Step {
+  const { id, tool, forEach, dependsOn, when, options } = draft;
+  const common = { dependsOn, ...(when && { when }), ...options };
+  if (forEach) return { id, forEach: { ...forEach, do: { tool, arguments: draft.arguments } }, ...common };
+  return { id, tool, arguments: draft.arguments, ...common };
+}
+
+function readOutputs(
+  outputs: readonly string[],
+  steps: readonly DraftStep[],
+  names: Names,
+  findings: Findings,
+): string[] {
+  const ids = new Set<string>();
+  for (const [position, name] of outputs.entries()) {
+    const located = locateRoot(name, [], names);
+    if (located.type === "step") ids.add(located.name);
+    else if (located.type === "ambiguous") for (const id of located.candidates) ids.add(id);
+    else {
+      const suggestion = findings.nearest(
+        name,
+        steps.map(({ id }) => id),
+      );
+      const message = `output ${cut(name)} is asked for: no such step${didYouMean(suggestion)}`;
+      findings.add("OUTPUT_UNKNOWN", { keys: ["outputs", position] }, { message, suggestion });
+    }
+  }
+  return [...ids];
+}
+
+function checkCycle(plan: Plan, steps: readonly DraftStep[], policy: Policy, findings: Findings): void {
+  const { cycle } = planGraph(plan);
+  const [first] = cycle ?? [];
+  // Steps that refer to themselves are findings of their own.
+  if (!cycle || first === undefined || cycle.length < 2) return;
+  const shown = cycle.length > 20 ? [...cycle.slice(0, 20), "..."] : cycle;
+  const path = [...shown, first].join(" -> ");
+  const step = steps.find(({ id }) => id === first);
+  if (policy.onCycle === "error") {
+    const message = `steps wait for each other: ${path}; remove one of these dependencies`;
+    findings.add("CYCLE", { step, keys: ["dependsOn"] }, { message });
+  } else {
+    const message = `steps wait for each other: ${path}; the policy ${policy.onCycle} lets them start`;
+    findings.add("CYCLE_BROKEN", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
+  }
+}

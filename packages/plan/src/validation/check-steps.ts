@@ -1,0 +1,77 @@
+import { argumentKeys, type DraftStep } from "../dialect/draft-step.ts";
+import { placeKeys, visitTexts } from "../map-json.ts";
+import { scanText } from "../reference/scan-text.ts";
+import { cut, type Findings } from "./findings.ts";
+import { foreignReference, isPlaceholder } from "./placeholder.ts";
+
+/** Each step id belongs to one step. */
+export function checkIds(steps: readonly DraftStep[], findings: Findings): void {
+  const seen = new Set<string>();
+  for (const step of steps) {
+    if (seen.has(step.id)) {
+      const message = `step id ${step.id} is used more than once; give each step its own`;
+      findings.add("STEP_ID_DUPLICATE", { step, keys: ["id"] }, { message });
+    }
+    seen.add(step.id);
+  }
+}
+
+const MAX_PLACEHOLDERS = 20;
+
+/** Texts that stand where a value was meant to be. */
+export function checkPlaceholders(
+  step: DraftStep,
+  hasStep: (name: string) => boolean,
+  findings: Findings,
+): void {
+  let count = 0;
+  visitTexts(step.arguments, (text, place) => {
+    if (text.length > 100 || !isPlaceholder(text) || count >= MAX_PLACEHOLDERS) return;
+    const foreign = foreignReference(text);
+    // Reported as a reference in a foreign spelling already.
+    if (foreign && hasStep(foreign.root)) return;
+    count++;
+    const keys = [...argumentKeys(step), ...placeKeys(place)];
+    const message = `step ${step.id}: ${cut(text)} is a placeholder; give the value, or a reference such as <<step.field>>`;
+    findings.add("ARGUMENT_PLACEHOLDER", { step, keys }, { message });
+  });
+}
+
+/** A forEach goes over a list, or over exactly one reference; its alias hides no step; literal items have keys of their own. */
+export function checkForEach(step: DraftStep, hasStep: (name: string) => boolean, findings: Findings): void {
+  const { forEach } = step;
+  if (!forEach) return;
+  if (typeof forEach.items === "string") {
+    const parts = scanText(forEach.items)?.parts ?? [];
+    if (parts.length !== 1 || parts[0]?.type !== "reference") {
+      const message = `step ${step.id}: forEach.items is a text that is not exactly one reference; give a list, or <<step.field>>`;
+      findings.add("FOREACH_ITEMS_NOT_LIST", { step, keys: ["forEach", "items"] }, { message });
+    }
+  }
+  if (hasStep(forEach.as)) {
+    const message = `step ${step.id}: inside its forEach, ${forEach.as} means the item and hides the step of that name`;
+    findings.add(
+      "FOREACH_ALIAS_CONFLICT",
+      { step, keys: ["forEach", "as"] },
+      { message, severity: "warning" },
+    );
+  }
+  checkKeys(step, forEach, findings);
+}
+
+function checkKeys(step: DraftStep, forEach: NonNullable<DraftStep["forEach"]>, findings: Findings): void {
+  if (forEach.key === undefined || !Array.isArray(forEach.items)) return;
+  const scanned = scanText(forEach.key)?.parts ?? [];
+  const [only] = scanned;
+  const isAlias = scanned.length === 1 && only?.type === "reference" && only.root === forEach.as;
+  const where = { step, keys: ["forEach", "key"] };
+  if (scanned.every(({ type }) => type === "literal") && forEach.items.length > 1) {
+    const message = `step ${step.id}: forEach.key is the same text for every item; refer to the item, such as <<${forEach.as}.id>>`;
+    findings.add("FOREACH_KEY_DUPLICATE", where, { message });
+  } else if (isAlias && only.path.length === 0) {
+    const texts = forEach.items.filter((item) => typeof item !== "object").map(String);
+    if (new Set(texts).size === texts.length) return;
+    const message = `step ${step.id}: forEach.key gives some items the same key; keys must be unique`;
+    findings.add("FOREACH_KEY_DUPLICATE", where, { message });
+  }
+}

@@ -1,0 +1,122 @@
+import { argumentKeys, type DraftReference, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
+import { shortName } from "../dialect/step-ids.ts";
+import type { Policy } from "../policy.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { checkArguments } from "./check-arguments.ts";
+import { didYouMean, type Findings } from "./findings.ts";
+import { createKnownOutputs, type KnownOutputs } from "./known-outputs.ts";
+import { schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
+
+/** The tool that runs plans; inside a plan it would run itself. */
+export const PLAN_TOOL = "execute_tool_plan";
+
+/** What steps are checked with against a catalogue. */
+export interface ToolChecking {
+  readonly catalogue: Catalogue;
+  readonly policy: Policy;
+  readonly findings: Findings;
+}
+
+/** A plan must not call the tool that runs plans, whatever the catalogue says. */
+export function checkRecursion(steps: readonly DraftStep[], findings: Findings): void {
+  for (const step of steps) {
+    if (shortName(step.tool) !== PLAN_TOOL) continue;
+    const message = `step ${step.id} calls ${step.tool}, which runs plans; put the steps of that plan here instead`;
+    findings.add("TOOL_RECURSIVE", { step, keys: toolKeys(step) }, { message });
+  }
+}
+
+/** Checks steps against the tools: that they exist, their arguments, what references find in outputs, contracts. */
+export function checkTools(steps: readonly DraftStep[], checking: ToolChecking): void {
+  const { catalogue, policy, findings } = checking;
+  const outputs = createKnownOutputs(steps, catalogue);
+  const unusable = new Set<string>();
+  for (const step of steps) {
+    checkReferences(step, outputs, checking);
+    if (step.tool === "" || shortName(step.tool) === PLAN_TOOL) continue;
+    const tool = catalogue.find(step.tool);
+    if (tool) checkArguments({ step, tool, outputs, policy, findings, unusable });
+    else unknownTool(step, checking);
+  }
+  checkContracts(steps, checking);
+}
+
+function unknownTool(step: DraftStep, { catalogue, findings }: ToolChecking): void {
+  const where = { step, keys: toolKeys(step) };
+  const offers = catalogue.offersOf(step.tool);
+  if (offers.length > 1) {
+    const message = `step ${step.id} calls ${step.tool}, which several servers offer: ${offers.slice(0, 10).join(", ")}`;
+    findings.add("TOOL_AMBIGUOUS", where, { message, suggestion: offers[0] });
+    return;
+  }
+  const suggestion = findings.nearest(step.tool, catalogue.names);
+  const message = `step ${step.id} calls ${step.tool}: no such tool${didYouMean(suggestion)}`;
+  findings.add("TOOL_UNKNOWN", where, { message, suggestion });
+}
+
+function checkReferences(step: DraftStep, outputs: KnownOutputs, { policy, findings }: ToolChecking): void {
+  for (const reference of step.references) {
+    const found = outputs.at(reference, step);
+    const where = { step, keys: reference.keys };
+    if (found.type === "absent") {
+      const suggestion = findings.nearest(found.key, found.declared);
+      const message = `step ${step.id} refers to ${reference.text}: the output of ${reference.source.name} has no ${found.key}${didYouMean(suggestion)}`;
+      const severity = found.closed && policy.onMissingField === "error" ? "error" : "warning";
+      findings.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity, suggestion });
+      continue;
+    }
+    checkPromise(step, reference, outputs, findings);
+  }
+  checkItems(step, outputs, findings);
+}
+
+function checkPromise(
+  step: DraftStep,
+  reference: DraftReference,
+  outputs: KnownOutputs,
+  findings: Findings,
+): void {
+  const promised = outputs.promisedBy(reference);
+  const [first] = reference.path;
+  if (promised.length === 0 || first?.type !== "key" || promised.includes(first.key)) return;
+  const suggestion = findings.nearest(first.key, promised);
+  const message = `step ${step.id} refers to ${reference.text}: the tool of ${reference.source.name} provides ${promised.slice(0, 10).join(", ")}${didYouMean(suggestion)}`;
+  const where = { step, keys: reference.keys };
+  findings.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity: "warning", suggestion });
+}
+
+/** The items of a forEach must be able to be a list. */
+function checkItems(step: DraftStep, outputs: KnownOutputs, findings: Findings): void {
+  const reference = step.references.find(({ keys }) => keys.length === 2 && keys[1] === "items");
+  if (!step.forEach || !reference?.isWhole) return;
+  const found = outputs.at(reference, step);
+  const types = found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
+  if (!types || types.has("array") || types.has("string")) return;
+  if (reference.path.some(({ type }) => type === "all")) return;
+  const message = `step ${step.id}: ${reference.text} gives ${[...types].join(" or ")}, and forEach needs a list`;
+  findings.add("FOREACH_ITEMS_NOT_LIST", { step, keys: reference.keys }, { message });
+}
+
+/** Fields that a contract requires of the tools before must be able to be there. */
+function checkContracts(steps: readonly DraftStep[], { catalogue, findings }: ToolChecking): void {
+  for (const step of steps) {
+    const tool = catalogue.find(step.tool);
+    for (const { tool: name, requiredFields } of tool ? catalogue.contractOf(tool).dependsOn : []) {
+      const source = catalogue.find(name);
+      if (!source || !steps.some((other) => other.tool === source.name)) continue;
+      for (const field of requiredFields) {
+        if (canProvide(source, field, catalogue)) continue;
+        const message = `step ${step.id} calls ${step.tool}, which needs ${field} of ${source.name}, and ${source.name} gives none`;
+        findings.add("CONTRACT_FIELD_ABSENT", { step, keys: argumentKeys(step) }, { message });
+      }
+    }
+  }
+}
+
+function canProvide(tool: ToolDescriptor, field: string, catalogue: Catalogue): boolean {
+  const { provides } = catalogue.contractOf(tool);
+  if (provides.includes(field)) return true;
+  if (!tool.outputSchema) return provides.length === 0;
+  return schemaAtPath(tool.outputSchema, [{ type: "key", key: field }]).type !== "absent";
+}

@@ -1,0 +1,36 @@
+/** What models write where they had no value. Only short texts are looked at, so the patterns cost next to nothing. */
+const PLACEHOLDERS: readonly RegExp[] = [
+  /^<[a-z][a-z0-9_. -]*>$/i, // <author_id>
+  /^\[[a-z]+(?:[_ -][a-z0-9]+)+\]$/i, // [author_id], [INSERT NAME]
+  /^\{[a-z][a-z0-9_.-]*\}$/i, // {author_id}
+  /^\$\{[a-z][a-z0-9_.-]*\}$/i, // ${author_id}
+  /^(?:YOUR|MY|INSERT|ENTER|REPLACE|FILL)(?:[_-][A-Z0-9]+)+$/, // YOUR_API_KEY
+  /^your[_-](?:[a-z0-9]+[_-])*(?:id|key|token|secret|name|email|url|value|password)$/i,
+  /^[a-z0-9_]*_?placeholder_?[a-z0-9_]*$/i,
+  /^[a-z0-9_]+_(?:goes_)?here$/i, // author_id_here
+  /^(?:to be (?:determined|filled|provided|extracted)|fill[ _]?(?:me[ _])?in|insert[ _]here|replace[ _]me|change[ _]?me)$/i,
+  /^(?:extracted|extracted[ _]from[ _][a-z0-9_ ]+|todo|tbd|tbc|fixme|x{3,}|\?{2,})$/i,
+  /^(?:id|result|output|value|response)[ _](?:of|from)[ _](?:the[ _])?(?:previous[ _])?(?:step|tool|call)[ _0-9a-z]*$/i,
+];
+const MAX_LENGTH = 100;
+
+/** True for a text that stands where a value was meant to be: `<author_id>`, `YOUR_API_KEY`, `extracted`. */
+export function isPlaceholder(text: string): boolean {
+  const trimmed = text.trim();
+  return (
+    trimmed !== "" && trimmed.length <= MAX_LENGTH && PLACEHOLDERS.some((pattern) => pattern.test(trimmed))
+  );
+}
+
+/**
+ * The reference that a text tries to be in the manner of other languages: `${step.field}`, `{step.field}`, `$step.field`, `<step.field>`.
+ * @returns root and path text, such as `createAuthor` and `._id`
+ */
+export function foreignReference(text: string): { root: string; path: string } | undefined {
+  if (text.length > MAX_LENGTH * 2) return undefined;
+  const match = /^\s*(?:\$\{([^{}]+)\}|\{([^{}]+)\}|<([^<>]+)>|\$([A-Za-z][^\s$]*))\s*$/.exec(text);
+  const inner = (match?.[1] ?? match?.[2] ?? match?.[3] ?? match?.[4])?.trim();
+  const parts =
+    inner === undefined ? null : /^([A-Za-z_][A-Za-z0-9_/-]*)((?:\.[\w-]+|\[\d+\])*)$/.exec(inner);
+  return parts?.[1] === undefined ? undefined : { root: parts[1], path: parts[2] ?? "" };
+}

@@ -1,0 +1,41 @@
+import type { Diagnostic } from "../diagnostic.ts";
+import type { JsonObject } from "../json.ts";
+import { printPlace } from "../reference/path.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { toArgumentProblem } from "./argument-problem.ts";
+import { checkAgainstSchema } from "./compile-schema.ts";
+import { nearestName } from "./nearest-name.ts";
+
+/** At most this many complaints about the arguments of one call. */
+export const MAX_PROBLEMS = 50;
+
+/**
+ * What a tool's input schema says of resolved arguments: one error for each complaint, at most 50, paths like
+ * `arguments.authorId`. A tool without a schema takes any object. A schema that cannot be used (not a schema, refers to
+ * something else, costs too much) gives a warning and no error: the tool itself has the last word. Never throws.
+ */
+export function validateArguments(descriptor: ToolDescriptor, args: JsonObject): Diagnostic[] {
+  const { inputSchema } = descriptor;
+  if (inputSchema === undefined) return [];
+  const verdict = checkAgainstSchema(inputSchema, args);
+  if (!verdict.usable) return [unusableSchema(descriptor.name, verdict.reason)];
+  return verdict.errors.slice(0, MAX_PROBLEMS).map((error) => {
+    const { code, keys, message, suggestion } = toArgumentProblem(error, args, nearestName);
+    return {
+      code,
+      severity: "error",
+      path: printPlace(["arguments", ...keys]),
+      message: `${descriptor.name}: ${message}`,
+      ...(suggestion !== undefined && { suggestion }),
+    };
+  });
+}
+
+/** The finding that a tool's input schema cannot be used. */
+export function unusableSchema(tool: string, reason: string): Diagnostic {
+  return {
+    code: "TOOL_SCHEMA_UNUSABLE",
+    severity: "warning",
+    message: `Arguments of ${tool} are not checked: its input schema cannot be used (${reason})`,
+  };
+}
