@@ -14,11 +14,13 @@ if (!supported) {
   process.exit(1);
 }
 
-/** Runs a command with its output shown; ends this process when it fails. */
-function run(command, args) {
+/** Runs a command, quietly if it may be quiet; shows what it printed and ends this process when it fails. */
+function run(command, args, { isQuiet = false } = {}) {
   const result = spawnSync(command, args, {
     cwd: root,
-    stdio: "inherit",
+    stdio: isQuiet ? ["ignore", "pipe", "pipe"] : "inherit",
+    encoding: "utf8",
+    maxBuffer: 64 * 1_048_576,
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
     shell: process.platform === "win32",
   });
@@ -26,18 +28,24 @@ function run(command, args) {
     console.error(`Could not run ${command}: ${result.error.message}`);
     process.exit(1);
   }
-  if (result.status !== 0) process.exit(result.status ?? 1);
+  if (result.status === 0) return;
+  if (isQuiet) process.stderr.write(`${result.stdout}\n${result.stderr}\n`);
+  process.exit(result.status ?? 1);
 }
 
 const lockHash = createHash("sha256")
   .update(readFileSync(join(root, "package-lock.json")))
   .digest("hex");
 const stamp = join(root, "node_modules", ".cache", "planwright-lock-hash");
-const installed = existsSync(stamp) && readFileSync(stamp, "utf8") === lockHash;
-if (!installed) {
-  console.log("Installing packages (first run only) ...");
-  run("npm", ["ci", "--loglevel=error"]);
+const isInstalled = existsSync(stamp) && readFileSync(stamp, "utf8") === lockHash;
+if (!isInstalled) {
+  console.log("Installing packages (first time, about a minute) ...");
+  run("npm", ["ci", "--loglevel=error"], { isQuiet: true });
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, lockHash);
 }
-run("npx", ["--no-install", "turbo", "run", "build", "--output-logs=errors-only", "--log-order=grouped"]);
+if (!existsSync(join(root, "packages", "local", "dist")))
+  console.log("Building (first time, about 15 seconds) ...");
+run(join(root, "node_modules", ".bin", "turbo"), ["run", "build", "--output-logs=errors-only"], {
+  isQuiet: true,
+});
