@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPlanWithRequestId } from "../src/legacy/create-plan-with-request-id.ts";
+import { executeByRequestId } from "../src/legacy/execute-by-request-id.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import {
   AUTHOR,
@@ -177,6 +179,20 @@ test("a planner that asks back is an error with the questions", async () => {
   await askAs(running.store, requestId, ["Which email has Alice?"]);
   const [error] = (await answer).body.errors;
   expect(error.extensions).toMatchObject({ code: "NEEDS_INPUT", questions: ["Which email has Alice?"] });
+});
+
+test("a plan that takes longer than the wait is given as it stands, and planning that does is an error", async () => {
+  const parts = {
+    store: running.store,
+    tenant: "default",
+    offers: { offerPlanning: () => undefined, offerExecution: () => undefined },
+  };
+  const timeout = expect.objectContaining({ code: "TIMEOUT", retryable: true });
+  await expect(createPlanWithRequestId(parts, "never planned", 30)).rejects.toEqual(timeout);
+  const requestId = await acceptedRequest(running.store, "never planned");
+  await expect(executeByRequestId(parts, requestId, 30)).rejects.toEqual(timeout);
+  await planAs(running.store, requestId);
+  expect((await executeByRequestId(parts, requestId, 30)).status).toBe("QUEUED");
 });
 
 test("getAvailableTools gives name, description and category", async () => {

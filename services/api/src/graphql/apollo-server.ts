@@ -17,6 +17,9 @@ export interface ApolloServerSettings {
   introspection: boolean;
 }
 
+/** Longest that answers under way may take once the service stops, in milliseconds; then their connections are cut. */
+const DRAIN_MS = 5_000;
+
 /** Apollo Server with every limit set, no stack in any answer, and no page from elsewhere. */
 export function createApolloServer({
   httpServer,
@@ -38,7 +41,10 @@ export function createApolloServer({
     maxRecursiveSelections: true,
     formatError: createFormatError(logger),
     logger: quiet(logger),
-    plugins: [ApolloServerPluginLandingPageDisabled(), ApolloServerPluginDrainHttpServer({ httpServer })],
+    plugins: [
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginDrainHttpServer({ httpServer, stopGracePeriodMillis: DRAIN_MS }),
+    ],
   });
 }
 

@@ -113,10 +113,16 @@ const UNAVAILABLE_NAMES: ReadonlySet<string> = new Set([
   "MongoTopologyClosedError",
   "MongoNotConnectedError",
   "MongoClientClosedError",
+  "MongoWriteConcernError",
 ]);
 
 function isUnavailable(error: unknown): boolean {
-  return (
-    error instanceof StoreUnavailableError || (error instanceof Error && UNAVAILABLE_NAMES.has(error.name))
-  );
+  if (error instanceof StoreUnavailableError) return true;
+  return error instanceof Error && (UNAVAILABLE_NAMES.has(error.name) || isFailover(error));
+}
+
+/** The server itself says that it cannot take the write now: it steps down, starts or stops. */
+function isFailover(error: Error): boolean {
+  const labels = "errorLabels" in error && Array.isArray(error.errorLabels) ? error.errorLabels : [];
+  return labels.includes("RetryableWriteError") || labels.includes("TransientTransactionError");
 }

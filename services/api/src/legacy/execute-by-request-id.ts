@@ -1,6 +1,6 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
-import type { PlanDocument } from "@planwright/store";
-import { PlanningTimeoutError } from "../errors.ts";
+import type { PlanDocument, RequestDocument } from "@planwright/store";
+import { PlanNotFoundError, PlanningTimeoutError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { startPlan } from "../plans/execute-plan.ts";
 import { findRequest } from "../requests/find-request.ts";
@@ -14,27 +14,34 @@ export const EXECUTION_WAIT_MS = 30_000;
  * is over. A request still in PLANNING starts as soon as it has a plan.
  * @throws {BadInputError | RequestNotFoundError | PlanInvalidError | NeedsInputError | PlanningFailedError}
  * @throws {PlanningTimeoutError} when there is no plan by then
+ * @throws {PlanNotFoundError} when the request ended without a plan
  */
 export async function executeByRequestId(
   parts: OperationParts,
   requestId: string,
   timeoutMs = EXECUTION_WAIT_MS,
 ): Promise<PlanDocument> {
-  const plan = await poll(
+  const { request, plan } = await poll(
     () => startedPlan(parts, requestId),
-    (found) => found !== null && isTerminalPlanStatus(found.status),
+    (found) => (found.plan ? isTerminalPlanStatus(found.plan.status) : found.request.status !== "PLANNING"),
     { timeoutMs, signal: parts.signal },
   );
   if (plan) return plan;
-  const request = await findRequest(parts, requestId);
-  throw new PlanningTimeoutError({ requestId: request._id, planId: request.planId }, timeoutMs);
+  const ids = { requestId: request._id, planId: request.planId };
+  throw request.status === "PLANNING"
+    ? new PlanningTimeoutError(ids, timeoutMs)
+    : new PlanNotFoundError(ids.planId);
 }
 
-/** The request's plan, started if it was not; null while it is being made. One read once it runs. */
-async function startedPlan(parts: OperationParts, requestId: string): Promise<PlanDocument | null> {
+/** The request with its plan, started if it was not; no plan while it is being made. */
+async function startedPlan(
+  parts: OperationParts,
+  requestId: string,
+): Promise<{ request: RequestDocument; plan: PlanDocument | null }> {
   const request = await findRequest(parts, requestId);
-  if (request.status === "PLANNING" || request.status === "READY") return startPlan(parts, request);
-  const plan = await parts.store.getPlan(parts.tenant, request.planId);
+  const isStarted = request.status !== "PLANNING" && request.status !== "READY";
+  const plan = isStarted ? await parts.store.getPlan(parts.tenant, request.planId) : null;
   // Not planned, INVALID, or READY although the request moved on: the same answer as to a first call.
-  return !plan || plan.status === "INVALID" || plan.status === "READY" ? startPlan(parts, request) : plan;
+  const isRunning = plan !== null && plan.status !== "INVALID" && plan.status !== "READY";
+  return { request, plan: isRunning ? plan : await startPlan(parts, request) };
 }
