@@ -27,7 +27,7 @@ const tools = createToolClients(config, {
   onCatalogue: ({ server, tools: offered }) => {
     store
       .publishTools(server, offered)
-      .then(catalogue.forget)
+      .then(() => catalogue.forget())
       .catch((error: unknown) => logger.warn({ err: error, server }, "catalogue not published"));
   },
 });
@@ -36,7 +36,7 @@ await tools.start();
 const runs = createPlanRuns({
   store,
   tools,
-  readCatalogue: catalogue.read,
+  readCatalogue: () => catalogue.read(),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
   maxPlans: settings.MAX_PLANS,
   leaseMs: settings.LEASE_MS,
@@ -60,7 +60,7 @@ const sweeper = createSweeper({
     await store.reconcileRequests();
     return store.findClaimable(limit);
   },
-  capacity: runs.capacity,
+  capacity: () => runs.capacity(),
   handle: async (planId) => {
     await runs.take(planId);
   },
@@ -69,7 +69,7 @@ const sweeper = createSweeper({
 const health = await createHealthServer({
   host: settings.HOST,
   port: settings.HEALTH_PORT,
-  checks: { mongodb: store.ping },
+  checks: { mongodb: () => store.ping() },
 });
 
 shutdown.add("sweeper", () => sweeper.stop());
