@@ -9,7 +9,7 @@ import { draftMessages } from "./prompts/draft-messages.ts";
 import { isStructuredOutputRefused, toModelError } from "./to-model-error.ts";
 
 /** Longest answer that is kept; a plan is at most 1 MiB. */
-const MAX_ANSWER = 2_000_000;
+const MAX_ANSWER = 1_048_576;
 
 /** Drafts with a chat model through LangChain. @throws {ModelKeyMissingError} */
 export function createModelDrafter(

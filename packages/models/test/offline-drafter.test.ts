@@ -130,8 +130,8 @@ test("the name of a server tells equal tools apart", () => {
   ]);
 });
 
-test("a sentence of 8,001 characters is refused", () => {
-  expect(refusalOf(`create author ${"A".repeat(8_000)}`, BLOG).code).toBe("NOT_UNDERSTOOD");
+test("a sentence longer than 4,000 characters is refused", () => {
+  expect(refusalOf(`create author ${"A".repeat(4_000)}`, BLOG).code).toBe("NOT_UNDERSTOOD");
 });
 
 test("the drafter answers with the JSON text of the plan and says that it is no model", async () => {

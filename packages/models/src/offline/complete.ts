@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@planwright/plan";
 import { type MissingValue, ValueMissingError } from "../draft-error.ts";
 import type { BoundObject } from "./bind-arguments.ts";
-import { latestLink, type PlannedStep } from "./links.ts";
+import { latestLink, outputsAsText, type PlannedStep } from "./links.ts";
 import { isContent, isTitle, literalText, type Parameter } from "./parameter.ts";
 import { misread } from "./reading.ts";
 import type { ToolWords } from "./tool-words.ts";
@@ -80,6 +80,6 @@ function wholeOutputs(
   const isOnly = words.parameters.filter((each) => each.required).length === 1;
   if (words.thing !== null || object.values.size > 0 || !isOnly || !isContent(parameter)) return undefined;
   const clause = steps.at(-1)?.clause;
-  const references = steps.filter((step) => step.clause === clause).map((step) => `<<${step.id}>>`);
-  return references.length > 0 ? references.join("\n") : undefined;
+  const made = steps.filter((step) => step.clause === clause);
+  return made.length > 0 ? outputsAsText(made) : undefined;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@planwright/plan";
+import { CONTENT_NAMES } from "./lexicon.ts";
 import type { Parameter } from "./parameter.ts";
 import type { ToolWords } from "./tool-words.ts";
 
@@ -50,6 +51,17 @@ export function stepsNamed(steps: readonly PlannedStep[], text: string): Planned
   const exact = steps.filter((step) => values(step).includes(wanted));
   if (exact.length > 0 || wanted.length < 2) return exact;
   return steps.filter((step) => values(step).some((value) => value.startsWith(`${wanted} `)));
+}
+
+/**
+ * What steps gave, as one text. A text field of a single step stands for itself; anything else becomes part of a longer text,
+ * for a reference that is the whole of a value would keep its type.
+ */
+export function outputsAsText(steps: readonly PlannedStep[]): string {
+  const [first, second] = steps;
+  if (!first || second) return steps.map((step) => `<<${step.id}>>`).join("\n");
+  const field = CONTENT_NAMES.find((name) => first.words.outputs.has(name));
+  return field === undefined ? `${first.id}: <<${first.id}>>` : `<<${first.id}.${field}>>`;
 }
 
 /** What the words leave open when they point to something made before. */

@@ -36,9 +36,15 @@ export function matchTools(
   rest: readonly Token[],
 ): ToolMatch[] {
   const matches: ToolMatch[] = [];
+  const fits = new Map<string, number>();
+  const fitOf = (offered: string): number => {
+    const known = fits.get(offered) ?? verbFit(verb, offered);
+    fits.set(offered, known);
+    return known;
+  };
   for (const words of catalogue) {
     const verbScore = Math.max(
-      ...words.verbs.map((offered, index) => verbFit(verb, offered) * (index === 0 ? 1 : 0.95)),
+      ...words.verbs.map((offered, index) => fitOf(offered) * (index === 0 ? 1 : 0.95)),
     );
     if (verbScore <= 0) continue;
     const skipped = takesFor(verb) && rest[0]?.lower === "for" ? 1 : 0;

@@ -9,7 +9,7 @@ import { tokenize } from "./tokens.ts";
 import { toolWordsOf } from "./tool-words.ts";
 
 /** Longer sentences are refused: the rules are made for a few clauses. */
-const MAX_QUERY_LENGTH = 8_000;
+const MAX_QUERY_LENGTH = 4_000;
 
 /** A plan as the offline drafter writes it. */
 export interface OfflinePlan {

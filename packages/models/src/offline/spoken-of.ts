@@ -1,6 +1,6 @@
 import type { JsonValue } from "@planwright/plan";
 import { POINTERS, PRONOUNS } from "./lexicon.ts";
-import { linkTo, type PlannedStep } from "./links.ts";
+import { linkTo, outputsAsText, type PlannedStep } from "./links.ts";
 import type { Parameter } from "./parameter.ts";
 import type { Token } from "./tokens.ts";
 import { isPlural, stem } from "./words.ts";
@@ -63,13 +63,14 @@ function identityOf(parameter: Parameter, step: PlannedStep): JsonValue | null {
 const SHARED_NAMES = new Set("path filename file url uri symbol sku".split(" "));
 
 function pointTo(steps: readonly PlannedStep[], field: string | null, next: number): SpokenOf {
-  const references = steps.map((step) => `<<${step.id}${field === null ? "" : `.${field}`}>>`);
+  const end = field === null ? "" : `.${field}`;
   return {
     next,
     idsFor: (parameter) => (field === null ? steps.flatMap((step) => identityOf(parameter, step) ?? []) : []),
     outputsFor: (parameter) => {
-      if (parameter.type === "array") return references;
-      return parameter.type === "string" ? references.join("\n") : null;
+      if (parameter.type === "array") return steps.map((step) => `<<${step.id}${end}>>`);
+      if (parameter.type !== "string") return null;
+      return field === null ? outputsAsText(steps) : steps.map((step) => `<<${step.id}${end}>>`).join("\n");
     },
   };
 }

@@ -4,7 +4,7 @@ import type { PlanningStore, PlanOrigin } from "@planwright/store";
 import { checkDraft } from "./check-draft.ts";
 import { invalidPlan, mayRepair } from "./next-node.ts";
 import { PlanningState } from "./planning-state.ts";
-import { recordOfCall } from "./record-of-call.ts";
+import { MAX_KEPT, recordOfCall } from "./record-of-call.ts";
 
 /** What the nodes of the graph use. */
 export interface PlanningParts {
@@ -33,7 +33,7 @@ export function createPlanningGraph(parts: PlanningParts) {
     })
     .addNode("repair", (state, config) => ask(parts, state, config, "repair"))
     .addNode("store", async ({ claim, plan, diagnostics, answer, failure }) => {
-      const raw = answer?.text ?? null;
+      const raw = answer?.text.slice(0, MAX_KEPT) ?? null;
       if (plan) return { stored: await store.completePlanning(claim, { plan, raw, origin, diagnostics }) };
       const error = failure ?? invalidPlan(diagnostics);
       await store.failPlanning(claim, { error, diagnostics, raw, plan, origin });

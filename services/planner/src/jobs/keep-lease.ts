@@ -1,5 +1,12 @@
-import { LeaseLostError, type PlanningClaim } from "@planwright/store";
-import type { PlanRequestParts } from "./plan-request.ts";
+import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwright/store";
+
+/** What holding a lease needs. */
+export interface KeepLeaseParts {
+  store: Pick<PlanningStore, "renewPlanning">;
+  /** A third of the lease, in milliseconds. */
+  renewEveryMs: number;
+  onRenewalFailed: (claim: PlanningClaim, error: unknown) => void;
+}
 
 /**
  * Renews a claim until it is stopped. `lost` aborts when the store says that somebody else holds the request; a renewal that fails
@@ -7,11 +14,7 @@ import type { PlanRequestParts } from "./plan-request.ts";
  */
 export function keepLease(
   claim: PlanningClaim,
-  {
-    store,
-    renewEveryMs,
-    onRenewalFailed,
-  }: Pick<PlanRequestParts, "store" | "renewEveryMs" | "onRenewalFailed">,
+  { store, renewEveryMs, onRenewalFailed }: KeepLeaseParts,
 ): { lost: AbortSignal; stop: () => void } {
   const lost = new AbortController();
   const renew = async () => {

@@ -1,7 +1,7 @@
 import { RequestIdSchema } from "@planwright/plan";
-import { LeaseLostError, type PlanDocument, type PlanningClaim, type PlanningStore } from "@planwright/store";
+import { LeaseLostError, type PlanDocument, type PlanningStore } from "@planwright/store";
 import { initialState, type PlanningState } from "../graph/planning-state.ts";
-import { keepLease } from "./keep-lease.ts";
+import { type KeepLeaseParts, keepLease } from "./keep-lease.ts";
 
 /** How the work on one request ended. */
 export type PlanningResult =
@@ -11,16 +11,13 @@ export type PlanningResult =
   | { type: "skipped" };
 
 /** What planning one request needs. */
-export interface PlanRequestParts {
+export interface PlanRequestParts extends KeepLeaseParts {
   store: Pick<PlanningStore, "claimRequest" | "renewPlanning">;
   graph: { invoke(state: PlanningState, config: { signal: AbortSignal }): Promise<PlanningState> };
   /** Tells executors of a plan that is to run at once; never fails and never waits. */
   offerExecution: (planId: string, epoch: number) => void;
   /** Names this process in the leases that it takes. */
   owner: string;
-  /** A third of the lease, in milliseconds. */
-  renewEveryMs: number;
-  onRenewalFailed: (claim: PlanningClaim, error: unknown) => void;
 }
 
 /**
