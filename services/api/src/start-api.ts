@@ -6,6 +6,7 @@ import { createApolloServer } from "./graphql/apollo-server.ts";
 import { createContext } from "./graphql/context.ts";
 import { createApp } from "./http/app.ts";
 import type { ApiLogger, WorkOffers } from "./parts.ts";
+import { createOpenCalls } from "./waiting/open-calls.ts";
 
 /** What the service is made of. */
 export interface ApiParts {
@@ -32,13 +33,14 @@ export interface Api {
 export async function startApi(parts: ApiParts): Promise<Api> {
   const { store, offers, tenant, logger } = parts;
   const stopping = new AbortController();
+  const calls = createOpenCalls();
   const httpServer = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
   const apollo = createApolloServer({ httpServer, logger, introspection: parts.introspection });
   await apollo.start();
   const app = createApp({
     apollo,
-    context: (gone) =>
-      createContext({ store, offers, tenant, signal: AbortSignal.any([gone, stopping.signal]) }, Date.now()),
+    context: (response) =>
+      createContext({ store, offers, tenant, signal: calls.begin(response) }, Date.now()),
     // Redis is not checked: without it work is accepted all the same, and found by the sweepers.
     answerHealth: createHealthHandler({
       checks: { mongodb: () => store.ping() },
@@ -53,6 +55,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   let closed: Promise<void> | undefined;
   const close = () => {
     stopping.abort();
+    calls.endAll();
     closed ??= apollo.stop();
     return closed;
   };

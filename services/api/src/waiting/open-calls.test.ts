@@ -1,0 +1,19 @@
+import { EventEmitter } from "node:events";
+import { expect, test } from "vitest";
+import { createOpenCalls } from "./open-calls.ts";
+
+test("a call's signal is aborted when its response closes, and no other call's", () => {
+  const calls = createOpenCalls();
+  const response = new EventEmitter();
+  const signal = calls.begin(response);
+  const other = calls.begin(new EventEmitter());
+  response.emit("close");
+  expect([signal.aborted, other.aborted]).toEqual([true, false]);
+});
+
+test("endAll aborts the calls under way and those that come after", () => {
+  const calls = createOpenCalls();
+  const before = calls.begin(new EventEmitter());
+  calls.endAll();
+  expect([before.aborted, calls.begin(new EventEmitter()).aborted]).toEqual([true, true]);
+});
