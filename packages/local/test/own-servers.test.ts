@@ -31,7 +31,11 @@ async function stopped<T extends Pick<LocalServer, "kill">>(starting: Promise<T>
 
 async function inMongo<T>(url: string, work: (client: MongoClient) => Promise<T>): Promise<T> {
   const client = new MongoClient(url);
-  return work(client).finally(() => client.close());
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
 }
 
 async function inRedis<T>(url: string, work: (client: Redis) => Promise<T>): Promise<T> {

@@ -1,0 +1,160 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { followRequest, sendSentence } from "../src/demo/follow-request.ts";
+import { DEFAULT_SENTENCE, runDemo } from "../src/demo/run-demo.ts";
+import { freePort, graphql, type Stack, startStack } from "../src/index.ts";
+
+const {
+  MONGODB_URL: _mongodb,
+  REDIS_URL: _redis,
+  MODEL: _model,
+  MCP_SERVERS_FILE: _file,
+  ...env
+} = process.env;
+const DEMO = fileURLToPath(new URL("../dist/bin/demo.js", import.meta.url));
+const START = fileURLToPath(new URL("../dist/bin/start.js", import.meta.url));
+
+function folder(): string {
+  return mkdtempSync(join(tmpdir(), "planwright-stack-"));
+}
+
+let dataDir: string;
+let stack: Stack;
+beforeAll(async () => {
+  dataDir = folder();
+  stack = await startStack({ dataDir, env });
+});
+afterAll(async () => {
+  await stack?.kill();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function demo(sentence: string): Promise<{ isCompleted: boolean; shown: string }> {
+  const lines: string[] = [];
+  const isCompleted = await runDemo(stack, sentence, (line) => void lines.push(line));
+  return { isCompleted, shown: lines.join("\n") };
+}
+
+test("example 1 becomes an author and a blog that carries the author's id", async () => {
+  const { isCompleted, shown } = await demo(DEFAULT_SENTENCE);
+  expect(isCompleted).toBe(true);
+  expect(shown).toMatch(/createAuthor {2}COMPLETED {2}\d+ ms/);
+  expect(shown).toMatch(/createBlog {2}COMPLETED {2}\d+ ms/);
+  expect(shown).toContain("<<createAuthor._id>>");
+  expect(shown).toMatch(/recorded under req_\d{10}_[a-z0-9]+/);
+  const client = new MongoClient(stack.blogMongodbUrl);
+  onTestFinished(() => client.close());
+  const author = await client.db().collection("authors").findOne({ email: "alice@test.com" });
+  const blog = await client.db().collection("blogs").findOne({ title: "Hello" });
+  expect(String(blog?.["authorId"])).toBe(String(author?.["_id"]));
+});
+
+test("a plan that fails is shown with the tool's words, its dependents as skipped, and the services live on", async () => {
+  const sentence =
+    "Create author Ann with email ann@test.com, then create blog by Ann titled Hello about world";
+  await demo(sentence);
+  const { isCompleted, shown } = await demo(sentence);
+  expect(isCompleted).toBe(false);
+  expect(shown).toContain("createAuthor  FAILED");
+  expect(shown).toContain("ann@test.com");
+  expect(shown).toContain("Skipped because dependency 'createAuthor' failed");
+  const pids = Object.values(stack.processes).map((process_) => process_.pid());
+  expect(pids).not.toContain(undefined);
+});
+
+test("a sentence that nobody understands is told, not guessed at", async () => {
+  const { isCompleted, shown } = await demo("sing me a song");
+  expect(isCompleted).toBe(false);
+  expect(shown).toContain("NOT_UNDERSTOOD");
+});
+
+test("a plan accepted while executor and Redis are dead completes when they are back", async () => {
+  await stack.processes.executor.kill();
+  await stack.processes.redis.kill();
+  const sentence =
+    "Create author Eve with email eve@test.com, then create blog by Eve titled Hello about world";
+  const requestId = await sendSentence(stack.apiUrl, sentence);
+  await stack.processes.executor.restart();
+  await stack.processes.redis.restart();
+  const request = await followRequest(stack.apiUrl, requestId, () => undefined);
+  expect(request.status).toBe("COMPLETED");
+}, 60_000);
+
+test("a second stack beside the first has data and addresses of its own", async () => {
+  const dir = folder();
+  const other = await startStack({ dataDir: dir, env });
+  onTestFinished(async () => {
+    await other.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  expect([other.apiUrl, other.mongodbUrl, other.redisUrl]).not.toContain(stack.apiUrl);
+  const schema = z.object({ requests: z.object({ nodes: z.array(z.unknown()) }) });
+  const { requests } = await graphql(other.apiUrl, { query: "{ requests { nodes { requestId } } }", schema });
+  expect(requests.nodes).toEqual([]);
+}, 60_000);
+
+test("a stack that cannot start says which service failed and why, and leaves nothing running", async () => {
+  const dir = folder();
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const said: string[] = [];
+  const starting = startStack({
+    dataDir: dir,
+    env,
+    settings: { planner: { LOG_LEVEL: "loud" } },
+    say: (line) => void said.push(line),
+  });
+  await expect(starting).rejects.toThrow(/planner exited with code 1.*LOG_LEVEL/s);
+  const [port] = /(?<="port":)\d+/.exec(readFileSync(join(dir, "logs", "mongo.log"), "utf8")) ?? [];
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, { serverSelectionTimeoutMS: 200 });
+  await expect(client.db().command({ ping: 1 })).rejects.toThrow();
+  await client.close();
+}, 60_000);
+
+test("npm run demo works twice in a row in the same folder, starting empty each time", async () => {
+  const cwd = folder();
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  for (const _run of [1, 2]) {
+    const child = spawn(process.execPath, [DEMO], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+    const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+    expect(output).toMatch(/createBlog {2}COMPLETED/);
+    expect(code).toBe(0);
+  }
+}, 90_000);
+
+// The shell reads the line and hands its words to a function: the test needs no curl, and sees what curl would get.
+test("npm start prints a curl line that works, and Ctrl-C stops everything", async () => {
+  const cwd = folder();
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const port = String(await freePort());
+  const child = spawn(process.execPath, [START], {
+    cwd,
+    env: { ...env, PORT: port },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let output = "";
+  for await (const chunk of child.stdout) {
+    output += String(chunk);
+    if (output.includes("Ctrl-C stops everything")) break;
+  }
+  const curl = /^ {2}(curl .*)$/m.exec(output)?.[1] ?? "";
+  const shell = spawn("sh", ["-c", `curl() { printf '%s\\0' "$@"; }; ${curl}`], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [, url = "", , header = "", , body = ""] = (await text(shell.stdout)).split("\0");
+  const [name = "", value = ""] = header.split(": ");
+  const response = await fetch(url, { method: "POST", headers: { [name]: value }, body });
+  expect(await response.text()).toMatch(/"requestId":"req_.*"toolOrder":\["createAuthor","createBlog"\]/);
+  child.kill("SIGINT");
+  const [code] = await once(child, "exit");
+  expect(code).toBe(130);
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow();
+}, 90_000);
