@@ -2,7 +2,7 @@
 // Plain JavaScript without dependencies, because it runs before anything is installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -33,6 +33,36 @@ function run(command, args, { isQuiet = false } = {}) {
   process.exit(result.status ?? 1);
 }
 
+/** One preparation at a time: `npm start` and `npm run demo` may be typed side by side. A holder that died is replaced. */
+function holdLock() {
+  const file = join(root, ".data", "prepare.pid");
+  mkdirSync(dirname(file), { recursive: true });
+  for (let isTold = false; ; isTold = true) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: "wx" });
+      process.on("exit", () => rmSync(file, { force: true }));
+      return;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    if (!isRunning(file)) rmSync(file, { force: true });
+    else if (!isTold) console.log("Waiting for another preparation of this folder to end ...");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+}
+
+/** Whether the process named in a file runs. A file that is gone or still empty counts as held: the next look decides. */
+function isRunning(file) {
+  try {
+    const pid = Number(readFileSync(file, "utf8"));
+    if (pid > 0) process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code !== "ESRCH";
+  }
+}
+
+holdLock();
 const lockHash = createHash("sha256")
   .update(readFileSync(join(root, "package-lock.json")))
   .digest("hex");
