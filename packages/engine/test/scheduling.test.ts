@@ -73,7 +73,7 @@ function checkDependencies(run: Simulation, { dependencies }: Shape) {
 /** The slow, obvious scheduler: at every end, starts every step that may start, longest remaining path first. */
 function listSchedule(plan: Shape, weights: readonly number[]) {
   const count = plan.dependencies.length;
-  const rank = new Array<number>(count).fill(0);
+  const rank = Array.from({ length: count }, () => 0);
   for (let index = count - 1; index >= 0; index--) {
     const after = plan.dependencies.flatMap((list, other) =>
       list.includes(index) ? [rank[other] ?? 0] : [],
@@ -81,8 +81,8 @@ function listSchedule(plan: Shape, weights: readonly number[]) {
     rank[index] = (weights[index] ?? 1) + Math.max(0, ...after);
   }
   const order = rank.map((_, index) => index).sort((a, b) => (rank[b] ?? 0) - (rank[a] ?? 0) || a - b);
-  const end = new Array<number | undefined>(count).fill(undefined);
-  const start = new Array<number | undefined>(count).fill(undefined);
+  const end = Array.from<number | undefined>({ length: count });
+  const start = Array.from<number | undefined>({ length: count });
   for (let now = 0; ; ) {
     const isRunning = (index: number) => start[index] !== undefined && (end[index] ?? 0) > now;
     for (const index of order) {

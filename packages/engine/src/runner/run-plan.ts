@@ -25,7 +25,10 @@ import type { RunEvent } from "./run-event.ts";
 
 /** How a plan is run in memory. */
 export interface RunPlanOptions {
-  /** The catalogue: names, input schemas, annotations and contracts. */
+  /**
+   * The catalogue: names, input schemas, annotations and contracts. A descriptor that names no `server` is the program's own
+   * word and trusted unless it says otherwise.
+   */
   tools: readonly ToolDescriptor[];
   /** Makes one call. An exception or an MCP result with `isError` is a failure; see README for what an exception may say. */
   callTool: CallTool;
@@ -77,9 +80,10 @@ export interface RunResult {
  * @throws {PlanInvalidError} before any call, with all diagnostics
  */
 export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<RunResult> {
-  const { tools, policy, limits } = options;
+  const { policy, limits } = options;
+  const tools = options.tools.map(trustOwn);
   const parsed = parsePlan(plan, {
-    tools: [...tools],
+    tools,
     ...(policy ? { policy } : {}),
     ...(limits ? { limits } : {}),
   });
@@ -92,6 +96,11 @@ export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<R
     outputs: finish.outputs,
     ...(finish.error ? { error: finish.error } : {}),
   };
+}
+
+function trustOwn(tool: ToolDescriptor): ToolDescriptor {
+  const isOwn = tool.server === undefined && tool.trusted === undefined;
+  return isOwn ? { ...tool, trusted: true } : tool;
 }
 
 type Finish = Extract<Command, { type: "finish" }>;

@@ -15,7 +15,7 @@ import type { StepRecord } from "../protocol.ts";
 import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/graph.ts";
 import { Heap } from "../schedule/heap.ts";
 import { precedes } from "../schedule/places.ts";
-import type { EngineState, StepNode, ToolSlot, Unit } from "./engine-state.ts";
+import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "./engine-state.ts";
 import { publishOutput } from "./outputs.ts";
 import { createCaller, createUnit } from "./units.ts";
 
@@ -200,6 +200,8 @@ function groupRecords(records: readonly StepRecord[]) {
   return { stepRecords, itemRecords };
 }
 
+const byPosition = (a: Caller, b: Caller) => a.position < b.position;
+
 class Node implements StepNode {
   readonly index: number;
   readonly step: Step;
@@ -208,7 +210,7 @@ class Node implements StepNode {
   readonly unit: Unit;
   readonly dependencies: StepNode[] = [];
   readonly dependents: StepNode[] = [];
-  readonly callers: StepNode["callers"] = new Heap((a, b) => a.position < b.position);
+  readonly callers: StepNode["callers"] = new Heap(byPosition);
   unmet = 0;
   final = false;
   admitted = false;
