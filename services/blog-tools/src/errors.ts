@@ -5,6 +5,14 @@ export abstract class ToolRefusal<Facts extends object = object> extends CodedEr
   readonly retryable = false;
 }
 
+/** Arguments that do not fit the tool's input schema. Names every problem. */
+export class ArgumentsInvalidError extends ToolRefusal<{ tool: string; problems: string[] }> {
+  readonly code = "ARGUMENTS_INVALID";
+  constructor(tool: string, problems: string[]) {
+    super(`Invalid arguments for ${tool}: ${problems.join("; ")}`, { tool, problems });
+  }
+}
+
 /** An id that no document can have. */
 export class IdInvalidError extends ToolRefusal<{ field: string; value: string }> {
   readonly code = "ID_INVALID";
@@ -41,7 +49,7 @@ export class NothingToUpdateError extends ToolRefusal<{ fields: readonly string[
   }
 }
 
-/** The idempotency key belongs to a call with another tool or other arguments. */
+/** The idempotency key belongs to a call of this tool with other arguments. */
 export class KeyReusedError extends ToolRefusal<{ tool: string }> {
   readonly code = "KEY_REUSED";
   constructor(tool: string) {
@@ -62,17 +70,5 @@ export class CursorInvalidError extends ToolRefusal {
   readonly code = "CURSOR_INVALID";
   constructor() {
     super("The cursor is not one that this list gave", {});
-  }
-}
-
-/** MongoDB runs without a replica set, and so without transactions. */
-export class ReplicaSetRequiredError extends CodedError {
-  readonly code = "REPLICA_SET_REQUIRED";
-  readonly retryable = false;
-  constructor() {
-    super(
-      "MongoDB must run as a replica set (one member is enough): effects are written in transactions",
-      {},
-    );
   }
 }

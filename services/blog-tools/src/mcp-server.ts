@@ -1,6 +1,7 @@
-import { type CallToolResult, McpServer } from "@modelcontextprotocol/server";
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import type { BlogDatabase } from "./database.ts";
-import { ToolRefusal } from "./errors.ts";
+import { ArgumentsInvalidError, ToolRefusal } from "./errors.ts";
 import { idempotencyKeyOf } from "./once.ts";
 import { allTools } from "./tools/all-tools.ts";
 import type { BlogTool } from "./tools/blog-tool.ts";
@@ -15,9 +16,20 @@ export interface BlogServerOptions {
   onError: (error: unknown, tool: string) => void;
 }
 
-/** An MCP server that offers all tools; one for each connection or request. */
-export function createBlogServer({ database, onError }: BlogServerOptions): McpServer {
-  const server = new McpServer(
+const JSON_SCHEMA = z.looseObject({ type: z.literal("object"), required: z.array(z.string()).optional() });
+const toolsByName = new Map(allTools.map((tool) => [tool.name, tool]));
+/** As `tools/list` gives them; made once, for there is a server for each request. */
+const listedTools = allTools.map(toListedTool);
+
+/**
+ * An MCP server that offers all tools; one for each connection or request.
+ *
+ * The lower of the SDK's two servers, because the upper one turns every failure into a result of the tool. Here what the tool
+ * refuses is such a result, and nothing has changed; a failure of MongoDB is a protocol error (-32603), after which nobody
+ * knows whether something has changed, and a repeat with the same idempotency key finds out.
+ */
+export function createBlogServer({ database, onError }: BlogServerOptions): Server {
+  const server = new Server(
     { name: "blog-tools", title: "Blog tools", version: "0.1.0" },
     {
       capabilities: { tools: { listChanged: false } },
@@ -25,39 +37,47 @@ export function createBlogServer({ database, onError }: BlogServerOptions): McpS
         "Authors write blogs; comments and pictures belong to blogs. Create tools return the new thing with its _id.",
     },
   );
-  for (const tool of allTools) {
-    server.registerTool(
-      tool.name,
-      {
-        title: tool.title,
-        description: tool.description,
-        inputSchema: tool.input,
-        outputSchema: tool.output,
-        annotations: { title: tool.title, ...tool.annotations },
-        _meta: { [CONTRACT_META]: tool.contract },
-      },
-      (input, context) => callTool(tool, input, context.mcpReq._meta, { database, onError }),
-    );
-  }
+  server.setRequestHandler("tools/list", () => ({ tools: listedTools }));
+  server.setRequestHandler("tools/call", async ({ params }): Promise<CallToolResult> => {
+    const tool = toolsByName.get(params.name);
+    if (tool === undefined) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
+    }
+    try {
+      const input = parseArguments(tool, params.arguments ?? {});
+      const output = await tool.run(input, { database, key: idempotencyKeyOf(params._meta) });
+      return { structuredContent: output, content: [{ type: "text", text: JSON.stringify(output) }] };
+    } catch (error) {
+      if (error instanceof ToolRefusal) {
+        return { isError: true, content: [{ type: "text", text: error.message }] };
+      }
+      onError(error, tool.name);
+      const message = `${tool.name} failed for an internal reason; whether it changed anything is not known`;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, message);
+    }
+  });
   return server;
 }
 
-async function callTool(
-  tool: BlogTool,
-  input: unknown,
-  meta: Record<string, unknown> | undefined,
-  { database, onError }: BlogServerOptions,
-): Promise<CallToolResult> {
-  try {
-    const output = await tool.run(input, { database, key: idempotencyKeyOf(meta) });
-    return { structuredContent: output, content: [{ type: "text", text: JSON.stringify(output) }] };
-  } catch (error) {
-    if (error instanceof ToolRefusal) return refusal(error.message);
-    onError(error, tool.name);
-    return refusal(`${tool.name} failed for an internal reason; nothing is known to have changed`);
-  }
+function parseArguments(tool: BlogTool, given: Record<string, unknown>): unknown {
+  const parsed = tool.input.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message, code }) => {
+    const field = path.join(".");
+    const isMissing = code === "invalid_type" && path.length === 1 && !Object.hasOwn(given, field);
+    return `${field === "" ? "" : `${field}: `}${isMissing ? "is missing" : message}`;
+  });
+  throw new ArgumentsInvalidError(tool.name, problems);
 }
 
-function refusal(text: string): CallToolResult {
-  return { isError: true, content: [{ type: "text", text }] };
+function toListedTool({ name, title, description, input, output, annotations, contract }: BlogTool) {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: JSON_SCHEMA.parse(z.toJSONSchema(input, { io: "input" })),
+    outputSchema: JSON_SCHEMA.parse(z.toJSONSchema(output)),
+    annotations: { title, ...annotations },
+    _meta: { [CONTRACT_META]: contract },
+  };
 }

@@ -1,25 +1,31 @@
 import { createHash } from "node:crypto";
-import { type ClientSession, MongoServerError } from "mongodb";
-import type { BlogDatabase } from "./database.ts";
+import {
+  type Collection,
+  type Filter,
+  MongoServerError,
+  type OptionalUnlessRequiredId,
+  type UpdateFilter,
+} from "mongodb";
+import type { StoredDocument } from "./documents.ts";
 import { KeyInvalidError, KeyReusedError } from "./errors.ts";
 
 /** Where callers put the idempotency key: in the `_meta` of the call. */
 export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
 
-/** A change of data, made ready so that its answer is known before it is made. */
-export interface Change<Result extends object> {
-  /** What the call answers when the change is made. */
-  result: Result;
-  /** Makes the change inside the transaction; throws when it must not be made. */
-  apply(session: ClientSession): Promise<unknown>;
-}
-
-/** Who asks for a change. */
-export interface ChangeCall {
+/** Who asks for something new. */
+export interface CreateCall {
   tool: string;
   arguments: object;
-  /** Absent: the change is made each time it is asked for. */
+  /** Absent: each call creates something. */
   key: string | undefined;
+}
+
+/** What a call creates, made ready so that its answer is known before. */
+export interface NewDocument<T extends StoredDocument, Result extends object> {
+  document: T;
+  result: Result;
+  /** Throws when it must not be created. */
+  check?: (() => Promise<unknown>) | undefined;
 }
 
 /** The idempotency key of a call, from its `_meta`. @throws {KeyInvalidError} */
@@ -31,40 +37,50 @@ export function idempotencyKeyOf(meta: Record<string, unknown> | undefined): str
 }
 
 /**
- * Makes a change, at most once for each key.
+ * Creates a document, at most once for each key, and gives what the first call answered.
  *
- * The record of the key, with the answer, is written in the transaction that makes the change. So a crash at any point
- * leaves both or neither, of concurrent calls with one key one commits and the others find its record, and a repeat gets
- * the first answer even after the thing was changed or deleted.
- * @throws {KeyReusedError} when the key belongs to another call
+ * The key and the answer are part of the document, under a unique index. So a crash at any point leaves both or neither, of
+ * concurrent calls with one key one inserts and the others find it, and a repeat gets the first answer even after the
+ * document was changed or deleted. No transaction is needed, which would block repeats for a minute after a crash.
+ * @throws {KeyReusedError} when the key belongs to a call with other arguments
  */
-export async function changeOnce<Result extends object>(
-  database: BlogDatabase,
-  call: ChangeCall,
-  prepare: () => Change<Result>,
+export async function createOnce<T extends StoredDocument, Result extends object>(
+  collection: Collection<T>,
+  call: CreateCall,
+  { document, result, check }: NewDocument<T, Result>,
 ): Promise<Result> {
   const { key, tool } = call;
-  const change = prepare();
   if (key === undefined) {
-    await database.transaction((session) => change.apply(session));
-    return change.result;
+    await check?.();
+    await collection.insertOne(document as OptionalUnlessRequiredId<T>);
+    return result;
   }
   const argumentsHash = createHash("sha256").update(canonicalText(call.arguments)).digest("hex");
+  const creation = { key, argumentsHash, result, repeats: 0 };
   try {
-    await database.transaction(async (session) => {
-      const result = Object.fromEntries(Object.entries(change.result));
-      const createdAt = new Date();
-      await database.effects.insertOne({ _id: key, tool, argumentsHash, result, createdAt }, { session });
-      await change.apply(session);
-    });
-    return change.result;
+    await check?.();
+    await collection.insertOne({ ...document, creation } as OptionalUnlessRequiredId<T>);
+    return result;
   } catch (error) {
-    if (!isDuplicateKey(error, "_id")) throw error;
-    const first = await database.effects.findOne({ _id: key });
-    if (first === null) throw error;
-    if (first.tool !== tool || first.argumentsHash !== argumentsHash) throw new KeyReusedError(first.tool);
+    // Whatever stands in the way now (the key, an email that is taken: by the first call): the first answer counts.
+    const first = await findFirst(collection, key);
+    if (first === undefined) throw error;
+    if (first.argumentsHash !== argumentsHash) throw new KeyReusedError(tool);
     return first.result as Result;
   }
+}
+
+/**
+ * The creation under this key, durable when it returns: the insert that came first may not be yet, and waiting for a
+ * write after it is waiting for both.
+ */
+async function findFirst<T extends StoredDocument>(collection: Collection<T>, key: string) {
+  const found = await collection.findOneAndUpdate(
+    { "creation.key": key } as unknown as Filter<T>,
+    { $inc: { "creation.repeats": 1 } } as unknown as UpdateFilter<T>,
+    { returnDocument: "after" },
+  );
+  return found?.creation;
 }
 
 /** True for a violation of the unique index over this field. */

@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -23,6 +24,25 @@ export function serviceCommand(...args: string[]): { command: string; args: stri
     command: process.execPath,
     args: ["--import", loader, "-C", "@planwright/source", main, ...args],
   };
+}
+
+/** The service as a process of its own, over HTTP at a free port. */
+export async function startService(mongodbUrl: string): Promise<{ url: string; child: ChildProcess }> {
+  const { command, args } = serviceCommand();
+  const env = { ...process.env, MONGODB_URL: mongodbUrl, PORT: "0", LOG_LEVEL: "info" };
+  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const url = await new Promise<string>((resolve, reject) => {
+    let log = "";
+    const read = (chunk: Buffer) => {
+      log += chunk.toString();
+      const found = /http:\/\/[\d.:]+\/mcp/.exec(log);
+      if (found !== null) resolve(found[0]);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("exit", () => reject(new TypeError(log)));
+  });
+  return { url, child };
 }
 
 /** A client of the newest protocol over streamable HTTP. */

@@ -1,31 +1,17 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
 import { testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openBlogDatabase } from "../src/database.ts";
-import { connectOverHttp, serviceCommand } from "./blog-client.ts";
+import { connectOverHttp, startService } from "./blog-client.ts";
 
 let child: ChildProcess;
 let url: string;
 const { mongodbUrl } = testServers();
 
 beforeAll(async () => {
-  const { command, args } = serviceCommand();
-  const env = { ...process.env, MONGODB_URL: mongodbUrl, PORT: "0", LOG_LEVEL: "info" };
-  const started = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-  child = started;
-  url = await new Promise<string>((resolve, reject) => {
-    let log = "";
-    const read = (chunk: Buffer) => {
-      log += chunk.toString();
-      const found = /http:\/\/[\d.:]+\/mcp/.exec(log);
-      if (found !== null) resolve(found[0]);
-    };
-    started.stdout.on("data", read);
-    started.stderr.on("data", read);
-    started.once("exit", () => reject(new TypeError(log)));
-  });
+  ({ url, child } = await startService(mongodbUrl));
 });
 afterAll(() => child.kill("SIGKILL"));
 

@@ -2,10 +2,10 @@ import { ObjectId } from "mongodb";
 import { z } from "zod";
 import type { AuthorDocument } from "../documents.ts";
 import { EmailTakenError } from "../errors.ts";
-import { changeOnce, isDuplicateKey } from "../once.ts";
+import { createOnce, isDuplicateKey } from "../once.ts";
 import { type BlogTool, CREATES, DELETES, defineTool, READS, UPDATES } from "./blog-tool.ts";
 import { deleteById, getById, updateById } from "./documents-by-id.ts";
-import { DeletedSchema, emailField, idField, nameField, outputFields, parseId } from "./fields.ts";
+import { DeletedSchema, emailField, idField, nameField, outputFields } from "./fields.ts";
 import { findPage, pageInput, pageOutput } from "./pages.ts";
 
 const AuthorSchema = z.object({
@@ -37,16 +37,11 @@ export const authorTools: readonly BlogTool[] = [
     input: createInput,
     output: AuthorSchema,
     run: async (input, { database, key }) => {
+      const now = new Date();
+      const document: AuthorDocument = { _id: new ObjectId(), ...input, createdAt: now, updatedAt: now };
       const call = { tool: "createAuthor", arguments: input, key };
-      return await changeOnce(database, call, () => {
-        const now = new Date();
-        const author: AuthorDocument = { _id: new ObjectId(), ...input, createdAt: now, updatedAt: now };
-        return {
-          result: toAuthor(author),
-          apply: (session) =>
-            refuseTakenEmail(input.email, () => database.authors.insertOne(author, { session })),
-        };
-      });
+      const created = { document, result: toAuthor(document) };
+      return await refuseTakenEmail(input.email, () => createOnce(database.authors, call, created));
     },
   }),
   defineTool({
@@ -77,13 +72,7 @@ export const authorTools: readonly BlogTool[] = [
     ...DELETES,
     input: z.strictObject({ authorId: idField("The _id of the author") }),
     output: DeletedSchema,
-    run: async (input, { database, key }) => {
-      const _id = parseId("authorId", input.authorId);
-      return await changeOnce(database, { tool: "deleteAuthor", arguments: input, key }, () => ({
-        result: { _id: _id.toHexString(), deleted: true as const },
-        apply: (session) => deleteById(database.authors, "author", _id, session),
-      }));
-    },
+    run: async ({ authorId }, { database, key }) => deleteById(database.authors, "author", authorId, key),
   }),
   defineTool({
     name: "listAuthors",

@@ -18,7 +18,10 @@ export interface BlogTool {
   output: z.ZodObject;
   annotations: ToolAnnotations;
   contract: ContractDeclaration;
-  /** @throws {ToolRefusal} when the call is refused; nothing was changed */
+  /**
+   * @param input - as the input schema parsed it
+   * @throws {ToolRefusal} when the call is refused; nothing was changed
+   */
   run(input: unknown, context: ToolContext): Promise<Record<string, unknown>>;
 }
 
@@ -31,11 +34,11 @@ type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = Omit<
   run(input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>;
 };
 
-/** Ties the types of a tool's schemas to its work. */
+/** Ties the types of a tool's schemas to its work: `run` gets what `input` parsed. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   tool: Definition<Input, Output>,
 ): BlogTool {
-  return { ...tool, run: (input, context) => tool.run(tool.input.parse(input), context) };
+  return { ...tool, run: (input, context) => tool.run(input as z.output<Input>, context) };
 }
 
 /** Creates something new each time, but only once for each idempotency key. */

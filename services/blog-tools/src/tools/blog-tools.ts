@@ -1,9 +1,9 @@
 import { ObjectId } from "mongodb";
 import { z } from "zod";
 import type { BlogDocument } from "../documents.ts";
-import { changeOnce } from "../once.ts";
+import { createOnce } from "../once.ts";
 import { type BlogTool, CREATES, DELETES, defineTool, READS, UPDATES } from "./blog-tool.ts";
-import { deleteById, getById, requireById, updateById } from "./documents-by-id.ts";
+import { deleteAll, deleteById, getById, requireById, updateById } from "./documents-by-id.ts";
 import { contentField, DeletedSchema, idField, nameField, outputFields, parseId } from "./fields.ts";
 import { findPage, pageInput, pageOutput } from "./pages.ts";
 
@@ -39,22 +39,14 @@ export const blogTools: readonly BlogTool[] = [
     output: BlogSchema,
     run: async (input, { database, key }) => {
       const authorId = parseId("authorId", input.authorId);
-      return await changeOnce(database, { tool: "createBlog", arguments: input, key }, () => {
-        const now = new Date();
-        const blog: BlogDocument = {
-          _id: new ObjectId(),
-          ...input,
-          authorId,
-          createdAt: now,
-          updatedAt: now,
-        };
-        return {
-          result: toBlog(blog),
-          apply: async (session) => {
-            await requireById(database.authors, "author", authorId, session);
-            await database.blogs.insertOne(blog, { session });
-          },
-        };
+      const now = new Date();
+      const dates = { createdAt: now, updatedAt: now };
+      const document: BlogDocument = { _id: new ObjectId(), ...input, authorId, ...dates };
+      const call = { tool: "createBlog", arguments: input, key };
+      return await createOnce(database.blogs, call, {
+        document,
+        result: toBlog(document),
+        check: () => requireById(database.authors, "author", authorId),
       });
     },
   }),
@@ -85,15 +77,11 @@ export const blogTools: readonly BlogTool[] = [
     input: z.strictObject({ blogId: idField("The _id of the blog") }),
     output: DeletedSchema,
     run: async (input, { database, key }) => {
-      const _id = parseId("blogId", input.blogId);
-      return await changeOnce(database, { tool: "deleteBlog", arguments: input, key }, () => ({
-        result: { _id: _id.toHexString(), deleted: true as const },
-        apply: async (session) => {
-          await deleteById(database.blogs, "blog", _id, session);
-          await database.comments.deleteMany({ blogId: _id }, { session });
-          await database.pictures.deleteMany({ blogId: _id }, { session });
-        },
-      }));
+      const blogId = parseId("blogId", input.blogId);
+      const answer = await deleteById(database.blogs, "blog", input.blogId, key);
+      // After the blog, so that nothing can be added to it any more; a repeat with the same key comes here again.
+      await Promise.all([deleteAll(database.comments, { blogId }), deleteAll(database.pictures, { blogId })]);
+      return answer;
     },
   }),
   defineTool({

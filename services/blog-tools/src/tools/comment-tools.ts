@@ -1,7 +1,7 @@
 import { ObjectId } from "mongodb";
 import { z } from "zod";
 import type { CommentDocument } from "../documents.ts";
-import { changeOnce } from "../once.ts";
+import { createOnce } from "../once.ts";
 import { type BlogTool, CREATES, DELETES, defineTool, READS } from "./blog-tool.ts";
 import { deleteById, getById, requireById } from "./documents-by-id.ts";
 import { contentField, DeletedSchema, idField, outputFields, parseId } from "./fields.ts";
@@ -34,19 +34,18 @@ export const commentTools: readonly BlogTool[] = [
     run: async (input, { database, key }) => {
       const blogId = parseId("blogId", input.blogId);
       const authorId = parseId("authorId", input.authorId);
-      return await changeOnce(database, { tool: "createComment", arguments: input, key }, () => {
-        const now = new Date();
-        const { content } = input;
-        const dates = { createdAt: now, updatedAt: now };
-        const comment: CommentDocument = { _id: new ObjectId(), blogId, authorId, content, ...dates };
-        return {
-          result: toComment(comment),
-          apply: async (session) => {
-            await requireById(database.blogs, "blog", blogId, session);
-            await requireById(database.authors, "author", authorId, session);
-            await database.comments.insertOne(comment, { session });
-          },
-        };
+      const now = new Date();
+      const { content } = input;
+      const dates = { createdAt: now, updatedAt: now };
+      const document: CommentDocument = { _id: new ObjectId(), blogId, authorId, content, ...dates };
+      const call = { tool: "createComment", arguments: input, key };
+      return await createOnce(database.comments, call, {
+        document,
+        result: toComment(document),
+        check: async () => {
+          await requireById(database.blogs, "blog", blogId);
+          await requireById(database.authors, "author", authorId);
+        },
       });
     },
   }),
@@ -67,13 +66,7 @@ export const commentTools: readonly BlogTool[] = [
     ...DELETES,
     input: z.strictObject({ commentId: idField("The _id of the comment") }),
     output: DeletedSchema,
-    run: async (input, { database, key }) => {
-      const _id = parseId("commentId", input.commentId);
-      return await changeOnce(database, { tool: "deleteComment", arguments: input, key }, () => ({
-        result: { _id: _id.toHexString(), deleted: true as const },
-        apply: (session) => deleteById(database.comments, "comment", _id, session),
-      }));
-    },
+    run: async ({ commentId }, { database, key }) => deleteById(database.comments, "comment", commentId, key),
   }),
   defineTool({
     name: "listCommentsByBlog",

@@ -1,27 +1,28 @@
-import type { ClientSession, Collection, Document, Filter, MatchKeysAndValues, ObjectId } from "mongodb";
+import type { Collection, Document, Filter, MatchKeysAndValues, ObjectId } from "mongodb";
+import type { StoredDocument } from "../documents.ts";
 import { NotFoundError, NothingToUpdateError } from "../errors.ts";
 import { parseId } from "./fields.ts";
-
-/** What these functions need of a document. */
-type Identified = Document & { _id: ObjectId; updatedAt: Date };
 
 /** Names of things, as refusals spell them. */
 export type Thing = "author" | "blog" | "comment" | "picture";
 
+/** Matches documents that are not deleted. */
+export const ALIVE = { deletion: { $exists: false } } as const;
+
 /** The document with this id. @throws {IdInvalidError | NotFoundError} */
-export async function getById<T extends Identified>(
+export async function getById<T extends StoredDocument>(
   collection: Collection<T>,
   thing: Thing,
   id: string,
 ): Promise<T> {
   const _id = parseId(`${thing}Id`, id);
-  const found = await collection.findOne({ _id } as Filter<T>);
+  const found = await collection.findOne({ _id, ...ALIVE } as unknown as Filter<T>);
   if (found === null) throw new NotFoundError(thing, id);
   return found as T;
 }
 
 /** Sets the fields that are given. @throws {IdInvalidError | NotFoundError | NothingToUpdateError} */
-export async function updateById<T extends Identified>(
+export async function updateById<T extends StoredDocument>(
   collection: Collection<T>,
   thing: Thing,
   id: string,
@@ -32,7 +33,7 @@ export async function updateById<T extends Identified>(
   if (Object.keys(given).length === 0) throw new NothingToUpdateError(Object.keys(fields));
   const changes = { ...given, updatedAt: new Date() } as unknown as MatchKeysAndValues<T>;
   const updated = await collection.findOneAndUpdate(
-    { _id } as Filter<T>,
+    { _id, ...ALIVE } as unknown as Filter<T>,
     { $set: changes },
     { returnDocument: "after" },
   );
@@ -40,25 +41,52 @@ export async function updateById<T extends Identified>(
   return updated as T;
 }
 
-/** Deletes inside a transaction. @throws {NotFoundError} when it is not there */
-export async function deleteById<T extends Identified>(
+/**
+ * Deletes; a repeat with the same key finds it done. What is left holds no data, only the answers to repeats.
+ * @throws {IdInvalidError | NotFoundError}
+ */
+export async function deleteById<T extends StoredDocument>(
   collection: Collection<T>,
   thing: Thing,
-  _id: ObjectId,
-  session: ClientSession,
+  id: string,
+  key: string | undefined,
+): Promise<{ _id: string; deleted: true }> {
+  const _id = parseId(`${thing}Id`, id);
+  const { modifiedCount } = await collection.updateOne(
+    { _id, ...ALIVE } as unknown as Filter<T>,
+    toDeleted(key ?? null),
+  );
+  if (modifiedCount === 0) {
+    const repeated =
+      key === undefined
+        ? null
+        : await collection.findOne({ _id, "deletion.key": key } as unknown as Filter<T>);
+    if (repeated === null) throw new NotFoundError(thing, _id.toHexString());
+  }
+  return { _id: _id.toHexString(), deleted: true };
+}
+
+/** Deletes all that match. */
+export async function deleteAll<T extends StoredDocument>(
+  collection: Collection<T>,
+  filter: Document,
 ): Promise<void> {
-  const { deletedCount } = await collection.deleteOne({ _id } as Filter<T>, { session });
-  if (deletedCount === 0) throw new NotFoundError(thing, _id.toHexString());
+  await collection.updateMany({ ...filter, ...ALIVE } as unknown as Filter<T>, toDeleted(null));
+}
+
+function toDeleted(key: string | null): Document[] {
+  const deletion = { key, at: new Date() };
+  return [{ $replaceWith: { _id: "$_id", creation: "$creation", deletion: { $literal: deletion } } }];
 }
 
 /** Refuses when nothing has this id. @throws {NotFoundError} */
-export async function requireById<T extends Identified>(
+export async function requireById<T extends StoredDocument>(
   collection: Collection<T>,
   thing: Thing,
   _id: ObjectId,
-  session?: ClientSession,
 ): Promise<void> {
-  const options = { projection: { _id: 1 }, ...(session ? { session } : {}) };
-  const found = await collection.findOne({ _id } as Filter<T>, options);
+  const found = await collection.findOne({ _id, ...ALIVE } as unknown as Filter<T>, {
+    projection: { _id: 1 },
+  });
   if (found === null) throw new NotFoundError(thing, _id.toHexString());
 }

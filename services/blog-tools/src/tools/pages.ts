@@ -2,6 +2,7 @@ import type { Collection, Document, Filter } from "mongodb";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
 import { CursorInvalidError } from "../errors.ts";
+import { ALIVE } from "./documents-by-id.ts";
 
 /** Arguments of a list tool. */
 export const pageInput = {
@@ -27,7 +28,7 @@ export async function findPage<T extends Document & { _id: ObjectId }>(
 ): Promise<{ items: T[]; count: number; nextCursor: string | null }> {
   const after = page.cursor === undefined ? {} : { _id: { $gt: parseCursor(page.cursor) } };
   const found = await collection
-    .find({ ...filter, ...after } as Filter<T>)
+    .find({ ...filter, ...after, ...ALIVE } as unknown as Filter<T>)
     .sort({ _id: 1 })
     .limit(page.limit + 1)
     .toArray();

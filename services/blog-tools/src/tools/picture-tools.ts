@@ -1,7 +1,7 @@
 import { ObjectId } from "mongodb";
 import { z } from "zod";
 import type { PictureDocument } from "../documents.ts";
-import { changeOnce } from "../once.ts";
+import { createOnce } from "../once.ts";
 import { type BlogTool, CREATES, DELETES, defineTool, READS } from "./blog-tool.ts";
 import { deleteById, getById, requireById } from "./documents-by-id.ts";
 import { DeletedSchema, idField, nameField, outputFields, parseId, urlField } from "./fields.ts";
@@ -33,18 +33,15 @@ export const pictureTools: readonly BlogTool[] = [
     output: PictureSchema,
     run: async (input, { database, key }) => {
       const blogId = parseId("blogId", input.blogId);
-      return await changeOnce(database, { tool: "createPicture", arguments: input, key }, () => {
-        const now = new Date();
-        const { url, caption = null } = input;
-        const dates = { createdAt: now, updatedAt: now };
-        const picture: PictureDocument = { _id: new ObjectId(), blogId, url, caption, ...dates };
-        return {
-          result: toPicture(picture),
-          apply: async (session) => {
-            await requireById(database.blogs, "blog", blogId, session);
-            await database.pictures.insertOne(picture, { session });
-          },
-        };
+      const now = new Date();
+      const { url, caption = null } = input;
+      const dates = { createdAt: now, updatedAt: now };
+      const document: PictureDocument = { _id: new ObjectId(), blogId, url, caption, ...dates };
+      const call = { tool: "createPicture", arguments: input, key };
+      return await createOnce(database.pictures, call, {
+        document,
+        result: toPicture(document),
+        check: () => requireById(database.blogs, "blog", blogId),
       });
     },
   }),
@@ -65,13 +62,7 @@ export const pictureTools: readonly BlogTool[] = [
     ...DELETES,
     input: z.strictObject({ pictureId: idField("The _id of the picture") }),
     output: DeletedSchema,
-    run: async (input, { database, key }) => {
-      const _id = parseId("pictureId", input.pictureId);
-      return await changeOnce(database, { tool: "deletePicture", arguments: input, key }, () => ({
-        result: { _id: _id.toHexString(), deleted: true as const },
-        apply: (session) => deleteById(database.pictures, "picture", _id, session),
-      }));
-    },
+    run: async ({ pictureId }, { database, key }) => deleteById(database.pictures, "picture", pictureId, key),
   }),
   defineTool({
     name: "listPicturesByBlog",
