@@ -8,6 +8,8 @@ const config = (more: object = {}) => {
 };
 const read = (listed: unknown[], more: object = {}) => readListedTools("s", config(more), listed);
 const inputSchema = { type: "object" };
+const deep = (levels: number) =>
+  JSON.parse(`${'{"type":"object","not":'.repeat(levels)}{}${"}".repeat(levels)}`);
 
 test("a tool keeps what its server says, with where it comes from", () => {
   const tool = {
@@ -41,6 +43,7 @@ test.each([
   ["a name with a space", { name: "a b", inputSchema }],
   ["a name with a slash", { name: "a/b", inputSchema }],
   ["a name that is too long", { name: "a".repeat(129), inputSchema }],
+  ["a schema that is nested too deep", { name: "t", inputSchema: deep(5_000) }],
   ["no input schema", { name: "t" }],
   ["an input schema that is not one of an object", { name: "t", inputSchema: { type: "string" } }],
   ["an output schema that is no schema", { name: "t", inputSchema, outputSchema: "x" }],

@@ -117,8 +117,10 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
 
 function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedCall): Failure {
   if (isUnknownTool(error, ownName)) return notFound(tool);
-  const effect = NOT_LOOKED_AT.includes(error.code) ? "none" : "reported";
   const message = `${tool}: ${error.message.slice(0, 2_000)}`;
+  // A server that failed inside may have failed after the effect.
+  if (error.code === ProtocolErrorCode.InternalError) return failed("TOOL_FAILED", message, "unknown", true);
+  const effect = NOT_LOOKED_AT.includes(error.code) ? "none" : "reported";
   const data = JsonValueSchema.safeParse(error.data);
   return failed("TOOL_FAILED", message, effect, false, undefined, data.success ? data.data : undefined);
 }

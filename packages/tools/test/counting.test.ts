@@ -114,8 +114,14 @@ describe("what became of a call", () => {
       1,
     ],
     [
-      "a JSON-RPC error is reported",
+      "an internal error of the server is unknown: it may have come after the effect",
       { type: "protocol-error", code: -32_603 },
+      { effect: "unknown", error: { code: "TOOL_FAILED", retryable: true } },
+      0,
+    ],
+    [
+      "another JSON-RPC error is reported",
+      { type: "protocol-error", code: -32_042 },
       { effect: "reported", error: { code: "TOOL_FAILED", retryable: false } },
       0,
     ],
