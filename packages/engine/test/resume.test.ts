@@ -34,7 +34,7 @@ function crashAndResume(
   plan: Plan,
   crashAfterEvents: number,
   options: SimulateOptions = {},
-  onCrash = (_: StepRecord[]) => {},
+  onCrash: (durable: StepRecord[]) => void = () => {},
 ) {
   const common = { outcome, writeMs: 3, durationMs: durationOf, ...options };
   const before = simulate(plan, TOOLS, { ...common, crashAfterEvents });

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { createVirtualClock } from "./virtual-clock.ts";
+
+test("timers come in order of time, then of asking", async () => {
+  const clock = createVirtualClock(1_000);
+  const seen: string[] = [];
+  clock.at(1_020, () => seen.push(`b at ${clock.now()}`));
+  clock.at(1_010, () => seen.push(`a at ${clock.now()}`));
+  clock.at(1_020, () => seen.push(`c at ${clock.now()}`));
+  await clock.sleep(30);
+  expect(seen).toEqual(["a at 1010", "b at 1020", "c at 1020"]);
+  expect(clock.now()).toBe(1_030);
+});
+
+test("a timer that was taken back moves no time", async () => {
+  const clock = createVirtualClock();
+  clock.at(3_600_000, () => {})();
+  await clock.sleep(5);
+  await new Promise<void>((resolve) => clock.soon(resolve));
+  expect(clock.now()).toBe(5);
+});
+
+test("what is to be said soon comes before time moves", async () => {
+  const clock = createVirtualClock();
+  const seen: number[] = [];
+  clock.at(10, () => seen.push(clock.now()));
+  clock.soon(() => seen.push(clock.now()));
+  await clock.sleep(20);
+  expect(seen).toEqual([0, 10]);
+});

@@ -1,0 +1,24 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Heap } from "./heap.ts";
+
+test("elements come out in order, whatever order they went in", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer()), (numbers) => {
+      const heap = new Heap<number>((a, b) => a < b);
+      for (const number of numbers) heap.push(number);
+      expect(heap.size).toBe(numbers.length);
+      const out = numbers.map(() => heap.pop());
+      expect(out).toEqual(numbers.toSorted((a, b) => a - b));
+      expect(heap.pop()).toBeUndefined();
+    }),
+  );
+});
+
+test("peek shows the first element and leaves it", () => {
+  const heap = new Heap<number>((a, b) => a < b);
+  expect(heap.peek()).toBeUndefined();
+  heap.push(2);
+  heap.push(1);
+  expect([heap.peek(), heap.size]).toEqual([1, 2]);
+});
