@@ -29,7 +29,9 @@ export function tool(
       ? {
           outputSchema: {
             type: "object",
-            properties: Object.fromEntries(outputs.map((field) => [field, { type: "string" }])),
+            properties: Object.fromEntries(
+              outputs.map((field) => [field, { type: field === "number" ? "integer" : "string" }]),
+            ),
           },
         }
       : {}),
