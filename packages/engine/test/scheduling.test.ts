@@ -137,6 +137,26 @@ test("with expected durations the makespan is within 2% of the list schedule on 
   );
 });
 
+test("a step starts only when the results of its dependencies are durable, however long writes take", () => {
+  fc.assert(
+    fc.property(shape(20), fc.integer({ min: 1, max: 40 }), (plan, writeMs) => {
+      const run = simulate(planOfShape(plan), toolsOf(plan), {
+        durationMs: (call) => plan.durations[indexOf(call)] ?? 1,
+        writeMs,
+      });
+      expect(run.finish?.status).toBe("COMPLETED");
+      checkLimits(run.calls, plan);
+      const spans = new Map(run.calls.map((span) => [indexOf(span.call), span]));
+      for (const [index, { from }] of spans) {
+        for (const other of plan.dependencies[index] ?? []) {
+          expect(from).toBeGreaterThanOrEqual((spans.get(other)?.to ?? Number.POSITIVE_INFINITY) + writeMs);
+        }
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
 test("nothing runs beside a barrier, and everything ends", () => {
   fc.assert(
     fc.property(shape(20), (plan) => {

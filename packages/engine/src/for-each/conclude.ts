@@ -25,8 +25,9 @@ export function concludeItems(turn: Turn, node: StepNode): void {
   }
 }
 
-/** @param minSuccess - a share in (0, 1) of the items, or a count */
+/** @param minSuccess - a share in (0, 1) of the items, or a count; an empty list needs none */
 function requiredSuccesses(items: Items, minSuccess = 0): number {
+  if (items.units.length === 0) return 0;
   return minSuccess < 1 ? minSuccess * items.units.length : minSuccess;
 }
 
@@ -34,9 +35,10 @@ function skipOpenItems(turn: Turn, node: StepNode, items: Items): void {
   const message = `Skipped because another item of step '${node.step.id}' failed`;
   for (const unit of items.units) {
     if (isTerminalStepStatus(unit.status) || unit.status === "IN_DOUBT") continue;
-    if (unit.status === "RETRYING" && unit.error) change(turn, unit, { status: "FAILED", error: unit.error });
-    else
-      change(turn, unit, { status: "SKIPPED", error: { code: "ITEMS_FAILED", message, retryable: false } });
+    const reason = { code: "ITEMS_FAILED", message, retryable: false };
+    if (unit.status !== "RETRYING") change(turn, unit, { status: "SKIPPED", error: reason });
+    else if (unit.error) change(turn, unit, { status: "FAILED", error: unit.error });
+    else change(turn, unit, { status: "CANCELLED", error: reason });
   }
 }
 

@@ -1,6 +1,5 @@
 import { evaluateCondition, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
 import { toStepError } from "../arguments.ts";
-import { envelopeOf } from "../for-each/envelope.ts";
 import { expandForEach } from "../for-each/expand.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { change, store, type Turn } from "../state/turn.ts";
@@ -68,10 +67,6 @@ export function expand(turn: Turn, node: StepNode): void {
   node.forEach = items;
   node.concurrency = node.step.forEach.concurrency ?? Number.POSITIVE_INFINITY;
   node.unit.warnings = [...new Set([...node.unit.warnings, ...expansion.warnings])].toSorted();
-  if (items.units.length === 0) {
-    change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
-    return;
-  }
   if (node.unit.status !== "RUNNING") change(turn, node.unit, { status: "RUNNING" });
   for (const unit of items.units) {
     const record = unit.item === undefined ? undefined : records?.get(unit.item);

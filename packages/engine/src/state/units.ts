@@ -20,7 +20,7 @@ export function createUnit(
     caller: undefined,
     status: record?.status ?? "PENDING",
     attempts: record?.attempts ?? 0,
-    output: record?.output,
+    output: record?.status === "COMPLETED" ? (record.output ?? null) : record?.output,
     error: record?.error,
     warnings: record?.warnings ?? [],
     nextAttemptAt: record?.nextAttemptAt,
