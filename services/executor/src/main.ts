@@ -70,6 +70,7 @@ const health = await createHealthServer({
   host: settings.HOST,
   port: settings.HEALTH_PORT,
   checks: { mongodb: () => store.ping() },
+  stopping: shutdown.signal,
 });
 
 shutdown.add("sweeper", () => sweeper.stop());
