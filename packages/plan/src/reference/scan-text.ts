@@ -90,7 +90,9 @@ export function scanText(text: string): ScannedText | undefined {
       changed = true;
       continue;
     }
-    if (read && malformed.length < MAX_MALFORMED)
+    // "a << b" is arithmetic, and "{{ a. }}" a slip.
+    const isSpaced = opener === "<<" && isSpace(text.charCodeAt(at + 2));
+    if (read && !isSpaced && malformed.length < MAX_MALFORMED)
       malformed.push({ root: read.root, start: at, text: text.slice(at, at + 80) });
     at++;
   }

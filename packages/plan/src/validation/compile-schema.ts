@@ -15,7 +15,7 @@ export type SchemaVerdict =
 const MAX_COMPILED = 500;
 const MAX_PATTERN_LENGTH = 2_000;
 /** Applications of subschemas that one validation may cost; patterns count by the length of what they look at. */
-const MAX_COST = 2_000_000;
+const MAX_COST = 500_000;
 
 /** Ends a validation that costs too much; never leaves this file. */
 class SchemaTooCostlyError extends CodedError<{ maxCost: number }> {
@@ -37,6 +37,8 @@ const linearPatterns = Object.assign(
     const compiled = compilePattern(pattern);
     return {
       test: (text: string) => spend(1 + text.length / 16) && (compiled?.matcher(text).find() ?? true),
+      // Ajv keeps patterns by this text: without it all would be the first one.
+      toString: () => JSON.stringify(pattern),
     };
   },
   { code: "linearPatterns" },
@@ -120,6 +122,8 @@ export function checkAgainstSchema(schema: JsonObject, value: JsonValue): Schema
 }
 
 function compiledSchema(schema: JsonObject): Compiled {
+  // Descriptors come from strangers: their types are a wish.
+  if (!isJsonObject(schema)) return { reason: "it is not an object" };
   const known = byObject.get(schema);
   if (known) return known;
   const compiled = compileOnce(schema);

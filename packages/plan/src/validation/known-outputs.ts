@@ -2,7 +2,7 @@ import type { DraftReference, DraftStep } from "../dialect/draft-step.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { scanText } from "../reference/scan-text.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { type SchemaAtPath, schemaAtPath } from "./schema-paths.ts";
+import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
 /** Tells what the catalogue knows about what references find. */
 export interface KnownOutputs {
@@ -34,7 +34,13 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
     const only = typeof items === "string" ? scanText(items)?.parts[0] : undefined;
     if (only?.type !== "reference") return OPEN;
     const schema = outputSchema(byId.get(only.root));
-    return schema ? schemaAtPath(schema, [...only.path, { type: "all" }, ...path]) : OPEN;
+    if (!schema) return OPEN;
+    // Items that are no list are a finding of their own.
+    const list = schemaAtPath(schema, only.path);
+    const types = list.type === "known" ? typesOfSchemas(list.schemas) : undefined;
+    return types && !types.has("array")
+      ? OPEN
+      : schemaAtPath(schema, [...only.path, { type: "all" }, ...path]);
   }
 
   function promisedBy({ source }: DraftReference): readonly string[] {

@@ -9,7 +9,7 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^[a-z0-9_]*_?placeholder_?[a-z0-9_]*$/i,
   /^[a-z0-9_]+_(?:goes_)?here$/i, // author_id_here
   /^(?:to be (?:determined|filled|provided|extracted)|fill[ _]?(?:me[ _])?in|insert[ _]here|replace[ _]me|change[ _]?me)$/i,
-  /^(?:extracted|extracted[ _]from[ _][a-z0-9_ ]+|todo|tbd|tbc|fixme|x{3,}|\?{2,})$/i,
+  /^(?:extracted|extracted_from_[a-z0-9_]+|extracted from (?:the )?(?:query|request|input|message|step|output|text)|todo|tbd|tbc|fixme|x{3,}|\?{2,})$/i,
   /^(?:id|result|output|value|response)[ _](?:of|from)[ _](?:the[ _])?(?:previous[ _])?(?:step|tool|call)[ _0-9a-z]*$/i,
 ];
 const MAX_LENGTH = 100;
