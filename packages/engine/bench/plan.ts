@@ -8,6 +8,7 @@ const LIMITS = { maxSteps: 1_000_000, maxBytes: 1_073_741_824 };
 const TOOLS: ToolDescriptor[] = [
   {
     name: "noop",
+    trusted: true,
     annotations: { readOnlyHint: true },
     inputSchema: { type: "object", properties: { a: {}, b: {} }, additionalProperties: false },
   },
