@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { resolveReferences, scanReferences } from "@planwright/plan";
+
+const outputs = { s1: { count: 0, tags: [{ label: "a" }, { label: "b" }], "due date": null } };
+const { value } = resolveReferences(
+  {
+    number: "<<s1.count>>",
+    text: "{{s1.count}} of $ref:s1.tags[0].label",
+    list: "<<s1.tags[*].label>>",
+    nothing: '<<s1["due date"]>>',
+    literal: "\\<<s1.count>>",
+  },
+  { outputs },
+);
+assert.deepEqual(value, {
+  number: 0,
+  text: "0 of a",
+  list: ["a", "b"],
+  nothing: null,
+  literal: "<<s1.count>>",
+});
+
+assert.throws(() => resolveReferences("<<s1.title>>", { outputs }), { code: "REFERENCE_MISSING" });
+const kept = resolveReferences("<<s1.title>>", { outputs, policy: { onMissingField: "keep" } });
+assert.deepEqual(kept.value, "<<s1.title>>");
+assert.equal(kept.warnings.length, 1);
+
+const [reference] = scanReferences({ to: ["Dear <<author.name>>"] });
+assert.deepEqual([reference?.root, reference?.at, reference?.start], ["author", ["to", 0], 5]);
