@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { JsonObjectSchema } from "./json.ts";
+import { type JsonObject, JsonObjectSchema } from "./json.ts";
 
 /** A tool that must have run before, by name alone or with the fields that its output must hold. */
 const DependencySchema = z.union([
@@ -73,7 +73,7 @@ export interface ToolContract {
   batch?: { param: string; max: number; resultPath?: string | undefined } | undefined;
   sideEffects: boolean;
   idempotency: "none" | "natural" | "key";
-  lookup?: { tool: string; arguments: Record<string, unknown> } | undefined;
+  lookup?: { tool: string; arguments: JsonObject } | undefined;
   timeoutMs?: number | undefined;
   rateLimit?: { max: number; perMs: number } | undefined;
   requiresApproval: boolean;

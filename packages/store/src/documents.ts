@@ -150,6 +150,8 @@ export interface StepDocument {
   error: StepError | null;
   warnings: string[];
   waitReason: WaitReason | null;
+  /** True once an operator approved the call. */
+  approved: boolean;
   nextAttemptAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;

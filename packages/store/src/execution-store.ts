@@ -329,6 +329,7 @@ function toChange(
     error: record.error ?? null,
     warnings: record.warnings ?? document.warnings,
     waitReason: record.waitReason ?? null,
+    approved: record.approved ?? document.approved,
     nextAttemptAt: record.nextAttemptAt === undefined ? null : new Date(record.nextAttemptAt),
     ...(end ? { attempts: document.attempts.map((attempt) => closeAttempt(attempt, end)) } : {}),
     ...(isOver ? { finishedAt: new Date(nowMs) } : {}),

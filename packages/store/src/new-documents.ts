@@ -116,6 +116,7 @@ export function newStep(
     output: null,
     error: null,
     warnings: [],
+    approved: false,
     nextAttemptAt: null,
     startedAt: null,
     finishedAt: null,

@@ -12,6 +12,7 @@ export function toStepRecord(document: StepDocument): StepRecord {
     output: document.status === "COMPLETED" ? document.output : undefined,
     error: document.error ?? undefined,
     waitReason: document.waitReason ?? undefined,
+    approved: document.approved || undefined,
     nextAttemptAt: document.nextAttemptAt?.getTime(),
     warnings: document.warnings.length > 0 ? document.warnings : undefined,
   };

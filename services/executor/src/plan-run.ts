@@ -19,6 +19,7 @@ import type { ToolDescriptor } from "@planwright/plan";
 import type { Logger } from "@planwright/runtime";
 import { type AttemptEnd, type ExecutionStore, LeaseLostError, type PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
+import { askLookup } from "./ask-lookup.ts";
 
 /** What a run needs. */
 export interface PlanRunParts {
@@ -132,15 +133,7 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
       return fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch }));
     }
     const startedAt = performance.now();
-    const outcome: Outcome = controller.signal.aborted
-      ? { type: "aborted" }
-      : await tools.callTool({
-          tool: call.tool,
-          arguments: call.arguments,
-          timeoutMs: call.timeoutMs,
-          signal: controller.signal,
-          idempotencyKey: `${plan._id}/${call.key}`,
-        });
+    const outcome = await send(call, controller.signal);
     controllers.delete(call.key);
     if (isOver) return;
     const at = store.now();
@@ -154,6 +147,15 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
       at,
       random: Math.random(),
     });
+  }
+
+  /** The same key over crashes and retries: it names the unit, not the attempt. */
+  async function send(call: Call, signal: AbortSignal): Promise<Outcome> {
+    if (signal.aborted) return { type: "aborted" };
+    const idempotencyKey = `${plan._id}/${call.key}`;
+    if (call.verify) return askLookup({ call, idempotencyKey, catalogue, tools, signal });
+    const { tool, arguments: args, timeoutMs } = call;
+    return tools.callTool({ tool, arguments: args, timeoutMs, signal, idempotencyKey });
   }
 
   async function park(command: Extract<Command, { type: "park" }>): Promise<void> {

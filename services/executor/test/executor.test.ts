@@ -91,6 +91,30 @@ test("an executor that is killed in the middle is replaced; keyed effects happen
   expect(ledger.map((entry) => entry.tool).toSorted()).toEqual(["keyed_effect", "plain_effect"]);
 });
 
+test.each([
+  { behaviour: { type: "hang" as const, effect: true }, effectsBefore: 1 },
+  { behaviour: { type: "hang" as const, effect: false }, effectsBefore: 0 },
+])(
+  "a call that can be looked up is asked about after a crash, and made once ($effectsBefore effect before)",
+  async (row) => {
+    bench.tools.script({ looked_up_effect: [row.behaviour] });
+    const first = await bench.startExecutor();
+    const { _id: planId } = await bench.submit([
+      { id: "effect", tool: "looked_up_effect", arguments: { reference: "order-7", value: 1 } },
+    ]);
+    await expect.poll(() => bench.tools.stats()["looked_up_effect"]?.calls, { timeout: 15_000 }).toBe(1);
+    await expect.poll(async () => (await bench.tools.ledger()).length).toBe(row.effectsBefore);
+    const exit = once(first, "exit");
+    first.kill("SIGKILL");
+    await exit;
+    await bench.startExecutor();
+    const { plan, steps } = await bench.end(planId);
+    expect(plan.status).toBe("COMPLETED");
+    expect(steps.get("effect")?.output).toMatchObject({ tool: "looked_up_effect" });
+    expect(await bench.tools.ledger()).toHaveLength(1);
+  },
+);
+
 test("SIGTERM hands plans over: what runs is finished, nothing is called twice", async () => {
   const first = await bench.startExecutor({ LEASE_MS: "60000" });
   const { _id: planId } = await bench.submit([

@@ -58,6 +58,7 @@ function stepOf(stepId: string, tool: string, more: Partial<StepDocument> = {}):
     error: null,
     warnings: [],
     waitReason: null,
+    approved: false,
     nextAttemptAt: null,
     startedAt: null,
     finishedAt: null,

@@ -1,0 +1,70 @@
+import type { Call, Outcome } from "@planwright/engine";
+import {
+  CodedError,
+  findTool,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  resolveReferences,
+  type ToolDescriptor,
+  toolContract,
+} from "@planwright/plan";
+import type { ToolClients } from "@planwright/tools";
+
+/** A call of class V whose fate is unknown, and who can be asked about it. */
+export interface LookupQuestion {
+  call: Call;
+  idempotencyKey: string;
+  catalogue: readonly ToolDescriptor[];
+  tools: Pick<ToolClients, "callTool">;
+  signal: AbortSignal;
+}
+
+/**
+ * Asks the lookup tool of a call's contract what became of the call. Its arguments may refer to those of the call
+ * (`<<arguments.reference>>`) and to its key (`<<idempotencyKey>>`); it answers `{found: true, result}`, where `result` is what
+ * the call would have answered, or `{found: false}`. Any other answer leaves the call in doubt.
+ */
+export async function askLookup(question: LookupQuestion): Promise<Outcome> {
+  const { call, idempotencyKey, catalogue, tools, signal } = question;
+  const descriptor = findTool(catalogue, call.tool);
+  const lookup = descriptor && toolContract(descriptor).contract.lookup;
+  if (!lookup) return doubt(`The contract of ${call.tool} names no lookup tool any more`);
+  let args: JsonObject;
+  try {
+    args = resolveArguments(lookup.arguments, { arguments: call.arguments, idempotencyKey });
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    return doubt(`The lookup of ${call.tool} could not be asked: ${error.message}`);
+  }
+  const outcome = await tools.callTool({
+    tool: lookup.tool,
+    arguments: args,
+    timeoutMs: call.timeoutMs,
+    signal,
+    idempotencyKey: `${idempotencyKey}/lookup/${call.attempt}`,
+  });
+  if (outcome.type !== "completed") return doubt(`The lookup tool ${lookup.tool} gave no answer`);
+  const { output } = outcome;
+  if (isJsonObject(output) && output["found"] === true) {
+    return { type: "completed", output: output["result"] ?? null };
+  }
+  if (isJsonObject(output) && output["found"] === false) {
+    const error = {
+      code: "EXECUTOR_LOST",
+      message: `${lookup.tool} says that the call never happened`,
+      retryable: true,
+    };
+    return { type: "failed", effect: "none", error };
+  }
+  return doubt(`The lookup tool ${lookup.tool} answered neither {"found": true, ...} nor {"found": false}`);
+}
+
+function resolveArguments(template: JsonObject, outputs: { [name: string]: JsonValue }): JsonObject {
+  const { value } = resolveReferences(template, { outputs: new Map(Object.entries(outputs)) });
+  return isJsonObject(value) ? value : {};
+}
+
+function doubt(message: string): Outcome {
+  return { type: "failed", effect: "unknown", error: { code: "EXECUTOR_LOST", message, retryable: false } };
+}
