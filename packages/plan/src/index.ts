@@ -66,6 +66,7 @@ export {
 export { PolicyInvalidError } from "./policy-error.ts";
 export { planJsonSchema, printPlan } from "./print-plan.ts";
 export { type PathSegment, printReference } from "./reference/path.ts";
+export type { ReferenceSpelling } from "./reference/read-reference.ts";
 export {
   AmbiguousReferenceError,
   ForbiddenReferenceError,
@@ -77,7 +78,6 @@ export {
 export { referencedSteps } from "./reference/referenced-steps.ts";
 export { type Resolved, type ResolveOptions, resolveReferences } from "./reference/resolve-references.ts";
 export { type Reference, scanReferences } from "./reference/scan-references.ts";
-export type { ReferenceSpelling } from "./reference/scan-text.ts";
 export {
   type ExecutionState,
   isTerminalPlanStatus,

@@ -7,6 +7,7 @@ import { readStep } from "./dialect/read-step.ts";
 import { readValue } from "./dialect/read-value.ts";
 import {
   addContractDependencies,
+  checkDependencyCount,
   type DependencyContext,
   resolveDependencies,
 } from "./dialect/resolve-dependencies.ts";
@@ -121,6 +122,7 @@ function linkSteps(steps: readonly DraftStep[], { names, policy, catalogue, find
     checkPlaceholders(step, isKnown, findings);
   }
   if (catalogue) addContractDependencies(steps, catalogue, context);
+  for (const step of steps) checkDependencyCount(step, findings);
 }
 
 /** The one form of a step, fields always in this order. */

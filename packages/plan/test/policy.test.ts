@@ -86,3 +86,48 @@ test("planJsonSchema is JSON Schema 2020-12 of the plan document", () => {
     "limits",
   ]);
 });
+
+test("a tool's name that means more steps than one may wait for is a finding", () => {
+  const calls = [...Array.from({ length: 1_001 }, () => ({ tool: "t" })), { tool: "last", dependsOn: "t" }];
+  const parsed = parsePlan(calls, { limits: { maxSteps: 2_000 } });
+  expect(parsed.diagnostics.map(({ code, stepId }) => [code, stepId])).toEqual([["FIELD_INVALID", "last"]]);
+});
+
+test("insert puts in what inserted tools depend on, in order, once", () => {
+  const needs = (tool: string) => ({ "x-orchestration": { depends_on: [{ tool }] } });
+  const tools = [
+    { name: "login" },
+    { name: "open", trusted: true, _meta: needs("login") },
+    { name: "read", trusted: true, _meta: needs("open") },
+  ];
+  const parsed = parsePlan(
+    [
+      { id: "one", tool: "read" },
+      { id: "two", tool: "read" },
+    ],
+    {
+      tools,
+      policy: { onAbsentDependency: "insert" },
+    },
+  );
+  if (!parsed.ok) expect.fail(JSON.stringify(parsed.diagnostics));
+  expect(parsed.plan.steps.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+    ["login", []],
+    ["open", ["login"]],
+    ["one", ["open"]],
+    ["two", ["open"]],
+  ]);
+  const again = parsePlan(printPlan(parsed.plan), { tools, policy: { onAbsentDependency: "insert" } });
+  expect(again).toMatchObject({ ok: true, plan: parsed.plan, diagnostics: [] });
+});
+
+test("a plan that is wrong everywhere gets 1,000 errors, not more", () => {
+  const steps = Array.from({ length: 900 }, (_, index) => ({
+    id: `s${index}`,
+    tool: "t",
+    dependsOn: ["x", "y", "z"],
+  }));
+  expect(parsePlan({ steps }).diagnostics).toHaveLength(1_000);
+  const warned = parsePlan({ steps: [...steps, { tool: 5 }] }, { policy: { onAbsentDependency: "ignore" } });
+  expect(warned.ok).toBe(false);
+});

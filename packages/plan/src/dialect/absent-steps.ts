@@ -4,8 +4,8 @@ import { locateRoot, type Names } from "../reference/locate-root.ts";
 import { scanText } from "../reference/scan-text.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import type { Findings } from "../validation/findings.ts";
-import type { DraftStep } from "./draft-step.ts";
-import { nameSteps } from "./step-ids.ts";
+import { createDraftStep, type DraftStep } from "./draft-step.ts";
+import { nameSteps, shortName } from "./step-ids.ts";
 
 /** The names that references and dependencies of drafts may use. */
 export function namesOfDrafts(
@@ -14,9 +14,12 @@ export function namesOfDrafts(
   const ids = new Set(steps.map(({ id }) => id));
   const tools = new Map<string, string[]>();
   for (const { tool, id } of steps) {
-    const users = tools.get(tool);
-    if (users) users.push(id);
-    else tools.set(tool, [id]);
+    // `server/tool` also goes by its short name.
+    for (const name of new Set([tool, shortName(tool)])) {
+      const users = tools.get(name);
+      if (users) users.push(id);
+      else tools.set(name, [id]);
+    }
   }
   return { hasStep: (name) => ids.has(name), tools };
 }
@@ -52,7 +55,7 @@ export function insertAbsentSteps(
         if (!tool || present.has(tool.name) || count >= maxSteps) continue;
         present.add(tool.name);
         count++;
-        const added = emptyCall(tool.name);
+        const added = createDraftStep({ index: 0, id: "", tool: tool.name });
         before.unshift(added);
         pending.push(added);
       }
@@ -75,21 +78,6 @@ export function insertAbsentSteps(
       findings.add("DEPENDENCY_INSERTED", { step }, { message, severity: "warning" });
     }
   }
-}
-
-function emptyCall(tool: string): DraftStep {
-  return {
-    index: 0,
-    id: "",
-    hasOwnId: false,
-    tool,
-    arguments: {},
-    forEach: undefined,
-    when: undefined,
-    dependsOn: [],
-    options: {},
-    references: [],
-  };
 }
 
 function rootsOf(step: DraftStep): string[] {

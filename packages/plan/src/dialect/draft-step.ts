@@ -35,6 +35,24 @@ export interface DraftStep {
   references: DraftReference[];
 }
 
+/** A step of which nothing is known but what is given. */
+export function createDraftStep(known: { index: number; id: string; tool?: string }): DraftStep {
+  return {
+    hasOwnId: false,
+    tool: "",
+    arguments: {},
+    forEach: undefined,
+    when: undefined,
+    dependsOn: [],
+    options: {},
+    references: [],
+    ...known,
+  };
+}
+
+/** Steps that one step may wait for explicitly. */
+export const MAX_DEPENDENCIES = 1_000;
+
 /** Keys below a step that lead to the arguments of its call. */
 export function argumentKeys(step: DraftStep): readonly string[] {
   return step.forEach ? ["forEach", "do", "arguments"] : ["arguments"];

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { cut, didYouMean, type Findings, type Where } from "../validation/findings.ts";
 
@@ -31,6 +32,24 @@ export function unknownField(name: string, known: Iterable<string>, where: Where
   const of = where.step ? `step ${where.step.id}` : "the plan";
   const message = `${of} has no field ${cut(name)}${didYouMean(suggestion)}`;
   findings.add("FIELD_UNKNOWN", at(where, cut(name)), { message, suggestion });
+}
+
+/** Adds findings for what a zod schema refuses. @param known - names of fields, for suggestions */
+export function addIssues(
+  error: z.ZodError,
+  where: Where,
+  known: Iterable<string>,
+  findings: Findings,
+): void {
+  for (const issue of error.issues) {
+    const place = at(where, ...issue.path.map((key) => (typeof key === "number" ? key : String(key))));
+    if (issue.code === "unrecognized_keys") {
+      for (const name of issue.keys) unknownField(name, known, place, findings);
+      continue;
+    }
+    const of = where.step ? `step ${where.step.id}: ` : "";
+    findings.add("FIELD_INVALID", place, { message: `${of}${place.keys?.join(".")}: ${issue.message}` });
+  }
 }
 
 /** A place one key deeper. */

@@ -2,7 +2,7 @@ import type { Policy } from "../policy.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
-import type { DraftStep } from "./draft-step.ts";
+import { type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
 
 /** What dependencies are resolved with. */
 export interface DependencyContext {
@@ -113,4 +113,11 @@ function addContractDependency(
   step.dependsOn.push(...ids);
   const message = `step ${step.id} waits for ${ids.slice(0, 10).join(", ")}: its tool ${step.tool} needs ${tool} before it`;
   findings.add("DEPENDENCY_ADDED", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
+}
+
+/** A tool's name can mean many steps: more than a step may wait for is a finding. */
+export function checkDependencyCount(step: DraftStep, findings: Findings): void {
+  if (step.dependsOn.length <= MAX_DEPENDENCIES) return;
+  const message = `step ${step.id} waits for ${step.dependsOn.length} steps; at most ${MAX_DEPENDENCIES} are allowed`;
+  findings.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
 }

@@ -4,6 +4,7 @@ import { type Lookup, lookUp } from "../own-property.ts";
 import { type PolicyInput, profileOptions } from "../policy.ts";
 import { cachedStructure, followPath, type StructureCache } from "./follow-path.ts";
 import { locateRoot, type Names } from "./locate-root.ts";
+import type { TextReference } from "./read-reference.ts";
 import {
   AmbiguousReferenceError,
   ForbiddenReferenceError,
@@ -11,7 +12,7 @@ import {
   ResolvedTooLargeError,
   UnresolvedReferenceError,
 } from "./reference-errors.ts";
-import { scanText, type TextReference } from "./scan-text.ts";
+import { scanText } from "./scan-text.ts";
 
 /** What references are filled in from. */
 export interface ResolveOptions {

@@ -1,6 +1,7 @@
 import type { JsonValue } from "../json.ts";
 import { placeKeys, visitTexts } from "../map-json.ts";
-import { scanText, type TextReference } from "./scan-text.ts";
+import type { TextReference } from "./read-reference.ts";
+import { scanText } from "./scan-text.ts";
 
 /** A reference with the place of its text in the value that was scanned. */
 export interface Reference extends Omit<TextReference, "type"> {

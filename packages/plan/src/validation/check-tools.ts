@@ -100,11 +100,12 @@ function checkItems(step: DraftStep, outputs: KnownOutputs, findings: Findings):
 
 /** Fields that a contract requires of the tools before must be able to be there. */
 function checkContracts(steps: readonly DraftStep[], { catalogue, findings }: ToolChecking): void {
+  const called = new Set(steps.map(({ tool }) => tool));
   for (const step of steps) {
     const tool = catalogue.find(step.tool);
     for (const { tool: name, requiredFields } of tool ? catalogue.contractOf(tool).dependsOn : []) {
       const source = catalogue.find(name);
-      if (!source || !steps.some((other) => other.tool === source.name)) continue;
+      if (!source || !called.has(source.name)) continue;
       for (const field of requiredFields) {
         if (canProvide(source, field, catalogue)) continue;
         const message = `step ${step.id} calls ${step.tool}, which needs ${field} of ${source.name}, and ${source.name} gives none`;

@@ -20,17 +20,20 @@ export interface Words {
 /** Near names are searched this often for one plan: a plan where every name is wrong needs no more hints. */
 const MAX_SUGGESTIONS = 200;
 
+/** So many errors, and so many warnings, are kept for one plan: nobody reads more, and a hostile plan can cause any number. */
+const MAX_FINDINGS = 1_000;
+
 /** Gathers what is wrong with one plan. */
 export class Findings {
   readonly #found: { code: DiagnosticCode; where: Where; words: Words }[] = [];
+  readonly #counts = { error: 0, warning: 0 };
   #suggestions = 0;
 
   add(code: DiagnosticCode, where: Where, words: Words): void {
+    const severity = words.severity ?? "error";
+    if (this.#counts[severity] >= MAX_FINDINGS) return;
+    this.#counts[severity]++;
     this.#found.push({ code, where, words });
-  }
-
-  get hasErrors(): boolean {
-    return this.#found.some(({ words }) => (words.severity ?? "error") === "error");
   }
 
   /** The nearest name, while there are searches left. */

@@ -1,0 +1,70 @@
+import { ToolNameSchema } from "../ids.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { copyJson } from "../json-copy.ts";
+import type { Limits } from "../limits.ts";
+import { cut, type Findings } from "../validation/findings.ts";
+import { argumentKeys, type DraftStep, toolKeys } from "./draft-step.ts";
+import type { FieldNames, Fields } from "./read-fields.ts";
+import { depthOf, parseJson } from "./read-value.ts";
+
+/** Names of the fields of a call in all dialects. */
+export const CALL_FIELDS: FieldNames = {
+  tool: ["tool", "name", "toolName", "tool_name"],
+  arguments: ["arguments", "parameters", "args", "input", "params"],
+};
+
+/** What the calls of a plan are read with. */
+export interface StepReading {
+  readonly limits: Limits;
+  readonly findings: Findings;
+}
+
+/** Reads tool and arguments into a step. */
+export function readCall(fields: Fields, step: DraftStep, reading: StepReading): void {
+  readTool(fields, step, reading.findings);
+  const args = fields.get("arguments")?.value;
+  if (args !== undefined) step.arguments = readArguments(args, step, reading);
+}
+
+function readTool(fields: Fields, step: DraftStep, findings: Findings): void {
+  const tool = fields.get("tool")?.value;
+  const where = { step, keys: toolKeys(step) };
+  if (tool === undefined) {
+    findings.add("FIELD_MISSING", where, { message: `step ${step.id} names no tool` });
+  } else if (typeof tool !== "string" || !ToolNameSchema.safeParse(tool).success) {
+    const shown = cut(JSON.stringify(tool));
+    findings.add("TOOL_NAME_INVALID", where, {
+      message: `step ${step.id}: ${shown} cannot be the name of a tool`,
+    });
+  } else step.tool = tool;
+}
+
+/** Arguments as an object, or as JSON text of one; an empty text is no arguments. */
+function readArguments(value: JsonValue, step: DraftStep, { limits, findings }: StepReading): JsonObject {
+  const where = { step, keys: argumentKeys(step) };
+  const args = typeof value === "string" ? readArgumentText(value, step, findings) : value;
+  if (args === undefined) return {};
+  if (!isJsonObject(args)) {
+    const message = `step ${step.id}: arguments are an object {"name": value}, or JSON text of one`;
+    findings.add("ARGUMENTS_NOT_OBJECT", where, { message });
+    return {};
+  }
+  if (depthOf(args, limits.maxDepth) > limits.maxDepth) {
+    const message = `step ${step.id}: arguments are nested deeper than ${limits.maxDepth} levels`;
+    findings.add("LIMIT_DEPTH", where, { message });
+    return {};
+  }
+  return args;
+}
+
+function readArgumentText(text: string, step: DraftStep, findings: Findings): JsonValue | undefined {
+  if (text.trim() === "") return {};
+  const parsed = parseJson(text);
+  // The text was inside the document's byte limit, so its JSON is small; the copy drops what a document cannot hold.
+  const copy = parsed.ok ? copyJson(parsed.value, { maxDepth: 1_000, maxBytes: text.length * 4 }) : undefined;
+  if (copy?.ok) return copy.value;
+  const reason = parsed.ok ? "nested too deep" : parsed.message;
+  const message = `step ${step.id}: the text of its arguments is not JSON of an object (${reason}); write an object`;
+  findings.add("ARGUMENTS_NOT_JSON", { step, keys: argumentKeys(step) }, { message });
+  return undefined;
+}
