@@ -1,5 +1,5 @@
 import { type DraftResult, readAnswer } from "@planwright/models";
-import { type Diagnostic, type Plan, parsePlan, type ToolDescriptor } from "@planwright/plan";
+import { type Diagnostic, type Plan, parsePlan, resolvePolicy, type ToolDescriptor } from "@planwright/plan";
 import type { RecordedError } from "@planwright/store";
 
 /** What an answer turned out to be. */
@@ -17,7 +17,8 @@ export function checkDraft(
 ): CheckedDraft {
   const answer = readAnswer(draft.text, { finishReason: draft.finishReason });
   if (!answer.ok) return unreadDraft(answer.reason, answer.message);
-  const read = parsePlan(answer.value, { tools: [...tools] });
+  // Complete, so that nothing of the model's own choosing is left: policies are filled in by code.
+  const read = parsePlan(answer.value, { tools: [...tools], policy: resolvePolicy() });
   const { diagnostics } = read;
   return read.ok ? { plan: read.plan, diagnostics } : { plan: null, diagnostics };
 }
