@@ -137,7 +137,7 @@ export interface Acyclic {
  * @param count - positions from here on are gates ("all calls of a tool"), which stand for what they wait for: who gives up a gate
  * still waits for what is behind it outside the cycle. Further gates are appended for that. Default: no gates
  */
-export function withoutCycles(
+export function breakCycles(
   dependencies: Edges,
   onCycle: Exclude<Policy["onCycle"], "error">,
   count: number = dependencies.length,

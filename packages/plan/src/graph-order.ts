@@ -1,6 +1,6 @@
 /** Views of a plan's graph for reports and for the scheduler. Execution itself has no waves: a step starts when it can. */
 import { type PlanGraph, planGraph } from "./graph.ts";
-import { reversed, topologicalOrder, withoutCycles } from "./graph-edges.ts";
+import { breakCycles, reversed, topologicalOrder } from "./graph-edges.ts";
 import { DependencyCycleError } from "./order-errors.ts";
 import type { Plan } from "./plan.ts";
 import type { Policy } from "./policy.ts";
@@ -121,5 +121,5 @@ function orderedGraph(graph: PlanGraph, onCycle: Policy["onCycle"] = "error"): O
   );
   if (!graph.cycle) return { ids, dependencies };
   if (onCycle === "error") throw new DependencyCycleError(graph.cycle);
-  return { ids, dependencies: withoutCycles(dependencies, onCycle).dependencies };
+  return { ids, dependencies: breakCycles(dependencies, onCycle).dependencies };
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { planGraph } from "./graph.ts";
-import { components, findCycle, topologicalOrder, withoutCycles } from "./graph-edges.ts";
+import { breakCycles, components, findCycle, topologicalOrder } from "./graph-edges.ts";
 import { MinHeap } from "./graph-heap.ts";
 import {
   acyclicDependencies,
@@ -256,7 +256,7 @@ describe("for any graph", () => {
       fc.assert(
         fc.property(anyEdges, (edges) => {
           const reach = reachable(edges);
-          const { dependencies, dropped } = withoutCycles(edges, onCycle);
+          const { dependencies, dropped } = breakCycles(edges, onCycle);
           expect(findCycle(dependencies)).toBeUndefined();
           for (const [from, to] of dropped) expect(reach[to]![from]).toBe(true);
           edges.forEach((list, index) => {
@@ -272,7 +272,7 @@ describe("for any graph", () => {
   test("topologicalOrder has everything once, with dependencies first, and keeps an order that is one already", () => {
     fc.assert(
       fc.property(anyEdges, (edges) => {
-        const { dependencies } = withoutCycles(edges, "run-together");
+        const { dependencies } = breakCycles(edges, "run-together");
         const order = topologicalOrder(dependencies);
         const placeOf = new Map(order.map((index, place) => [index, place]));
         expect(placeOf.size).toBe(edges.length);

@@ -17,6 +17,7 @@ export {
 } from "./contract-of-tool.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostic.ts";
 export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph.ts";
+export { type Acyclic, breakCycles, stuckPositions } from "./graph-edges.ts";
 export {
   acyclicDependencies,
   criticalPath,

@@ -8,7 +8,7 @@
  */
 import type { ToolContract } from "./contract.ts";
 import { toolContract } from "./contract-of-tool.ts";
-import { type Edges, findCycle, reversed, withoutCycles } from "./graph-edges.ts";
+import { breakCycles, type Edges, findCycle, reversed } from "./graph-edges.ts";
 import { MinHeap } from "./graph-heap.ts";
 import type { JsonObject } from "./json.ts";
 import { findTool } from "./name-tools.ts";
@@ -253,7 +253,7 @@ function acyclic(edges: Edges, calls: readonly ToolCall[], { onCycle = "error" }
   const cycle = findCycle(edges);
   if (!cycle) return edges;
   if (onCycle === "error") throw new DependencyCycleError(cycle.flatMap((index) => calls[index]?.id ?? []));
-  return withoutCycles(edges, onCycle, calls.length).dependencies;
+  return breakCycles(edges, onCycle, calls.length).dependencies;
 }
 
 function groupCalls<Call extends ToolCall>(
