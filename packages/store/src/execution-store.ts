@@ -14,7 +14,7 @@ import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { FIRST_EPOCH, newStep } from "./new-documents.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { toStepRecord } from "./step-record.ts";
-import type { AttemptEnd, ExecutionStore, PlanClaim } from "./store.ts";
+import type { AttemptEnd, ExecutionStore, Intent, NotedChange, PlanClaim } from "./store.ts";
 import { publishTools } from "./tool-catalogue.ts";
 
 /** What executing needs. */
@@ -97,6 +97,7 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
       owner,
       steps: found,
       records: documents.map(toStepRecord),
+      noted: new Map(),
       validUntil: sentAt + leaseMs,
     };
   }
@@ -124,7 +125,9 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
   function writeStep(claim: PlanClaim, document: StepDocument, set: Partial<StepDocument>): Promise<void> {
     const isNew = !claim.steps.has(document.key);
     if (isNew) claim.steps.set(document.key, document);
-    const change = { ...set, updatedAt: new Date(clock.now()) };
+    const noted = claim.noted.get(document.key)?.change;
+    claim.noted.delete(document.key);
+    const change = { ...noted, ...set, updatedAt: new Date(clock.now()) };
     Object.assign(document, change);
     return stepWrites.write({
       id: document._id,
@@ -178,41 +181,28 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
     },
 
     async writeIntents(claim, intents) {
-      const startedAt = new Date(clock.now());
-      await Promise.all(
-        intents.flatMap(({ call, attemptId, argsHash }) =>
-          unitKeys(call).map((key) => {
-            const document = claim.steps.get(key) ?? newUnit(claim, key, call.stepId);
-            const attempt: AttemptDocument = {
-              attempt: call.attempt,
-              attemptId,
-              executor: claim.owner,
-              startedAt,
-              endedAt: null,
-              durationMs: null,
-              outcome: null,
-              error: null,
-            };
-            return writeStep(claim, document, {
-              status: "RUNNING",
-              attempts: [...document.attempts, attempt],
-              effectClass: call.effectClass,
-              arguments: call.arguments,
-              argsHash,
-              waitReason: null,
-              nextAttemptAt: null,
-              startedAt: document.startedAt ?? startedAt,
-            });
-          }),
-        ),
-      );
+      const writes = intents.flatMap((intent) => begin(claim, intent));
+      await Promise.all(writes.map(({ document, change }) => writeStep(claim, document, change)));
+    },
+
+    noteIntents(claim, intents) {
+      for (const intent of intents) {
+        for (const { document, change } of begin(claim, intent)) {
+          claim.noted.set(document.key, { document, change });
+          Object.assign(document, change);
+        }
+      }
+    },
+
+    async writeNoted(claim) {
+      await Promise.all([...claim.noted.values()].map(({ document }) => writeStep(claim, document, {})));
     },
 
     async writeRecords(claim, records, ends) {
       const endOf = new Map(ends.map((end) => [end.key, end]));
       await Promise.all(
         records.map((record) => {
-          const document = claim.steps.get(record.key) ?? newUnit(claim, record.key, record.stepId);
+          const document = unitOf(claim, record.key, record.stepId);
           return writeStep(claim, document, toChange(document, record, endOf.get(record.key), clock.now()));
         }),
       );
@@ -288,6 +278,39 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
       await tools.deleteMany({ server: { $nin: [...servers] } });
     },
   };
+
+  /** What the beginning of an attempt changes on each unit that the call serves. */
+  function begin(claim: PlanClaim, { call, attemptId, argsHash }: Intent): NotedChange[] {
+    const startedAt = new Date(clock.now());
+    return unitKeys(call).map((key) => {
+      const document = unitOf(claim, key, call.stepId);
+      const attempt: AttemptDocument = {
+        attempt: call.attempt,
+        attemptId,
+        executor: claim.owner,
+        startedAt,
+        endedAt: null,
+        durationMs: null,
+        outcome: null,
+        error: null,
+      };
+      const change: Partial<StepDocument> = {
+        status: "RUNNING",
+        attempts: [...document.attempts, attempt],
+        effectClass: call.effectClass,
+        arguments: call.arguments,
+        argsHash,
+        waitReason: null,
+        nextAttemptAt: null,
+        startedAt: document.startedAt ?? startedAt,
+      };
+      return { document, change };
+    });
+  }
+
+  function unitOf(claim: PlanClaim, key: string, stepId: string): StepDocument {
+    return claim.steps.get(key) ?? claim.noted.get(key)?.document ?? newUnit(claim, key, stepId);
+  }
 
   function newUnit(claim: PlanClaim, key: string, stepId: string): StepDocument {
     const position = claim.plan.plan.steps.findIndex((step) => step.id === stepId);

@@ -104,6 +104,12 @@ export interface PlanningStore {
   toolCatalogue(): Promise<ToolDescriptor[]>;
 }
 
+/** A change to a unit's document that is not written yet; the unit's next write carries it. */
+export interface NotedChange {
+  document: StepDocument;
+  change: Partial<StepDocument>;
+}
+
 /** A claim on a plan: what is durably known of it, and the epoch that every write filters on. */
 export interface PlanClaim {
   plan: PlanDocument & { plan: Plan };
@@ -111,6 +117,8 @@ export interface PlanClaim {
   owner: string;
   /** Every unit's document by key, kept current by the writes of this claim. */
   steps: Map<string, StepDocument>;
+  /** Intents that need not be durable before their calls, by key. */
+  noted: Map<string, NotedChange>;
   /** The same as the engine reads it, as found at the claim. */
   records: StepRecord[];
   /** No call may start later: a reading of `performance.now()`, taken before the claim or renewal was sent, plus the lease. */
@@ -148,8 +156,15 @@ export interface ExecutionStore {
   findCancelRequested(planIds: readonly PlanId[]): Promise<PlanId[]>;
   /** Brings requests in line whose plan ended while its executor died before saying so. Returns how many. */
   reconcileRequests(): Promise<number>;
-  /** Writes intents; durable when it returns. Those of class R need not be awaited: a result that comes first replaces them. @throws {LeaseLostError} */
+  /** Writes intents; durable when it returns. @throws {LeaseLostError} */
   writeIntents(claim: PlanClaim, intents: readonly Intent[]): Promise<void>;
+  /**
+   * Takes note of intents whose calls may be repeated (class R): the write of the result carries them, which spares a write.
+   * `writeNoted` makes those visible whose calls take long.
+   */
+  noteIntents(claim: PlanClaim, intents: readonly Intent[]): void;
+  /** Writes what is noted. @throws {LeaseLostError} */
+  writeNoted(claim: PlanClaim): Promise<void>;
   /** Writes the new states of units; durable when it returns. @throws {LeaseLostError} */
   writeRecords(claim: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]): Promise<void>;
   /** Gives the plan back: WAITING until `wakeAt`, or QUEUED to hand it over. @throws {LeaseLostError} */

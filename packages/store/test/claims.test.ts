@@ -200,6 +200,65 @@ describe("the end of a plan", () => {
   });
 });
 
+describe("intents", () => {
+  const intent = (key: string) => ({
+    call: {
+      key,
+      stepId: key,
+      attempt: 1,
+      tool: key,
+      arguments: { n: 1 },
+      effectClass: "R" as const,
+      timeoutMs: 1_000,
+    },
+    attemptId: `try-${key}`,
+    argsHash: "h",
+  });
+  const end = (key: string) => ({
+    key,
+    attemptId: `try-${key}`,
+    endedAtMs: store.now(),
+    durationMs: 3,
+    outcome: "completed" as const,
+    error: null,
+  });
+
+  test("that are noted are written with the result of their call", async () => {
+    const planId = await queued("a", "b");
+    const claim = await claimed(planId);
+    store.noteIntents(claim, [intent("a"), intent("b")]);
+    expect((await store.listSteps("t1", [planId])).map(({ status }) => status)).toEqual([
+      "PENDING",
+      "PENDING",
+    ]);
+    const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
+    await store.writeRecords(claim, [done], [end("a")]);
+    const [a, b] = await store.listSteps("t1", [planId]);
+    expect(a).toMatchObject({
+      status: "COMPLETED",
+      arguments: { n: 1 },
+      attempts: [{ attemptId: "try-a", outcome: "completed", durationMs: 3 }],
+    });
+    expect(b?.status).toBe("PENDING");
+  });
+
+  test("that are noted become visible when their calls take long", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    store.noteIntents(claim, [intent("a")]);
+    await store.writeNoted(claim);
+    const [a] = await store.listSteps("t1", [planId]);
+    expect(a).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-a", outcome: null }] });
+  });
+
+  test("that are written are there before anything else happens", async () => {
+    const planId = await queued("a");
+    const claim = await claimed(planId);
+    await store.writeIntents(claim, [intent("a")]);
+    expect((await store.listSteps("t1", [planId]))[0]).toMatchObject({ status: "RUNNING", argsHash: "h" });
+  });
+});
+
 describe("a forEach", () => {
   test("gets a document for each item, fenced like every other", async () => {
     const planId = await queued("a");

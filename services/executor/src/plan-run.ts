@@ -17,7 +17,13 @@ import {
 } from "@planwright/engine";
 import type { ToolDescriptor } from "@planwright/plan";
 import type { Logger } from "@planwright/runtime";
-import { type AttemptEnd, type ExecutionStore, LeaseLostError, type PlanClaim } from "@planwright/store";
+import {
+  type AttemptEnd,
+  type ExecutionStore,
+  type Intent,
+  LeaseLostError,
+  type PlanClaim,
+} from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 import { askLookup } from "./ask-lookup.ts";
 
@@ -46,6 +52,8 @@ export interface PlanRun {
 const RELEASE_AFTER_MS = 5_000;
 /** A call starts only with at least this much of the lease left, in milliseconds. */
 const LEASE_MARGIN_MS = 500;
+/** How long a call that may be repeated goes on before it is written as RUNNING, in milliseconds. */
+const SHOW_RUNNING_AFTER_MS = 50;
 /** The longest delay that `setTimeout` takes. */
 const MAX_TIMER_MS = 2_147_483_647;
 
@@ -58,6 +66,7 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
   const timers = new Set<NodeJS.Timeout>();
   let isOver = false;
   let isHandingOver = false;
+  let isShowing = false;
   let resolveDone: () => void = () => {};
   const done = new Promise<void>((resolve) => {
     resolveDone = resolve;
@@ -125,9 +134,9 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
     const controller = new AbortController();
     controllers.set(call.key, controller);
     const attemptId = randomUUID();
-    const intent = store.writeIntents(claim, [{ call, attemptId, argsHash: hashOf(call.arguments) }]);
-    if (call.effectClass === "R") intent.catch(fail);
-    else await intent;
+    const intent = { call, attemptId, argsHash: hashOf(call.arguments) };
+    if (call.effectClass === "R") noteIntent(intent);
+    else await store.writeIntents(claim, [intent]);
     if (isOver) return;
     if (performance.now() > claim.validUntil - LEASE_MARGIN_MS) {
       return fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch }));
@@ -146,6 +155,17 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
       outcome,
       at,
       random: Math.random(),
+    });
+  }
+
+  /** A short call is written once, with its result; one that takes longer is seen RUNNING. */
+  function noteIntent(intent: Intent): void {
+    store.noteIntents(claim, [intent]);
+    if (isShowing) return;
+    isShowing = true;
+    wakeAt(store.now() + SHOW_RUNNING_AFTER_MS, () => {
+      isShowing = false;
+      store.writeNoted(claim).catch(fail);
     });
   }
 
