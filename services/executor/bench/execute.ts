@@ -30,12 +30,10 @@ const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
 const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
 const mongodbUrl = mongo.url.replace("/?", "/bench?");
-const toolServer = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl") });
-const tools = spawn(toolServer.command, toolServer.args, { stdio: ["ignore", "pipe", "inherit"] });
-const [firstLine] = await once(createInterface({ input: tools.stdout }), "line");
-const { url } = JSON.parse(String(firstLine)) as { url: string };
+// Over stdio, the cheapest transport: what is measured is the execution, not HTTP.
+const toolServer = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl"), stdio: true });
 const serversFile = join(folder, "servers.json");
-await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { url, trusted: true } } }));
+await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolServer, trusted: true } } }));
 
 const store = await createStore({ url: mongodbUrl });
 const queues = createQueues({ redisUrl: redis.url });
@@ -202,6 +200,5 @@ await changes.close();
 await client.close();
 await queues.close();
 await store.close();
-tools.kill("SIGKILL");
 await Promise.all([mongo.kill(), redis.kill()]);
 await rm(folder, { recursive: true, force: true });
