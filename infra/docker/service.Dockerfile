@@ -1,13 +1,13 @@
-# One image for each service: docker build -f infra/docker/service.Dockerfile --build-arg SERVICE=api .
 # syntax=docker/dockerfile:1
+# One image for each service: docker build -f infra/docker/service.Dockerfile --build-arg SERVICE=api .
 FROM node:24-bookworm-slim AS build
 ENV TURBO_TELEMETRY_DISABLED=1
 WORKDIR /app
 COPY package.json package-lock.json .npmrc turbo.json tsconfig.base.json ./
 COPY packages ./packages
 COPY services ./services
-RUN npm ci --omit=optional --loglevel=error && npm install --no-save --loglevel=error turbo@2.11.9
-RUN npx turbo run build --output-logs=errors-only
+# With optional packages: the compiler and turbo are programs of their own for each platform.
+RUN npm ci --loglevel=error && npx turbo run build --output-logs=errors-only
 
 FROM node:24-bookworm-slim AS dependencies
 ARG SERVICE
