@@ -225,4 +225,19 @@ describe("a process that is killed", () => {
     await stack.processes.redis.restart();
     expect((await end(await ask("Create author Hal with email hal@test.com"))).status).toBe("COMPLETED");
   });
+
+  test("MongoDB in the middle of a plan: the plan completes when the database is back, and nothing is done twice", async () => {
+    const requestId = await submit({ steps: [slow, author("ivy@test.com")] });
+    await expect
+      .poll(async () => (await read(requestId)).plan?.steps[0]?.status, { timeout: 15_000 })
+      .toBe("RUNNING");
+    await stack.processes.mongo.kill("SIGKILL");
+    await stack.processes.mongo.restart();
+    const { status } = await end(requestId);
+    expect(status).toBe("COMPLETED");
+    const count = await inBlog((client) =>
+      client.db().collection("authors").countDocuments({ email: "ivy@test.com" }),
+    );
+    expect(count).toBe(1);
+  });
 });
