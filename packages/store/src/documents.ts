@@ -1,5 +1,5 @@
 /** Shapes of the documents in MongoDB. Dates are set by the server (`$$NOW`) wherever something is decided by them. */
-import type { Command, StepError, StepRecord } from "@planwright/engine";
+import type { Command, StepError } from "@planwright/engine";
 import type {
   Diagnostic,
   EffectClass,
@@ -191,4 +191,3 @@ export interface ToolDocument {
 
 /** How a plan ended, as the engine said it. */
 export type FinishCommand = Extract<Command, { type: "finish" }>;
-export type { StepRecord };

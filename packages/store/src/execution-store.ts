@@ -1,11 +1,5 @@
-import type { StepRecord } from "@planwright/engine";
-import {
-  isTerminalStepStatus,
-  type Plan,
-  type PlanId,
-  type RequestStatus,
-  toolOfStep,
-} from "@planwright/plan";
+import { type StepRecord, unitKeysOf } from "@planwright/engine";
+import { isTerminalStepStatus, type Plan, type PlanId, type RequestStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { Collections } from "./collections.ts";
 import type { AttemptDocument, FinishCommand, PlanDocument, StepDocument } from "./documents.ts";
@@ -282,7 +276,7 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
   /** What the beginning of an attempt changes on each unit that the call serves. */
   function begin(claim: PlanClaim, { call, attemptId, argsHash }: Intent): NotedChange[] {
     const startedAt = new Date(clock.now());
-    return unitKeys(call).map((key) => {
+    return unitKeysOf(call).map((key) => {
       const document = unitOf(claim, key, call.stepId);
       const attempt: AttemptDocument = {
         attempt: call.attempt,
@@ -312,16 +306,16 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
     return claim.steps.get(key) ?? claim.noted.get(key)?.document ?? newUnit(claim, key, stepId);
   }
 
+  /** An item takes its place and its tool from its step, which is there since the plan is. */
   function newUnit(claim: PlanClaim, key: string, stepId: string): StepDocument {
-    const position = claim.plan.plan.steps.findIndex((step) => step.id === stepId);
-    const step = claim.plan.plan.steps[position];
+    const step = claim.steps.get(stepId);
     const item = /\[(\d+)\]$/.exec(key)?.[1];
     return newStep(claim.plan, {
       key,
       stepId,
       item: item === undefined ? null : Number(item),
-      position,
-      tool: step ? toolOfStep(step) : "",
+      position: step?.position ?? -1,
+      tool: step?.tool ?? "",
       epoch: claim.epoch,
       waitReason: null,
     });
@@ -330,11 +324,6 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
 
 function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Plan } {
   return document.plan !== null;
-}
-
-/** Keys of the units that a call serves: the step, or each item of a batch. */
-function unitKeys(call: { key: string; stepId: string; items?: readonly number[] | undefined }): string[] {
-  return call.items ? call.items.map((item) => `${call.stepId}[${item}]`) : [call.key];
 }
 
 /** Fields that a unit's new state changes. */

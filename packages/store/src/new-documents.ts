@@ -126,6 +126,6 @@ export function newStep(
 }
 
 /** `_id` of a unit's document. */
-export function stepDocumentId(planId: PlanId, key: string): string {
+function stepDocumentId(planId: PlanId, key: string): string {
   return `${planId}/${key}`;
 }

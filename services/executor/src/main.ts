@@ -8,6 +8,9 @@ import { createCatalogueReader } from "./catalogue-reader.ts";
 import { ExecutorSettingsSchema } from "./env.ts";
 import { createPlanRuns } from "./plan-runs.ts";
 
+/** How often requests are looked for whose plan ended without their being told, in milliseconds. */
+const RECONCILE_EVERY_MS = 15_000;
+
 const settings = parseSettings(ExecutorSettingsSchema, process.env);
 const logger = createLogger({ service: "executor", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
@@ -56,16 +59,15 @@ const worker = await createQueueWorker({
 });
 const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,
-  find: async (limit) => {
-    await store.reconcileRequests();
-    return store.findClaimable(limit);
-  },
+  find: (limit) => store.findClaimable(limit),
   capacity: () => runs.capacity(),
   handle: async (planId) => {
     await runs.take(planId);
   },
   onError: report,
 });
+// Seldom needed, and a look-up over all that runs: on a beat of its own, as slow as what it looks for is old.
+const reconciler = setInterval(() => void store.reconcileRequests().catch(report), RECONCILE_EVERY_MS);
 const health = await createHealthServer({
   host: settings.HOST,
   port: settings.HEALTH_PORT,
@@ -73,6 +75,7 @@ const health = await createHealthServer({
   stopping: shutdown.signal,
 });
 
+shutdown.add("reconciler", () => clearInterval(reconciler));
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));
 shutdown.add("queue", () => worker.close());

@@ -14,6 +14,7 @@ import {
   decide,
   type EngineEvent,
   type Outcome,
+  unitKeysOf,
 } from "@planwright/engine";
 import type { ToolDescriptor } from "@planwright/plan";
 import type { Logger } from "@planwright/runtime";
@@ -147,7 +148,7 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
     if (isOver) return;
     const at = store.now();
     const attemptEnd = { attemptId, endedAtMs: at, durationMs: Math.round(performance.now() - startedAt) };
-    for (const key of unitKeys(call)) ends.set(key, { key, ...attemptEnd, ...describe(outcome) });
+    for (const key of unitKeysOf(call)) ends.set(key, { key, ...attemptEnd, ...describe(outcome) });
     dispatch({
       type: "attempt.ended",
       key: call.key,
@@ -215,11 +216,6 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
     },
     lose: () => fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch })),
   };
-}
-
-/** Keys of the units that a call serves: the step, or each item of a batch. */
-function unitKeys(call: Call): string[] {
-  return call.items ? call.items.map((item) => `${call.stepId}[${item}]`) : [call.key];
 }
 
 function describe(outcome: Outcome): Pick<AttemptEnd, "outcome" | "error"> {

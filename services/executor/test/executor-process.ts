@@ -20,6 +20,8 @@ export interface Workbench {
   tools: CountingToolServer;
   /** Starts one more executor; resolves when it is ready. */
   startExecutor(env?: Record<string, string>): Promise<ChildProcess>;
+  /** Ends an executor and waits until it is gone; gives its exit code and signal. */
+  stopExecutor(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]>;
   /** Submits a plan to be executed at once, as a client would. */
   submit(plan: unknown): Promise<PlanDocument>;
   /** Waits for a terminal state. */
@@ -46,10 +48,17 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
     return new Map(documents.map((document) => [document.key, document]));
   }
 
+  async function stopExecutor(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]> {
+    const exit = once(child, "exit");
+    child.kill(signal);
+    return exit;
+  }
+
   return {
     store,
     tools,
     steps,
+    stopExecutor,
     async startExecutor(env = {}) {
       const child = spawn(process.execPath, ["--import", TSX, "-C", "@planwright/source", MAIN], {
         env: {
@@ -110,9 +119,7 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
       await Promise.all(
         children.map(async (child) => {
           if (child.exitCode !== null || child.signalCode !== null) return;
-          const exit = once(child, "exit");
-          child.kill("SIGKILL");
-          await exit;
+          await stopExecutor(child, "SIGKILL");
         }),
       );
       await tools.close();

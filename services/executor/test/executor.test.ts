@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 
@@ -74,9 +73,7 @@ test("an executor that is killed in the middle is replaced; keyed effects happen
     { id: "effect", tool: "plain_effect", arguments: { value: 1 } },
   ]);
   await expect.poll(async () => (await bench.tools.ledger()).length, { timeout: 15_000 }).toBe(2);
-  const exit = once(first, "exit");
-  first.kill("SIGKILL");
-  await exit;
+  await bench.stopExecutor(first, "SIGKILL");
 
   await bench.startExecutor();
   const { plan, steps } = await bench.end(keyed);
@@ -104,9 +101,7 @@ test.each([
     ]);
     await expect.poll(() => bench.tools.stats()["looked_up_effect"]?.calls, { timeout: 15_000 }).toBe(1);
     await expect.poll(async () => (await bench.tools.ledger()).length).toBe(row.effectsBefore);
-    const exit = once(first, "exit");
-    first.kill("SIGKILL");
-    await exit;
+    await bench.stopExecutor(first, "SIGKILL");
     await bench.startExecutor();
     const { plan, steps } = await bench.end(planId);
     expect(plan.status).toBe("COMPLETED");
@@ -124,9 +119,7 @@ test("SIGTERM hands plans over: what runs is finished, nothing is called twice",
   await expect
     .poll(async () => (await bench.steps(planId)).get("slow")?.status, { timeout: 15_000 })
     .toBe("RUNNING");
-  const exit = once(first, "exit");
-  first.kill("SIGTERM");
-  expect(await exit).toEqual([0, null]);
+  expect(await bench.stopExecutor(first, "SIGTERM")).toEqual([0, null]);
   expect((await bench.steps(planId)).get("slow")!.status).toBe("COMPLETED");
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ status: "QUEUED", lease: null });
 

@@ -1,9 +1,14 @@
-import type { StepRecord } from "../protocol.ts";
+import type { Call, StepRecord } from "../protocol.ts";
 import type { Caller, EngineState, StepNode, Unit } from "./engine-state.ts";
 
 /** Key of an item: `stepId[3]`. */
 export function itemKey(stepId: string, item: number): string {
   return `${stepId}[${item}]`;
+}
+
+/** Keys of the units that a call serves: the step, or each of its items. Records and attempts go by these. */
+export function unitKeysOf(call: Pick<Call, "key" | "stepId" | "items">): string[] {
+  return call.items ? call.items.map((item) => itemKey(call.stepId, item)) : [call.key];
 }
 
 /** A unit as its durable record says, or PENDING without one. */
