@@ -8,7 +8,7 @@ const PACKAGES = {
   models: ["plan", "engine"],
   runtime: ["plan", "engine"],
   local: ["plan"],
-  testing: ["plan", "engine", "local"],
+  testing: ["plan", "engine"],
 };
 const adapters = ["plan", "engine", "store", "queue", "tools", "models", "runtime"];
 const TEST = "(\\.test\\.ts$|/test/|/bench/)";
