@@ -10,7 +10,9 @@ import type { ClientSession, Filter } from "mongodb";
 import type { Collections } from "./collections.ts";
 import { parseCursor, toCursor } from "./cursor.ts";
 import type { PlanDocument, RequestDocument } from "./documents.ts";
+import type { GroupCommit } from "./group-commit.ts";
 import { newPlan, newRequest, newSteps } from "./new-documents.ts";
+import { createReadGroup } from "./read-group.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { ClientStore } from "./store.ts";
 import { readCatalogue } from "./tool-catalogue.ts";
@@ -18,6 +20,7 @@ import { readCatalogue } from "./tool-catalogue.ts";
 /** What accepting and reading needs. */
 export interface ClientStoreParts {
   collections: Collections;
+  group: GroupCommit;
   clock: ServerClock;
   randomBytes: RandomBytes;
   /** Runs the function in a transaction, again on a transient conflict. */
@@ -26,7 +29,8 @@ export interface ClientStoreParts {
 
 /** Accepting, asking, reading: everything that clients reach, bound to a tenant. */
 export function createClientStore(parts: ClientStoreParts): ClientStore {
-  const { collections, clock, randomBytes, transact } = parts;
+  const { collections, group, clock, randomBytes, transact } = parts;
+  const readPlan = createReadGroup(parts.collections.plans);
   const { requests, plans, steps, modelCalls, tools } = collections;
 
   const newIds = () => {
@@ -73,22 +77,31 @@ export function createClientStore(parts: ClientStoreParts): ClientStore {
       return { request, plan: document };
     },
 
-    async queuePlan(tenant, planId) {
-      const queued = await plans.findOneAndUpdate(
-        { _id: planId, tenant, status: "READY" },
-        [{ $set: { status: "QUEUED", queuedAt: "$$NOW", dueAt: "$$NOW", updatedAt: "$$NOW" } }],
-        { returnDocument: "after" },
-      );
-      if (queued) {
-        // If this process dies here the request stays READY; the end of the plan corrects it.
-        await requests.updateOne({ _id: queued.requestId, planId, status: "READY" }, [
-          { $set: { status: "EXECUTING", updatedAt: "$$NOW" } },
-        ]);
-        return queued;
+    async queuePlan(tenant, planId, requestId) {
+      const [isQueued] = await Promise.all([
+        group.update({
+          collection: "plans",
+          id: planId,
+          condition: { tenant, status: "READY" },
+          expressions: { status: "QUEUED", queuedAt: "$$NOW", dueAt: "$$NOW", updatedAt: "$$NOW" },
+        }),
+        // Should this be done alone, the plan is still READY and asking again queues it; the other way round its end corrects it.
+        group.update({
+          collection: "requests",
+          id: requestId,
+          condition: { tenant, planId, status: "READY" },
+          expressions: { status: "EXECUTING", updatedAt: "$$NOW" },
+        }),
+      ]);
+      const plan = await readPlan(planId);
+      if (!isQueued && !plan) {
+        // Still being planned: it starts as soon as there is a plan.
+        await requests.updateOne(
+          { _id: requestId, tenant, planId, status: "PLANNING" },
+          { $set: { autoExecute: true } },
+        );
       }
-      // Still being planned: it starts as soon as there is a plan.
-      await requests.updateOne({ tenant, planId, status: "PLANNING" }, { $set: { autoExecute: true } });
-      return plans.findOne({ _id: planId, tenant });
+      return plan?.tenant === tenant ? plan : null;
     },
 
     async requestCancel(tenant, planId) {
@@ -113,6 +126,7 @@ export function createClientStore(parts: ClientStoreParts): ClientStore {
         [
           {
             $set: {
+              wishes: { $add: ["$wishes", 1] },
               cancelRequestedAt: { $ifNull: ["$cancelRequestedAt", "$$NOW"] },
               // A plan that nobody holds is due now; one that is held stays with its executor until its lease ends.
               dueAt: { $cond: [{ $eq: ["$lease", null] }, "$$NOW", "$dueAt"] },

@@ -4,7 +4,8 @@ import { type ClientSession, MongoClient } from "mongodb";
 import { createClientStore } from "./client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
 import { StandaloneServerError, StoreUnavailableError } from "./errors.ts";
-import { createExecutionStore } from "./execution-store.ts";
+import { createExecutionStore } from "./execution/create-execution-store.ts";
+import { createGroupCommit } from "./group-commit.ts";
 import { createPlanningStore } from "./planning-store.ts";
 import { createServerClock } from "./server-clock.ts";
 import type { Store } from "./store.ts";
@@ -54,12 +55,13 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     const transact = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
       client.withSession((session) => session.withTransaction(() => run(session)));
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
+    const group = createGroupCommit(client, { database: db.databaseName, owner: randomUUID() });
     const execution = createExecutionStore({
       collections,
+      group,
       clock,
       leaseMs: options.leaseMs ?? 10_000,
       planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
-      owner: randomUUID(),
     });
     const ping = async (): Promise<void> => {
       try {
@@ -69,7 +71,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       }
     };
     return {
-      ...createClientStore({ collections, clock, randomBytes, transact }),
+      ...createClientStore({ collections, group, clock, randomBytes, transact }),
       ...createPlanningStore({
         collections,
         clock,
@@ -79,7 +81,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ...execution,
       ping,
       async close() {
-        await execution.idle();
+        await group.idle();
         await client.close();
       },
     };

@@ -1,5 +1,5 @@
 /** Shapes of the documents in MongoDB. Dates are set by the server (`$$NOW`) wherever something is decided by them. */
-import type { Command, StepError } from "@planwright/engine";
+import type { Command, Resolution, StepError } from "@planwright/engine";
 import type {
   Diagnostic,
   EffectClass,
@@ -61,6 +61,8 @@ export interface RequestDocument {
   diagnostics: Diagnostic[];
   /** What the planner needs to know, when NEEDS_INPUT. */
   questions: string[];
+  /** Names the last grouped write. */
+  writeId: string | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -71,6 +73,33 @@ export interface PlanOrigin {
   /** Name of the model, such as "openai:gpt-4o"; null without one. */
   model: string | null;
 }
+
+/** An operator's word on one step that needs approval. */
+export interface PlanApproval {
+  stepId: string;
+  approved: boolean;
+  /** Hash of what was shown: plan, resolved arguments, tool digest. Only that may be called. */
+  approvalHash: string;
+  /** For people; null without one. */
+  reason: string | null;
+  by: string;
+  at: Date;
+}
+
+/** An operator's word on one unit in doubt, for exactly the attempt that is in doubt. */
+export interface UnitResolution {
+  key: string;
+  attempt: number;
+  resolution: Resolution;
+  by: string;
+  at: Date;
+}
+
+/** What clients and operators want of a plan. */
+export type PlanWishes = Pick<
+  PlanDocument,
+  "_id" | "wishes" | "cancelRequestedAt" | "pauseRequestedAt" | "approvals" | "resolutions"
+>;
 
 /** One immutable plan and how far it is. */
 export interface PlanDocument {
@@ -98,12 +127,24 @@ export interface PlanDocument {
   /** Finished units at the last claim: a claim that finds more has seen progress. */
   progressSeen: number;
   waitReason: WaitReason | null;
+  /** True until something is written to a step: the steps are then as the plan makes them, and need not be read. */
+  isFresh: boolean;
+  /** Raised by one with each wish below, so that whoever holds the plan sees that there is something new. */
+  wishes: number;
   cancelRequestedAt: Date | null;
+  /** Set while the plan is to be paused. */
+  pauseRequestedAt: Date | null;
+  /** What operators said of calls that need approval, oldest first. */
+  approvals: PlanApproval[];
+  /** What operators said of units in doubt, oldest first. */
+  resolutions: UnitResolution[];
   deadlineAt: Date | null;
   /** Steps by status, when the plan is over; before that counted from the steps. */
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;
   error: StepError | null;
+  /** Names the last grouped write. */
+  writeId: string | null;
   createdAt: Date;
   queuedAt: Date | null;
   startedAt: Date | null;

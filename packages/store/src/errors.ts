@@ -18,6 +18,15 @@ export class StoreUnavailableError extends CodedError<{ operation: string }> {
   }
 }
 
+/** MongoDB, or its driver, refused what was to be written: it can never be stored as it is. */
+export class WriteNotPossibleError extends CodedError<{ ids: readonly string[] }> {
+  readonly code = "STORE_WRITE_NOT_POSSIBLE";
+  readonly retryable = false;
+  constructor(facts: { ids: readonly string[] }, cause?: unknown) {
+    super(`MongoDB refused to store ${facts.ids.join(", ")}`, facts, { cause });
+  }
+}
+
 /** Transactions, change streams and majority writes need a replica set. */
 export class StandaloneServerError extends CodedError<{ host: string }> {
   readonly code = "STORE_NOT_A_REPLICA_SET";

@@ -1,34 +1,48 @@
 /**
- * Group commit of fenced writes (DESIGN §6): the writes of all plans in a process go out in one unordered bulk at a
- * time; the next bulk collects while the last is under way.
+ * Group commit of conditional writes (DESIGN §6): the writes of everything that a process works on go out in one
+ * unordered bulk at a time, over all collections; the next bulk collects while the last is under way.
  *
- * 1. A write is acknowledged only when its bulk was (majority, journalled) and it is known to have matched.
- * 2. Writes to one document go out in the order in which they were given: a bulk holds at most one of each document, and
- *    a document that is under way waits. A write given while an earlier one of the same document still waits is merged
- *    into it: its fields win, and both are acknowledged together.
- * 3. Writes are idempotent (`$set` under a fence, named by a writeId), so a bulk whose answer was lost is sent again.
+ * 1. A write is answered only when its bulk was acknowledged (majority, journalled) and it is known whether it matched.
+ * 2. Writes to one document go out in the order in which they were given: a bulk holds at most one of each document.
+ *    Plain sets under the same condition that wait together are merged: the later fields win, both are answered together.
+ * 3. Each write is named by a `writeId` that it leaves in its document, so a bulk whose answer was lost is sent again and
+ *    what was refused can be told from what was done the first time.
+ * 4. A write that cannot be stored at all fails alone: it takes none of its bulk with it.
  */
-import type { AnyBulkWriteOperation, Collection, Document, Filter, UpdateFilter } from "mongodb";
-import { LeaseLostError, StoreUnavailableError } from "./errors.ts";
+import {
+  type ClientBulkWriteModel,
+  type Document,
+  type MongoClient,
+  MongoClientBulkWriteError,
+} from "mongodb";
+import { StoreUnavailableError, WriteNotPossibleError } from "./errors.ts";
+import { isDuplicateKey, isTransient } from "./transient-errors.ts";
 
-/** One fenced write of fields of one document. */
-export interface GroupWrite {
+/** The collections whose documents carry a `writeId`. */
+export type GroupedCollection = "requests" | "plans" | "steps";
+
+interface Target {
+  collection: GroupedCollection;
   id: string;
-  epoch: number;
+  /** What must hold of the document beside its id. */
+  condition: Document;
+}
+
+/** Sets fields to values. */
+export interface GroupSet extends Target {
   set: Document;
   /** The whole document when it may not exist yet; then `set` is put over it. */
   insert?: Document | undefined;
 }
 
-interface Pending extends GroupWrite {
-  writeId: string;
-  settle: { resolve: () => void; reject: (error: Error) => void }[];
+/** Sets fields to expressions that MongoDB computes. */
+export interface GroupUpdate extends Target {
+  expressions: Document;
 }
 
 /** Options of {@link createGroupCommit}. */
 export interface GroupCommitOptions {
-  /** Fields that must match beside `_id`, for a write with this epoch. */
-  fence: (epoch: number) => Document;
+  database: string;
   /** Distinguishes this process's writeIds from all others. */
   owner: string;
   /** Writes in one bulk, at most. Default 1,000. */
@@ -41,43 +55,51 @@ export interface GroupCommitOptions {
 
 /** Writers share bulks through this. */
 export interface GroupCommit {
-  /** Durable when it resolves. @throws {LeaseLostError | StoreUnavailableError} */
-  write(write: GroupWrite): Promise<void>;
+  /** True once it is durable, false when the condition did not hold. @throws {StoreUnavailableError | WriteNotPossibleError} */
+  set(write: GroupSet): Promise<boolean>;
+  /** The same with expressions of an update pipeline. @throws {StoreUnavailableError | WriteNotPossibleError} */
+  update(write: GroupUpdate): Promise<boolean>;
   /** Resolves when nothing waits or is under way. */
   idle(): Promise<void>;
-  /** Bulks sent and writes acknowledged so far, for metrics and benchmarks. */
+  /** Bulks acknowledged and writes in them so far, for metrics and benchmarks. */
   counts(): { bulks: number; writes: number };
 }
 
-/** A group commit over one collection whose documents carry `writeId`. */
-export function createGroupCommit<T extends Document>(
-  collection: Collection<T>,
-  options: GroupCommitOptions,
-): GroupCommit {
-  const { fence, owner, maxBatch = 1_000, retryForMs = 30_000, retryEveryMs = 250 } = options;
-  const waiting = new Map<string, Pending>();
+type StringKeyed = Document & { _id: string };
+/** The driver types what it writes by namespace. */
+type Schemas = Record<string, StringKeyed>;
+
+interface Pending extends Target {
+  body: { set: Document; insert?: Document | undefined } | { expressions: Document };
+  writeId: string;
+  settle: { resolve: (matched: boolean) => void; reject: (error: Error) => void }[];
+}
+
+/** A group commit through one client. */
+export function createGroupCommit(client: MongoClient, options: GroupCommitOptions): GroupCommit {
+  const { database, owner, maxBatch = 1_000, retryForMs = 30_000, retryEveryMs = 250 } = options;
+  /** By document; the first of each queue goes with the next bulk. */
+  const waiting = new Map<string, Pending[]>();
   let underWay: Promise<void> | null = null;
   let sequence = 0;
   let bulks = 0;
   let writes = 0;
 
-  function write(entry: GroupWrite): Promise<void> {
+  function enqueue(target: Target, body: Pending["body"]): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      const earlier = waiting.get(entry.id);
-      if (earlier && earlier.epoch === entry.epoch) {
-        Object.assign(earlier.set, entry.set);
-        earlier.settle.push({ resolve, reject });
+      const key = `${target.collection}/${target.id}`;
+      const queue = waiting.get(key) ?? [];
+      const last = queue.at(-1);
+      if (last && mayMerge(last, target, body)) {
+        Object.assign(last.body.set, "set" in body ? body.set : {});
+        last.settle.push({ resolve, reject });
         return;
       }
-      if (earlier) {
-        // A newer claim in the same process: the older write would be fenced off anyway.
-        for (const waiter of earlier.settle) {
-          waiter.reject(new LeaseLostError({ id: entry.id, epoch: earlier.epoch }));
-        }
-      }
       sequence += 1;
+      const { collection, id, condition } = target;
       const writeId = `${owner}:${sequence}`;
-      waiting.set(entry.id, { ...entry, set: { ...entry.set }, writeId, settle: [{ resolve, reject }] });
+      queue.push({ collection, id, condition, body, writeId, settle: [{ resolve, reject }] });
+      waiting.set(key, queue);
       underWay ??= drain();
     });
   }
@@ -85,77 +107,74 @@ export function createGroupCommit<T extends Document>(
   /** Runs while anything waits. Starts a turn later, so that everything of the same turn shares the first bulk. */
   async function drain(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.size > 0) {
-      const batch: Pending[] = [];
-      for (const [id, entry] of waiting) {
-        batch.push(entry);
-        waiting.delete(id);
-        if (batch.length === maxBatch) break;
-      }
-      await commit(batch);
-    }
+    while (waiting.size > 0) await commit(nextBatch());
     underWay = null;
+  }
+
+  function nextBatch(): Pending[] {
+    const batch: Pending[] = [];
+    for (const [key, queue] of waiting) {
+      const first = queue.shift();
+      if (first) batch.push(first);
+      if (queue.length === 0) waiting.delete(key);
+      if (batch.length === maxBatch) break;
+    }
+    return batch;
   }
 
   async function commit(batch: Pending[]): Promise<void> {
     try {
-      const refused = await send(batch);
+      const done = await send(batch);
+      bulks += 1;
       writes += batch.length;
-      for (const entry of batch) {
-        for (const waiter of entry.settle) {
-          if (refused.has(entry.id)) waiter.reject(new LeaseLostError({ id: entry.id, epoch: entry.epoch }));
-          else waiter.resolve();
-        }
-      }
+      for (const entry of batch) for (const waiter of entry.settle) waiter.resolve(done.has(entry));
     } catch (error) {
-      const failure = new StoreUnavailableError({ operation: "group commit" }, error);
+      if (batch.length > 1 && !isTransient(error)) {
+        for (const entry of batch) await commit([entry]);
+        return;
+      }
+      const failure = isTransient(error)
+        ? new StoreUnavailableError({ operation: "group commit" }, error)
+        : new WriteNotPossibleError({ ids: batch.map(({ id }) => id) }, error);
       for (const entry of batch) for (const waiter of entry.settle) waiter.reject(failure);
     }
   }
 
-  /** Ids of the writes that the fence refused. Sends again while MongoDB is away (invariant 3). */
-  async function send(batch: Pending[]): Promise<Set<string>> {
-    const operations = batch.map(toOperation);
+  /** The entries that are done. Sends again while MongoDB is away (invariant 3). */
+  async function send(batch: Pending[]): Promise<Set<Pending>> {
+    const models = batch.map((entry) => toModel(entry, database));
     const giveUpAt = performance.now() + retryForMs;
-    for (;;) {
+    for (let isRepeat = false; ; isRepeat = true) {
       try {
-        bulks += 1;
-        const result = await collection.bulkWrite(operations, { ordered: false });
-        if (result.matchedCount + result.upsertedCount === batch.length) return new Set();
-        return await findRefused(batch);
+        const result = await client.bulkWrite<Schemas>(models, { ordered: false, verboseResults: true });
+        const matched = batch.filter((_, index) => isDone(result.updateResults?.get(index)));
+        if (!isRepeat || matched.length === batch.length) return new Set(matched);
+        return await findDone(batch);
       } catch (error) {
-        if (isDuplicateKey(error)) return await findRefused(batch);
+        if (isRefusal(error)) return await findDone(batch);
         if (performance.now() > giveUpAt || !isTransient(error)) throw error;
         await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
       }
     }
   }
 
-  function toOperation(entry: Pending): AnyBulkWriteOperation<T> {
-    const filter = { _id: entry.id, ...fence(entry.epoch) } as Document as Filter<T>;
-    const set = { ...entry.set, writeId: entry.writeId };
-    if (!entry.insert) {
-      return { updateOne: { filter, update: { $set: set } as Document as UpdateFilter<T> } };
-    }
-    const { _id, ...rest } = entry.insert;
-    const onInsert = Object.fromEntries(
-      Object.entries(rest).filter(([field]) => !(field in set) && field !== "epoch"),
-    );
-    const update = { $set: set, $setOnInsert: onInsert } as Document as UpdateFilter<T>;
-    return { updateOne: { filter, update, upsert: true } };
-  }
-
-  async function findRefused(batch: Pending[]): Promise<Set<string>> {
-    const filter = { _id: { $in: batch.map((entry) => entry.id) } } as Document as Filter<T>;
+  /** Tells by the writeIds what was done, by whichever sending. */
+  async function findDone(batch: Pending[]): Promise<Set<Pending>> {
     const found = new Map<string, unknown>();
-    for await (const document of collection.find(filter, { projection: { writeId: 1 } })) {
-      found.set(String(document._id), document["writeId"]);
+    for (const collection of new Set(batch.map((entry) => entry.collection))) {
+      const ids = batch.flatMap((entry) => (entry.collection === collection ? [entry.id] : []));
+      const documents = client
+        .db(database)
+        .collection<{ _id: string; writeId: string | null }>(collection)
+        .find({ _id: { $in: ids } }, { projection: { writeId: 1 } });
+      for await (const { _id, writeId } of documents) found.set(`${collection}/${_id}`, writeId);
     }
-    return new Set(batch.filter((entry) => found.get(entry.id) !== entry.writeId).map((entry) => entry.id));
+    return new Set(batch.filter((entry) => found.get(`${entry.collection}/${entry.id}`) === entry.writeId));
   }
 
   return {
-    write,
+    set: ({ set, insert, ...target }) => enqueue(target, { set: { ...set }, insert }),
+    update: ({ expressions, ...target }) => enqueue(target, { expressions }),
     async idle() {
       while (underWay) await underWay;
     },
@@ -163,29 +182,38 @@ export function createGroupCommit<T extends Document>(
   };
 }
 
-const DUPLICATE_KEY = 11_000;
-
-function isDuplicateKey(error: unknown): boolean {
-  return codeOf(error) === DUPLICATE_KEY;
+function mayMerge(
+  last: Pending,
+  target: Target,
+  body: Pending["body"],
+): last is Pending & { body: { set: Document } } {
+  if (!("set" in last.body) || !("set" in body)) return false;
+  return JSON.stringify(last.condition) === JSON.stringify(target.condition);
 }
 
-/** Everything but a refusal by the server of what was asked: those have a code, and sending them again helps nobody. */
-function isTransient(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (["MongoNetworkError", "MongoNetworkTimeoutError", "MongoServerSelectionError"].includes(error.name))
-    return true;
-  if (["MongoOperationTimeoutError", "MongoPoolClearedError", "MongoNotConnectedError"].includes(error.name))
-    return true;
-  const cause = error.cause ?? ("errorResponse" in error ? error.errorResponse : undefined);
-  return RETRYABLE_SERVER_CODES.has(codeOf(error) ?? codeOf(cause) ?? -1);
+function isDone(result: { matchedCount: number; upsertedId?: unknown } | undefined): boolean {
+  return result !== undefined && (result.matchedCount === 1 || result.upsertedId !== undefined);
 }
 
-/** Not primary, shutting down, interrupted by a step-down, write concern or time limit not met. */
-const RETRYABLE_SERVER_CODES = new Set([
-  6, 7, 50, 64, 89, 91, 189, 262, 9001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,
-]);
+/** An upsert whose condition did not hold collides with the document that is there. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof MongoClientBulkWriteError)) return isDuplicateKey(error);
+  const errors = [...error.writeErrors.values()];
+  return errors.length > 0 && error.writeConcernErrors.length === 0 && errors.every(isDuplicateKey);
+}
 
-function codeOf(error: unknown): number | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "number" ? error.code : undefined;
+function toModel(entry: Pending, database: string): ClientBulkWriteModel<Schemas> {
+  const { body, writeId } = entry;
+  const target = {
+    name: "updateOne" as const,
+    namespace: `${database}.${entry.collection}`,
+    filter: { _id: entry.id, ...entry.condition },
+  };
+  if ("expressions" in body) return { ...target, update: [{ $set: { ...body.expressions, writeId } }] };
+  const set = { ...body.set, writeId };
+  if (!body.insert) return { ...target, update: { $set: set } };
+  const isOpen = ([field]: [string, unknown]): boolean =>
+    field !== "_id" && !(field in set) && !(field in entry.condition);
+  const onInsert = Object.fromEntries(Object.entries(body.insert).filter(isOpen));
+  return { ...target, update: { $set: set, $setOnInsert: onInsert }, upsert: true };
 }

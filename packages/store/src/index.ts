@@ -5,19 +5,24 @@ export type {
   FinishCommand,
   Lease,
   ModelCallDocument,
+  PlanApproval,
   PlanDocument,
   PlanOrigin,
+  PlanWishes,
   RecordedError,
   RequestDocument,
   StepDocument,
   ToolDocument,
+  UnitResolution,
 } from "./documents.ts";
 export {
   CursorInvalidError,
   LeaseLostError,
   StandaloneServerError,
   StoreUnavailableError,
+  WriteNotPossibleError,
 } from "./errors.ts";
+export { newPlan, newRequest, newStep } from "./new-documents.ts";
 export type {
   AttemptEnd,
   ClientStore,

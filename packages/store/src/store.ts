@@ -13,6 +13,7 @@ import type {
   ModelCallDocument,
   PlanDocument,
   PlanOrigin,
+  PlanWishes,
   RecordedError,
   RequestDocument,
   StepDocument,
@@ -42,7 +43,7 @@ export interface ClientStore {
     autoExecute: boolean;
   }): Promise<{ request: RequestDocument; plan: PlanDocument }>;
   /** READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null when unknown. */
-  queuePlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  queuePlan(tenant: string, planId: PlanId, requestId: RequestId): Promise<PlanDocument | null>;
   /** Asks for the end of a plan: READY ends at once, QUEUED and later get `cancelRequestedAt`. Null when unknown. */
   requestCancel(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
@@ -146,14 +147,14 @@ export interface AttemptEnd {
 export interface ExecutionStore {
   /** Raises the epoch of a plan that is due and that nobody holds; null when there is nothing to do. */
   claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null>;
-  /** "held" with the flags seen now, or "lost". */
-  renewLease(claim: PlanClaim): Promise<{ state: "held"; cancelRequested: boolean } | { state: "lost" }>;
+  /** Renews many leases at once. Returns the claims that are lost; the others are held on. @throws {StoreUnavailableError} */
+  renewLeases(claims: readonly PlanClaim[]): Promise<PlanClaim[]>;
   /** Plans that are due and that nobody holds, oldest first: for the sweeper. */
   findClaimable(limit: number): Promise<PlanId[]>;
   /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */
   now(): number;
-  /** Of the plans held, those whose end was asked for. */
-  findCancelRequested(planIds: readonly PlanId[]): Promise<PlanId[]>;
+  /** What clients and operators want of the plans held; plans that nobody wants anything of are left out. */
+  findWishes(planIds: readonly PlanId[]): Promise<PlanWishes[]>;
   /** Brings requests in line whose plan ended while its executor died before saying so. Returns how many. */
   reconcileRequests(): Promise<number>;
   /** Writes intents; durable when it returns. @throws {LeaseLostError} */
@@ -167,10 +168,13 @@ export interface ExecutionStore {
   writeNoted(claim: PlanClaim): Promise<void>;
   /** Writes the new states of units; durable when it returns. @throws {LeaseLostError} */
   writeRecords(claim: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]): Promise<void>;
-  /** Gives the plan back: WAITING until `wakeAt`, or QUEUED to hand it over. @throws {LeaseLostError} */
+  /**
+   * Gives the plan back: WAITING or PAUSED until `dueAtMs` (null: until somebody wants something), or QUEUED to hand it over.
+   * @throws {LeaseLostError}
+   */
   releasePlan(
     claim: PlanClaim,
-    to: { status: "WAITING"; reason: WaitReason; dueAtMs: number | null } | { status: "QUEUED" },
+    to: { status: "WAITING" | "PAUSED"; reason: WaitReason; dueAtMs: number | null } | { status: "QUEUED" },
   ): Promise<void>;
   /** The terminal write of plan and request. @throws {LeaseLostError} */
   finishPlan(claim: PlanClaim, finish: FinishCommand): Promise<void>;

@@ -76,7 +76,7 @@ describe("claiming a plan", () => {
     await expect(
       store.finishPlan(first, { type: "finish", status: "COMPLETED", outputs: {} }),
     ).rejects.toBeInstanceOf(LeaseLostError);
-    await expect(store.renewLease(first)).resolves.toEqual({ state: "lost" });
+    expect(await store.renewLeases([first, second])).toEqual([first]);
     await store.writeRecords(second, [{ ...record, output: { from: "owner" } }], []);
     const [step] = await store.listSteps("t1", [planId]);
     expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" }, epoch: 2 });
@@ -87,7 +87,7 @@ describe("claiming a plan", () => {
     const claim = await claimed(planId);
     const until = performance.now() + LEASE_MS * 2;
     while (performance.now() < until) {
-      expect(await store.renewLease(claim)).toEqual({ state: "held", cancelRequested: false });
+      expect(await store.renewLeases([claim])).toEqual([]);
       expect(await store.claimPlan(planId, "e2")).toBeNull();
       await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 4));
     }
@@ -146,8 +146,8 @@ describe("giving a plan back", () => {
     const planId = await queued("a");
     const claim = await claimed(planId);
     await store.requestCancel("t1", planId);
-    expect(await store.renewLease(claim)).toEqual({ state: "held", cancelRequested: true });
-    expect(await store.findCancelRequested([planId])).toEqual([planId]);
+    const [wishes] = await store.findWishes([planId]);
+    expect(wishes).toMatchObject({ _id: planId, wishes: 1, cancelRequestedAt: expect.any(Date) });
     await store.releasePlan(claim, {
       status: "WAITING",
       reason: "backoff",

@@ -40,7 +40,7 @@ describe("planning", () => {
   test("queues the plan at once when the request asked for it, also when it asked only meanwhile", async () => {
     const request = await ask();
     const claim = await store.claimRequest(request._id, "p1");
-    expect(await store.queuePlan("t1", request.planId)).toBeNull();
+    expect(await store.queuePlan("t1", request.planId, request._id)).toBeNull();
     const plan = await store.completePlanning(claim!, {
       plan: onePlan(),
       raw: null,
@@ -102,7 +102,7 @@ describe("reading", () => {
   test("shows another tenant nothing", async () => {
     const request = await ask();
     expect(await store.getRequest("t2", request._id)).toBeNull();
-    expect(await store.queuePlan("t2", request.planId)).toBeNull();
+    expect(await store.queuePlan("t2", request.planId, request._id)).toBeNull();
     expect(await store.requestCancel("t2", request.planId)).toBeNull();
     expect((await store.listRequests("t2", { first: 10 })).items).toEqual([]);
   });

@@ -13,14 +13,19 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startMongo, startRedis } from "@planwright/local";
-import { type Plan, parsePlan } from "@planwright/plan";
+import { type Plan, type PlanId, parsePlan, type RequestId } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
 import { createStore } from "@planwright/store";
 import { countingToolServerCommand } from "@planwright/testing";
 import { MongoClient } from "mongodb";
+import { cpuMsPerPlan, cpuSeconds } from "./cpu-seconds.ts";
 
 const { values } = parseArgs({
-  options: { plans: { type: "string", default: "600" }, json: { type: "boolean", default: false } },
+  options: {
+    plans: { type: "string", default: "600" },
+    json: { type: "boolean", default: false },
+    only: { type: "string", multiple: true },
+  },
 });
 const PLANS = Number(values.plans);
 const IN_FLIGHT = 64;
@@ -86,7 +91,12 @@ const chain = planOf(
 const wide = (count: number): Plan =>
   planOf(Array.from({ length: count }, (_, index) => ({ id: `s${index}`, dependsOn: [] })));
 
-async function submit(plan: Plan): Promise<string> {
+interface Submitted {
+  planId: PlanId;
+  requestId: RequestId;
+}
+
+async function submit(plan: Plan): Promise<Submitted> {
   const submitted = await store.submitPlan({
     tenant: TENANT,
     query: null,
@@ -95,7 +105,7 @@ async function submit(plan: Plan): Promise<string> {
     diagnostics: [],
     autoExecute: false,
   });
-  return submitted.plan._id;
+  return { planId: submitted.plan._id, requestId: submitted.request._id };
 }
 
 /** From executePlan to a terminal state, as a change stream sees it: no polling in the figures. */
@@ -111,10 +121,10 @@ changes.on("change", (change) => {
   finished.delete(id);
 });
 
-async function execute(planId: string): Promise<number> {
+async function execute({ planId, requestId }: Submitted): Promise<number> {
   const startedAt = performance.now();
   const end = new Promise<void>((resolve) => finished.set(planId, resolve));
-  const queued = await store.queuePlan(TENANT, planId);
+  const queued = await store.queuePlan(TENANT, planId, requestId);
   if (queued) queues.offerExecution(planId, queued.epoch);
   await end;
   return performance.now() - startedAt;
@@ -122,9 +132,10 @@ async function execute(planId: string): Promise<number> {
 
 /** Runs all plans with at most `inFlight` under way. */
 async function measure(plan: Plan, count: number, inFlight: number) {
-  const ids: string[] = [];
+  const ids: Submitted[] = [];
   for (let index = 0; index < count; index += 1) ids.push(await submit(plan));
   const durations: number[] = [];
+  const cpuBefore = cpuSeconds();
   const startedAt = performance.now();
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
@@ -132,6 +143,7 @@ async function measure(plan: Plan, count: number, inFlight: number) {
     }),
   );
   const seconds = (performance.now() - startedAt) / 1_000;
+  const cpuAfter = cpuSeconds();
   const sorted = durations.toSorted((a, b) => a - b);
   const at = (share: number): number =>
     Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10;
@@ -141,6 +153,7 @@ async function measure(plan: Plan, count: number, inFlight: number) {
     stepsPerSecond: Math.round((count * plan.steps.length) / seconds),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+    cpuMsPerPlan: cpuMsPerPlan(cpuBefore, cpuAfter, count),
   };
 }
 
@@ -178,20 +191,25 @@ async function ceiling(batch: number): Promise<number> {
 }
 
 const results: Record<string, unknown> = {};
-const note = (name: string, value: unknown): void => {
-  results[name] = value;
-  console.error(name, JSON.stringify(value));
-};
-note("ceilingUpdatesPerSecond", { batch64: await ceiling(64), batch256: await ceiling(256) });
+/** Measures unless `--only` names others. */
+async function note(name: string, measuring: () => Promise<object>): Promise<void> {
+  if (values.only && !values.only.includes(name)) return;
+  results[name] = await measuring();
+  console.error(name, JSON.stringify(results[name]));
+}
+await note("ceilingUpdatesPerSecond", async () => ({
+  batch64: await ceiling(64),
+  batch256: await ceiling(256),
+}));
 const stopFirst = await startExecutor();
 await measure(diamond, 50, 8); // warms up
-note("diamondAlone", await measure(diamond, 100, 1));
-note("diamond", await measure(diamond, PLANS, IN_FLIGHT));
-note("chain", await measure(chain, PLANS, IN_FLIGHT));
-note("wide1000", await measure(wide(1_000), 1, 1));
-note("wide10000", await measure(wide(10_000), 1, 1));
+await note("diamondAlone", () => measure(diamond, 100, 1));
+await note("diamond", () => measure(diamond, PLANS, IN_FLIGHT));
+await note("chain", () => measure(chain, PLANS, IN_FLIGHT));
+await note("wide1000", () => measure(wide(1_000), 1, 1));
+await note("wide10000", () => measure(wide(10_000), 1, 1));
 const others = [await startExecutor(), await startExecutor(), await startExecutor()];
-note("diamondFourExecutors", await measure(diamond, PLANS, IN_FLIGHT));
+await note("diamondFourExecutors", () => measure(diamond, PLANS, IN_FLIGHT));
 await Promise.all([stopFirst, ...others].map((stop) => stop()));
 
 if (values.json) console.log(JSON.stringify(results));

@@ -24,9 +24,11 @@ import {
   type Intent,
   LeaseLostError,
   type PlanClaim,
+  type PlanWishes,
 } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 import { askLookup } from "./ask-lookup.ts";
+import { createWishEvents } from "./wish-events.ts";
 
 /** What a run needs. */
 export interface PlanRunParts {
@@ -42,7 +44,8 @@ export interface PlanRunParts {
 export interface PlanRun {
   /** Resolves when the plan is over, released or lost; never rejects. */
   done: Promise<void>;
-  cancel(reason: string): void;
+  /** Does what clients and operators want; words that were heard before change nothing. */
+  heed(wishes: PlanWishes): void;
   /** Starts nothing new, lets running calls end, gives the plan back. */
   handOver(): void;
   /** The lease is gone: abort and write nothing more. */
@@ -88,8 +91,8 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
     end();
   }
 
-  function dispatch(event: EngineEvent): void {
-    if (isOver) return;
+  function dispatch(event: EngineEvent | EngineEvent[]): void {
+    if (isOver || (Array.isArray(event) && event.length === 0)) return;
     try {
       for (const command of decide(state, event)) perform(command);
     } catch (error) {
@@ -185,7 +188,7 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
     else if (command.until !== undefined && command.until - now <= RELEASE_AFTER_MS) return;
     else {
       const { reason, until = null } = command;
-      await store.releasePlan(claim, { status: "WAITING", reason, dueAtMs: until });
+      await store.releasePlan(claim, { status: command.status, reason, dueAtMs: until });
       logger.info({ reason, until }, "plan waits");
     }
     end();
@@ -203,13 +206,19 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
   if (plan.deadlineAt) {
     wakeAt(plan.deadlineAt.getTime(), () => dispatch({ type: "deadline", at: store.now() }));
   }
-  dispatch({ type: "started", at: store.now() });
-  if (plan.cancelRequestedAt)
-    dispatch({ type: "cancel", at: store.now(), reason: "Cancelled by the client" });
+  const wishEvents = createWishEvents(claim);
+  // A plan that is to end, or to pause, hears so before it would start anything; the other words need what it knows by then.
+  const words = wishEvents(plan, store.now());
+  const isEarly = ({ type }: EngineEvent): boolean => type === "cancel" || type === "pause";
+  dispatch([
+    ...words.filter(isEarly),
+    { type: "started", at: store.now() },
+    ...words.filter((word) => !isEarly(word)),
+  ]);
 
   return {
     done,
-    cancel: (reason) => dispatch({ type: "cancel", at: store.now(), reason }),
+    heed: (wishes) => dispatch(wishEvents(wishes, store.now())),
     handOver() {
       isHandingOver = true;
       dispatch({ type: "pause", at: store.now() });

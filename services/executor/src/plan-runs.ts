@@ -30,8 +30,8 @@ export interface PlanRuns {
 
 /** Claims without progress after which a plan is ended: it kills its executors. */
 const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
-/** How often held plans are asked about a wish to cancel, in milliseconds. */
-const CANCEL_POLL_MS = 500;
+/** How often the wishes of clients and operators are looked for, in milliseconds: a cancel is seen within 1 s. */
+const WISH_POLL_MS = 500;
 
 /** Keeps the runs of this process: claims, renews leases, sees cancellations. */
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
@@ -41,31 +41,26 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   let isClosing = false;
 
   const renewal = setInterval(() => void renewAll(), Math.floor(leaseMs / 3.3));
-  const cancelPoll = setInterval(() => void seeCancellations(), CANCEL_POLL_MS);
+  const wishPoll = setInterval(() => void seeWishes(), WISH_POLL_MS);
 
   /** Renews every lease. One that cannot be renewed before it runs out is treated as lost. */
   async function renewAll(): Promise<void> {
-    await Promise.all(
-      [...active.values()].map(async ({ claim, run }) => {
-        try {
-          const renewed = await store.renewLease(claim);
-          if (renewed.state === "lost") run.lose();
-          else if (renewed.cancelRequested) run.cancel("Cancelled by the client");
-        } catch (error) {
-          logger.warn({ err: error, planId: claim.plan._id }, "lease not renewed");
-          if (performance.now() > claim.validUntil) run.lose();
-        }
-      }),
-    );
+    const held = [...active.values()];
+    try {
+      const lost = new Set(await store.renewLeases(held.map(({ claim }) => claim)));
+      for (const { claim, run } of held) if (lost.has(claim)) run.lose();
+    } catch (error) {
+      logger.warn({ err: error, plans: held.length }, "leases not renewed");
+      for (const { claim, run } of held) if (performance.now() > claim.validUntil) run.lose();
+    }
   }
 
-  async function seeCancellations(): Promise<void> {
+  async function seeWishes(): Promise<void> {
     try {
-      for (const planId of await store.findCancelRequested([...active.keys()])) {
-        active.get(planId)?.run.cancel("Cancelled by the client");
-      }
+      for (const wishes of await store.findWishes([...active.keys()]))
+        active.get(wishes._id)?.run.heed(wishes);
     } catch (error) {
-      logger.warn({ err: error }, "could not look for cancelled plans");
+      logger.warn({ err: error }, "could not look for the wishes of clients");
     }
   }
 
@@ -105,7 +100,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       await Promise.race([Promise.all(runs.map((run) => run.done)), timeout]);
       clearTimeout(timer);
       clearInterval(renewal);
-      clearInterval(cancelPoll);
+      clearInterval(wishPoll);
     },
   };
 }

@@ -1,7 +1,9 @@
-import type { PlanId, RequestId, ToolDescriptor } from "@planwright/plan";
+import type { ToolDescriptor } from "@planwright/plan";
 import {
   LeaseLostError,
   type ModelCallDocument,
+  newPlan,
+  newRequest,
   type PlanDocument,
   type PlanningClaim,
   type PlanningStore,
@@ -28,7 +30,7 @@ export function createMemoryPlanningStore(input: {
   tools: ToolDescriptor[];
   autoExecute?: boolean;
 }): MemoryPlanningStore {
-  const request = newRequest(input.query, input.autoExecute ?? false);
+  const request = requestOf(input.query, input.autoExecute ?? false);
   const plans: PlanDocument[] = [];
   const failures: Failure[] = [];
   const calls: ModelCall[] = [];
@@ -60,7 +62,7 @@ export function createMemoryPlanningStore(input: {
     async completePlanning(claim, result) {
       settle(claim);
       request.status = request.autoExecute ? "EXECUTING" : "READY";
-      const plan = newPlan(request, result);
+      const plan = planOf(request, result);
       plans.push(plan);
       return plan;
     },
@@ -81,53 +83,21 @@ export function createMemoryPlanningStore(input: {
   };
 }
 
-function newRequest(query: string, autoExecute: boolean): RequestDocument {
-  const requestId: RequestId = "req_1700000000_abcdefghij0123456789";
-  const planId: PlanId = "plan_1700000000_abcdefghij0123456789";
-  return {
-    _id: requestId,
+function requestOf(query: string, autoExecute: boolean): RequestDocument {
+  return newRequest({
+    requestId: "req_1700000000_abcdefghij0123456789",
+    planId: "plan_1700000000_abcdefghij0123456789",
     tenant: "default",
     source: "query",
     query,
-    status: "PLANNING",
-    planId,
-    version: 1,
     autoExecute,
-    planning: { lease: null, epoch: 0, dueAt: EPOCH, claims: 0, startedAt: null, finishedAt: null },
-    error: null,
-    diagnostics: [],
-    questions: [],
-    createdAt: EPOCH,
-    updatedAt: EPOCH,
-  };
+    now: EPOCH,
+  });
 }
 
-function newPlan(
+function planOf(
   request: RequestDocument,
   result: Parameters<PlanningStore["completePlanning"]>[1],
 ): PlanDocument {
-  return {
-    ...result,
-    _id: request.planId,
-    requestId: request._id,
-    tenant: request.tenant,
-    version: 1,
-    status: request.autoExecute ? "QUEUED" : "READY",
-    lease: null,
-    epoch: 0,
-    claimsWithoutProgress: 0,
-    dueAt: null,
-    progressSeen: 0,
-    waitReason: null,
-    cancelRequestedAt: null,
-    deadlineAt: null,
-    counts: null,
-    outputs: null,
-    error: null,
-    createdAt: EPOCH,
-    queuedAt: null,
-    startedAt: null,
-    finishedAt: null,
-    updatedAt: EPOCH,
-  };
+  return newPlan({ ...result, request, status: request.autoExecute ? "QUEUED" : "READY", now: EPOCH });
 }

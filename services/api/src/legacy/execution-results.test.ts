@@ -1,71 +1,37 @@
 import { PlanSchema } from "@planwright/plan";
-import type { PlanDocument, StepDocument } from "@planwright/store";
+import { newPlan, newRequest, newStep, type PlanDocument, type StepDocument } from "@planwright/store";
 import { expect, test } from "vitest";
 import { executionResults } from "./execution-results.ts";
 
 const EPOCH = new Date(0);
 
+const REQUEST = newRequest({
+  requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
+  planId: "plan_1700000000_aaaaaaaaaaaaaaaaaaaa",
+  tenant: "default",
+  source: "plan",
+  query: null,
+  autoExecute: true,
+  now: EPOCH,
+});
+
 function planOf(tools: Record<string, string>, more: Partial<PlanDocument> = {}): PlanDocument {
-  return {
-    _id: "plan_1700000000_aaaaaaaaaaaaaaaaaaaa",
-    requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
-    tenant: "default",
-    version: 1,
-    plan: PlanSchema.parse({ steps: Object.entries(tools).map(([id, tool]) => ({ id, tool })) }),
+  const steps = Object.entries(tools).map(([id, tool]) => ({ id, tool }));
+  const fresh = newPlan({
+    request: REQUEST,
+    plan: PlanSchema.parse({ steps }),
     raw: null,
     origin: { kind: "submitted", model: null },
     diagnostics: [],
-    status: "COMPLETED",
-    lease: null,
-    epoch: 1,
-    claimsWithoutProgress: 0,
-    dueAt: null,
-    progressSeen: 0,
-    waitReason: null,
-    cancelRequestedAt: null,
-    deadlineAt: null,
-    counts: null,
-    outputs: null,
-    error: null,
-    createdAt: EPOCH,
-    queuedAt: null,
-    startedAt: null,
-    finishedAt: null,
-    updatedAt: EPOCH,
-    ...more,
-  };
+    status: "READY",
+    now: EPOCH,
+  });
+  return { ...fresh, status: "COMPLETED", epoch: 1, ...more };
 }
 
 function stepOf(stepId: string, tool: string, more: Partial<StepDocument> = {}): StepDocument {
-  return {
-    _id: `plan/${stepId}`,
-    planId: "plan_1700000000_aaaaaaaaaaaaaaaaaaaa",
-    requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
-    tenant: "default",
-    key: stepId,
-    stepId,
-    item: null,
-    position: 0,
-    tool,
-    status: "COMPLETED",
-    epoch: 1,
-    writeId: null,
-    attempts: [],
-    effectClass: null,
-    arguments: null,
-    argsHash: null,
-    output: null,
-    error: null,
-    warnings: [],
-    waitReason: null,
-    approved: false,
-    nextAttemptAt: null,
-    startedAt: null,
-    finishedAt: null,
-    durationMs: null,
-    updatedAt: EPOCH,
-    ...more,
-  };
+  const unit = { key: stepId, stepId, item: null, position: 0, tool, epoch: 1, waitReason: null };
+  return { ...newStep(planOf({}), unit), status: "COMPLETED", ...more };
 }
 
 test("outputs are keyed by tool while the plan uses it once, and by step id otherwise", () => {

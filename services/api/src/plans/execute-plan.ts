@@ -13,7 +13,7 @@ export async function startPlan(
   request: RequestDocument,
   planId = request.planId,
 ): Promise<PlanDocument | null> {
-  const plan = await store.queuePlan(tenant, planId);
+  const plan = await store.queuePlan(tenant, planId, request._id);
   if (!plan) throwIfNeverPlanned(request);
   if (plan?.status === "INVALID") throw invalid(request, plan);
   if (plan?.status === "QUEUED") offers.offerExecution(plan._id, plan.epoch);

@@ -1,0 +1,122 @@
+/**
+ * Who may write a plan (DESIGN §6).
+ *
+ * 1. A claim raises the plan's epoch in one conditional write by MongoDB's own clock; only one claimer's condition holds.
+ * 2. Claiming stamps the epoch on every unfinished unit before anything is read of them: whoever held the plan before
+ *    matches nothing from then on, and what the claim reads can no longer change under it.
+ * 3. `validUntil` is counted from before the claim or renewal was sent, on this process's monotonic clock: it always ends
+ *    before the lease does.
+ */
+import type { Plan, PlanId } from "@planwright/plan";
+import type { Document } from "mongodb";
+import type { PlanDocument, StepDocument } from "../documents.ts";
+import { FIRST_EPOCH, newSteps } from "../new-documents.ts";
+import { toStepRecord } from "../step-record.ts";
+import type { ExecutionStore, PlanClaim } from "../store.ts";
+import type { ExecutionContext } from "./context.ts";
+
+/** States in which a plan may be claimed. */
+const CLAIMABLE = ["QUEUED", "RUNNING", "WAITING", "PAUSED", "CANCELLING"];
+
+/** A plan that is due, by the clock of MongoDB. */
+const IS_DUE = { $and: [{ $ne: ["$dueAt", null] }, { $lte: ["$dueAt", "$$NOW"] }] };
+
+/** The part of the store that gives and keeps leases. */
+export function createClaims(
+  context: ExecutionContext,
+): Pick<ExecutionStore, "claimPlan" | "renewLeases" | "findClaimable"> {
+  const { collections, group, readPlan, clock, leaseMs, planTimeoutMs } = context;
+  const { plans, steps } = collections;
+  const leaseEnd = { $add: ["$$NOW", leaseMs] };
+
+  function claimFields(owner: string): Document {
+    const epoch = { $add: ["$epoch", 1] };
+    return {
+      epoch,
+      lease: { owner, epoch, expiresAt: leaseEnd },
+      dueAt: leaseEnd,
+      status: { $cond: [{ $in: ["$status", ["QUEUED", "WAITING"]] }, "RUNNING", "$status"] },
+      waitReason: null,
+      startedAt: { $ifNull: ["$startedAt", "$$NOW"] },
+      deadlineAt: { $ifNull: ["$deadlineAt", { $add: ["$$NOW", planTimeoutMs] }] },
+      claimsWithoutProgress: { $add: ["$claimsWithoutProgress", 1] },
+      updatedAt: "$$NOW",
+    };
+  }
+
+  /** The units, fenced off from earlier owners. Nobody has touched those of a fresh plan: they are as the plan makes them. */
+  async function unitsOf(plan: PlanDocument & { plan: Plan }): Promise<StepDocument[]> {
+    if (plan.epoch === FIRST_EPOCH && plan.isFresh) return newSteps(plan, plan.plan);
+    await steps.updateMany({ planId: plan._id, finishedAt: null }, { $set: { epoch: plan.epoch } });
+    return steps.find({ planId: plan._id }).sort({ position: 1, item: 1 }).toArray();
+  }
+
+  /** A claim that finds more finished units than the one before has seen progress: the plan is not poison. */
+  async function noteProgress(plan: PlanDocument, units: readonly StepDocument[]): Promise<void> {
+    const progress = units.filter((unit) => unit.finishedAt !== null).length;
+    if (plan.epoch === FIRST_EPOCH || progress <= plan.progressSeen) return;
+    plan.claimsWithoutProgress = 1;
+    await plans.updateOne(
+      { _id: plan._id, "lease.epoch": plan.epoch },
+      { $set: { progressSeen: progress, claimsWithoutProgress: 1 } },
+    );
+  }
+
+  return {
+    async claimPlan(planId, owner) {
+      const sentAt = performance.now();
+      const isClaimed = await group.update({
+        collection: "plans",
+        id: planId,
+        condition: { status: { $in: CLAIMABLE }, $expr: IS_DUE },
+        expressions: claimFields(owner),
+      });
+      const plan = isClaimed ? await readPlan(planId) : null;
+      // Another owner by now: reading took longer than the lease.
+      if (!plan || !hasPlan(plan) || plan.lease?.owner !== owner) return null;
+      clock.observe(plan.updatedAt, sentAt);
+      const units = await unitsOf(plan);
+      await noteProgress(plan, units);
+      return {
+        plan,
+        epoch: plan.epoch,
+        owner,
+        steps: new Map(units.map((unit) => [unit.key, unit])),
+        records: units.map(toStepRecord),
+        noted: new Map(),
+        validUntil: sentAt + leaseMs,
+      };
+    },
+
+    async renewLeases(claims) {
+      const sentAt = performance.now();
+      const renewed = await Promise.all(
+        claims.map(async (claim): Promise<PlanClaim[]> => {
+          const isHeld = await group.update({
+            collection: "plans",
+            id: claim.plan._id,
+            condition: { "lease.epoch": claim.epoch },
+            expressions: { "lease.expiresAt": leaseEnd, dueAt: leaseEnd, updatedAt: "$$NOW" },
+          });
+          if (!isHeld) return [claim];
+          claim.validUntil = sentAt + leaseMs;
+          return [];
+        }),
+      );
+      return renewed.flat();
+    },
+
+    async findClaimable(limit) {
+      const due = await plans
+        .find({ dueAt: { $lte: new Date(clock.now()) } }, { projection: { _id: 1 } })
+        .sort({ dueAt: 1 })
+        .limit(limit)
+        .toArray();
+      return due.map((plan): PlanId => plan._id);
+    },
+  };
+}
+
+function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Plan } {
+  return document.plan !== null;
+}

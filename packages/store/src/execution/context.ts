@@ -1,0 +1,17 @@
+import type { Collections } from "../collections.ts";
+import type { PlanDocument } from "../documents.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { ReadGroup } from "../read-group.ts";
+import type { ServerClock } from "../server-clock.ts";
+
+/** What the parts of the execution store share. */
+export interface ExecutionContext {
+  collections: Collections;
+  group: GroupCommit;
+  readPlan: ReadGroup<PlanDocument>;
+  clock: ServerClock;
+  /** How long an executor may be silent, in milliseconds. */
+  leaseMs: number;
+  /** Longest a plan may take from its first claim, in milliseconds. */
+  planTimeoutMs: number;
+}

@@ -1,0 +1,38 @@
+import type { Collections } from "../collections.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import { createReadGroup } from "../read-group.ts";
+import type { ServerClock } from "../server-clock.ts";
+import type { ExecutionStore } from "../store.ts";
+import { publishTools } from "../tool-catalogue.ts";
+import { createClaims } from "./claims.ts";
+import { createPlanEnds } from "./plan-ends.ts";
+import { createUnitWrites } from "./unit-writes.ts";
+import { createWishes } from "./wishes.ts";
+
+/** What executing needs. */
+export interface ExecutionStoreParts {
+  collections: Collections;
+  group: GroupCommit;
+  clock: ServerClock;
+  /** How long an executor may be silent, in milliseconds. */
+  leaseMs: number;
+  /** Longest a plan may take from its first claim, in milliseconds. */
+  planTimeoutMs: number;
+}
+
+/** Claiming plans and writing what happens to them, fenced by the epoch. */
+export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore {
+  const { collections, clock } = parts;
+  const context = { ...parts, readPlan: createReadGroup(collections.plans) };
+  return {
+    ...createClaims(context),
+    ...createUnitWrites(context),
+    ...createPlanEnds(context),
+    ...createWishes(context),
+    now: () => clock.now(),
+    publishTools: (server, offered) => publishTools(collections, server, offered, new Date(clock.now())),
+    async keepOnlyServers(servers) {
+      await collections.tools.deleteMany({ server: { $nin: [...servers] } });
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { type StepRecord, unitKeysOf } from "@planwright/engine";
+import { isTerminalStepStatus } from "@planwright/plan";
+import type { AttemptDocument, StepDocument } from "../documents.ts";
+import { LeaseLostError } from "../errors.ts";
+import { newStep } from "../new-documents.ts";
+import type { AttemptEnd, ExecutionStore, Intent, NotedChange, PlanClaim } from "../store.ts";
+import type { ExecutionContext } from "./context.ts";
+
+/** The part of the store that writes intents and results. A terminal state never changes: `finishedAt` is part of the fence. */
+export function createUnitWrites(
+  context: ExecutionContext,
+): Pick<ExecutionStore, "writeIntents" | "noteIntents" | "writeNoted" | "writeRecords"> {
+  const { group, clock } = context;
+
+  /** Writes fields of a unit's document and keeps the claim's copy current. */
+  async function writeUnit(
+    claim: PlanClaim,
+    document: StepDocument,
+    fields: Partial<StepDocument>,
+  ): Promise<void> {
+    const isNew = !claim.steps.has(document.key);
+    if (isNew) claim.steps.set(document.key, document);
+    const noted = claim.noted.get(document.key)?.change;
+    claim.noted.delete(document.key);
+    const set = { ...noted, ...fields, updatedAt: new Date(clock.now()) };
+    Object.assign(document, set);
+    const isDone = await group.set({
+      collection: "steps",
+      id: document._id,
+      condition: { epoch: claim.epoch, finishedAt: null },
+      set,
+      insert: isNew ? document : undefined,
+    });
+    if (!isDone) throw new LeaseLostError({ id: document._id, epoch: claim.epoch });
+  }
+
+  /** What the beginning of an attempt changes on each unit that the call serves. */
+  function begin(claim: PlanClaim, { call, attemptId, argsHash }: Intent): NotedChange[] {
+    const startedAt = new Date(clock.now());
+    return unitKeysOf(call).map((key) => {
+      const document = unitOf(claim, key, call.stepId);
+      const attempt: AttemptDocument = {
+        attempt: call.attempt,
+        attemptId,
+        executor: claim.owner,
+        startedAt,
+        endedAt: null,
+        durationMs: null,
+        outcome: null,
+        error: null,
+      };
+      const change: Partial<StepDocument> = {
+        status: "RUNNING",
+        attempts: [...document.attempts, attempt],
+        effectClass: call.effectClass,
+        arguments: call.arguments,
+        argsHash,
+        waitReason: null,
+        nextAttemptAt: null,
+        startedAt: document.startedAt ?? startedAt,
+      };
+      return { document, change };
+    });
+  }
+
+  return {
+    async writeIntents(claim, intents) {
+      const writes = intents.flatMap((intent) => begin(claim, intent));
+      await Promise.all(writes.map(({ document, change }) => writeUnit(claim, document, change)));
+    },
+
+    noteIntents(claim, intents) {
+      for (const intent of intents) {
+        for (const { document, change } of begin(claim, intent)) {
+          claim.noted.set(document.key, { document, change });
+          Object.assign(document, change);
+        }
+      }
+    },
+
+    async writeNoted(claim) {
+      await Promise.all([...claim.noted.values()].map(({ document }) => writeUnit(claim, document, {})));
+    },
+
+    async writeRecords(claim, records, ends) {
+      const endOf = new Map(ends.map((end) => [end.key, end]));
+      await Promise.all(
+        records.map((record) => {
+          const document = unitOf(claim, record.key, record.stepId);
+          return writeUnit(claim, document, toChange(document, record, endOf.get(record.key), clock.now()));
+        }),
+      );
+    },
+  };
+}
+
+function unitOf(claim: PlanClaim, key: string, stepId: string): StepDocument {
+  return claim.steps.get(key) ?? claim.noted.get(key)?.document ?? newUnit(claim, key, stepId);
+}
+
+/** An item takes its place and its tool from its step, which is there since the plan is. */
+function newUnit(claim: PlanClaim, key: string, stepId: string): StepDocument {
+  const step = claim.steps.get(stepId);
+  const item = /\[(\d+)\]$/.exec(key)?.[1];
+  return newStep(claim.plan, {
+    key,
+    stepId,
+    item: item === undefined ? null : Number(item),
+    position: step?.position ?? -1,
+    tool: step?.tool ?? "",
+    epoch: claim.epoch,
+    waitReason: null,
+  });
+}
+
+/** Fields that a unit's new state changes. */
+function toChange(
+  document: StepDocument,
+  record: StepRecord,
+  end: AttemptEnd | undefined,
+  nowMs: number,
+): Partial<StepDocument> {
+  const isOver = isTerminalStepStatus(record.status);
+  const startedAt = document.startedAt;
+  return {
+    status: record.status,
+    output: record.output ?? null,
+    error: record.error ?? null,
+    warnings: record.warnings ?? document.warnings,
+    waitReason: record.waitReason ?? null,
+    approved: record.approved ?? document.approved,
+    nextAttemptAt: record.nextAttemptAt === undefined ? null : new Date(record.nextAttemptAt),
+    ...(end ? { attempts: document.attempts.map((attempt) => closeAttempt(attempt, end)) } : {}),
+    ...(isOver ? { finishedAt: new Date(nowMs) } : {}),
+    ...(isOver && startedAt ? { durationMs: Math.max(0, nowMs - startedAt.getTime()) } : {}),
+  };
+}
+
+function closeAttempt(attempt: AttemptDocument, end: AttemptEnd): AttemptDocument {
+  if (attempt.attemptId !== end.attemptId) return attempt;
+  const { outcome, error, durationMs } = end;
+  return { ...attempt, endedAt: new Date(end.endedAtMs), outcome, error, durationMs };
+}

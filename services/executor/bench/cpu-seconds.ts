@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Kernel ticks per second; 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** What the processes of a benchmark are recognised by, in their command lines. */
+const NAMES: readonly [part: string, name: string][] = [
+  ["mongod", "mongod"],
+  ["redis-server", "redis"],
+  ["counting-tool-server", "tools"],
+  ["executor/src/main", "executor"],
+];
+
+/**
+ * CPU time used so far by this process ("bench") and the servers that it started, in seconds. Where time goes says what to
+ * improve, also on a machine that others use. Empty where there is no /proc.
+ */
+export function cpuSeconds(): Map<string, number> {
+  const { user, system } = process.cpuUsage();
+  const seconds = new Map([["bench", (user + system) / 1e6]]);
+  for (const pid of processIds()) {
+    try {
+      const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      const name = NAMES.find(([part]) => commandLine.includes(part))?.[1];
+      if (!name || Number(pid) === process.pid) continue;
+      // Fields 14 and 15, counted behind the command's closing bracket, which may hold spaces itself.
+      const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+      const ticks = Number(fields[11]) + Number(fields[12]);
+      seconds.set(name, (seconds.get(name) ?? 0) + ticks / TICKS_PER_SECOND);
+    } catch {
+      // The process ended between the two looks.
+    }
+  }
+  return seconds;
+}
+
+function processIds(): string[] {
+  try {
+    return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
+  } catch {
+    return []; // no Linux
+  }
+}
+
+/** CPU milliseconds per plan by process, between two readings. */
+export function cpuMsPerPlan(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+  plans: number,
+): Record<string, number> {
+  const entries = [...after].map(([name, seconds]): [string, number] => {
+    const used = seconds - (before.get(name) ?? 0);
+    return [name, Math.round((used * 100_000) / plans) / 100];
+  });
+  return Object.fromEntries(entries);
+}

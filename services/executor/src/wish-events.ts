@@ -1,0 +1,34 @@
+import type { EngineEvent } from "@planwright/engine";
+import type { PlanClaim, PlanWishes } from "@planwright/store";
+
+/**
+ * Turns the wishes of clients and operators, as they stand on the plan, into events. Each word is told once for a claim;
+ * a resolution is meant for one attempt, so that an old one never settles a new doubt.
+ */
+export function createWishEvents(claim: PlanClaim): (wishes: PlanWishes, at: number) => EngineEvent[] {
+  let seen = -1;
+  let approvals = 0;
+  let resolutions = 0;
+  let isPaused = false;
+
+  return (wishes, at) => {
+    if (wishes.wishes <= seen) return [];
+    seen = wishes.wishes;
+    const events: EngineEvent[] = [];
+    if (wishes.cancelRequestedAt) events.push({ type: "cancel", at, reason: "Cancelled by the client" });
+    const wantsPause = wishes.pauseRequestedAt !== null;
+    if (wantsPause !== isPaused) events.push({ type: wantsPause ? "pause" : "resume", at });
+    isPaused = wantsPause;
+    for (const { stepId, approved, reason } of wishes.approvals.slice(approvals)) {
+      events.push({ type: "approval", stepId, approved, at, reason: reason ?? undefined });
+    }
+    approvals = wishes.approvals.length;
+    for (const { key, attempt, resolution } of wishes.resolutions.slice(resolutions)) {
+      if (claim.steps.get(key)?.attempts.length === attempt) {
+        events.push({ type: "resolve", key, resolution, at });
+      }
+    }
+    resolutions = wishes.resolutions.length;
+    return events;
+  };
+}
