@@ -31,7 +31,7 @@ function planOf(tools: Record<string, string>, more: Partial<PlanDocument> = {})
 
 function stepOf(stepId: string, tool: string, more: Partial<StepDocument> = {}): StepDocument {
   const unit = { key: stepId, stepId, item: null, position: 0, tool, epoch: 1, waitReason: null };
-  return { ...newStep(planOf({}), unit), status: "COMPLETED", ...more };
+  return { ...newStep(planOf({ any: "any" }), unit), status: "COMPLETED", ...more };
 }
 
 test("outputs are keyed by tool while the plan uses it once, and by step id otherwise", () => {
