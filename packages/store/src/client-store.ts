@@ -115,7 +115,7 @@ export function createClientStore(parts: ClientStoreParts): ClientStore {
           requests.updateOne({ _id: ended.requestId, planId }, [
             { $set: { status: "CANCELLED", updatedAt: "$$NOW" } },
           ]),
-          steps.updateMany({ planId, finishedAt: null }, [
+          steps.updateMany({ tenant, planId, finishedAt: null }, [
             { $set: { status: "CANCELLED", finishedAt: "$$NOW", updatedAt: "$$NOW", waitReason: null } },
           ]),
         ]);

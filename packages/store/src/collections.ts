@@ -41,7 +41,8 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
     { key: { tenant: 1, requestId: 1, version: -1 }, unique: true },
     { key: { dueAt: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
   ],
-  steps: [{ key: { tenant: 1, planId: 1, position: 1, item: 1 } }, { key: { planId: 1, finishedAt: 1 } }],
+  // None that holds a status or a time: a step's result then touches no index.
+  steps: [{ key: { tenant: 1, planId: 1, position: 1, item: 1 } }],
   modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1 } }],
   tools: [{ key: { server: 1 } }],
 };

@@ -45,7 +45,7 @@ const queues = createQueues({ redisUrl: redis.url });
 const client = await MongoClient.connect(mongodbUrl);
 
 async function startExecutor() {
-  const child = spawn(process.execPath, ["--import", "tsx", "-C", "@planwright/source", MAIN], {
+  const child = spawn(process.execPath, ["--max-semi-space-size=32","--import", "tsx", "-C", "@planwright/source", MAIN], {
     env: {
       PATH: process.env["PATH"],
       MONGODB_URL: mongodbUrl,

@@ -47,8 +47,9 @@ export function createClaims(
   /** The units, fenced off from earlier owners. Nobody has touched those of a fresh plan: they are as the plan makes them. */
   async function unitsOf(plan: PlanDocument & { plan: Plan }): Promise<StepDocument[]> {
     if (plan.epoch === FIRST_EPOCH && plan.isFresh) return newSteps(plan, plan.plan);
-    await steps.updateMany({ planId: plan._id, finishedAt: null }, { $set: { epoch: plan.epoch } });
-    return steps.find({ planId: plan._id }).sort({ position: 1, item: 1 }).toArray();
+    const ofPlan = { tenant: plan.tenant, planId: plan._id };
+    await steps.updateMany({ ...ofPlan, finishedAt: null }, { $set: { epoch: plan.epoch } });
+    return steps.find(ofPlan).sort({ position: 1, item: 1 }).toArray();
   }
 
   /** A claim that finds more finished units than the one before has seen progress: the plan is not poison. */
