@@ -1,0 +1,87 @@
+import { isTerminalPlanStatus, isTerminalStepStatus } from "@planwright/plan";
+import { CHAOS_TOOLS } from "./chaos-plan.ts";
+import type { AcceptedIds, Evidence, FinalPlan, FinalRequest, FinalStep, Violation } from "./evidence.ts";
+import { groupBy } from "./group-by.ts";
+
+/** A plan ends at most this long after its deadline, in milliseconds. */
+const AFTER_DEADLINE_MS = 30_000;
+const FINAL_REQUESTS = new Set<string>(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"]);
+
+/** Whether everything that was accepted is still there and came to its end. Pure. */
+export function checkEndings({ accepted, requests, plans, steps }: Evidence): Violation[] {
+  const requestOf = new Map(requests.map((request) => [request._id, request]));
+  const planOf = new Map(plans.map((plan) => [plan._id, plan]));
+  const stepsOf = groupBy(steps, ({ planId }) => planId);
+  return accepted.flatMap((ids) => {
+    const request = requestOf.get(ids.requestId);
+    if (request === undefined) return [lost(ids.requestId, "the accepted request in MongoDB", "nothing")];
+    const plan = planOf.get(ids.planId);
+    if (plan === undefined) return checkUnplanned(ids, request);
+    return checkPlan(request, plan, stepsOf.get(plan._id) ?? []);
+  });
+}
+
+/** There may be no plan only where planning itself came to an end. */
+function checkUnplanned({ planId }: AcceptedIds, request: FinalRequest): Violation[] {
+  if (request.status === "FAILED" && request.error !== null) return [];
+  if (request.status === "PLANNING") return [unfinished(request._id, "a planned request", "PLANNING")];
+  return [lost(planId, "the accepted plan in MongoDB", `nothing, with the request ${request.status}`)];
+}
+
+function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly FinalStep[]): Violation[] {
+  const found: Violation[] = steps
+    .filter(({ status, tool }) => status === "IN_DOUBT" && !mayBeInDoubt(tool))
+    .map(({ _id, tool }) => unfinished(_id, `a step of ${tool} is never in doubt`, "IN_DOUBT"));
+  if (plan.status === "WAITING" && plan.waitReason === "in doubt") {
+    if (steps.some(({ status }) => status === "IN_DOUBT")) return found;
+    return [...found, unfinished(plan._id, "a step in doubt, since the plan waits for one", "none")];
+  }
+  if (!isTerminalPlanStatus(plan.status)) {
+    const reason = plan.waitReason === null ? "" : ` (${plan.waitReason})`;
+    return [...found, unfinished(plan._id, "a plan that is over", `${plan.status}${reason}`)];
+  }
+  if (!FINAL_REQUESTS.has(request.status)) {
+    found.push(
+      unfinished(request._id, `a request that is over as its plan is ${plan.status}`, request.status),
+    );
+  }
+  for (const { _id, status } of steps) {
+    const isOver = isTerminalStepStatus(status) || (status === "IN_DOUBT" && plan.status !== "COMPLETED");
+    if (!isOver) found.push(unfinished(_id, `a step that is over as its plan is ${plan.status}`, status));
+    else if (plan.status === "COMPLETED" && status !== "COMPLETED" && status !== "SKIPPED") {
+      found.push(unfinished(_id, "COMPLETED as its plan is", status));
+    }
+  }
+  const missing = missingSteps(plan, steps);
+  if (missing.length > 0)
+    found.push(lost(plan._id, "a document for each step", `none for ${missing.join(", ")}`));
+  const { deadlineAt, finishedAt } = plan;
+  if (deadlineAt && finishedAt && finishedAt.getTime() > deadlineAt.getTime() + AFTER_DEADLINE_MS) {
+    const lateMs = finishedAt.getTime() - deadlineAt.getTime();
+    found.push(unfinished(plan._id, "its end within 30 s of the deadline", `${lateMs} ms after it`));
+  }
+  return found;
+}
+
+function mayBeInDoubt(tool: string): boolean {
+  const toolClass = CHAOS_TOOLS[tool]?.toolClass;
+  return toolClass === "U" || toolClass === "V";
+}
+
+function missingSteps(plan: FinalPlan, steps: readonly FinalStep[]): string[] {
+  const keys = new Set(steps.map(({ key }) => key));
+  return (plan.plan?.steps ?? []).map((step): string => step.id).filter((id) => !keys.has(id));
+}
+
+const lost = (id: string, expected: string, found: string): Violation => ({
+  kind: "lost",
+  id,
+  expected,
+  found,
+});
+const unfinished = (id: string, expected: string, found: string): Violation => ({
+  kind: "unfinished",
+  id,
+  expected,
+  found,
+});

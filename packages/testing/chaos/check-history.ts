@@ -1,0 +1,118 @@
+/**
+ * Reads every write of a run in the order in which MongoDB made them:
+ * 1. The epoch of a plan or step never goes down.
+ * 2. Nothing is written to what is over.
+ * 3. A step shows no sign of a call before all its dependencies were COMPLETED.
+ * 4. A step is written only by the process whose claim gave the step its epoch.
+ * 5. An item of a forEach is not born with an older epoch than its step has by then.
+ * 6. Nothing disappears.
+ */
+import {
+  isTerminalPlanStatus,
+  isTerminalStepStatus,
+  PlanStatusSchema,
+  planGraph,
+  StepStatusSchema,
+} from "@planwright/plan";
+import { type Change, writerOf } from "./change.ts";
+import type { Evidence, Violation, ViolationKind } from "./evidence.ts";
+
+const FINAL_REQUESTS = new Set(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"]);
+const SIGNS_OF_A_CALL = new Set(["RUNNING", "RETRYING", "COMPLETED", "IN_DOUBT"]);
+
+interface Known {
+  status: string | undefined;
+  epoch: number | undefined;
+}
+
+/** Everything in the history that must not be. Pure. */
+export function checkHistory({ changes, plans }: Pick<Evidence, "changes" | "plans">): Violation[] {
+  const violations: Violation[] = [];
+  const report = (kind: ViolationKind, id: string, expected: string, found: string): void => {
+    violations.push({ kind, id, expected, found });
+  };
+  const dependenciesOf = readDependencies(plans);
+  const processOf = readProcesses(changes);
+  const known = new Map<string, Known>();
+  /** `{planId}/{epoch}` to the executor that the epoch was given to. */
+  const ownerOf = new Map<string, string>();
+
+  for (const change of changes) {
+    const { id, collection, type } = change;
+    const before = known.get(id);
+    if (type === "delete") {
+      report("lost", id, "nothing is ever deleted", `a delete in ${collection}`);
+      continue;
+    }
+    if (before?.status !== undefined && isOver(collection, before.status)) {
+      const words = `${change.status ?? before.status}, fields ${change.fields.join(", ")}`;
+      if (collection !== "requests") report("staleWrites", id, `no write after ${before.status}`, words);
+      else if (change.status !== undefined && change.status !== before.status) {
+        report("regressions", id, `${before.status} for good`, change.status);
+      }
+    }
+    if (before?.epoch !== undefined && change.epoch !== undefined && change.epoch < before.epoch) {
+      report("staleWrites", id, `an epoch of ${before.epoch} at least`, String(change.epoch));
+    }
+    const now: Known = { status: change.status ?? before?.status, epoch: change.epoch ?? before?.epoch };
+    known.set(id, now);
+    if (collection === "plans" && change.owner !== undefined) ownerOf.set(`${id}/${now.epoch}`, change.owner);
+    if (collection !== "steps") continue;
+    const planId = id.slice(0, id.indexOf("/"));
+
+    if (change.status !== undefined && SIGNS_OF_A_CALL.has(change.status)) {
+      const open = (dependenciesOf.get(id.replace(/\[\d+\]$/, "")) ?? []).filter(
+        (dependency) => known.get(dependency)?.status !== "COMPLETED",
+      );
+      for (const dependency of open) {
+        const status = known.get(dependency)?.status ?? "not there";
+        report(
+          "staleWrites",
+          id,
+          `${dependency} COMPLETED before it`,
+          `${change.status} while that is ${status}`,
+        );
+      }
+    }
+    const container = known.get(id.replace(/\[\d+\]$/, ""));
+    if (type === "insert" && now.epoch !== undefined && now.epoch < (container?.epoch ?? 0)) {
+      report("staleWrites", id, `an item with epoch ${container?.epoch} at least`, String(now.epoch));
+    }
+    const writer = change.writeId === undefined ? undefined : processOf.get(writerOf(change.writeId));
+    const owner = ownerOf.get(`${planId}/${now.epoch}`);
+    if (writer !== undefined && owner !== undefined && writer !== owner) {
+      report("staleWrites", id, `writes of ${owner}, which has epoch ${now.epoch}`, `one of ${writer}`);
+    }
+  }
+  return violations;
+}
+
+function isOver(collection: Change["collection"], status: string): boolean {
+  if (collection === "requests") return FINAL_REQUESTS.has(status);
+  if (collection === "plans") return isTerminalPlanStatus(PlanStatusSchema.parse(status));
+  return isTerminalStepStatus(StepStatusSchema.parse(status));
+}
+
+/** Step documents by id, with those of the steps that they wait for. */
+function readDependencies(plans: Evidence["plans"]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { _id, plan } of plans) {
+    if (plan === null) continue;
+    for (const [stepId, dependencies] of planGraph(plan).dependencies) {
+      found.set(
+        `${_id}/${stepId}`,
+        dependencies.map((dependency) => `${_id}/${dependency}`),
+      );
+    }
+  }
+  return found;
+}
+
+/** Which executor a writing process is: whoever adds an attempt writes its own name into it. */
+function readProcesses(changes: readonly Change[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { writeId, executor } of changes) {
+    if (writeId !== undefined && executor !== undefined) found.set(writerOf(writeId), executor);
+  }
+  return found;
+}

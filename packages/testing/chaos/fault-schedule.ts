@@ -1,0 +1,83 @@
+import { EXECUTORS, type Fault, PLANNERS, SERVICES } from "./fault.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+
+/** What a schedule is made of. */
+export interface FaultScheduleOptions {
+  count: number;
+  /** Faults begin within this time, in milliseconds. */
+  withinMs: number;
+  /** Lease of plans and of requests, in milliseconds: whoever is stopped is stopped for longer. */
+  leaseMs: number;
+}
+
+/** A fault without its time. */
+type Drawn = { [Type in Fault["type"]]: Omit<Extract<Fault, { type: Type }>, "atMs"> }[Fault["type"]];
+type Draw = (random: SeededRandom, leaseMs: number) => Drawn;
+
+const back = (random: SeededRandom): number => random.between(200, 3_000);
+/** Long enough for somebody else to take over. */
+const outlasting = (random: SeededRandom, leaseMs: number): number => leaseMs + random.between(300, 2_500);
+
+/** Executors most: they hold what must not be lost. One turn of this has every kind of fault. */
+const DECK: readonly Draw[] = [
+  (random) => ({ type: "kill", target: random.pick(EXECUTORS), forMs: back(random) }),
+  (random, leaseMs) => ({
+    type: "pause",
+    target: random.pick(EXECUTORS),
+    forMs: outlasting(random, leaseMs),
+  }),
+  (random, leaseMs) => ({
+    type: "freeze",
+    target: random.pick(EXECUTORS),
+    link: "mongo",
+    forMs: outlasting(random, leaseMs),
+  }),
+  (random) => ({ type: "kill", target: "mongo", forMs: random.between(200, 1_500) }),
+  (random) => ({ type: "kill", target: random.pick(EXECUTORS), forMs: back(random) }),
+  (random) => ({ type: "kill", target: "redis", forMs: back(random) }),
+  (random) => ({ type: "kill", target: random.pick(PLANNERS), forMs: back(random) }),
+  (random) => ({ type: "kill", target: "api", forMs: back(random) }),
+  () => ({ type: "flush" }),
+  (random) => ({ type: "kill", target: "tools", forMs: random.between(200, 2_000) }),
+  (random) => ({
+    type: "cut",
+    target: random.pick(EXECUTORS),
+    link: "mongo",
+    forMs: random.between(300, 4_000),
+  }),
+  (random) => ({ type: "duplicates", count: random.between(10, 60) }),
+  (random, leaseMs) => ({ type: "pause", target: random.pick(PLANNERS), forMs: outlasting(random, leaseMs) }),
+  (random) => ({ type: "kill", target: random.pick(EXECUTORS), forMs: back(random) }),
+  (random) => ({ type: "pause", target: "mongo", forMs: random.between(500, 3_500) }),
+  (random) => ({ type: "pause", target: "redis", forMs: random.between(1_000, 6_000) }),
+  (random) => ({ type: "pause", target: "api", forMs: random.between(500, 4_000) }),
+  (random) => ({
+    type: "cut",
+    target: random.pick(SERVICES),
+    link: "redis",
+    forMs: random.between(300, 4_000),
+  }),
+  (random) => ({
+    type: "freeze",
+    target: random.pick(SERVICES),
+    link: random.pick(["mongo", "redis"]),
+    forMs: random.between(1_000, 5_000),
+  }),
+  (random) => ({ type: "pause", target: "tools", forMs: random.between(500, 3_000) }),
+];
+
+/**
+ * Faults spread over a time, each at a random moment of its own share of it. Kinds come in turns, so that twenty faults are one
+ * of every kind; the first is the death of an executor, so that even a short run measures a take-over.
+ */
+export function makeFaultSchedule(random: SeededRandom, options: FaultScheduleOptions): Fault[] {
+  const { count, withinMs, leaseMs } = options;
+  const [first, ...rest] = DECK;
+  const draws = first === undefined ? [] : [first, ...random.shuffled(rest)];
+  while (draws.length < count) draws.push(...random.shuffled(DECK));
+  const share = withinMs / Math.max(1, count);
+  return draws.slice(0, count).map((draw, place) => ({
+    ...draw(random, leaseMs),
+    atMs: Math.round((place + random.next()) * share),
+  }));
+}

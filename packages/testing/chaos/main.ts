@@ -1,0 +1,44 @@
+/**
+ * The whole system as real processes under faults, and a checker that reads what is left of it.
+ *
+ * npm run chaos -- [--plans 200] [--faults 30] [--seed 7] [--json]
+ *
+ * The seed fixes plans, faults and their times, not how processes are scheduled: a run repeats what was asked, not what happened.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { makePlan } from "./make-plan.ts";
+import { runChaos } from "./run-chaos.ts";
+import { createSeededRandom } from "./seeded-random.ts";
+import { readSettings } from "./settings.ts";
+
+const settings = readSettings(process.argv.slice(2));
+const startedAt = performance.now();
+const say = (line: string): void => {
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  process.stderr.write(`${seconds.padStart(6)} s  ${line}\n`);
+};
+
+const random = createSeededRandom(settings.seed);
+const plans = Array.from({ length: settings.plans }, (_, index) =>
+  makePlan(random.fork(`plan ${index}`), index),
+);
+const folder = await mkdtemp(join(tmpdir(), "planwright-chaos-"));
+let hasPassed = false;
+try {
+  const { report, verdict } = await runChaos({ settings, plans, random, folder, say });
+  for (const { kind, id, expected, found } of verdict.violations) {
+    say(`${kind}: ${id}: expected ${expected}; found ${found}`);
+  }
+  hasPassed = verdict.passed;
+  const result = { ...report, durationMs: Math.round(performance.now() - startedAt) };
+  if (settings.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  else
+    for (const [name, value] of Object.entries(result))
+      process.stdout.write(`${name}: ${JSON.stringify(value)}\n`);
+} finally {
+  if (hasPassed) await rm(folder, { recursive: true, force: true });
+  else say(`Data and logs are kept in ${folder}`);
+}
+process.exit(hasPassed ? 0 : 1);

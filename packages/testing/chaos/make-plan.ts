@@ -1,0 +1,113 @@
+import type { JsonObject, JsonValue } from "@planwright/plan";
+import { CHAOS_TOOLS, type ChaosPlan, type ChaosStep, labelOf } from "./chaos-plan.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+
+const SHAPES = ["chain", "diamond", "wide", "forEach", "mixed"] as const;
+/** A share of the plans goes through a planner and its model. */
+const QUERY_SHARE = 0.25;
+/** Longest one call may take, in milliseconds: longer than a slow tool, shorter than anybody's patience. */
+const STEP_TIMEOUT_MS = 2_500;
+const RETRY = { maxAttempts: 6, initialMs: 200, maxMs: 2_000 };
+
+const TOOL_WEIGHTS = [
+  [24, "keyed_effect"],
+  [18, "looked_up_effect"],
+  [18, "plain_effect"],
+  [14, "set_value"],
+  [12, "read_value"],
+  [6, "sequential_effect"],
+  [5, "noop"],
+  [3, "limited_read"],
+] as const;
+
+/** A plan of 3 to 30 steps over tools of all classes; the same random gives the same plan. */
+export function makePlan(random: SeededRandom, index: number): ChaosPlan {
+  const steps = stepsOf(random);
+  const via = random.chance(QUERY_SHARE) ? "query" : "plan";
+  const document: JsonObject = { steps: steps.map((step) => toJson(random, index, step, steps)) };
+  // What a model writes says nothing about policy: code decides that.
+  if (via === "plan")
+    document["policy"] = { onStepFailure: random.pick(["auto", "fail-fast", "fail-forward"]) };
+  return { index, via, steps, document };
+}
+
+function stepsOf(random: SeededRandom): ChaosStep[] {
+  const step = (id: string, dependsOn: readonly string[], items?: number): ChaosStep => ({
+    id,
+    tool: random.weighted(TOOL_WEIGHTS),
+    dependsOn,
+    items,
+  });
+  const names = (count: number): string[] => Array.from({ length: count }, (_, place) => `s${place + 1}`);
+  switch (random.pick(SHAPES)) {
+    case "chain":
+      return names(random.between(3, 12)).map((id, place, all) =>
+        step(id, all.slice(Math.max(0, place - 1), place)),
+      );
+    case "diamond": {
+      const middle = names(random.between(2, 6));
+      return [step("first", []), ...middle.map((id) => step(id, ["first"])), step("last", middle)];
+    }
+    case "wide": {
+      const roots = names(random.between(5, 24));
+      return [...roots.map((id) => step(id, [])), step("last", roots)];
+    }
+    case "forEach":
+      return [
+        step("first", []),
+        step("each", ["first"], random.between(3, 12)),
+        step("other", random.chance(0.5) ? ["first"] : [], random.between(2, 6)),
+        step("last", ["each", "other"]),
+      ];
+    case "mixed":
+      // Each step leans on one to three of the eight before it: deep, and still something to do side by side.
+      return names(random.between(8, 30)).map((id, place, all) => {
+        const before = random.shuffled(all.slice(Math.max(0, place - 8), place));
+        return step(
+          id,
+          before.slice(0, random.between(place < 2 ? 0 : 1, 3)),
+          random.chance(0.06) ? 3 : undefined,
+        );
+      });
+  }
+}
+
+function toJson(random: SeededRandom, index: number, step: ChaosStep, all: readonly ChaosStep[]): JsonObject {
+  const { id, tool, dependsOn, items } = step;
+  const common = { id, dependsOn: [...dependsOn], timeoutMs: STEP_TIMEOUT_MS, retry: RETRY };
+  const label = labelOf(index, items === undefined ? id : `${id}[<<index>>]`);
+  const args: JsonObject = { value: { label, from: outputsOf(dependsOn, all) } };
+  if (tool === "looked_up_effect") args["reference"] = label;
+  const latencyMs = latencyOf(random);
+  if (latencyMs > 0) args["latencyMs"] = latencyMs;
+  if (items === undefined) return { ...common, tool, arguments: args };
+  return {
+    ...common,
+    forEach: {
+      items: Array.from({ length: items }, (_, place) => place),
+      concurrency: 4,
+      do: { tool, arguments: args },
+    },
+  };
+}
+
+/** References to the effects of earlier steps: a repeated or forgotten effect shows in the arguments of those that follow. */
+function outputsOf(dependsOn: readonly string[], all: readonly ChaosStep[]): JsonObject {
+  const entries = all
+    .filter(({ id, items }) => dependsOn.includes(id) && items === undefined)
+    .map(({ id, tool }): [string, JsonValue] => [
+      id,
+      CHAOS_TOOLS[tool]?.isCounted ? `<<${id}.effect>>` : `<<${id}.value.label>>`,
+    ]);
+  return Object.fromEntries(entries);
+}
+
+/** Mostly at once, some slow, a few so slow that a lease ends meanwhile. */
+function latencyOf(random: SeededRandom): number {
+  return random.weighted([
+    [55, 0],
+    [30, random.between(10, 120)],
+    [12, random.between(200, 900)],
+    [3, random.between(1_200, 1_900)],
+  ]);
+}

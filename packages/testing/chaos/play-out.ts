@@ -1,0 +1,151 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { MongoClient } from "mongodb";
+import { readLedger } from "../src/index.ts";
+import { type Accepted, type ApiClient, createApiClient, takesIdempotencyKeys } from "./api-client.ts";
+import { startChangeLog } from "./change-log.ts";
+import type { ChaosPlan } from "./chaos-plan.ts";
+import type { Evidence, Violation } from "./evidence.ts";
+import { createFaultInjector, type Kill } from "./fault-injector.ts";
+import { makeFaultSchedule } from "./fault-schedule.ts";
+import { readDocuments } from "./read-evidence.ts";
+import { type Reading, regressionsBetween } from "./reading.ts";
+import { watchRequest } from "./request-watch.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import type { Settings } from "./settings.ts";
+import type { System } from "./system.ts";
+
+/** What playing out needs. */
+export interface PlayOutParts {
+  settings: Settings;
+  plans: readonly ChaosPlan[];
+  random: SeededRandom;
+  system: System;
+  /** Past the proxies. */
+  mongo: MongoClient;
+  say: (line: string) => void;
+}
+
+/** What was seen of a run. */
+export interface Observed {
+  evidence: Evidence;
+  kills: readonly Kill[];
+  faults: number;
+  resubmissions: number;
+  oddErrors: ReadonlyMap<string, number>;
+}
+
+/** Beyond its own deadline a plan gets this long, in milliseconds: for its end, and for its request, which is told later. */
+const GRACE_MS = 45_000;
+const PROGRESS_EVERY_MS = 5_000;
+const LAST_LOOK_WITHIN_MS = 15_000;
+/** A share of the plans comes in bursts. */
+const BURST_SHARE = 0.3;
+
+/** Hands plans in while faults happen, watches all of them to their end, and gathers what is left. */
+export async function playOut({
+  settings,
+  plans,
+  random,
+  system,
+  mongo,
+  say,
+}: PlayOutParts): Promise<Observed> {
+  const log = await startChangeLog(mongo);
+  const hadKeys = await takesIdempotencyKeys(system.apiUrl);
+  const client = createApiClient(system.apiUrl, { takesKeys: hadKeys });
+  const accepted: Accepted[] = [];
+  const seen: Violation[] = [];
+  const report = (violation: Violation): void => {
+    seen.push(violation);
+    say(`${violation.kind}: ${violation.id}: ${violation.found}`);
+  };
+  const injector = createFaultInjector({
+    system,
+    random: random.fork("jobs"),
+    knownPlanIds: () => accepted.map(({ planId }) => planId),
+    say,
+  });
+  const { faults: count, withinMs, leaseMs } = settings;
+  const schedule = makeFaultSchedule(random.fork("faults"), { count, withinMs, leaseMs });
+
+  let settled = 0;
+  const progress = setInterval(
+    () => say(`${accepted.length} of ${plans.length} plans accepted, ${settled} settled`),
+    PROGRESS_EVERY_MS,
+  );
+  const over = new AbortController();
+  const last = new Map<Accepted, Reading>();
+  const watches: Promise<void>[] = [];
+  const watch = async (ids: Accepted): Promise<void> => {
+    const own = random.fork(`watch ${ids.index}`);
+    const reading = await watchRequest({ client, accepted: ids, random: own, report, signal: over.signal });
+    if (reading !== undefined) last.set(ids, reading);
+    settled += 1;
+  };
+  const times = submissionTimes(random.fork("pace"), plans.length, withinMs);
+  const submit = async (plan: ChaosPlan): Promise<void> => {
+    await delay(times[plan.index] ?? 0);
+    const ids = await client.submit(plan);
+    accepted.push(ids);
+    watches.push(watch(ids));
+  };
+  try {
+    await Promise.all([injector.run(schedule), ...plans.map(submit)]);
+    say("every fault is undone, every plan is accepted");
+    const patience = setTimeout(() => over.abort(), settings.planTimeoutMs + GRACE_MS);
+    await Promise.all(watches);
+    clearTimeout(patience);
+  } finally {
+    clearInterval(progress);
+    await injector.close();
+  }
+  say("a last look at every request");
+  for (const ids of accepted) await lookAgain(client, ids, last.get(ids), report);
+  await log.finish();
+  const evidence: Evidence = {
+    ...(await readDocuments(mongo)),
+    accepted,
+    changes: log.changes,
+    ledger: await readLedger(system.ledgerFile),
+    seen,
+    hadKeys,
+  };
+  const { oddErrors } = client;
+  return {
+    evidence,
+    kills: injector.kills,
+    faults: schedule.length,
+    resubmissions: client.resubmissions(),
+    oddErrors,
+  };
+}
+
+/** When each plan is handed in, in milliseconds: some alone, some many at once. */
+function submissionTimes(random: SeededRandom, count: number, withinMs: number): number[] {
+  const bursts = Array.from({ length: 5 }, () => random.next());
+  return Array.from({ length: count }, () => {
+    const share = random.chance(BURST_SHARE) ? random.pick(bursts) : random.next();
+    return share * withinMs;
+  });
+}
+
+/** What was over when it was watched is still the same. */
+async function lookAgain(
+  client: ApiClient,
+  { requestId }: Accepted,
+  before: Reading | undefined,
+  report: (violation: Violation) => void,
+): Promise<void> {
+  const giveUpAt = performance.now() + LAST_LOOK_WITHIN_MS;
+  const found = (words: string): void =>
+    report({ kind: "regressions", id: requestId, expected: "nothing to go back", found: words });
+  for (;;) {
+    const after = await client.read(requestId);
+    if (after !== undefined) {
+      for (const words of before === undefined ? [] : regressionsBetween(before, after)) found(words);
+      return;
+    }
+    if (performance.now() > giveUpAt) return found("no answer although every fault is undone");
+    await delay(100);
+  }
+}

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  isTerminalPlanStatus,
+  isTerminalStepStatus,
+  JsonValueSchema,
+  PlanStatusSchema,
+  StepStatusSchema,
+} from "@planwright/plan";
+import { z } from "zod";
+
+/** What a client saw of one request at one time. */
+export const ReadingSchema = z.object({
+  status: z.string(),
+  planId: z.string(),
+  error: z.object({ code: z.string() }).nullable(),
+  plan: z
+    .object({
+      status: PlanStatusSchema,
+      waitReason: z.string().nullable(),
+      error: z.object({ code: z.string() }).nullable(),
+      steps: z.array(
+        z.object({ key: z.string(), status: StepStatusSchema, output: JsonValueSchema.nullable() }),
+      ),
+    })
+    .nullable(),
+});
+export type Reading = z.output<typeof ReadingSchema>;
+
+const REQUEST_ORDER = [
+  "PLANNING",
+  "NEEDS_INPUT",
+  "READY",
+  "EXECUTING",
+  "COMPLETED",
+  "PARTIAL",
+  "FAILED",
+  "CANCELLED",
+];
+const FINAL_REQUESTS = new Set(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"]);
+
+/** True when nothing more will happen by itself: the request is over, or its plan waits for an operator. */
+export function isSettled({ status, plan }: Reading): boolean {
+  return FINAL_REQUESTS.has(status) || (plan?.status === "WAITING" && plan.waitReason === "in doubt");
+}
+
+/** What went back between two looks of one client at one request, in words; empty when all is well. Pure. */
+export function regressionsBetween(before: Reading, after: Reading): string[] {
+  const found: string[] = [];
+  if (after.planId !== before.planId) found.push(`plan id changed from ${before.planId} to ${after.planId}`);
+  const isBack = REQUEST_ORDER.indexOf(after.status) < REQUEST_ORDER.indexOf(before.status);
+  if (after.status !== before.status && (FINAL_REQUESTS.has(before.status) || isBack)) {
+    found.push(`request went from ${before.status} to ${after.status}`);
+  }
+  if (before.plan === null) return found;
+  if (after.plan === null) return [...found, "the plan was there and is gone"];
+  if (isTerminalPlanStatus(before.plan.status) && after.plan.status !== before.plan.status) {
+    found.push(`plan went from ${before.plan.status} to ${after.plan.status}`);
+  }
+  const stepsAfter = new Map(after.plan.steps.map((step) => [step.key, step]));
+  for (const step of before.plan.steps) {
+    const next = stepsAfter.get(step.key);
+    if (next === undefined) found.push(`step ${step.key} was there and is gone`);
+    else if (!isTerminalStepStatus(step.status)) {
+      if (next.status === "PENDING" && step.status === "RUNNING")
+        found.push(`step ${step.key} went from RUNNING to PENDING`);
+    } else if (next.status !== step.status) {
+      found.push(`step ${step.key} went from ${step.status} to ${next.status}`);
+    } else if (!isDeepStrictEqual(next.output, step.output)) {
+      found.push(`step ${step.key} has another output than before`);
+    }
+  }
+  return found;
+}

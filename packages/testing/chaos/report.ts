@@ -1,0 +1,85 @@
+import type { Verdict } from "./check-run.ts";
+import type { Observed } from "./play-out.ts";
+import { percentile, recoveryTimes } from "./recovery-times.ts";
+import type { Settings } from "./settings.ts";
+import type { Crash } from "./victim.ts";
+
+/** What a run comes to, in figures. The first five after `faults` must be 0. */
+export interface Report {
+  seed: number;
+  plans: number;
+  /** Steps, and items of forEach steps. */
+  steps: number;
+  faults: number;
+  lost: number;
+  duplicated: number;
+  unfinished: number;
+  regressions: number;
+  staleWrites: number;
+  /** Steps that wait for an operator: a call whose fate nobody can know. */
+  inDoubt: number;
+  /** Effects of repeatable tools beyond the first. */
+  replays: number;
+  /** From the SIGKILL of an executor until each plan that it held was claimed again, in milliseconds. */
+  recoverP50Ms: number | null;
+  recoverP99Ms: number | null;
+  /** Plans that were taken over so. */
+  recovered: number;
+  effects: number;
+  /** Plans by their end; `waiting`: for an operator. */
+  completed: number;
+  partial: number;
+  failed: number;
+  expired: number;
+  cancelled: number;
+  waiting: number;
+  /** Requests whose planning failed. */
+  notPlanned: number;
+  /** Of `failed`: ended because executor after executor died over them. */
+  poisoned: number;
+  /** Plans that a client handed in twice because it heard no answer, and that became two: none once there are idempotency keys. */
+  orphans: number;
+  resubmissions: number;
+  /** Services that ended by themselves after they were ready. */
+  crashes: number;
+  /** Errors of the API that tell a client nothing, with how often they came. */
+  oddErrors: { [words: string]: number };
+}
+
+/** Puts a run into figures. */
+export function createReport(
+  run: Observed & { settings: Settings; crashes: readonly Crash[]; verdict: Verdict },
+): Report {
+  const { evidence, settings, crashes, verdict, kills } = run;
+  const { accepted, plans, steps, ledger, changes, requests } = evidence;
+  const acceptedPlans = new Set(accepted.map(({ planId }) => planId));
+  const own = plans.filter(({ _id }) => acceptedPlans.has(_id));
+  const ended = (status: string): number => own.filter((plan) => plan.status === status).length;
+  const executorKills = kills.filter(({ target }) => target.startsWith("executor"));
+  const times = recoveryTimes(changes, executorKills);
+  return {
+    seed: settings.seed,
+    plans: accepted.length,
+    steps: steps.length,
+    faults: run.faults,
+    ...verdict.counts,
+    inDoubt: verdict.inDoubt,
+    replays: verdict.replays,
+    recoverP50Ms: percentile(times, 0.5),
+    recoverP99Ms: percentile(times, 0.99),
+    recovered: times.length,
+    effects: ledger.length,
+    completed: ended("COMPLETED"),
+    partial: ended("PARTIAL"),
+    failed: ended("FAILED"),
+    expired: ended("EXPIRED"),
+    cancelled: ended("CANCELLED"),
+    waiting: ended("WAITING"),
+    notPlanned: requests.filter(({ status, error }) => status === "FAILED" && error !== null).length,
+    poisoned: own.filter(({ error }) => error?.code === "POISONED").length,
+    orphans: requests.length - accepted.length,
+    resubmissions: run.resubmissions,
+    crashes: crashes.filter(({ wasReady }) => wasReady).length,
+    oddErrors: Object.fromEntries(run.oddErrors),
+  };
+}

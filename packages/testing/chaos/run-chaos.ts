@@ -1,0 +1,72 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { MongoClient } from "mongodb";
+import { z } from "zod";
+import { startModelServer } from "../src/index.ts";
+import { ask } from "./api-client.ts";
+import { CHAOS_TOOLS, type ChaosPlan } from "./chaos-plan.ts";
+import { checkRun, type Verdict } from "./check-run.ts";
+import { playOut } from "./play-out.ts";
+import { createReport, type Report } from "./report.ts";
+import { scriptedModel } from "./scripted-model.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import type { Settings } from "./settings.ts";
+import { startSystem } from "./system.ts";
+import { makeToolScript } from "./tool-script.ts";
+import type { Crash } from "./victim.ts";
+
+/** What a run needs. */
+export interface ChaosOptions {
+  settings: Settings;
+  plans: readonly ChaosPlan[];
+  random: SeededRandom;
+  /** For data, logs and the ledger. */
+  folder: string;
+  /** Receives lines for people. */
+  say: (line: string) => void;
+}
+
+/** Runs plans under faults and judges what is left; nothing keeps running. */
+export async function runChaos(options: ChaosOptions): Promise<{ report: Report; verdict: Verdict }> {
+  const { settings, plans, random, folder, say } = options;
+  const crashes: Crash[] = [];
+  const model = await startModelServer({ script: scriptedModel(random.fork("model"), plans) });
+  let toolStarts = 0;
+  const system = await startSystem({
+    folder,
+    leaseMs: settings.leaseMs,
+    planTimeoutMs: settings.planTimeoutMs,
+    modelUrl: model.openAiUrl,
+    toolScript: () => makeToolScript(random.fork(`tools ${toolStarts++}`)),
+    onCrash: (crash) => {
+      crashes.push(crash);
+      say(`${crash.name} ${crash.how}${crash.wasReady ? "" : " before it was ready"}`);
+    },
+  });
+  const mongo = await MongoClient.connect(system.mongodbUrl, { serverSelectionTimeoutMS: 60_000 });
+  try {
+    await waitForTools(system.apiUrl);
+    say("everything runs");
+    const observed = await playOut({ settings, plans, random, system, mongo, say });
+    const verdict = checkRun(observed.evidence);
+    if (!verdict.passed) await writeFile(join(folder, "evidence.json"), JSON.stringify(observed.evidence));
+    return { report: createReport({ ...observed, settings, crashes, verdict }), verdict };
+  } finally {
+    await mongo.close();
+    await system.stop();
+    await model.close();
+  }
+}
+
+const ToolsSchema = z.object({ getAvailableTools: z.array(z.object({ name: z.string() })) });
+
+/** Executors publish what the tool server offers just after they became ready. */
+async function waitForTools(apiUrl: string): Promise<void> {
+  for (;;) {
+    const { getAvailableTools } = ToolsSchema.parse(await ask(apiUrl, "{ getAvailableTools { name } }"));
+    const names = new Set(getAvailableTools.map(({ name }) => name));
+    if (Object.keys(CHAOS_TOOLS).every((name) => names.has(name))) return;
+    await delay(100);
+  }
+}

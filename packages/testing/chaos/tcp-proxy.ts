@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { createConnection, createServer, type Socket } from "node:net";
+
+/** A TCP proxy on loopback whose wire can be cut and frozen. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Ends all connections at once and every new one as soon as it comes, until {@link mend}. */
+  cut(): void;
+  /** Keeps connections, accepts new ones, and passes nothing either way, until {@link mend}. */
+  freeze(): void;
+  /** Passes everything again, also what came while frozen. */
+  mend(): void;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy on a free port in front of a port of 127.0.0.1. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  let state: "open" | "cut" | "frozen" = "open";
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer({ allowHalfOpen: false }, (inner) => {
+    if (state === "cut") {
+      inner.on("error", () => undefined);
+      inner.resetAndDestroy();
+      return;
+    }
+    const outer = createConnection({ port: targetPort, host: "127.0.0.1" });
+    const pair = [inner, outer] as const;
+    pairs.add(pair);
+    inner.setNoDelay(true);
+    outer.setNoDelay(true);
+    for (const [socket, other] of [pair, [outer, inner] as const]) {
+      socket.on("data", (data) => {
+        if (!other.write(data)) socket.pause();
+      });
+      other.on("drain", () => {
+        if (state !== "frozen") socket.resume();
+      });
+      socket.on("error", () => undefined); // "close" follows
+      socket.on("close", () => {
+        pairs.delete(pair);
+        other.destroy();
+      });
+    }
+    if (state === "frozen") pausePair(pair);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("A TCP server has a port");
+
+  return {
+    port: address.port,
+    cut() {
+      state = "cut";
+      for (const [inner, outer] of pairs) {
+        inner.resetAndDestroy();
+        outer.destroy();
+      }
+    },
+    freeze() {
+      state = "frozen";
+      for (const pair of pairs) pausePair(pair);
+    },
+    mend() {
+      state = "open";
+      for (const pair of pairs) for (const socket of pair) socket.resume();
+    },
+    async close() {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function pausePair(pair: readonly [Socket, Socket]): void {
+  for (const socket of pair) socket.pause();
+}
