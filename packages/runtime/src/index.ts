@@ -1,3 +1,11 @@
+export {
+  createFailpoints,
+  type FailpointAction,
+  FailpointError,
+  FailpointInvalidError,
+  type FailpointNames,
+  type Failpoints,
+} from "./failpoints/failpoints.ts";
 export { createHealthHandler, type HealthOptions } from "./health/health-handler.ts";
 export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
 export { createMetrics } from "./health/metrics.ts";
