@@ -1,7 +1,7 @@
 import { randomUUID, webcrypto } from "node:crypto";
 import type { RandomBytes } from "@planwright/plan";
 import { type ClientSession, MongoClient } from "mongodb";
-import { createClientStore } from "./client-store.ts";
+import { createClientStore } from "./client/create-client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
 import { StandaloneServerError, StoreUnavailableError } from "./errors.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";

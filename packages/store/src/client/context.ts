@@ -1,0 +1,18 @@
+import type { RandomBytes } from "@planwright/plan";
+import type { ClientSession } from "mongodb";
+import type { Collections } from "../collections.ts";
+import type { PlanDocument } from "../documents.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { ReadGroup } from "../read-group.ts";
+import type { ServerClock } from "../server-clock.ts";
+
+/** What the parts of the client store share. */
+export interface ClientContext {
+  collections: Collections;
+  group: GroupCommit;
+  readPlan: ReadGroup<PlanDocument>;
+  clock: ServerClock;
+  randomBytes: RandomBytes;
+  /** Runs the function in a transaction, again on a transient conflict. */
+  transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;
+}

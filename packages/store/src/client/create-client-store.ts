@@ -1,0 +1,18 @@
+import { createReadGroup } from "../read-group.ts";
+import type { ClientStore } from "../store.ts";
+import { createAcceptance } from "./acceptance.ts";
+import { createCancel } from "./cancel.ts";
+import type { ClientContext } from "./context.ts";
+import { createQueuePlan } from "./queue-plan.ts";
+import { createReads } from "./reads.ts";
+
+/** Accepting, asking, reading: everything that clients and operators reach, bound to a tenant. */
+export function createClientStore(parts: Omit<ClientContext, "readPlan">): ClientStore {
+  const context = { ...parts, readPlan: createReadGroup(parts.collections.plans) };
+  return {
+    ...createAcceptance(context),
+    ...createQueuePlan(context),
+    ...createCancel(context),
+    ...createReads(context),
+  };
+}

@@ -1,0 +1,36 @@
+import type { ClientStore } from "../store.ts";
+import type { ClientContext } from "./context.ts";
+
+/** The part of the store that starts plans. */
+export function createQueuePlan(context: ClientContext): Pick<ClientStore, "queuePlan"> {
+  const { collections, group, readPlan } = context;
+
+  return {
+    async queuePlan(tenant, planId, requestId) {
+      const [isQueued] = await Promise.all([
+        group.update({
+          collection: "plans",
+          id: planId,
+          condition: { tenant, status: "READY" },
+          expressions: { status: "QUEUED", queuedAt: "$$NOW", dueAt: "$$NOW", updatedAt: "$$NOW" },
+        }),
+        // Should this be done alone, the plan is still READY and asking again queues it; the other way round its end corrects it.
+        group.update({
+          collection: "requests",
+          id: requestId,
+          condition: { tenant, planId, status: "READY" },
+          expressions: { status: "EXECUTING", updatedAt: "$$NOW" },
+        }),
+      ]);
+      const plan = await readPlan(planId);
+      if (!isQueued && !plan) {
+        // Still being planned: it starts as soon as there is a plan.
+        await collections.requests.updateOne(
+          { _id: requestId, tenant, planId, status: "PLANNING" },
+          { $set: { autoExecute: true } },
+        );
+      }
+      return plan?.tenant === tenant ? plan : null;
+    },
+  };
+}
