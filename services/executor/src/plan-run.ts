@@ -6,7 +6,7 @@
  * 3. The engine hears of a record only after MongoDB acknowledged it.
  * 4. Whoever lost the lease, or the database, aborts its calls and writes nothing more.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import {
   type Call,
   type Command,
@@ -28,6 +28,7 @@ import {
 } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 import { askLookup } from "./ask-lookup.ts";
+import { createRunClock, type RunClock } from "./run-clock.ts";
 import { createWishEvents } from "./wish-events.ts";
 
 /** What a run needs. */
@@ -38,6 +39,8 @@ export interface PlanRunParts {
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
   logger: Logger;
+  /** Default: the platform's. */
+  clock?: RunClock | undefined;
 }
 
 /** One plan under way in this process. */
@@ -62,12 +65,14 @@ const SHOW_RUNNING_AFTER_MS = 50;
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Starts working on a claimed plan. */
-export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRunParts): PlanRun {
+export function startPlanRun(parts: PlanRunParts): PlanRun {
+  const { claim, catalogue, store, tools, logger, clock = createRunClock() } = parts;
   const { plan } = claim;
   const state = createEngineState({ plan: plan.plan, tools: [...catalogue], records: claim.records });
   const controllers = new Map<string, AbortController>();
   const ends = new Map<string, AttemptEnd>();
-  const timers = new Set<NodeJS.Timeout>();
+  /** What takes each timer under way back. */
+  const timers = new Set<() => void>();
   let isOver = false;
   let isHandingOver = false;
   let isShowing = false;
@@ -78,7 +83,7 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
 
   function end(): void {
     isOver = true;
-    for (const timer of timers) clearTimeout(timer);
+    for (const takeBack of timers) takeBack();
     for (const controller of controllers.values()) controller.abort();
     resolveDone();
   }
@@ -137,20 +142,20 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
   async function makeCall(call: Call): Promise<void> {
     const controller = new AbortController();
     controllers.set(call.key, controller);
-    const attemptId = randomUUID();
+    const attemptId = clock.id();
     const intent = { call, attemptId, argsHash: hashOf(call.arguments) };
     if (call.effectClass === "R") noteIntent(intent);
     else await store.writeIntents(claim, [intent]);
     if (isOver) return;
-    if (performance.now() > claim.validUntil - LEASE_MARGIN_MS) {
+    if (clock.now() > claim.validUntil - LEASE_MARGIN_MS) {
       return fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch }));
     }
-    const startedAt = performance.now();
+    const startedAt = clock.now();
     const outcome = await send(call, controller.signal);
     controllers.delete(call.key);
     if (isOver) return;
     const at = store.now();
-    const attemptEnd = { attemptId, endedAtMs: at, durationMs: Math.round(performance.now() - startedAt) };
+    const attemptEnd = { attemptId, endedAtMs: at, durationMs: Math.round(clock.now() - startedAt) };
     for (const key of unitKeysOf(call)) ends.set(key, { key, ...attemptEnd, ...describe(outcome) });
     dispatch({
       type: "attempt.ended",
@@ -158,7 +163,7 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
       attempt: call.attempt,
       outcome,
       at,
-      random: Math.random(),
+      random: clock.random(),
     });
   }
 
@@ -196,11 +201,11 @@ export function startPlanRun({ claim, catalogue, store, tools, logger }: PlanRun
 
   function wakeAt(at: number, then: () => void): void {
     const delay = Math.min(Math.max(0, at - store.now()), MAX_TIMER_MS);
-    const timer = setTimeout(() => {
-      timers.delete(timer);
+    const takeBack = clock.after(delay, () => {
+      timers.delete(takeBack);
       then();
-    }, delay);
-    timers.add(timer);
+    });
+    timers.add(takeBack);
   }
 
   if (plan.deadlineAt) {

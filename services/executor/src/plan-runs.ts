@@ -4,6 +4,7 @@ import type { Logger } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
+import { createRunClock, type RunClock } from "./run-clock.ts";
 
 /** What working on plans needs. */
 export interface PlanRunsParts {
@@ -16,6 +17,8 @@ export interface PlanRunsParts {
   maxPlans: number;
   leaseMs: number;
   logger: Logger;
+  /** Default: the platform's. */
+  clock?: RunClock | undefined;
 }
 
 /** All plans that this process works on. */
@@ -35,13 +38,13 @@ const WISH_POLL_MS = 500;
 
 /** Keeps the runs of this process: claims, renews leases, sees cancellations. */
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
-  const { store, owner, maxPlans, leaseMs, logger } = parts;
+  const { store, owner, maxPlans, leaseMs, logger, clock = createRunClock() } = parts;
   const active = new Map<PlanId, { claim: PlanClaim; run: PlanRun }>();
   let claiming = 0;
   let isClosing = false;
 
-  const renewal = setInterval(() => void renewAll(), Math.floor(leaseMs / 3.3));
-  const wishPoll = setInterval(() => void seeWishes(), WISH_POLL_MS);
+  const endRenewal = clock.every(Math.floor(leaseMs / 3.3), () => void renewAll());
+  const endWishPoll = clock.every(WISH_POLL_MS, () => void seeWishes());
 
   /** Renews every lease. One that cannot be renewed before it runs out is treated as lost. */
   async function renewAll(): Promise<void> {
@@ -51,7 +54,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       for (const { claim, run } of held) if (lost.has(claim)) run.lose();
     } catch (error) {
       logger.warn({ err: error, plans: held.length }, "leases not renewed");
-      for (const { claim, run } of held) if (performance.now() > claim.validUntil) run.lose();
+      for (const { claim, run } of held) if (clock.now() > claim.validUntil) run.lose();
     }
   }
 
@@ -80,7 +83,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
           return null;
         }
         planLogger.info({ steps: claim.plan.plan.steps.length }, "plan claimed");
-        const run = startPlanRun({ claim, catalogue, store, tools: parts.tools, logger: planLogger });
+        const run = startPlanRun({ claim, catalogue, store, tools: parts.tools, logger: planLogger, clock });
         active.set(planId, { claim, run });
         const done = run.done.then(() => void active.delete(planId));
         return { done };
@@ -93,14 +96,14 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       isClosing = true;
       const runs = [...active.values()].map(({ run }) => run);
       for (const run of runs) run.handOver();
-      let timer: NodeJS.Timeout | undefined;
+      let takeBack = (): void => undefined;
       const timeout = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, timeoutMs);
+        takeBack = clock.after(timeoutMs, resolve);
       });
       await Promise.race([Promise.all(runs.map((run) => run.done)), timeout]);
-      clearTimeout(timer);
-      clearInterval(renewal);
-      clearInterval(wishPoll);
+      takeBack();
+      endRenewal();
+      endWishPoll();
     },
   };
 }

@@ -65,7 +65,7 @@ export function createClaims(
 
   return {
     async claimPlan(planId, owner) {
-      const sentAt = performance.now();
+      const sentAt = clock.monotonic();
       const isClaimed = await group.update({
         collection: "plans",
         id: planId,
@@ -90,7 +90,7 @@ export function createClaims(
     },
 
     async renewLeases(claims) {
-      const sentAt = performance.now();
+      const sentAt = clock.monotonic();
       const renewed = await Promise.all(
         claims.map(async (claim): Promise<PlanClaim[]> => {
           const isHeld = await group.update({
