@@ -45,10 +45,17 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
       unfinished(request._id, `a request that is over as its plan is ${plan.status}`, request.status),
     );
   }
-  for (const { _id, status } of steps) {
-    const isOver = isTerminalStepStatus(status) || (status === "IN_DOUBT" && plan.status !== "COMPLETED");
-    if (!isOver) found.push(unfinished(_id, `a step that is over as its plan is ${plan.status}`, status));
-    else if (plan.status === "COMPLETED" && status !== "COMPLETED" && status !== "SKIPPED") {
+  for (const { _id, status, item } of steps) {
+    // An item that failed or is in doubt is an entry of its step's output, which is what counts.
+    const mayBeOpen = status === "IN_DOUBT" && (plan.status !== "COMPLETED" || item !== null);
+    if (!isTerminalStepStatus(status) && !mayBeOpen) {
+      found.push(unfinished(_id, `a step that is over as its plan is ${plan.status}`, status));
+    } else if (
+      plan.status === "COMPLETED" &&
+      item === null &&
+      status !== "COMPLETED" &&
+      status !== "SKIPPED"
+    ) {
       found.push(unfinished(_id, "COMPLETED as its plan is", status));
     }
   }

@@ -6,8 +6,7 @@ export type ServiceName = (typeof SERVICES)[number];
 export type VictimName = ServiceName | "mongo" | "redis" | "tools";
 
 /** One fault. `atMs` counts from the first one's earliest time; `forMs` is how long it lasts. */
-export type Fault = { atMs: number } & /** SIGKILL, and a start `forMs` later. */
-(
+export type Fault = { atMs: number } /** SIGKILL, and a start `forMs` later. */ & (
   | { type: "kill"; target: VictimName; forMs: number }
   /** SIGSTOP, and SIGCONT `forMs` later. */
   | { type: "pause"; target: VictimName; forMs: number }

@@ -1,8 +1,9 @@
 /**
  * The whole system as real processes under faults, and a checker that reads what is left of it.
  *
- * npm run chaos -- [--plans 200] [--faults 30] [--seed 7] [--json]
+ * npm run chaos -- [--plans 200] [--faults 30] [--seed 7] [--json] [--keep]
  *
+ * Data and logs are kept when something is wrong, and with `--keep`.
  * The seed fixes plans, faults and their times, not how processes are scheduled: a run repeats what was asked, not what happened.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -38,7 +39,7 @@ try {
     for (const [name, value] of Object.entries(result))
       process.stdout.write(`${name}: ${JSON.stringify(value)}\n`);
 } finally {
-  if (hasPassed) await rm(folder, { recursive: true, force: true });
+  if (hasPassed && !settings.keep) await rm(folder, { recursive: true, force: true });
   else say(`Data and logs are kept in ${folder}`);
 }
 process.exit(hasPassed ? 0 : 1);

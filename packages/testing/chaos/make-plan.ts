@@ -102,12 +102,12 @@ function outputsOf(dependsOn: readonly string[], all: readonly ChaosStep[]): Jso
   return Object.fromEntries(entries);
 }
 
-/** Mostly at once, some slow, a few so slow that a lease ends meanwhile. */
+/** Some at once, most at the pace of a web service, some so slow that a lease ends meanwhile. */
 function latencyOf(random: SeededRandom): number {
   return random.weighted([
-    [55, 0],
-    [30, random.between(10, 120)],
-    [12, random.between(200, 900)],
-    [3, random.between(1_200, 1_900)],
+    [30, 0],
+    [40, random.between(20, 300)],
+    [24, random.between(300, 1_000)],
+    [6, random.between(1_200, 1_900)],
   ]);
 }

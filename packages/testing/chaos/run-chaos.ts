@@ -7,6 +7,7 @@ import { startModelServer } from "../src/index.ts";
 import { ask } from "./api-client.ts";
 import { CHAOS_TOOLS, type ChaosPlan } from "./chaos-plan.ts";
 import { checkRun, type Verdict } from "./check-run.ts";
+import type { Evidence } from "./evidence.ts";
 import { playOut } from "./play-out.ts";
 import { createReport, type Report } from "./report.ts";
 import { scriptedModel } from "./scripted-model.ts";
@@ -50,13 +51,29 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
     say("everything runs");
     const observed = await playOut({ settings, plans, random, system, mongo, say });
     const verdict = checkRun(observed.evidence);
-    if (!verdict.passed) await writeFile(join(folder, "evidence.json"), JSON.stringify(observed.evidence));
+    if (!verdict.passed || settings.keep)
+      await writeFile(join(folder, "evidence.json"), JSON.stringify(observed.evidence));
+    for (const line of remarkableEnds(observed.evidence)) say(line);
     return { report: createReport({ ...observed, settings, crashes, verdict }), verdict };
   } finally {
     await mongo.close();
     await system.stop();
     await model.close();
   }
+}
+
+/** Plans that ended as they may, but not as they should have without a reason. Pure. */
+export function remarkableEnds({ plans, requests }: Pick<Evidence, "plans" | "requests">): string[] {
+  return [
+    ...requests.flatMap(({ _id, status, error }) =>
+      status === "FAILED" && error !== null ? [`${_id} was not planned: ${error.code}`] : [],
+    ),
+    ...plans.flatMap(({ _id, status, error }) =>
+      status === "EXPIRED" || error?.code === "POISONED"
+        ? [`${_id} ended ${status}: ${error?.code ?? ""}`]
+        : [],
+    ),
+  ];
 }
 
 const ToolsSchema = z.object({ getAvailableTools: z.array(z.object({ name: z.string() })) });

@@ -29,6 +29,5 @@ function oddReply(random: SeededRandom): ScriptedReply {
     { type: "error", status: 503 },
     { type: "error", status: 429, retryAfterSeconds: 1 },
     { type: "cut", text: '{"steps": [{"id": "s1"', afterChars: 12 },
-    { type: "hang" },
   ]);
 }

@@ -7,6 +7,7 @@ const SettingsSchema = z.object({
   faults: whole.min(0).max(10_000),
   seed: whole.min(0).max(4_294_967_295),
   json: z.boolean(),
+  keep: z.boolean(),
 });
 
 /** What a run is asked to do. */
@@ -32,6 +33,7 @@ export function readSettings(args: readonly string[]): Settings {
       faults: { type: "string", default: "30" },
       seed: { type: "string", default: "7" },
       json: { type: "boolean", default: false },
+      keep: { type: "boolean", default: false },
     },
   });
   const settings = SettingsSchema.parse(values);
