@@ -15,6 +15,11 @@ export interface Diagnostic {
 
 /** Every code a diagnostic can carry. */
 export const DIAGNOSTIC_CODES = [
+  // The answer of a model
+  "ANSWER_TRUNCATED", // cut off; closing its brackets would invent a plan
+  "ANSWER_REFUSED", // the model will not, or the provider held the answer back
+  "ANSWER_DECLINED", // the model says in JSON why there is no plan, such as what is missing
+  "ANSWER_AMBIGUOUS", // several plans, and nothing says which is meant
   // The document
   "PLAN_NOT_JSON",
   "PLAN_SHAPE",
@@ -33,6 +38,7 @@ export const DIAGNOSTIC_CODES = [
   "FIELD_MISSING",
   "FIELD_INVALID",
   "FIELD_CONFLICT", // two fields that say the same thing
+  "FIELD_IGNORED", // what a model says about its plan, or has no say in
   "STEP_ID_INVALID",
   "STEP_ID_DUPLICATE",
   // Tools
@@ -50,6 +56,7 @@ export const DIAGNOSTIC_CODES = [
   "ARGUMENT_TYPE",
   "ARGUMENT_VALUE",
   "ARGUMENT_PLACEHOLDER",
+  "ARGUMENT_UNSOURCED", // an address that neither the query nor the tool names
   // References
   "REFERENCE_UNKNOWN",
   "REFERENCE_AMBIGUOUS",

@@ -41,6 +41,11 @@ export {
 } from "./ids.ts";
 export { isJsonObject, type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
 export { type Limits, type LimitsInput, LimitsSchema } from "./limits.ts";
+export {
+  type ModelAnswer,
+  type ReadModelAnswerOptions,
+  readModelAnswer,
+} from "./model-answer/read-model-answer.ts";
 export { findTool, nameTools } from "./name-tools.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./order-errors.ts";
 export {

@@ -1,5 +1,12 @@
-import { DIAGNOSTIC_CODES, type Diagnostic, parsePlan, type ToolDescriptor } from "@planwright/plan";
+import {
+  DIAGNOSTIC_CODES,
+  type Diagnostic,
+  parsePlan,
+  readModelAnswer,
+  type ToolDescriptor,
+} from "@planwright/plan";
 import { expect, test } from "vitest";
+import answerDiagnostics from "./data/answer-diagnostics.json" with { type: "json" };
 import diagnostics from "./data/diagnostics.json" with { type: "json" };
 import catalogue from "./data/tools.json" with { type: "json" };
 
@@ -15,25 +22,44 @@ interface DiagnosticCase {
 }
 const cases = diagnostics as DiagnosticCase[];
 
+interface AnswerCase {
+  title: string;
+  answer: string;
+  query?: string;
+  finishReason?: string;
+  found: DiagnosticCase["found"];
+}
+const answers = answerDiagnostics as AnswerCase[];
+
+function expectFound(diagnostics: readonly Diagnostic[], found: DiagnosticCase["found"]): void {
+  expect(diagnostics.map(({ code }) => code)).toEqual(found.map(({ code }) => code));
+  for (const [index, expected] of found.entries()) {
+    const { message, ...rest } = Object.fromEntries(
+      Object.entries(expected).filter(([, value]) => value !== null),
+    );
+    expect(diagnostics[index]).toMatchObject(rest);
+    if (typeof message === "string") expect(diagnostics[index]?.message).toContain(message);
+  }
+}
+
 test.each(cases)("parsePlan finds: $title", ({ plan, tools: own, policy, limits, found }) => {
   const parsed = parsePlan(plan, {
     ...(own !== false && { tools }),
     ...(policy && { policy }),
     ...(limits && { limits }),
   });
-  expect(parsed.diagnostics.map(({ code }) => code)).toEqual(found.map(({ code }) => code));
-  for (const [index, expected] of found.entries()) {
-    const { message, ...rest } = Object.fromEntries(
-      Object.entries(expected).filter(([, value]) => value !== null),
-    );
-    expect(parsed.diagnostics[index]).toMatchObject(rest);
-    if (typeof message === "string") expect(parsed.diagnostics[index]?.message).toContain(message);
-  }
+  expectFound(parsed.diagnostics, found);
   expect(parsed.ok).toBe(found.every(({ severity }) => severity !== "error"));
 });
 
+test.each(answers)("readModelAnswer finds: $title", ({ answer, query, finishReason, found }) => {
+  const read = readModelAnswer(answer, { tools, query, finishReason });
+  expectFound(read.diagnostics, found);
+  expect(read.ok).toBe(found.every(({ severity }) => severity !== "error"));
+});
+
 test("every code has a case", () => {
-  const shown = new Set(cases.flatMap(({ found }) => found.map(({ code }) => code)));
+  const shown = new Set([...cases, ...answers].flatMap(({ found }) => found.map(({ code }) => code)));
   expect(DIAGNOSTIC_CODES.filter((code) => !shown.has(code))).toEqual([]);
 });
 

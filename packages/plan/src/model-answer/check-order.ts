@@ -1,0 +1,50 @@
+import { planGraph } from "../graph.ts";
+import type { JsonValue } from "../json.ts";
+import type { Plan } from "../plan.ts";
+import { toolOfStep } from "../step.ts";
+import type { Findings } from "../validation/findings.ts";
+
+const MAX_FINDINGS = 20;
+
+/**
+ * Warns where an explicit `executionOrder` puts a step before one that it depends on, or into one group with it. The dependencies hold:
+ * a step cannot use an output that is not there yet.
+ */
+export function checkOrder(plan: Plan, order: JsonValue | undefined, findings: Findings): void {
+  const ranks = ranksOf(order);
+  if (ranks.size === 0) return;
+  const toolOf = new Map(plan.steps.map((step) => [step.id, toolOfStep(step)]));
+  const rankOf = (id: string) => ranks.get(id) ?? ranks.get(toolOf.get(id) ?? "");
+  const { dependencies } = planGraph(plan);
+  let count = 0;
+  for (const [index, { id }] of plan.steps.entries()) {
+    const own = rankOf(id);
+    for (const source of own ? (dependencies.get(id) ?? []) : []) {
+      const before = rankOf(source);
+      if (!own || !before || before.first < own.last || count >= MAX_FINDINGS) continue;
+      count++;
+      const place = before.first === own.last ? "beside" : "before";
+      const message = `executionOrder puts ${id} ${place} ${source}, and ${id} depends on ${source}; the dependency holds`;
+      const step = { index, id };
+      findings.add("ORDER_INVALID", { step }, { message, severity: "warning" });
+    }
+  }
+}
+
+interface Rank {
+  first: number;
+  last: number;
+}
+
+/** Where each name stands in the order; names of one group stand at the same place. */
+function ranksOf(order: JsonValue | undefined): Map<string, Rank> {
+  const ranks = new Map<string, Rank>();
+  if (!Array.isArray(order)) return ranks;
+  for (const [rank, entry] of order.entries()) {
+    for (const name of Array.isArray(entry) ? entry : [entry]) {
+      if (typeof name !== "string") continue;
+      ranks.set(name, { first: ranks.get(name)?.first ?? rank, last: rank });
+    }
+  }
+  return ranks;
+}

@@ -1,0 +1,120 @@
+import type { JsonValue } from "../json.ts";
+import { type Place, placeKeys, visitTexts } from "../map-json.ts";
+import { findTool } from "../name-tools.ts";
+import type { Plan } from "../plan.ts";
+import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../step.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { cut, type Findings } from "../validation/findings.ts";
+import { foreignReference, isPlaceholder } from "../validation/placeholder.ts";
+import { createQueryWords, type QueryWords } from "./query-words.ts";
+import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
+import { createSchemaWords } from "./schema-words.ts";
+
+/** Findings for one step; nobody reads more. */
+const MAX_FINDINGS = 20;
+
+/** What values are checked against. */
+export interface ValueSources {
+  readonly tools: readonly ToolDescriptor[];
+  readonly query: string | undefined;
+  readonly findings: Findings;
+}
+
+interface Checking {
+  readonly findings: Findings;
+  readonly words: QueryWords;
+  readonly hasQuery: boolean;
+  /** Steps and tools that a reference could name. */
+  readonly roots: ReadonlySet<string>;
+  readonly isAllowed: (text: string) => boolean;
+  readonly step: { readonly index: number; readonly id: string };
+}
+
+/**
+ * Finds values that nobody gave: placeholders, samples of documentation, names of fields written without the signs of a reference. What
+ * the query itself says, or the tool's schema lists as allowed, is no invention.
+ */
+export function checkValues(plan: Plan, { tools, query, findings }: ValueSources): void {
+  const words = createQueryWords(query);
+  const roots = new Set(plan.steps.flatMap((step) => [step.id, toolOfStep(step)]));
+  const schemaWords = createSchemaWords();
+  for (const [index, step] of plan.steps.entries()) {
+    const tool = toolOfStep(step);
+    const isAllowed = (text: string) => schemaWords.of(findTool(tools, tool)).has(text);
+    const found = { index, id: step.id };
+    checkStep(step, { findings, words, hasQuery: query !== undefined, roots, isAllowed, step: found });
+  }
+}
+
+function checkStep(step: Step, checking: Checking): void {
+  let count = 0;
+  const check = (value: JsonValue, below: readonly string[]) =>
+    visitTexts(value, (text, place) => {
+      if (count < MAX_FINDINGS && checkText(text, below, place, checking)) count++;
+    });
+  if (isForEachStep(step)) check(step.forEach.items, ["forEach", "items"]);
+  check(argumentsOfStep(step), isForEachStep(step) ? ["forEach", "do", "arguments"] : ["arguments"]);
+  if (step.when) check(step.when, ["when"]);
+}
+
+/** @returns true when something was found */
+function checkText(
+  text: string,
+  below: readonly string[],
+  place: Place | undefined,
+  checking: Checking,
+): boolean {
+  const { findings, words, step, isAllowed, roots } = checking;
+  if (text.trim() === "") return false;
+  const where = () => ({ step, keys: [...below, ...placeKeys(place)] });
+  if (isPlaceholder(text) || isSampleValue(text)) {
+    const foreign = foreignReference(text);
+    // Reported as a reference in a foreign spelling already.
+    if ((foreign && roots.has(foreign.root)) || words.contains(text) || isAllowed(text)) return false;
+    const message = `step ${step.id}: ${cut(text)} is a placeholder; give the value, or a reference such as <<step.field>>`;
+    findings.add("ARGUMENT_PLACEHOLDER", where(), { message });
+    return true;
+  }
+  if (isBareReference(text, roots) && !words.contains(text) && !isAllowed(text)) {
+    const message = `step ${step.id}: ${cut(text)} is text, not a reference; write <<${text}>>`;
+    findings.add("REFERENCE_SPELLING", where(), { message, suggestion: `<<${text}>>` });
+    return true;
+  }
+  return checkAddresses(text, where, checking);
+}
+
+const BARE_REFERENCE = /^([A-Za-z][\w-]{0,127})(?:\.[A-Za-z_][\w-]{0,127}|\[[0-9]{1,9}\]){1,20}$/;
+const FILE_OR_HOST =
+  /\.(?:pdf|txt|md|csv|tsv|json|ya?ml|xml|html?|css|png|jpe?g|gif|svg|docx?|xlsx?|pptx?|zip|gz|log|sql|[jt]sx?|py|com|org|net|io|dev)$/i;
+
+/** `createAuthor._id` where a step has that name: a reference that lost its signs. `report.pdf` is a file. */
+function isBareReference(text: string, roots: ReadonlySet<string>): boolean {
+  const root = BARE_REFERENCE.exec(text)?.[1];
+  return root !== undefined && roots.has(root) && !FILE_OR_HOST.test(text);
+}
+
+function checkAddresses(
+  text: string,
+  where: () => { step: Checking["step"]; keys: (string | number)[] },
+  { findings, words, hasQuery, isAllowed, step }: Checking,
+): boolean {
+  for (const address of addressesIn(text)) {
+    const { local, host } = address;
+    const isNamed =
+      words.contains(address.text) || (local === undefined && words.contains(host.replace(/^www\./, "")));
+    // "Alice and Bob at corp.com" names the address of both.
+    const isDerived = local !== undefined && words.contains(host) && words.contains(local);
+    if (isNamed || isDerived || isAllowed(text)) continue;
+    const shown = cut(address.text);
+    if (isSampleAddress(address)) {
+      const message = `step ${step.id}: ${shown} is an example address that the query does not give; use the real one, or a reference such as <<step.field>>`;
+      findings.add("ARGUMENT_PLACEHOLDER", where(), { message });
+      return true;
+    }
+    if (local === undefined || !hasQuery) continue;
+    const message = `step ${step.id}: neither the query nor the tool gives the address ${shown}; it may be invented`;
+    findings.add("ARGUMENT_UNSOURCED", where(), { message, severity: "warning" });
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,132 @@
+import type { DiagnosticCode } from "../diagnostic.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { jsonEquals } from "../json-equals.ts";
+import { cut } from "../validation/findings.ts";
+import type { FoundJson, FoundValue } from "./find-json.ts";
+import { candidatesOf, type PlanCandidate } from "./plan-candidates.ts";
+import { isRefusal } from "./refusal.ts";
+
+/** The one plan of an answer, or why there is none. */
+export type Choice =
+  /** `others`: lists of calls beside it that are no plans for these tools, such as a template. */
+  | { readonly type: "plan"; readonly plan: PlanCandidate; readonly others: number }
+  | { readonly type: "none"; readonly code: DiagnosticCode; readonly message: string };
+
+/** More different plans than this are not compared. */
+const MAX_PLANS = 20;
+
+/**
+ * Chooses the plan among everything that an answer holds. Never guesses: two plans that say different things, or a call that stands
+ * beside the plan and not in it, are ambiguous.
+ * @param formOf - the canonical text of what reads as a plan for the tools at hand; undefined for what does not
+ */
+export function choosePlan(
+  text: string,
+  found: FoundJson,
+  formOf: (plan: PlanCandidate) => string | undefined,
+): Choice {
+  const values = trustworthy(found);
+  const [broken] = found.broken;
+  if (broken && values.length === 0) return none("PLAN_NOT_JSON", brokenWords(text, broken));
+  const { plans, calls, refusals } = sorted(values);
+  if (plans.length > 0) {
+    const only = theOnly(plans, formOf);
+    if (!only) return ambiguous(`${plans.length} different plans`);
+    return calls.every(({ call }) => isPartOf(only.plan, call))
+      ? { type: "plan", ...only }
+      : ambiguous("a plan, and calls beside it that are not in it");
+  }
+  if (calls.length > 0) {
+    if (!areTogether(text, calls)) return ambiguous("several calls that stand apart");
+    const isRepaired = calls.some(({ found: { isRepaired: repaired } }) => repaired);
+    const document = calls.map(({ call }) => call);
+    return { type: "plan", plan: { type: "plan", document, ignored: [], isRepaired }, others: 0 };
+  }
+  const [reason] = refusals;
+  if (reason !== undefined) return none("ANSWER_DECLINED", `The model gives no plan: ${reason}`);
+  return withoutAny(text, values);
+}
+
+const none = (code: DiagnosticCode, message: string): Choice => ({ type: "none", code, message });
+const ambiguous = (what: string): Choice =>
+  none("ANSWER_AMBIGUOUS", `The answer holds ${what}; answer with exactly one plan and no other JSON`);
+
+/** Behind a plan that broke only what opens a code fence of its own is whole; anything else may be a piece of it, or older than it. */
+function trustworthy({ values, broken }: FoundJson): readonly FoundValue[] {
+  const last = broken.at(-1);
+  return last ? values.filter(({ opensFence, start }) => opensFence && start > last.at) : values;
+}
+
+function brokenWords(text: string, { at, reason }: { at: number; reason: string }): string {
+  const line = text.slice(0, at).split("\n").length;
+  return `The JSON that begins in line ${line} of the answer is not valid: ${reason}. Answer with one JSON object {"steps":[...]} and nothing else`;
+}
+
+function withoutAny(text: string, values: readonly FoundValue[]): Choice {
+  const shown = JSON.stringify(cut(text.trim(), 200));
+  if (isRefusal(text)) return none("ANSWER_REFUSED", `The model refuses: ${shown}`);
+  const [only] = values;
+  if (values.length === 1 && Array.isArray(only?.value) && only.value.length === 0)
+    return none("PLAN_EMPTY", "The plan has no steps; it needs at least one");
+  if (only)
+    return none(
+      "PLAN_SHAPE",
+      'The JSON in the answer is no plan; one is {"steps": [{"id", "tool", "arguments"}]}',
+    );
+  if (text.trim() === "") return none("PLAN_NOT_JSON", "The answer is empty");
+  return none("PLAN_NOT_JSON", `The answer holds no JSON object {"steps":[...]}: ${shown}`);
+}
+
+interface LoneCall {
+  readonly call: JsonObject;
+  readonly found: FoundValue;
+}
+
+/** What the values could be, by kind; a plan that is written twice counts once. */
+function sorted(values: readonly FoundValue[]) {
+  const plans = new Map<string, PlanCandidate>();
+  const calls: LoneCall[] = [];
+  const refusals: string[] = [];
+  for (const found of values) {
+    for (const candidate of candidatesOf(found.value)) {
+      if (candidate.type === "plan") {
+        const isRepaired = candidate.isRepaired || found.isRepaired;
+        plans.set(JSON.stringify(candidate.document), { ...candidate, isRepaired });
+      } else if (candidate.type === "call") calls.push({ call: candidate.call, found });
+      else if (candidate.type === "declined") refusals.push(candidate.reason);
+    }
+  }
+  return { plans: [...plans.values()], calls, refusals };
+}
+
+/** The one that is a plan, when all that are say the same. A plan on its own is read whatever is wrong with it. */
+function theOnly(
+  plans: readonly PlanCandidate[],
+  formOf: (plan: PlanCandidate) => string | undefined,
+): { plan: PlanCandidate; others: number } | undefined {
+  const [alone, ...more] = plans;
+  if (alone && more.length === 0) return { plan: alone, others: 0 };
+  if (plans.length > MAX_PLANS) return undefined;
+  const readable = plans.flatMap((plan) => {
+    const form = formOf(plan);
+    return form === undefined ? [] : [{ plan, form }];
+  });
+  const [first] = readable;
+  const isOne = first && readable.every(({ form }) => form === first.form);
+  return isOne ? { plan: first.plan, others: plans.length - readable.length } : undefined;
+}
+
+function isPartOf({ document }: PlanCandidate, call: JsonObject): boolean {
+  const lists = Array.isArray(document) ? [document] : Object.values(document).filter(Array.isArray);
+  return lists.some((list: JsonValue[]) => list.some((item) => isJsonObject(item) && jsonEquals(item, call)));
+}
+
+/** Calls in a row, with nothing but space, commas, fences and tags between them, as models write several calls in one turn. */
+function areTogether(text: string, calls: readonly LoneCall[]): boolean {
+  return calls.every(({ found }, index) => {
+    const before = calls[index - 1]?.found;
+    if (!before) return true;
+    const between = text.slice(before.end, found.start).replace(/[\s,;]+/g, "");
+    return before !== found && between.length <= 100 && /^(?:<[/|\w]{1,40}>|```(?:json)?)*$/.test(between);
+  });
+}

@@ -1,0 +1,122 @@
+import type { JsonValue } from "../json.ts";
+import { readJson } from "./read-json.ts";
+import { beginsComment, isQuote, skipSpaces, unescapeText } from "./read-string.ts";
+import { scanJson } from "./scan-json.ts";
+
+/** JSON that an answer holds. */
+export interface FoundValue {
+  readonly value: JsonValue;
+  readonly start: number;
+  /** Position behind it. */
+  readonly end: number;
+  /** True when the text had to be put right. */
+  readonly isRepaired: boolean;
+  /** True right behind the opening of a code fence. */
+  readonly opensFence: boolean;
+}
+
+/** Everything in an answer that begins like JSON. */
+export interface FoundJson {
+  readonly values: FoundValue[];
+  /** Plans, or pieces of them, that cannot be read. */
+  readonly broken: { readonly at: number; readonly reason: string }[];
+  /** Brackets were left open at the end. */
+  isCut: boolean;
+  isTooDeep: boolean;
+}
+
+/** Texts inside texts inside texts are read; deeper ones are not. */
+const MAX_LEVELS = 3;
+/** JSON that speaks of no steps is kept this often: it may say why there is no plan. */
+const MAX_OTHERS = 100;
+
+/**
+ * Finds the JSON in prose, in order, outermost brackets only. What begins where something broke is not looked at again: it would be a
+ * piece of it. Linear in the length of the text.
+ */
+export function findJson(text: string, level = 1): FoundJson {
+  const found: FoundJson = { values: [], broken: [], isCut: false, isTooDeep: false };
+  let at = nextBracket(text, 0);
+  while (at !== -1 && !found.isCut && !found.isTooDeep) {
+    const end = beginsJson(text, at) ? readAt(text, at, level, found) : at + 1;
+    at = nextBracket(text, end);
+  }
+  return found;
+}
+
+const BRACKET = /[{[]/g;
+
+function nextBracket(text: string, from: number): number {
+  BRACKET.lastIndex = from;
+  return BRACKET.exec(text)?.index ?? -1;
+}
+
+/** Reads what begins at `start` into `found`. @returns the position behind it */
+function readAt(text: string, start: number, level: number, found: FoundJson): number {
+  const scanned = scanJson(text, start);
+  switch (scanned.type) {
+    case "cut":
+      found.isCut = true;
+      return text.length;
+    case "too-deep":
+      found.isTooDeep = true;
+      return text.length;
+    case "escaped":
+      return level < MAX_LEVELS ? readEscaped(text, start, level, found) : text.length;
+    case "broken":
+      if (scanned.speaksOfSteps) found.broken.push({ at: start, reason: scanned.reason });
+      return scanned.at;
+    case "closed": {
+      if (!scanned.speaksOfSteps && found.values.length >= MAX_OTHERS) return scanned.end;
+      const read = readJson(text, start, scanned);
+      if (read.ok) {
+        const { value, isRepaired } = read;
+        const opensFence = isAfterFence(text, start);
+        found.values.push({ value, start, end: scanned.end, isRepaired, opensFence });
+      } else if (scanned.speaksOfSteps) found.broken.push({ at: start, reason: read.reason });
+      return scanned.end;
+    }
+  }
+}
+
+/** The inside of a JSON text goes up to the next quote without a backslash, or to the end. */
+function readEscaped(text: string, start: number, level: number, found: FoundJson): number {
+  const end = endOfEscaped(text, start);
+  const inner = findJson(unescapeText(text.slice(start, end)), level + 1);
+  for (const value of inner.values) found.values.push({ ...value, start, end });
+  for (const { reason } of inner.broken) found.broken.push({ at: start, reason });
+  found.isCut ||= inner.isCut;
+  found.isTooDeep ||= inner.isTooDeep;
+  return end;
+}
+
+function endOfEscaped(text: string, start: number): number {
+  for (let at = start; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === "\\") at++;
+    else if (char === '"') return at;
+  }
+  return text.length;
+}
+
+const NAME_AND_COLON = /[A-Za-z_$][A-Za-z0-9_$-]{0,127}\s*(?::|$)/y;
+const LIST_ITEM = /[{[\]\\0-9-]|(?:true|false|null|True|False|None)\b/y;
+
+/** Brackets of prose, of templates and of references begin otherwise. */
+function beginsJson(text: string, start: number): boolean {
+  const at = skipSpaces(text, start + 1);
+  const char = text.charAt(at);
+  if (char === "" || isQuote(char) || beginsComment(text, at) || char === "#") return true;
+  if (text.charAt(start) === "[") return matchesAt(LIST_ITEM, text, at);
+  return char === "}" || char === "\\" || matchesAt(NAME_AND_COLON, text, at);
+}
+
+function matchesAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
+/** A language may stand beside the fence. */
+function isAfterFence(text: string, start: number): boolean {
+  return /(?:^|\n)[ \t]*```[\w-]{0,20}\s*$/.test(text.slice(Math.max(0, start - 40), start));
+}

@@ -1,0 +1,69 @@
+import { distance } from "fastest-levenshtein";
+import type { Diagnostic } from "../diagnostic.ts";
+import type { Plan } from "../plan.ts";
+import { toolOfStep } from "../step.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { cut } from "../validation/findings.ts";
+
+const MAX_NAMES = 50;
+const MAX_TOOLS = 2_000;
+const MAX_LENGTH = 128;
+const SHOWN = 5;
+/** Below this two names have nothing in common. */
+const LEAST = 0.5;
+/** Names this much less alike than the nearest one are no choice. */
+const BEHIND = 0.3;
+
+/** The same findings, with up to 5 names of tools that each unknown one may have been meant to be, so that a repair can choose. */
+export function withNearestTools(
+  diagnostics: readonly Diagnostic[],
+  plan: Plan,
+  tools: readonly ToolDescriptor[],
+): Diagnostic[] {
+  const names = [...new Set(tools.slice(0, MAX_TOOLS).map(({ name }) => name))];
+  const toolOf = new Map(plan.steps.map((step) => [step.id, toolOfStep(step)]));
+  const known = new Map<string, string[]>();
+  return diagnostics.map((diagnostic) => {
+    const wanted = toolOf.get(diagnostic.stepId ?? "");
+    if (diagnostic.code !== "TOOL_UNKNOWN" || wanted === undefined) return diagnostic;
+    if (!known.has(wanted) && known.size < MAX_NAMES) known.set(wanted, nearestTools(wanted, names));
+    const near = withFirst(diagnostic.suggestion, known.get(wanted) ?? []);
+    const [first] = near;
+    if (first === undefined) return diagnostic;
+    const others =
+      near.length > 1 ? `; the nearest tools are ${near.join(", ")}` : `; did you mean ${first}?`;
+    const message = `step ${diagnostic.stepId} calls ${cut(wanted)}: no such tool${others}`;
+    return { ...diagnostic, message, suggestion: first };
+  });
+}
+
+function withFirst(first: string | undefined, names: readonly string[]): string[] {
+  const all = first === undefined ? names : [first, ...names.filter((name) => name !== first)];
+  return all.slice(0, SHOWN);
+}
+
+function nearestTools(wanted: string, names: readonly string[]): string[] {
+  if (wanted.length > MAX_LENGTH) return [];
+  const all = names.map((name) => ({ name, value: likeness(wanted, name) }));
+  const least = Math.max(LEAST, ...all.map(({ value }) => value - BEHIND));
+  return all
+    .filter(({ value }) => value >= least)
+    .toSorted((one, other) => other.value - one.value)
+    .slice(0, SHOWN)
+    .map(({ name }) => name);
+}
+
+/** From 0 to 1: by letters, or by whole words in any order (`author_create`, `functions.createAuthor`). */
+function likeness(one: string, other: string): number {
+  if (other.length > MAX_LENGTH) return 0;
+  const letters =
+    1 - distance(one.toLowerCase(), other.toLowerCase()) / Math.max(one.length, other.length, 1);
+  const [left, right] = [wordsOf(one), wordsOf(other)];
+  const shared = [...left].filter((word) => right.has(word)).length;
+  return Math.max(letters, (2 * shared) / Math.max(left.size + right.size, 1));
+}
+
+function wordsOf(name: string): Set<string> {
+  const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+  return new Set(words.split(/[^a-z0-9]+/).filter((word) => word !== ""));
+}

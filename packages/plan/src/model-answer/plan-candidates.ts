@@ -1,0 +1,171 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { innerJson } from "./inner-json.ts";
+
+/** What a JSON value of an answer could be. */
+export type Candidate =
+  | PlanCandidate
+  /** One call on its own. */
+  | { readonly type: "call"; readonly call: JsonObject }
+  /** The model says in JSON why there is no plan. */
+  | { readonly type: "declined"; readonly reason: string }
+  | { readonly type: "other" };
+
+/** A list of calls, or an object that holds one. */
+export interface PlanCandidate {
+  readonly type: "plan";
+  readonly document: JsonObject | JsonValue[];
+  /** Names of fields that stood around the plan and are no part of it. */
+  readonly ignored: readonly string[];
+  readonly isRepaired: boolean;
+}
+
+const CALLS = ["steps", "tools", "calls"] as const;
+/** Fields of a plan that may stand beside it, in its wrapper. */
+const PLAN_FIELDS = [
+  "outputs",
+  "output_steps",
+  "executionOrder",
+  "policy",
+  "limits",
+  "formatVersion",
+] as const;
+const WRAPPERS = new Set(
+  "plan tool_plan toolPlan execution_plan executionPlan workflow response result output answer final_answer data json tool_calls toolCalls function_calls".split(
+    " ",
+  ),
+);
+const REASONS = [
+  "missing",
+  "error",
+  "refusal",
+  "question",
+  "questions",
+  "clarification",
+  "reason",
+  "message",
+];
+const MAX_LEVELS = 8;
+const OTHER: Candidate = { type: "other" };
+
+/** What a value could be, wrappers taken away. More than one when a wrapper holds several plans. */
+export function candidatesOf(value: JsonValue, level = 0): Candidate[] {
+  if (level > MAX_LEVELS) return [OTHER];
+  if (typeof value === "string") {
+    const inner = innerJson(value);
+    return inner ? candidatesOf(inner.value, level + 1).map(withRepair(inner.isRepaired)) : [OTHER];
+  }
+  if (Array.isArray(value)) return candidatesOfList(value, level);
+  if (!isJsonObject(value)) return [OTHER];
+  const document = withCallList(value);
+  if (document)
+    return isCatalogue(document.calls)
+      ? [OTHER]
+      : [document.calls.length > 0 ? document.plan : (declined(value) ?? document.plan)];
+  if (isCall(value)) return [{ type: "call", call: value }];
+  return inWrapper(value, level) ?? [declined(value) ?? OTHER];
+}
+
+function withRepair(isRepaired: boolean) {
+  return (candidate: Candidate): Candidate =>
+    candidate.type === "plan" && isRepaired ? { ...candidate, isRepaired } : candidate;
+}
+
+function candidatesOfList(list: JsonValue[], level: number): Candidate[] {
+  if (list.length > 0 && list.every(isCall)) {
+    return isCatalogue(list) ? [OTHER] : [{ type: "plan", document: list, ignored: [], isRepaired: false }];
+  }
+  const [only, ...others] = list;
+  if (only === undefined || others.length > 0 || !isJsonObject(only)) {
+    // A list in which some entries are calls was meant as a plan: what is wrong with the others is for the reader to say.
+    return list.some(isCall)
+      ? [{ type: "plan", document: list, ignored: [], isRepaired: false }]
+      : list.slice(0, 20).flatMap((item) => (isJsonObject(item) ? candidatesOf(item, level + 1) : [OTHER]));
+  }
+  return candidatesOf(only, level + 1);
+}
+
+/** The object as a plan when it has a list of calls, also as a text. */
+function withCallList(object: JsonObject): { plan: PlanCandidate; calls: JsonValue[] } | undefined {
+  for (const name of CALLS) {
+    const calls = Object.hasOwn(object, name) ? object[name] : undefined;
+    const plan = { type: "plan", document: object, ignored: [], isRepaired: false } as const;
+    if (Array.isArray(calls)) return { plan, calls };
+    const inner = typeof calls === "string" ? innerJson(calls) : undefined;
+    if (!inner || !Array.isArray(inner.value)) continue;
+    const document = { ...object, [name]: inner.value };
+    return { plan: { ...plan, document, isRepaired: inner.isRepaired }, calls: inner.value };
+  }
+  return undefined;
+}
+
+const TOOL_NAMES = ["tool", "toolName", "tool_name"];
+const ARGUMENTS = ["arguments", "parameters", "args", "input", "params"];
+
+/** True for what can only be a call: something that names a tool, or a name with arguments. */
+function isCall(value: JsonValue): value is JsonObject {
+  if (!isJsonObject(value)) return false;
+  const has = (name: string) => Object.hasOwn(value, name);
+  if (TOOL_NAMES.some(has) || isJsonObject(value["function"]) || isJsonObject(value["forEach"])) return true;
+  return typeof value["name"] === "string" && ARGUMENTS.some(has);
+}
+
+/** A list of tools as they are offered, which models sometimes repeat: their parameters are a schema. */
+function isCatalogue(list: readonly JsonValue[]): boolean {
+  const isOffer = (item: JsonValue) => {
+    if (!isJsonObject(item)) return false;
+    if (["inputSchema", "input_schema"].some((name) => Object.hasOwn(item, name))) return true;
+    const { function: wrapped } = item;
+    const { parameters } = isJsonObject(wrapped) ? wrapped : item;
+    return (
+      isJsonObject(parameters) && parameters["type"] === "object" && isJsonObject(parameters["properties"])
+    );
+  };
+  return list.length > 0 && list.every(isOffer);
+}
+
+/** The plans inside a wrapper, with the fields of a plan that stand beside them. */
+function inWrapper(object: JsonObject, level: number): Candidate[] | undefined {
+  const names = Object.keys(object);
+  const isAlone = names.length === 1;
+  const inside = new Map<string, Candidate[]>();
+  for (const name of names) {
+    const value = object[name] ?? null;
+    if (!isAlone && !WRAPPERS.has(name) && !isJsonObject(value) && !Array.isArray(value)) continue;
+    const plans = candidatesOf(value, level + 1).filter(({ type }) => type === "plan" || type === "call");
+    if (plans.length > 0 && (isAlone || WRAPPERS.has(name) || plans.some(({ type }) => type === "plan")))
+      inside.set(name, plans);
+  }
+  if (inside.size === 0) return undefined;
+  const beside = names.filter((name) => !inside.has(name));
+  return [...inside.values()].flat().map((candidate) => withSiblings(candidate, object, beside));
+}
+
+function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly string[]): Candidate {
+  if (candidate.type !== "plan") return candidate;
+  const { document } = candidate;
+  const own: JsonObject = {};
+  const ignored = [...candidate.ignored];
+  for (const name of names) {
+    const value = wrapper[name] ?? null;
+    if (value === null || value === "") continue;
+    if (PLAN_FIELDS.some((field) => field === name)) own[name] = value;
+    else ignored.push(name);
+  }
+  if (Object.keys(own).length === 0) return { ...candidate, ignored };
+  const inner = Array.isArray(document) ? { steps: document } : document;
+  return { ...candidate, document: { ...own, ...inner }, ignored };
+}
+
+/** What the model says instead of a plan. */
+function declined(object: JsonObject): Candidate | undefined {
+  for (const name of REASONS) {
+    const value = Object.hasOwn(object, name) ? object[name] : undefined;
+    const texts = Array.isArray(value) ? value : [value];
+    const reason = texts
+      .filter((text) => typeof text === "string")
+      .join(" ")
+      .trim();
+    if (reason !== "") return { type: "declined", reason: reason.slice(0, 1_000) };
+  }
+  return undefined;
+}

@@ -1,0 +1,132 @@
+import type { Diagnostic, DiagnosticCode } from "../diagnostic.ts";
+import { isJsonObject, type JsonValue } from "../json.ts";
+import { type Limits, LimitsSchema } from "../limits.ts";
+import { findTool } from "../name-tools.ts";
+import type { Plan } from "../plan.ts";
+import { type Policy, resolvePolicy } from "../policy.ts";
+import { printPlan } from "../print-plan.ts";
+import { readPlan } from "../read-plan.ts";
+import { toolOfStep } from "../step.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { cut, Findings } from "../validation/findings.ts";
+import { checkOrder } from "./check-order.ts";
+import { checkValues } from "./check-values.ts";
+import { choosePlan } from "./choose-plan.ts";
+import { findJson } from "./find-json.ts";
+import { withNearestTools } from "./nearest-tools.ts";
+import type { PlanCandidate } from "./plan-candidates.ts";
+import { meaningOfFinish } from "./refusal.ts";
+import { withoutThinking } from "./thinking.ts";
+import { tidyPlan } from "./tidy-plan.ts";
+
+/** What a model's answer is read with. */
+export interface ReadModelAnswerOptions {
+  /** The tools that the model was offered; the plan is validated against them. */
+  readonly tools: readonly ToolDescriptor[];
+  /** What was asked for: values that stand in it are not invented. Without it, sample values are refused wherever they come from. */
+  readonly query?: string | undefined;
+  /** The provider's word on how the answer ended: `length`, `max_tokens`, `content_filter`, `refusal`, ... in any provider's spelling. */
+  readonly finishReason?: string | null | undefined;
+  /** Of the plan; a model has no say in it. Default: the default policy. */
+  readonly policy?: Policy | undefined;
+  /** Of the plan; a model has no say in them. Default: the default limits. */
+  readonly limits?: Limits | undefined;
+}
+
+/** A plan with its warnings, or everything that keeps the answer from being one. */
+export type ModelAnswer =
+  /** `repaired`: its JSON was not valid as it stood (quotes, commas, comments), and was put right without changing what it says. */
+  | { ok: true; plan: Plan; diagnostics: Diagnostic[]; repaired: boolean }
+  | { ok: false; diagnostics: Diagnostic[] };
+
+/** Longest answer that is read, in bytes of UTF-8. */
+const MAX_BYTES = 1_048_576;
+
+/**
+ * Reads a model's answer as a plan: JSON as it stands or with defects that have one meaning, in fences, in prose, behind thinking, inside
+ * texts, in wrappers, in any dialect. Refuses what would have to be guessed: an answer that was cut off, one with several plans, values
+ * that nobody gave, names of tools that do not exist. The plan is validated against the tools. Takes linear time and never throws.
+ */
+export function readModelAnswer(text: string, options: ReadModelAnswerOptions): ModelAnswer {
+  if (typeof text !== "string") return refuse("PLAN_NOT_JSON", "The answer is no text");
+  if (isTooLarge(text))
+    return refuse("LIMIT_BYTES", `The answer is larger than ${MAX_BYTES} bytes; split the plan`);
+  const finish = meaningOfFinish(options.finishReason);
+  if (finish === "cut") return refuse("ANSWER_TRUNCATED", `${CUT} (${cut(String(options.finishReason))})`);
+  if (finish === "refused")
+    return refuse(
+      "ANSWER_REFUSED",
+      `The provider held the answer back (${cut(String(options.finishReason))})`,
+    );
+  const said = withoutThinking(text);
+  if (!said.isComplete) return refuse("ANSWER_TRUNCATED", `${CUT} in the middle of a thought`);
+  const found = findJson(said.text);
+  if (found.isTooDeep) return refuse("LIMIT_DEPTH", "The JSON in the answer is nested too deep");
+  if (found.isCut) return refuse("ANSWER_TRUNCATED", `${CUT}: its brackets are still open at its end`);
+  const host = {
+    policy: options.policy ?? resolvePolicy(),
+    limits: options.limits ?? LimitsSchema.parse({}),
+  };
+  const choice = choosePlan(said.text, found, (plan) => formOf(plan, { ...host, tools: options.tools }));
+  if (choice.type === "none") return refuse(choice.code, choice.message);
+  return readChosen(choice.plan, choice.others, { ...host, tools: options.tools, query: options.query });
+}
+
+const CUT = "The answer was cut off";
+
+function refuse(code: DiagnosticCode, message: string): ModelAnswer {
+  return { ok: false, diagnostics: [{ code, severity: "error", message }] };
+}
+
+function isTooLarge(text: string): boolean {
+  return text.length > MAX_BYTES || new TextEncoder().encode(text).byteLength > MAX_BYTES;
+}
+
+interface Reading {
+  readonly tools: readonly ToolDescriptor[];
+  readonly policy: Policy;
+  readonly limits: Limits;
+}
+
+/** The canonical text of what is a plan and calls at least one tool that exists; undefined for templates and the like. */
+function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): string | undefined {
+  const { document } = tidyPlan(candidate, { tools, policy, limits, findings: new Findings() });
+  const { plan, diagnostics } = readPlan(document, { policy, limits });
+  if (!plan || diagnostics.some(isError)) return undefined;
+  return plan.steps.some((step) => findTool(tools, toolOfStep(step))) ? printPlan(plan) : undefined;
+}
+
+function readChosen(
+  candidate: PlanCandidate,
+  others: number,
+  { query, ...reading }: Reading & { query: string | undefined },
+): ModelAnswer {
+  const { tools, policy, limits } = reading;
+  const before = new Findings();
+  if (others > 0) {
+    const message = `The answer holds ${others} more lists of calls that are no plans for these tools; left out`;
+    before.add("ANSWER_AMBIGUOUS", {}, { message, severity: "warning" });
+  }
+  const { document, isRepaired } = tidyPlan(candidate, { ...reading, findings: before });
+  const { plan, diagnostics } = readPlan(document, { tools, policy, limits });
+  const after = new Findings();
+  if (plan) {
+    checkOrder(plan, executionOrderOf(document), after);
+    checkValues(plan, { tools, query, findings: after });
+  }
+  // Placeholders are judged again, with the query known.
+  const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");
+  const named = plan ? withNearestTools(read, plan, tools) : read;
+  const all = [...before.toDiagnostics(), ...named, ...after.toDiagnostics()];
+  return plan && !all.some(isError)
+    ? { ok: true, plan, diagnostics: all, repaired: isRepaired }
+    : { ok: false, diagnostics: all };
+}
+
+function isError({ severity }: Diagnostic): boolean {
+  return severity === "error";
+}
+
+function executionOrderOf(document: JsonValue): JsonValue | undefined {
+  return isJsonObject(document) ? document["executionOrder"] : undefined;
+}

@@ -1,0 +1,88 @@
+/** A text in quotes, of any kind. */
+export interface QuotedText {
+  /** What it says, escapes taken away. */
+  readonly value: string;
+  /** Position behind the closing quote. */
+  readonly end: number;
+  /** Quotes inside that should have been escaped. */
+  readonly strayQuotes: number;
+}
+
+/** Which quotes may close a text, by the one that opened it. */
+const CLOSERS: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ["'", "'"],
+  ["“", '“”"'],
+  ["”", '“”"'],
+  ["‘", "‘’'"],
+  ["’", "‘’'"],
+]);
+
+/** True for a character that opens a text in quotes. */
+export function isQuote(char: string): boolean {
+  return CLOSERS.has(char);
+}
+
+/**
+ * Reads the text in quotes at `start`. A quote closes it when what follows can follow a text in JSON; in JSON that is valid every
+ * quote without a backslash does. Any other one belongs to the text, such as the apostrophe in 'Alice's blog'.
+ * @returns undefined when the text is never closed
+ */
+export function readString(text: string, start: number): QuotedText | undefined {
+  const closers = CLOSERS.get(text.charAt(start)) ?? '"';
+  let hasEscape = false;
+  let strayQuotes = 0;
+  for (let at = start + 1; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === "\\") {
+      hasEscape = true;
+      at++;
+    } else if (closers.includes(char)) {
+      if (mayFollowText(text, at + 1)) {
+        const raw = text.slice(start + 1, at);
+        return { value: hasEscape ? unescapeText(raw) : raw, end: at + 1, strayQuotes };
+      }
+      strayQuotes++;
+    }
+  }
+  return undefined;
+}
+
+/** A comma, a colon, a closing bracket, a comment, a new line, or the end. */
+function mayFollowText(text: string, from: number): boolean {
+  const at = skipSpaces(text, from);
+  if (at === text.length || text.slice(from, at).includes("\n")) return true;
+  return ",:]}#".includes(text.charAt(at)) || beginsComment(text, at);
+}
+
+/** True where `//` or a block comment begins. */
+export function beginsComment(text: string, at: number): boolean {
+  return text.startsWith("//", at) || text.startsWith("/*", at);
+}
+
+const SPACES = /\s*/y;
+
+/** Position of the first character at or behind `from` that is not white space. */
+export function skipSpaces(text: string, from: number): number {
+  SPACES.lastIndex = from;
+  return SPACES.test(text) ? SPACES.lastIndex : from;
+}
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ["b", "\b"],
+  ["f", "\f"],
+]);
+
+/** Takes one level of escapes away, as JSON has them; a backslash before anything else just goes. */
+export function unescapeText(raw: string): string {
+  return raw.replace(
+    /\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g,
+    (_, hex: string | undefined, plain: string | undefined) =>
+      hex === undefined
+        ? (ESCAPES.get(plain ?? "") ?? plain ?? "")
+        : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}

@@ -1,0 +1,41 @@
+import { isJsonObject, type JsonValue } from "../json.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+
+/** Parts of one schema that are looked at. */
+const MAX_PARTS = 20_000;
+const NONE: ReadonlySet<string> = new Set();
+
+/** The texts that schemas list as values (`enum`, `const`, `default`), gathered once for each tool. Examples are no such list: models copy them. */
+export function createSchemaWords(): { of(tool: ToolDescriptor | undefined): ReadonlySet<string> } {
+  const known = new Map<ToolDescriptor, ReadonlySet<string>>();
+  return {
+    of(tool) {
+      if (!tool?.inputSchema) return NONE;
+      let words = known.get(tool);
+      if (!words) {
+        words = gather(tool.inputSchema);
+        known.set(tool, words);
+      }
+      return words;
+    },
+  };
+}
+
+function gather(schema: JsonValue): Set<string> {
+  const words = new Set<string>();
+  const pending: JsonValue[] = [schema];
+  let seen = 0;
+  for (let part = pending.pop(); part !== undefined && seen < MAX_PARTS; part = pending.pop()) {
+    seen++;
+    if (Array.isArray(part)) pending.push(...part.slice(0, MAX_PARTS));
+    if (!isJsonObject(part)) continue;
+    for (const [name, value] of Object.entries(part)) {
+      if (name === "enum" || name === "const" || name === "default") {
+        for (const word of Array.isArray(value) ? value : [value])
+          if (typeof word === "string") words.add(word);
+      }
+      if (typeof value === "object" && value !== null) pending.push(value);
+    }
+  }
+  return words;
+}
