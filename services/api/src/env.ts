@@ -17,6 +17,8 @@ export const ApiSettingsSchema = z.object({
   INTROSPECTION: z.enum(["on", "off"]).default("on"),
   /** Longest that one operation on MongoDB may take, in milliseconds. */
   MONGODB_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(5_000),
+  /** Where this process dies, stands still or fails on purpose; for tests. */
+  FAILPOINT: z.string().max(200).optional(),
   /** Longest that the end of the service may take, in milliseconds. */
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(10_000),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),

@@ -18,6 +18,7 @@ export const API_ERROR_CODES = [
   "NOT_READY",
   "PLAN_INVALID",
   "NEEDS_INPUT",
+  "IDEMPOTENCY_KEY_REUSED",
   "TIMEOUT",
   // How planning failed.
   "PLANNING_FAILED",
@@ -166,6 +167,16 @@ export class NotReadyError extends ApiError<RequestIds> {
   readonly remedy = "Wait until request(requestId).status is no longer PLANNING, then ask again.";
   constructor(ids: RequestIds) {
     super(`The plan of request ${ids.requestId} is still being made`, ids);
+  }
+}
+
+/** The key of a submission was used for another one. Nothing was accepted. */
+export class KeyReusedError extends ApiError<{ requestId: string }> {
+  readonly code = "IDEMPOTENCY_KEY_REUSED";
+  readonly retryable = false;
+  readonly remedy = "Send what was sent first under this key to get its request, or choose a new key.";
+  constructor(requestId: string) {
+    super(`The idempotencyKey was used for something else, which became ${requestId}`, { requestId });
   }
 }
 

@@ -1,22 +1,28 @@
 import { createQueues } from "@planwright/queue";
-import { createLogger, createShutdown, parseSettings } from "@planwright/runtime";
+import { createFailpoints, createLogger, createShutdown, parseSettings } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { ApiSettingsSchema } from "./env.ts";
+import { FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { startApi } from "./start-api.ts";
 
 const settings = parseSettings(ApiSettingsSchema, process.env);
 const logger = createLogger({ service: "api", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
 
-const store = await createStore({ url: settings.MONGODB_URL, timeoutMs: settings.MONGODB_TIMEOUT_MS });
-const offers = createQueues({
+const failpoints = createFailpoints(settings.FAILPOINT, FAILPOINTS);
+
+const store = failpoints.around(
+  await createStore({ url: settings.MONGODB_URL, timeoutMs: settings.MONGODB_TIMEOUT_MS }),
+  STORE_FAILPOINTS,
+);
+const queues = createQueues({
   redisUrl: settings.REDIS_URL,
   prefix: settings.QUEUE_PREFIX,
   onError: (error) => logger.warn({ err: error }, "queue trouble; the sweepers find the work"),
 });
 const api = await startApi({
   store,
-  offers,
+  offers: failpoints.around(queues, OFFER_FAILPOINTS),
   logger,
   host: settings.HOST,
   port: settings.PORT,
@@ -25,6 +31,6 @@ const api = await startApi({
 });
 
 shutdown.add("http", () => api.close());
-shutdown.add("queues", () => offers.close());
+shutdown.add("queues", () => queues.close());
 shutdown.add("store", () => store.close());
 logger.info({ url: api.url }, "api ready");

@@ -45,17 +45,21 @@ const queues = createQueues({ redisUrl: redis.url });
 const client = await MongoClient.connect(mongodbUrl);
 
 async function startExecutor() {
-  const child = spawn(process.execPath, ["--max-semi-space-size=32","--import", "tsx", "-C", "@planwright/source", MAIN], {
-    env: {
-      PATH: process.env["PATH"],
-      MONGODB_URL: mongodbUrl,
-      REDIS_URL: redis.url,
-      MCP_SERVERS_FILE: serversFile,
-      HEALTH_PORT: "0",
-      LOG_LEVEL: "info",
+  const child = spawn(
+    process.execPath,
+    ["--max-semi-space-size=32", "--import", "tsx", "-C", "@planwright/source", MAIN],
+    {
+      env: {
+        PATH: process.env["PATH"],
+        MONGODB_URL: mongodbUrl,
+        REDIS_URL: redis.url,
+        MCP_SERVERS_FILE: serversFile,
+        HEALTH_PORT: "0",
+        LOG_LEVEL: "info",
+      },
+      stdio: ["ignore", "pipe", "inherit"],
     },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  );
   const lines = createInterface({ input: child.stdout });
   for await (const line of lines) if (line.includes("executor ready")) break;
   child.stdout.resume();

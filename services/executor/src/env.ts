@@ -17,6 +17,8 @@ export const ExecutorSettingsSchema = z.object({
   PLAN_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(604_800_000).default(3_600_000),
   /** How often plans that the queue lost are looked for, in milliseconds. */
   SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
+  /** Where this process dies, stands still or fails on purpose; for tests. */
+  FAILPOINT: z.string().max(200).optional(),
   /** How long running calls may go on after SIGTERM, in milliseconds. */
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(25_000),
 });

@@ -1,11 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { createQueueWorker, createSweeper } from "@planwright/queue";
-import { createHealthServer, createLogger, createShutdown, parseSettings } from "@planwright/runtime";
+import {
+  createFailpoints,
+  createHealthServer,
+  createLogger,
+  createShutdown,
+  parseSettings,
+} from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { createToolClients, loadServersFile } from "@planwright/tools";
 import { createCatalogueReader } from "./catalogue-reader.ts";
 import { ExecutorSettingsSchema } from "./env.ts";
+import { FAILPOINTS, JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
 import { createPlanRuns } from "./plan-runs.ts";
 
 /** How often requests are looked for whose plan ended without their being told, in milliseconds. */
@@ -16,11 +23,16 @@ const logger = createLogger({ service: "executor", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
 const report = (error: unknown): void => logger.warn({ err: error }, "queue trouble; the sweeper goes on");
 
-const store = await createStore({
-  url: settings.MONGODB_URL,
-  leaseMs: settings.LEASE_MS,
-  planTimeoutMs: settings.PLAN_TIMEOUT_MS,
-});
+const failpoints = createFailpoints(settings.FAILPOINT, FAILPOINTS);
+
+const store = failpoints.around(
+  await createStore({
+    url: settings.MONGODB_URL,
+    leaseMs: settings.LEASE_MS,
+    planTimeoutMs: settings.PLAN_TIMEOUT_MS,
+  }),
+  STORE_FAILPOINTS,
+);
 
 const config = await loadServersFile(settings.MCP_SERVERS_FILE, process.env);
 await store.keepOnlyServers(Object.keys(config.mcpServers));
@@ -38,7 +50,7 @@ await tools.start();
 
 const runs = createPlanRuns({
   store,
-  tools,
+  tools: failpoints.around(tools, TOOL_FAILPOINTS),
   readCatalogue: () => catalogue.read(),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
   maxPlans: settings.MAX_PLANS,
@@ -46,15 +58,21 @@ const runs = createPlanRuns({
   logger,
 });
 
+const jobs = failpoints.around(
+  {
+    handle: async (planId: string) => {
+      const taken = await runs.take(planId);
+      await taken?.done;
+    },
+  },
+  JOB_FAILPOINTS,
+);
 const worker = await createQueueWorker({
   redisUrl: settings.REDIS_URL,
   prefix: settings.QUEUE_PREFIX,
   queue: "execution",
   concurrency: settings.MAX_PLANS,
-  handle: async (planId) => {
-    const taken = await runs.take(planId);
-    await taken?.done;
-  },
+  handle: (planId) => jobs.handle(planId),
   onError: report,
 });
 const sweeper = createSweeper({

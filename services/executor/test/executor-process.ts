@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isTerminalPlanStatus, parsePlan } from "@planwright/plan";
+import { createQueues } from "@planwright/queue";
 import { createStore, type PlanDocument, type StepDocument, type Store } from "@planwright/store";
 import { type CountingToolServer, startCountingToolServer, testServers } from "@planwright/testing";
 import { expect } from "vitest";
@@ -14,16 +15,28 @@ const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const TSX = createRequire(import.meta.url).resolve("tsx");
 export const TENANT = "t1";
 
+/** An executor that was started. */
+export interface ExecutorProcess {
+  child: ChildProcess;
+  /** Resolves once it printed the text; rejects when it ends before. */
+  said(text: string): Promise<void>;
+  exited: Promise<unknown[]>;
+}
+
 /** Executors as processes of their own, over the servers of this test run. */
 export interface Workbench {
   store: Store;
   tools: CountingToolServer;
+  /** Starts one more executor and does not wait for it. */
+  spawnExecutor(env?: Record<string, string>): ExecutorProcess;
   /** Starts one more executor; resolves when it is ready. */
   startExecutor(env?: Record<string, string>): Promise<ChildProcess>;
   /** Ends an executor and waits until it is gone; gives its exit code and signal. */
   stopExecutor(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]>;
   /** Submits a plan to be executed at once, as a client would. */
   submit(plan: unknown): Promise<PlanDocument>;
+  /** Hints at a plan through the queue, as the API does; without it the sweepers find it. */
+  offer(plan: PlanDocument): void;
   /** Waits for a terminal state. */
   end(planId: string): Promise<{ plan: PlanDocument; steps: Map<string, StepDocument> }>;
   steps(planId: string): Promise<Map<string, StepDocument>>;
@@ -41,6 +54,7 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
     serversFile,
     JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true }, ...mcpServers } }),
   );
+  const queues = createQueues({ redisUrl: servers.redisUrl, prefix: servers.redisPrefix });
   const children: ChildProcess[] = [];
 
   async function steps(planId: string): Promise<Map<string, StepDocument>> {
@@ -54,41 +68,51 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
     return exit;
   }
 
+  function spawnExecutor(env: Record<string, string> = {}): ExecutorProcess {
+    const child = spawn(process.execPath, ["--import", TSX, "-C", "@planwright/source", MAIN], {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        MONGODB_URL: servers.mongodbUrl,
+        REDIS_URL: servers.redisUrl,
+        QUEUE_PREFIX: servers.redisPrefix,
+        MCP_SERVERS_FILE: serversFile,
+        HEALTH_PORT: "0",
+        LEASE_MS: "1500",
+        SWEEP_EVERY_MS: "200",
+        ...env,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    children.push(child);
+    let output = "";
+    const exited = once(child, "exit");
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (chunk: Buffer) => {
+        output += chunk.toString();
+        child.emit("output");
+      });
+    }
+    const said = async (text: string): Promise<void> => {
+      while (!output.includes(text)) {
+        const heard = once(child, "output");
+        if (child.exitCode !== null || child.signalCode !== null) {
+          throw new TypeError(`The executor ended without a word of "${text}":\n${output}`);
+        }
+        await Promise.race([heard, exited]);
+      }
+    };
+    return { child, said, exited };
+  }
+
   return {
     store,
     tools,
     steps,
     stopExecutor,
+    spawnExecutor,
     async startExecutor(env = {}) {
-      const child = spawn(process.execPath, ["--import", TSX, "-C", "@planwright/source", MAIN], {
-        env: {
-          PATH: process.env["PATH"] ?? "",
-          MONGODB_URL: servers.mongodbUrl,
-          REDIS_URL: servers.redisUrl,
-          QUEUE_PREFIX: servers.redisPrefix,
-          MCP_SERVERS_FILE: serversFile,
-          HEALTH_PORT: "0",
-          LEASE_MS: "1500",
-          SWEEP_EVERY_MS: "200",
-          ...env,
-        },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      children.push(child);
-      let output = "";
-      const ready = new Promise<void>((resolve) => {
-        const read = (chunk: Buffer): void => {
-          output += chunk.toString();
-          if (output.includes("executor ready")) resolve();
-        };
-        child.stdout?.on("data", read);
-        child.stderr?.on("data", read);
-      });
-      const ended = once(child, "exit").then(() => {
-        throw new TypeError(`The executor ended before it was ready:\n${output}`);
-      });
-      await Promise.race([ready, ended]);
-      ended.catch(() => undefined);
+      const { child, said } = spawnExecutor(env);
+      await said("executor ready");
       return child;
     },
     async submit(plan) {
@@ -104,6 +128,7 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
       });
       return submitted.plan;
     },
+    offer: (plan) => queues.offerExecution(plan._id, plan.epoch),
     async end(planId) {
       await expect
         .poll(async () => isTerminalPlanStatus((await store.getPlan(TENANT, planId))?.status ?? "READY"), {
@@ -122,6 +147,7 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
           await stopExecutor(child, "SIGKILL");
         }),
       );
+      await queues.close();
       await tools.close();
       await store.close();
       await rm(folder, { recursive: true, force: true });

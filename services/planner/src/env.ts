@@ -16,6 +16,8 @@ export const PlannerSettingsSchema = z.object({
   PLANNING_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(30_000),
   /** How often requests that the queue lost are looked for, in milliseconds. */
   SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
+  /** Where this process dies, stands still or fails on purpose; for tests. */
+  FAILPOINT: z.string().max(200).optional(),
   /** How long planning may go on after SIGTERM, in milliseconds; what is left then is taken over when its lease ends. */
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(25_000),
 });

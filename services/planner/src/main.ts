@@ -2,9 +2,16 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { createDrafter } from "@planwright/models";
 import { createQueues, createQueueWorker, createSweeper } from "@planwright/queue";
-import { createHealthServer, createLogger, createShutdown, parseSettings } from "@planwright/runtime";
+import {
+  createFailpoints,
+  createHealthServer,
+  createLogger,
+  createShutdown,
+  parseSettings,
+} from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { PlannerSettingsSchema } from "./env.ts";
+import { FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createPlanningGraph } from "./graph/planning-graph.ts";
 import { createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningRuns } from "./jobs/planning-runs.ts";
@@ -14,21 +21,24 @@ const logger = createLogger({ service: "planner", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
 const report = (error: unknown): void => logger.warn({ err: error }, "queue trouble; the sweeper goes on");
 
-const drafter = createDrafter(settings);
-const store = await createStore({
-  url: settings.MONGODB_URL,
-  planningLeaseMs: settings.PLANNING_LEASE_MS,
-});
+const failpoints = createFailpoints(settings.FAILPOINT, FAILPOINTS);
+
+const drafter = failpoints.around(createDrafter(settings), MODEL_FAILPOINTS);
+const store = failpoints.around(
+  await createStore({ url: settings.MONGODB_URL, planningLeaseMs: settings.PLANNING_LEASE_MS }),
+  STORE_FAILPOINTS,
+);
 const queues = createQueues({
   redisUrl: settings.REDIS_URL,
   prefix: settings.QUEUE_PREFIX,
   onError: report,
 });
+const offers = failpoints.around(queues, OFFER_FAILPOINTS);
 
 const planRequest = createPlanRequest({
   store,
   graph: createPlanningGraph({ store, drafter }),
-  offerExecution: (planId, epoch) => queues.offerExecution(planId, epoch),
+  offerExecution: (planId, epoch) => offers.offerExecution(planId, epoch),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
   renewEveryMs: settings.PLANNING_LEASE_MS / 3,
   onRenewalFailed: (claim, error) =>

@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { CodedError } from "@planwright/plan";
 import { z } from "zod";
 
@@ -61,6 +62,8 @@ export function createFailpoints(setting: string | undefined, known: readonly st
     if (name !== place) return;
     reached += 1;
     if (reached !== nth) return;
+    // Written at once: after this line the process may be gone.
+    writeSync(process.stderr.fd, `failpoint ${setting}\n`);
     if (action === "error") throw new FailpointError(name);
     if (action === "kill") process.kill(process.pid, "SIGKILL");
     standStill(action === "kill" ? 60_000 : pauseMs);

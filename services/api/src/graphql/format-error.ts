@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { unwrapResolverError } from "@apollo/server/errors";
-import { CursorInvalidError, StoreUnavailableError } from "@planwright/store";
+import { CursorInvalidError, IdempotencyKeyReusedError, StoreUnavailableError } from "@planwright/store";
 import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
 import {
   ApiError,
@@ -8,6 +8,7 @@ import {
   BadInputError,
   InternalError,
   isApiErrorCode,
+  KeyReusedError,
   UnavailableError,
 } from "../errors.ts";
 import type { ApiLogger } from "../parts.ts";
@@ -92,6 +93,7 @@ function toApiError(error: unknown, logger: ApiLogger, path: GraphQLFormattedErr
   if (error instanceof CursorInvalidError) {
     return new BadInputError("after", error.message, "Use pageInfo.endCursor of the page before.");
   }
+  if (error instanceof IdempotencyKeyReusedError) return new KeyReusedError(error.facts.requestId);
   if (isUnavailable(error)) {
     logger.warn({ err: error, path }, "MongoDB gives no answer");
     return new UnavailableError(error);

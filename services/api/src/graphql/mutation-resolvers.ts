@@ -7,11 +7,13 @@ import { createPlan } from "../requests/create-plan.ts";
 import type { GraphqlContext } from "./context.ts";
 
 type PlanIds = { planId?: string | null; requestId?: string | null };
-type Submission = { plan: unknown; execute: boolean; query?: string | null };
+type Keyed = { idempotencyKey?: string | null };
+type Sentence = Keyed & { query: string; execute: boolean };
+type Submission = Keyed & { plan: unknown; execute: boolean; query?: string | null };
 
 /** Fields of Mutation. Each one reads anew what it changed. */
 export const mutationResolvers = {
-  createPlan: mutation((context, input: { query: string; execute: boolean }) => createPlan(context, input)),
+  createPlan: mutation((context, input: Sentence) => createPlan(context, input)),
   submitPlan: mutation((context, input: Submission) => submitPlan(context, input)),
   executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),
   cancel: mutation((context, { requestId }: { requestId: string }) => cancelRequest(context, requestId)),

@@ -2,6 +2,7 @@ import { type Diagnostic, parsePlan } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 import { PlanInvalidError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
+import { toIdempotency } from "../requests/idempotency.ts";
 import { parseQuery } from "../requests/parse-query.ts";
 import { readPlanInput } from "./plan-input.ts";
 
@@ -9,15 +10,18 @@ import { readPlanInput } from "./plan-input.ts";
 const STORED_DIAGNOSTICS = 1_000;
 
 /**
- * Accepts a plan as JSON. An invalid one is stored with its diagnostics, and nothing is queued.
- * @throws {BadInputError | PlanInvalidError}
+ * Accepts a plan as JSON. An invalid one is stored with its diagnostics, and nothing is queued. With a key that was used
+ * for the same plan, the answer is that of the first time, whatever the catalogue says by now.
+ * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
 export async function submitPlan(
   { store, offers, tenant }: OperationParts,
-  input: { plan: unknown; execute: boolean; query?: string | null },
+  input: { plan: unknown; execute: boolean; query?: string | null; idempotencyKey?: string | null },
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
   const { value, raw } = readPlanInput(input.plan);
+  const payload = ["submitPlan", query, input.execute, value];
+  const idempotency = toIdempotency(input.idempotencyKey, payload);
   const parsed = parsePlan(value, { tools: await store.toolCatalogue() });
   const { request, plan } = await store.submitPlan({
     tenant,
@@ -26,14 +30,12 @@ export async function submitPlan(
     raw,
     diagnostics: weightiestFirst(parsed.diagnostics).slice(0, STORED_DIAGNOSTICS),
     autoExecute: input.execute,
+    idempotency,
   });
   if (plan.status === "INVALID") {
-    throw new PlanInvalidError(
-      { requestId: request._id, planId: plan._id },
-      weightiestFirst(parsed.diagnostics),
-    );
+    throw new PlanInvalidError({ requestId: request._id, planId: plan._id }, plan.diagnostics);
   }
-  if (input.execute) offers.offerExecution(plan._id, plan.epoch);
+  if (plan.status === "QUEUED") offers.offerExecution(plan._id, plan.epoch);
   return request;
 }
 

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { planAs } from "./workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+const CREATE = `mutation ($query: String!, $execute: Boolean! = true, $key: String) {
+  createPlan(query: $query, execute: $execute, idempotencyKey: $key) { requestId planId status }
+}`;
+const SUBMIT = `mutation ($plan: JSON!, $query: String, $key: String) {
+  submitPlan(plan: $plan, query: $query, idempotencyKey: $key) { requestId planId status }
+}`;
+const codeOf = (answer: { body: { errors?: { extensions: { code: string } }[] } }) =>
+  answer.body.errors?.[0]?.extensions.code;
+
+test("createPlan with a key that was used gives the request of that time, as it stands now", async () => {
+  const input = { query: "once only", key: "c1" };
+  const first = await running.graphql(CREATE, input);
+  await planAs(running.store, first.body.data.createPlan.requestId);
+  const { requestId, planId } = first.body.data.createPlan;
+  const second = await running.graphql(CREATE, { ...input, query: "  once only " });
+  expect(second.body.data.createPlan).toEqual({ requestId, planId, status: "EXECUTING" });
+});
+
+test.each([
+  ["another sentence", CREATE, { query: "other" }],
+  ["another wish to execute", CREATE, { query: "first", execute: false }],
+  ["a plan", SUBMIT, { plan: BLOG_PLAN }],
+])("a key with %s is refused, naming the request that it stands for", async (_, query, variables) => {
+  const first = await running.graphql(CREATE, { query: "first", key: "c2" });
+  const again = await running.graphql(query, { ...variables, key: "c2" });
+  expect(again.body.errors[0].extensions).toMatchObject({
+    code: "IDEMPOTENCY_KEY_REUSED",
+    retryable: false,
+    requestId: first.body.data.createPlan.requestId,
+    remedy: expect.any(String),
+  });
+});
+
+test("submitPlan with a key compares plans by their content, and stores one", async () => {
+  const [author, blog] = BLOG_PLAN.steps;
+  const reordered = { steps: [{ tool: author!.tool, arguments: author!.arguments, id: author!.id }, blog] };
+  const first = await running.graphql(SUBMIT, { plan: BLOG_PLAN, key: "s1" });
+  const same = await running.graphql(SUBMIT, { plan: JSON.stringify(reordered), key: "s1" });
+  expect(same.body.data.submitPlan).toEqual(first.body.data.submitPlan);
+  const other = { steps: [{ ...author, arguments: { ...author!.arguments, name: "Bob" } }, blog] };
+  expect(codeOf(await running.graphql(SUBMIT, { plan: other, key: "s1" }))).toBe("IDEMPOTENCY_KEY_REUSED");
+  const named = { plan: BLOG_PLAN, query: "blog by Alice", key: "s1" };
+  expect(codeOf(await running.graphql(SUBMIT, named))).toBe("IDEMPOTENCY_KEY_REUSED");
+});
+
+test("an invalid plan with a key is refused again with the ids and findings of the first time", async () => {
+  const plan = { steps: [{ id: "a", tool: "nobody", arguments: {} }] };
+  const first = await running.graphql(SUBMIT, { plan, key: "s2" });
+  const second = await running.graphql(SUBMIT, { plan, key: "s2" });
+  expect(codeOf(first)).toBe("PLAN_INVALID");
+  expect(second.body.errors).toEqual(first.body.errors);
+});
+
+test("fifty calls at once with one key are given one request", async () => {
+  const calls = Array.from({ length: 50 }, () => running.graphql(CREATE, { query: "race", key: "r" }));
+  const answers = await Promise.all(calls);
+  expect(new Set(answers.map(({ body }) => body.data.createPlan.requestId)).size).toBe(1);
+});

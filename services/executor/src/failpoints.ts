@@ -1,0 +1,27 @@
+import type { FailpointNames } from "@planwright/runtime";
+import type { Store } from "@planwright/store";
+import type { ToolClients } from "@planwright/tools";
+
+/** Where writes, questions and their acknowledgements begin and end. */
+export const STORE_FAILPOINTS = {
+  claimPlan: "executor.claim",
+  renewLeases: "executor.renew",
+  findClaimable: "executor.sweep",
+  findWishes: "executor.wishes",
+  writeIntents: "executor.intent",
+  noteIntents: "executor.note",
+  writeRecords: "executor.result",
+  releasePlan: "executor.release",
+  finishPlan: "executor.finish",
+} as const satisfies FailpointNames<Store>;
+
+/** Where a call of a tool begins and ends. */
+export const TOOL_FAILPOINTS = { callTool: "executor.call" } as const satisfies FailpointNames<ToolClients>;
+
+/** Where a job of the queue is taken and done. */
+export const JOB_FAILPOINTS = { handle: "executor.job" } as const;
+
+/** All places of this service. */
+export const FAILPOINTS: readonly string[] = [STORE_FAILPOINTS, TOOL_FAILPOINTS, JOB_FAILPOINTS].flatMap(
+  (names) => Object.values(names),
+);

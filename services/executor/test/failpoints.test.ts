@@ -1,0 +1,79 @@
+/**
+ * The process dies, stands still for longer than its lease, or fails, at every place where a write, a call or an
+ * acknowledgement begins or ends. Whatever happens there: every step ends, nothing is lost, and no effect happens twice.
+ */
+import type { PlanId } from "@planwright/plan";
+import { test } from "vitest";
+import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+
+/** One call of each effect class, one after the other: R, K, V, U, R. */
+const PLAN = [
+  { id: "read", tool: "read_value", arguments: { value: 1, latencyMs: 600 } },
+  { id: "keyed", tool: "keyed_effect", arguments: { value: "<<read.value>>" } },
+  { id: "looked", tool: "looked_up_effect", arguments: { reference: "r1", value: "<<keyed.value>>" } },
+  { id: "plain", tool: "plain_effect", arguments: { value: "<<looked.value>>" } },
+  { id: "last", tool: "read_value", arguments: { value: "<<plain.value>>" } },
+];
+const EFFECTS = { keyed: "keyed_effect", looked: "looked_up_effect", plain: "plain_effect" };
+
+/** Places, and which passing of them is meant: the first one, or the one of each effect class. */
+const PLACES: [place: string, times: number[]][] = [
+  ["executor.sweep", [1]],
+  ["executor.job", [1]],
+  ["executor.claim", [1]],
+  ["executor.renew", [3]],
+  ["executor.wishes", [2]],
+  ["executor.note", [1]],
+  ["executor.intent", [1, 2, 3]],
+  ["executor.call", [1, 2, 3, 4]],
+  ["executor.result", [1, 2, 3, 4]],
+  ["executor.finish", [1]],
+];
+const ACTIONS = ["kill", "pause:2500", "error"];
+const CASES = PLACES.flatMap(([place, times]) =>
+  ["before", "after"].flatMap((side) =>
+    times.flatMap((nth) =>
+      ACTIONS.map((action) => ({ setting: `${place}.${side}=${action}@${nth}`, action })),
+    ),
+  ),
+);
+
+test.concurrent.for(CASES)(
+  "$setting loses nothing and repeats nothing",
+  { timeout: 60_000 },
+  async ({ setting, action }, { expect, onTestFinished }) => {
+    const bench = await openWorkbench();
+    onTestFinished(() => bench.close());
+    const { child, said, exited } = bench.spawnExecutor({ FAILPOINT: setting });
+    const plan = await bench.submit(PLAN);
+    bench.offer(plan);
+    await said(`failpoint ${setting}`);
+    if (action === "kill") {
+      await exited;
+      expect(child.signalCode).toBe("SIGKILL");
+    }
+    // Somebody else is there while the victim is gone or stands still; one that only failed goes on itself.
+    if (action !== "error") await bench.startExecutor();
+
+    await expect.poll(() => isAtRest(bench, plan._id), { timeout: 40_000, interval: 100 }).toBe(true);
+    const steps = await bench.steps(plan._id);
+    const inDoubt = [...steps.values()].filter(({ status }) => status === "IN_DOUBT");
+    expect(inDoubt.map(({ key }) => key).filter((key) => key !== "plain")).toEqual([]);
+    const ledger = await bench.tools.ledger();
+    for (const [key, tool] of Object.entries(EFFECTS)) {
+      const effects = ledger.filter((entry) => entry.tool === tool).length;
+      expect({ key, effects, status: steps.get(key)?.status }).toSatisfy(isHonest);
+    }
+  },
+);
+
+/** The plan is COMPLETED, or waits for somebody who knows what became of its call of class U. */
+async function isAtRest(bench: Workbench, planId: PlanId): Promise<boolean> {
+  const plan = await bench.store.getPlan(TENANT, planId);
+  return plan?.status === "COMPLETED" || (plan?.status === "WAITING" && plan.waitReason === "in doubt");
+}
+
+/** A completed step had its effect once; one in doubt, or behind one in doubt, at most once. */
+function isHonest({ effects, status }: { effects: number; status: string | undefined }): boolean {
+  return status === "COMPLETED" ? effects === 1 : effects <= 1;
+}

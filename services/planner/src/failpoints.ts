@@ -1,0 +1,24 @@
+import type { Drafter } from "@planwright/models";
+import type { FailpointNames } from "@planwright/runtime";
+import type { Store } from "@planwright/store";
+
+/** Where writes and their acknowledgements begin and end. */
+export const STORE_FAILPOINTS = {
+  claimRequest: "planner.claim",
+  renewPlanning: "planner.renew",
+  findUnplanned: "planner.sweep",
+  recordModelCall: "planner.record",
+  completePlanning: "planner.store",
+  failPlanning: "planner.fail",
+} as const satisfies FailpointNames<Store>;
+
+/** Where a call of the model begins and ends. */
+export const MODEL_FAILPOINTS = { draft: "planner.model" } as const satisfies FailpointNames<Drafter>;
+
+/** Where executors are told of a plan. */
+export const OFFER_FAILPOINTS = { offerExecution: "planner.offer" } as const;
+
+/** All places of this service. */
+export const FAILPOINTS: readonly string[] = [STORE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS].flatMap(
+  (names) => Object.values(names),
+);
