@@ -54,7 +54,9 @@ function take(turn: Turn, event: EngineEvent): void {
       }
       return;
     case "timer":
-      return; // `checkWaits` looks at the time of every event
+      // It may have come too early, as timers of the platform do: `checkWaits` then asks for another one.
+      state.timerAt = undefined;
+      return;
     case "cancel":
       stop(turn, { type: "cancelled", reason: event.reason });
       return;

@@ -222,3 +222,16 @@ test("events that fit nothing change nothing", () => {
   expect(decide(state, { type: "resolve", key: "a", resolution: { type: "retry" }, at: 1 })).toEqual([]);
   expect(decide(state, { type: "timer", at: 1 })).toEqual([]);
 });
+
+test("a timer that comes too early is asked for again", () => {
+  const state = createEngineState({ plan: planOf(graph({ a: [] })), tools: [tool("t")] });
+  decide(state, { type: "started", at: 0 });
+  const outcome = failed("none", { retryable: true, retryAfterMs: 1_000 });
+  decide(state, { type: "attempt.ended", key: "a", attempt: 1, outcome, at: 10, random: 0 });
+  decide(state, { type: "recorded", keys: ["a"], at: 11 });
+  const again = decide(state, { type: "timer", at: 1_009 });
+  expect(again).toContainEqual({ type: "timer", at: 1_010 });
+  expect(decide(state, { type: "timer", at: 1_010 })).toContainEqual(
+    expect.objectContaining({ type: "call" }),
+  );
+});

@@ -199,11 +199,13 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     end();
   }
 
+  /** Not before its time by the store's clock: timers come early, and that clock may be corrected meanwhile. */
   function wakeAt(at: number, then: () => void): void {
     const delay = Math.min(Math.max(0, at - store.now()), MAX_TIMER_MS);
     const takeBack = clock.after(delay, () => {
       timers.delete(takeBack);
-      then();
+      if (store.now() < at) wakeAt(at, then);
+      else then();
     });
     timers.add(takeBack);
   }
