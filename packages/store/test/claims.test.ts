@@ -1,20 +1,11 @@
 import { type Plan, parsePlan } from "@planwright/plan";
-import { createStore, LeaseLostError, type PlanClaim, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
-import { MongoClient } from "mongodb";
+import { LeaseLostError, type PlanClaim } from "@planwright/store";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type OpenStore, STORES } from "./open-stores.ts";
 
 const LEASE_MS = 400;
-let store: Store;
-let url: string;
-
-beforeEach(async () => {
-  url = testServers().mongodbUrl;
-  store = await createStore({ url, leaseMs: LEASE_MS, planningLeaseMs: LEASE_MS });
-});
-afterEach(async () => {
-  await store.close();
-});
+let opened: OpenStore;
+let store: OpenStore["store"];
 
 function planOf(...tools: string[]): Plan {
   const parsed = parsePlan(tools.map((tool) => ({ id: tool, tool, arguments: {} })));
@@ -49,234 +40,239 @@ async function leaseOver(planId: string, owner: string): Promise<PlanClaim> {
   }
 }
 
-describe("claiming a plan", () => {
-  test("gives the first claimer epoch 1 and every later one nothing while the lease lasts", async () => {
-    const planId = await queued("a", "b");
-    const results = await Promise.all(["e1", "e2", "e3"].map((owner) => store.claimPlan(planId, owner)));
-    const claims = results.filter((claim) => claim !== null);
-    expect(claims.map(({ epoch, records }) => ({ epoch, keys: records.map(({ key }) => key) }))).toEqual([
-      { epoch: 1, keys: ["a", "b"] },
-    ]);
+describe.each(STORES)("a store on $name", ({ open }) => {
+  beforeEach(async () => {
+    opened = await open(LEASE_MS);
+    ({ store } = opened);
+  });
+  afterEach(async () => {
+    await opened.close();
   });
 
-  test("hands a plan on when its lease has run out, and fences off the one before", async () => {
-    const planId = await queued("a");
-    const first = await claimed(planId);
-    const second = await leaseOver(planId, "e2");
-    expect(second.epoch).toBe(2);
+  describe("claiming a plan", () => {
+    test("gives the first claimer epoch 1 and every later one nothing while the lease lasts", async () => {
+      const planId = await queued("a", "b");
+      const results = await Promise.all(["e1", "e2", "e3"].map((owner) => store.claimPlan(planId, owner)));
+      const claims = results.filter((claim) => claim !== null);
+      expect(claims.map(({ epoch, records }) => ({ epoch, keys: records.map(({ key }) => key) }))).toEqual([
+        { epoch: 1, keys: ["a", "b"] },
+      ]);
+    });
 
-    const record = {
-      key: "a",
-      stepId: "a",
-      status: "COMPLETED" as const,
-      attempts: 1,
-      output: { from: "stale" },
-    };
-    await expect(store.writeRecords(first, [record], [])).rejects.toBeInstanceOf(LeaseLostError);
-    await expect(
-      store.finishPlan(first, { type: "finish", status: "COMPLETED", outputs: {} }),
-    ).rejects.toBeInstanceOf(LeaseLostError);
-    expect(await store.renewLeases([first, second])).toEqual([first]);
-    await store.writeRecords(second, [{ ...record, output: { from: "owner" } }], []);
-    const [step] = await store.listSteps("t1", [planId]);
-    expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" }, epoch: 2 });
+    test("hands a plan on when its lease has run out, and fences off the one before", async () => {
+      const planId = await queued("a");
+      const first = await claimed(planId);
+      const second = await leaseOver(planId, "e2");
+      expect(second.epoch).toBe(2);
+
+      const record = {
+        key: "a",
+        stepId: "a",
+        status: "COMPLETED" as const,
+        attempts: 1,
+        output: { from: "stale" },
+      };
+      await expect(store.writeRecords(first, [record], [])).rejects.toBeInstanceOf(LeaseLostError);
+      await expect(
+        store.finishPlan(first, { type: "finish", status: "COMPLETED", outputs: {} }),
+      ).rejects.toBeInstanceOf(LeaseLostError);
+      expect(await store.renewLeases([first, second])).toEqual([first]);
+      await store.writeRecords(second, [{ ...record, output: { from: "owner" } }], []);
+      const [step] = await store.listSteps("t1", [planId]);
+      expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" }, epoch: 2 });
+    });
+
+    test("keeps a lease that is renewed", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      const until = performance.now() + LEASE_MS * 2;
+      while (performance.now() < until) {
+        expect(await store.renewLeases([claim])).toEqual([]);
+        expect(await store.claimPlan(planId, "e2")).toBeNull();
+        await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 4));
+      }
+    });
+
+    test("never changes a step that is over", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
+      await store.writeRecords(claim, [done], []);
+      await expect(store.writeRecords(claim, [{ ...done, output: 2 }], [])).rejects.toBeInstanceOf(
+        LeaseLostError,
+      );
+      expect((await store.listSteps("t1", [planId]))[0]?.output).toBe(1);
+    });
+
+    test("counts claims without progress and starts again when a step got further", async () => {
+      const planId = await queued("a", "b");
+      await claimed(planId);
+      const second = await leaseOver(planId, "e2");
+      expect(second.plan.claimsWithoutProgress).toBe(2);
+      await store.writeRecords(
+        second,
+        [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }],
+        [],
+      );
+      const third = await leaseOver(planId, "e3");
+      expect(third.plan.claimsWithoutProgress).toBe(1);
+      const fourth = await leaseOver(planId, "e4");
+      expect(fourth.plan.claimsWithoutProgress).toBe(2);
+    });
   });
 
-  test("keeps a lease that is renewed", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    const until = performance.now() + LEASE_MS * 2;
-    while (performance.now() < until) {
-      expect(await store.renewLeases([claim])).toEqual([]);
+  describe("giving a plan back", () => {
+    test("lets the next one claim at once after a hand-over", async () => {
+      const planId = await queued("a");
+      await store.releasePlan(await claimed(planId), { status: "QUEUED" });
+      expect(await store.findClaimable(10)).toEqual([planId]);
+      expect((await claimed(planId, "e2")).epoch).toBe(2);
+    });
+
+    test("holds a waiting plan back until it is due", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      await store.releasePlan(claim, {
+        status: "WAITING",
+        reason: "backoff",
+        dueAtMs: store.now() + 3_600_000,
+      });
+      expect(await store.findClaimable(10)).toEqual([]);
       expect(await store.claimPlan(planId, "e2")).toBeNull();
-      await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 4));
-    }
-  });
-
-  test("never changes a step that is over", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
-    await store.writeRecords(claim, [done], []);
-    await expect(store.writeRecords(claim, [{ ...done, output: 2 }], [])).rejects.toBeInstanceOf(
-      LeaseLostError,
-    );
-    expect((await store.listSteps("t1", [planId]))[0]?.output).toBe(1);
-  });
-
-  test("counts claims without progress and starts again when a step got further", async () => {
-    const planId = await queued("a", "b");
-    await claimed(planId);
-    const second = await leaseOver(planId, "e2");
-    expect(second.plan.claimsWithoutProgress).toBe(2);
-    await store.writeRecords(
-      second,
-      [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }],
-      [],
-    );
-    const third = await leaseOver(planId, "e3");
-    expect(third.plan.claimsWithoutProgress).toBe(1);
-    const fourth = await leaseOver(planId, "e4");
-    expect(fourth.plan.claimsWithoutProgress).toBe(2);
-  });
-});
-
-describe("giving a plan back", () => {
-  test("lets the next one claim at once after a hand-over", async () => {
-    const planId = await queued("a");
-    await store.releasePlan(await claimed(planId), { status: "QUEUED" });
-    expect(await store.findClaimable(10)).toEqual([planId]);
-    expect((await claimed(planId, "e2")).epoch).toBe(2);
-  });
-
-  test("holds a waiting plan back until it is due", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    await store.releasePlan(claim, {
-      status: "WAITING",
-      reason: "backoff",
-      dueAtMs: store.now() + 3_600_000,
+      expect(await store.getPlan("t1", planId)).toMatchObject({ status: "WAITING", waitReason: "backoff" });
     });
-    expect(await store.findClaimable(10)).toEqual([]);
-    expect(await store.claimPlan(planId, "e2")).toBeNull();
-    expect(await store.getPlan("t1", planId)).toMatchObject({ status: "WAITING", waitReason: "backoff" });
-  });
 
-  test("does not sleep over a wish to cancel that came while the plan was held", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    await store.requestCancel("t1", planId);
-    const [wishes] = await store.findWishes([planId]);
-    expect(wishes).toMatchObject({ _id: planId, wishes: 1, cancelRequestedAt: expect.any(Date) });
-    await store.releasePlan(claim, {
-      status: "WAITING",
-      reason: "backoff",
-      dueAtMs: store.now() + 3_600_000,
+    test("does not sleep over a wish to cancel that came while the plan was held", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      await store.requestCancel("t1", planId);
+      const [wishes] = await store.findWishes([planId]);
+      expect(wishes).toMatchObject({ _id: planId, wishes: 1, cancelRequestedAt: expect.any(Date) });
+      await store.releasePlan(claim, {
+        status: "WAITING",
+        reason: "backoff",
+        dueAtMs: store.now() + 3_600_000,
+      });
+      expect(await store.claimPlan(planId, "e2")).not.toBeNull();
     });
-    expect(await store.claimPlan(planId, "e2")).not.toBeNull();
   });
-});
 
-describe("the end of a plan", () => {
-  test("is told on the request as well", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    await store.writeRecords(
-      claim,
-      [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }],
-      [],
-    );
-    await store.finishPlan(claim, { type: "finish", status: "PARTIAL", outputs: { a: 1 } });
-    expect(await store.getPlan("t1", planId)).toMatchObject({
-      status: "PARTIAL",
-      lease: null,
-      counts: { COMPLETED: 1 },
-      outputs: { a: 1 },
+  describe("the end of a plan", () => {
+    test("is told on the request as well", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      await store.writeRecords(
+        claim,
+        [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }],
+        [],
+      );
+      await store.finishPlan(claim, { type: "finish", status: "PARTIAL", outputs: { a: 1 } });
+      expect(await store.getPlan("t1", planId)).toMatchObject({
+        status: "PARTIAL",
+        lease: null,
+        counts: { COMPLETED: 1 },
+        outputs: { a: 1 },
+      });
+      expect(await store.getRequest("t1", claim.plan.requestId)).toMatchObject({ status: "PARTIAL" });
+      expect(await store.findClaimable(10)).toEqual([]);
     });
-    expect(await store.getRequest("t1", claim.plan.requestId)).toMatchObject({ status: "PARTIAL" });
-    expect(await store.findClaimable(10)).toEqual([]);
+
+    test("reaches a request whose executor died between the two writes", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+      await opened.changeRequest(claim.plan.requestId, { status: "EXECUTING", updatedAt: new Date(0) });
+      expect(await store.reconcileRequests()).toBe(1);
+      expect(await store.getRequest("t1", claim.plan.requestId)).toMatchObject({ status: "COMPLETED" });
+    });
+
+    test("outputs that look like operators are data", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      const outputs = { a: { $where: "1", "b.c": "$status" } };
+      await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs });
+      expect((await store.getPlan("t1", planId))?.outputs).toEqual(outputs);
+    });
   });
 
-  test("reaches a request whose executor died between the two writes", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
-    const client = await MongoClient.connect(url);
-    await client
-      .db()
-      .collection<{ _id: string }>("requests")
-      .updateOne({ _id: claim.plan.requestId }, { $set: { status: "EXECUTING", updatedAt: new Date(0) } });
-    await client.close();
-    expect(await store.reconcileRequests()).toBe(1);
-    expect(await store.getRequest("t1", claim.plan.requestId)).toMatchObject({ status: "COMPLETED" });
-  });
-
-  test("outputs that look like operators are data", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    const outputs = { a: { $where: "1", "b.c": "$status" } };
-    await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs });
-    expect((await store.getPlan("t1", planId))?.outputs).toEqual(outputs);
-  });
-});
-
-describe("intents", () => {
-  const intent = (key: string) => ({
-    call: {
+  describe("intents", () => {
+    const intent = (key: string) => ({
+      call: {
+        key,
+        stepId: key,
+        attempt: 1,
+        tool: key,
+        arguments: { n: 1 },
+        effectClass: "R" as const,
+        timeoutMs: 1_000,
+      },
+      attemptId: `try-${key}`,
+      argsHash: "h",
+    });
+    const end = (key: string) => ({
       key,
-      stepId: key,
-      attempt: 1,
-      tool: key,
-      arguments: { n: 1 },
-      effectClass: "R" as const,
-      timeoutMs: 1_000,
-    },
-    attemptId: `try-${key}`,
-    argsHash: "h",
-  });
-  const end = (key: string) => ({
-    key,
-    attemptId: `try-${key}`,
-    endedAtMs: store.now(),
-    durationMs: 3,
-    outcome: "completed" as const,
-    error: null,
-  });
-
-  test("that are noted are written with the result of their call", async () => {
-    const planId = await queued("a", "b");
-    const claim = await claimed(planId);
-    store.noteIntents(claim, [intent("a"), intent("b")]);
-    expect((await store.listSteps("t1", [planId])).map(({ status }) => status)).toEqual([
-      "PENDING",
-      "PENDING",
-    ]);
-    const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
-    await store.writeRecords(claim, [done], [end("a")]);
-    const [a, b] = await store.listSteps("t1", [planId]);
-    expect(a).toMatchObject({
-      status: "COMPLETED",
-      arguments: { n: 1 },
-      attempts: [{ attemptId: "try-a", outcome: "completed", durationMs: 3 }],
+      attemptId: `try-${key}`,
+      endedAtMs: store.now(),
+      durationMs: 3,
+      outcome: "completed" as const,
+      error: null,
     });
-    expect(b?.status).toBe("PENDING");
+
+    test("that are noted are written with the result of their call", async () => {
+      const planId = await queued("a", "b");
+      const claim = await claimed(planId);
+      store.noteIntents(claim, [intent("a"), intent("b")]);
+      expect((await store.listSteps("t1", [planId])).map(({ status }) => status)).toEqual([
+        "PENDING",
+        "PENDING",
+      ]);
+      const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
+      await store.writeRecords(claim, [done], [end("a")]);
+      const [a, b] = await store.listSteps("t1", [planId]);
+      expect(a).toMatchObject({
+        status: "COMPLETED",
+        arguments: { n: 1 },
+        attempts: [{ attemptId: "try-a", outcome: "completed", durationMs: 3 }],
+      });
+      expect(b?.status).toBe("PENDING");
+    });
+
+    test("that are noted become visible when their calls take long", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      store.noteIntents(claim, [intent("a")]);
+      await store.writeNoted(claim);
+      const [a] = await store.listSteps("t1", [planId]);
+      expect(a).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-a", outcome: null }] });
+    });
+
+    test("that are written are there before anything else happens", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      await store.writeIntents(claim, [intent("a")]);
+      expect((await store.listSteps("t1", [planId]))[0]).toMatchObject({ status: "RUNNING", argsHash: "h" });
+    });
   });
 
-  test("that are noted become visible when their calls take long", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    store.noteIntents(claim, [intent("a")]);
-    await store.writeNoted(claim);
-    const [a] = await store.listSteps("t1", [planId]);
-    expect(a).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-a", outcome: null }] });
-  });
-
-  test("that are written are there before anything else happens", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    await store.writeIntents(claim, [intent("a")]);
-    expect((await store.listSteps("t1", [planId]))[0]).toMatchObject({ status: "RUNNING", argsHash: "h" });
-  });
-});
-
-describe("a forEach", () => {
-  test("gets a document for each item, fenced like every other", async () => {
-    const planId = await queued("a");
-    const claim = await claimed(planId);
-    const items = Array.from({ length: 25 }, (_, item) => ({
-      key: `a[${item}]`,
-      stepId: "a",
-      item,
-      status: "PENDING" as const,
-      attempts: 0,
-    }));
-    await store.writeRecords(claim, items, []);
-    const documents = await store.listSteps("t1", [planId]);
-    expect(documents.map((document) => document.item)).toEqual([null, ...items.map(({ item }) => item)]);
-    const next = await leaseOver(planId, "e2");
-    expect(next.records).toHaveLength(26);
-    await expect(
-      store.writeRecords(claim, [{ ...items[0]!, status: "COMPLETED", output: 1 }], []),
-    ).rejects.toBeInstanceOf(LeaseLostError);
+  describe("a forEach", () => {
+    test("gets a document for each item, fenced like every other", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      const items = Array.from({ length: 25 }, (_, item) => ({
+        key: `a[${item}]`,
+        stepId: "a",
+        item,
+        status: "PENDING" as const,
+        attempts: 0,
+      }));
+      await store.writeRecords(claim, items, []);
+      const documents = await store.listSteps("t1", [planId]);
+      expect(documents.map((document) => document.item)).toEqual([null, ...items.map(({ item }) => item)]);
+      const next = await leaseOver(planId, "e2");
+      expect(next.records).toHaveLength(26);
+      await expect(
+        store.writeRecords(claim, [{ ...items[0]!, status: "COMPLETED", output: 1 }], []),
+      ).rejects.toBeInstanceOf(LeaseLostError);
+    });
   });
 });

@@ -1,0 +1,54 @@
+import type { Document } from "mongodb";
+import { evaluate, valueAt } from "./evaluate.ts";
+import { matches } from "./matches.ts";
+import { type MemoryDatabase, type StoredDocument, sortDocuments } from "./memory-database.ts";
+
+// `any` is what the driver says of an operand: its form depends on the stage.
+type Stage = (
+  documents: StoredDocument[],
+  operand: Document[string],
+  database: MemoryDatabase,
+) => StoredDocument[];
+
+/** The stages of aggregations that this store runs, in the forms that it uses. */
+const STAGES: Readonly<Record<string, Stage>> = {
+  $match: (documents, filter, database) =>
+    documents.filter((document) => matches(filter, { document, nowMs: database.now() })),
+  $sort: (documents, by) => sortDocuments(documents, by),
+  $limit: (documents, count) => documents.slice(0, Number(count)),
+  $lookup: (documents, { from, localField, foreignField, as }, database) =>
+    documents.map((document) => ({
+      ...document,
+      [as]: database.find(from, { [foreignField]: valueAt(document, localField) }),
+    })),
+  $unwind: (documents, path) => documents.flatMap((document) => unwound(document, String(path).slice(1))),
+  $project: (documents, fields, database) =>
+    documents.map((document) => projected(document, fields, database.now())),
+};
+
+/**
+ * The result of an aggregation over a collection in memory.
+ * @throws {TypeError} for a stage that this store does not use yet
+ */
+export function aggregate(database: MemoryDatabase, collection: string, pipeline: Document[]): Document[] {
+  let documents = database.find(collection, {});
+  for (const [name, operand] of pipeline.flatMap((stage) => Object.entries(stage))) {
+    const stage = STAGES[name];
+    if (!stage) throw new TypeError(`The store in memory does not know ${name}`);
+    documents = stage(documents, operand, database);
+  }
+  return documents;
+}
+
+function unwound(document: StoredDocument, field: string): StoredDocument[] {
+  const list: unknown = document[field];
+  return Array.isArray(list) ? list.map((value: unknown) => ({ ...document, [field]: value })) : [];
+}
+
+function projected(document: StoredDocument, fields: Document, nowMs: number): StoredDocument {
+  const kept: StoredDocument = { _id: document._id };
+  for (const [name, expression] of Object.entries(fields)) {
+    kept[name] = expression === 1 ? document[name] : evaluate(expression, { document, nowMs });
+  }
+  return kept;
+}

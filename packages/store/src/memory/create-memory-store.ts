@@ -1,0 +1,92 @@
+import { webcrypto } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RandomBytes } from "@planwright/plan";
+import { createAcceptance } from "../client/acceptance.ts";
+import { createCancel } from "../client/cancel.ts";
+import { createQueuePlan } from "../client/queue-plan.ts";
+import { createReads } from "../client/reads.ts";
+import { createClaims } from "../execution/claims.ts";
+import { createPlanEnds } from "../execution/plan-ends.ts";
+import { createUnitWrites } from "../execution/unit-writes.ts";
+import { createWishes } from "../execution/wishes.ts";
+import { createServerClock } from "../server-clock.ts";
+import type { ClientStore, ExecutionStore } from "../store.ts";
+import { createMemoryCollections, createMemoryTransact } from "./memory-collections.ts";
+import type { MemoryDatabase } from "./memory-database.ts";
+import { createMemoryGroup, type GroupedWrite } from "./memory-group.ts";
+import { type Reach, reachAtOnce } from "./reach.ts";
+
+/** Settings of {@link createMemoryStore}: what a process brings to the database that it shares. */
+export interface MemoryStoreOptions {
+  database: MemoryDatabase;
+  /** Names this process in its writes; different for every store over one database. */
+  owner: string;
+  /** How long an executor may be silent, in milliseconds. Default 10,000. */
+  leaseMs?: number | undefined;
+  /** Longest a plan may take from its first claim, in milliseconds. Default 3,600,000. */
+  planTimeoutMs?: number | undefined;
+  /** How long a write is sent again while no answer comes, in milliseconds. Default 30,000. */
+  retryForMs?: number | undefined;
+  /** Waits between those tries, in milliseconds. Default 250. */
+  retryEveryMs?: number | undefined;
+  /** The way to the database. Default: at once. */
+  reach?: Reach | undefined;
+  /** This process's monotonic clock, milliseconds. Default `performance.now`. */
+  monotonic?: (() => number) | undefined;
+  /** This process's wall clock, Unix milliseconds. Default `Date.now`. */
+  wall?: (() => number) | undefined;
+  /** Waits, by this process's clock. Default: a timer. */
+  sleep?: ((ms: number) => Promise<void>) | undefined;
+  /** Source of ids. Default: the CSPRNG of the platform. */
+  randomBytes?: RandomBytes | undefined;
+  /** Changes grouped writes on their way, for faults planted on purpose. Default: none. */
+  rewrite?: ((write: GroupedWrite) => GroupedWrite) | undefined;
+  /** What grouped writes take for the server's time, Unix milliseconds, for faults planted on purpose. Default: the database's. */
+  serverNow?: (() => number) | undefined;
+}
+
+/** What a store in memory can do: all but planning, catalogues and its own life. */
+export type MemoryStore = ClientStore & Omit<ExecutionStore, "publishTools" | "keepOnlyServers">;
+
+/**
+ * A store over a database in memory, for tests and simulation: the code of the real store, down to its conditional updates,
+ * over collections and a group commit that do what MongoDB would do. Times and ways are the caller's.
+ */
+export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
+  const { database, owner, reach = reachAtOnce } = options;
+  const clock = createServerClock(options.monotonic, options.wall);
+  const collections = createMemoryCollections(database, reach);
+  const group = createMemoryGroup({
+    database,
+    reach,
+    owner,
+    monotonic: () => clock.monotonic(),
+    sleep: options.sleep ?? ((ms) => delay(ms)),
+    retryForMs: options.retryForMs ?? 30_000,
+    retryEveryMs: options.retryEveryMs ?? 250,
+    serverNow: options.serverNow,
+    rewrite: options.rewrite,
+  });
+  const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
+  const context = {
+    collections,
+    group,
+    readPlan: (id: string) => collections.plans.findOne({ _id: id }),
+    clock,
+    leaseMs: options.leaseMs ?? 10_000,
+    planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
+    randomBytes,
+    transact: createMemoryTransact(database, reach),
+  };
+  return {
+    ...createAcceptance(context),
+    ...createQueuePlan(context),
+    ...createCancel(context),
+    ...createReads(context),
+    ...createClaims(context),
+    ...createUnitWrites(context),
+    ...createPlanEnds(context),
+    ...createWishes(context),
+    now: () => clock.now(),
+  };
+}

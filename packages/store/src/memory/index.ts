@@ -1,0 +1,9 @@
+export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from "./create-memory-store.ts";
+export {
+  createMemoryDatabase,
+  type DocumentChange,
+  type MemoryDatabase,
+  type StoredDocument,
+} from "./memory-database.ts";
+export type { GroupedWrite } from "./memory-group.ts";
+export { type Reach, type ReachOperation, UnreachableError } from "./reach.ts";

@@ -1,0 +1,52 @@
+import type { Document } from "mongodb";
+import { comparable, compare, evaluate, type Scope, valueAt } from "./evaluate.ts";
+
+type Test = (value: unknown, operand: unknown) => boolean;
+
+const isThere = (value: unknown): boolean => value !== null && value !== undefined;
+
+/** The operators of filters that this store uses. As in MongoDB, a value that is not there is in no range. */
+const TESTS: Readonly<Record<string, Test>> = {
+  $eq: (value, operand) => comparable(value) === comparable(operand),
+  $gt: (value, operand) => isThere(value) && compare(value, operand) > 0,
+  $gte: (value, operand) => isThere(value) && compare(value, operand) >= 0,
+  $in: (value, operand) => isAmong(value, operand),
+  $lt: (value, operand) => isThere(value) && compare(value, operand) < 0,
+  $lte: (value, operand) => isThere(value) && compare(value, operand) <= 0,
+  $ne: (value, operand) => comparable(value) !== comparable(operand),
+  $nin: (value, operand) => !isAmong(value, operand),
+};
+
+/**
+ * True when a document fits a filter, as MongoDB decides it.
+ * @throws {TypeError} for an operator that this store does not use yet
+ */
+export function matches(filter: Document, scope: Scope): boolean {
+  for (const path in filter) if (!fits(path, filter[path], scope)) return false;
+  return true;
+}
+
+function fits(path: string, wanted: unknown, scope: Scope): boolean {
+  if (path === "$expr") return evaluate(wanted, scope) === true;
+  if (path === "$or") return Array.isArray(wanted) && wanted.some((filter) => matches(filter, scope));
+  if (path === "$and") return Array.isArray(wanted) && wanted.every((filter) => matches(filter, scope));
+  if (path.startsWith("$")) throw new TypeError(`The store in memory does not know ${path}`);
+  const value = valueAt(scope.document, path);
+  if (!isOperators(wanted)) return comparable(value) === comparable(wanted);
+  return Object.entries(wanted).every(([name, operand]) => {
+    const test = TESTS[name];
+    if (!test) throw new TypeError(`The store in memory does not know ${name}`);
+    return test(value, operand);
+  });
+}
+
+function isOperators(wanted: unknown): wanted is Record<string, unknown> {
+  if (typeof wanted !== "object" || wanted === null || wanted instanceof Date) return false;
+  return Object.keys(wanted).some((name) => name.startsWith("$"));
+}
+
+function isAmong(value: unknown, list: unknown): boolean {
+  if (!Array.isArray(list)) return false;
+  const wanted = comparable(value);
+  return list.some((one) => comparable(one) === wanted);
+}

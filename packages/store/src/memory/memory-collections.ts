@@ -1,0 +1,112 @@
+import type { ClientSession, Document } from "mongodb";
+import type { Collections } from "../collections.ts";
+import { aggregate } from "./aggregate.ts";
+import { type MemoryDatabase, type StoredDocument, sortDocuments } from "./memory-database.ts";
+import type { Reach } from "./reach.ts";
+
+type Filter = Document;
+type Change = { $set: Document } | { $set: Document }[];
+/** Present inside a transaction: the operation is then part of one that is on its way already. */
+interface InSession {
+  session?: ClientSession | undefined;
+}
+
+/** What `find` gives: as much of the driver's cursor as this store uses. */
+interface MemoryCursor {
+  sort(by: Document): MemoryCursor;
+  limit(count: number): MemoryCursor;
+  toArray(): Promise<StoredDocument[]>;
+}
+
+/** As much of the driver's collection as this store uses. */
+function createMemoryCollection(name: string, database: MemoryDatabase, reach: Reach) {
+  const go = <T>(operation: string, apply: () => T, { session }: InSession = {}): Promise<T> | T =>
+    session ? apply() : reach({ name: `${name}.${operation}`, apply });
+
+  const toUpdate = (change: Change) =>
+    Array.isArray(change)
+      ? { set: Object.assign({}, ...change.map(({ $set }) => $set)), isPipeline: true }
+      : { set: change.$set, isPipeline: false };
+
+  function cursor(filter: Filter, by: Document, count: number, options: InSession): MemoryCursor {
+    return {
+      sort: (next) => cursor(filter, next, count, options),
+      limit: (next) => cursor(filter, by, next, options),
+      toArray: async () =>
+        go("find", () => sortDocuments(database.find(name, filter), by).slice(0, count), options),
+    };
+  }
+
+  return {
+    find: (filter: Filter = {}, options: InSession = {}) =>
+      cursor(filter, {}, Number.POSITIVE_INFINITY, options),
+    aggregate: (pipeline: Document[]) => ({
+      toArray: async () => go("aggregate", () => aggregate(database, name, pipeline)),
+    }),
+    findOne: async (filter: Filter, options?: InSession) =>
+      go("findOne", () => database.find(name, filter)[0] ?? null, options),
+    insertOne: async (document: StoredDocument, options?: InSession) =>
+      go("insertOne", () => database.insert(name, document), options),
+    insertMany: async (documents: readonly StoredDocument[], options?: InSession) =>
+      go("insertMany", () => documents.forEach((document) => database.insert(name, document)), options),
+    updateOne: async (filter: Filter, change: Change, options?: InSession) =>
+      go("updateOne", () => countOf(database.update(name, filter, toUpdate(change))), options),
+    updateMany: async (filter: Filter, change: Change, options?: InSession) =>
+      go(
+        "updateMany",
+        () => countOf(database.update(name, filter, toUpdate(change), { many: true })),
+        options,
+      ),
+    deleteMany: async (filter: Filter, options?: InSession) =>
+      go("deleteMany", () => ({ deletedCount: database.remove(name, filter) }), options),
+    findOneAndUpdate: async (
+      filter: Filter,
+      change: Change,
+      options: InSession & { returnDocument?: "before" | "after" } = {},
+    ) =>
+      go(
+        "findOneAndUpdate",
+        () => {
+          const [before] = database.find(name, filter);
+          const [after] = database.update(name, filter, toUpdate(change));
+          return (options.returnDocument === "after" ? after : before) ?? null;
+        },
+        options,
+      ),
+  };
+}
+
+function countOf(documents: readonly StoredDocument[]): { matchedCount: number; modifiedCount: number } {
+  return { matchedCount: documents.length, modifiedCount: documents.length };
+}
+
+/** The collections of a database in memory, as one process reaches them. */
+export function createMemoryCollections(database: MemoryDatabase, reach: Reach): Collections {
+  const names = ["requests", "plans", "steps", "modelCalls", "tools"];
+  const collections: unknown = Object.fromEntries(
+    names.map((name) => [name, createMemoryCollection(name, database, reach)]),
+  );
+  // The driver's types have a hundred members more than this store uses; the suite over both stores checks those it does.
+  return collections as Collections;
+}
+
+/**
+ * Transactions over a database in memory: they happen at one instant. Inside, nothing but operations on the database in this
+ * session may be waited for.
+ */
+export function createMemoryTransact(database: MemoryDatabase, reach: Reach) {
+  const session: unknown = {};
+  return <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
+    reach({
+      name: "transaction",
+      apply: async () => {
+        const rollBack = database.savepoint();
+        try {
+          return await run(session as ClientSession);
+        } catch (error) {
+          rollBack();
+          throw error;
+        }
+      },
+    });
+}

@@ -1,0 +1,106 @@
+import { StoreUnavailableError } from "../errors.ts";
+import type { GroupCommit, GroupSet, GroupUpdate } from "../group-commit.ts";
+import { isTransient } from "../transient-errors.ts";
+import { DuplicateKeyError, type MemoryDatabase } from "./memory-database.ts";
+import type { Reach } from "./reach.ts";
+
+/** A write as it is given to the group commit. */
+export type GroupedWrite = GroupSet | GroupUpdate;
+
+/** What the group commit in memory needs. */
+export interface MemoryGroupParts {
+  database: MemoryDatabase;
+  reach: Reach;
+  /** Distinguishes this process's writeIds from all others. */
+  owner: string;
+  /** Monotonic milliseconds. */
+  monotonic: () => number;
+  sleep: (ms: number) => Promise<void>;
+  /** How long a write is sent again while no answer comes, and the waits in between, in milliseconds. */
+  retryForMs: number;
+  retryEveryMs: number;
+  /** What `$$NOW` is; default the server's clock. */
+  serverNow: (() => number) | undefined;
+  /** Changes writes on their way, for faults planted on purpose. */
+  rewrite: ((write: GroupedWrite) => GroupedWrite) | undefined;
+}
+
+/**
+ * The group commit's promises, over a database in memory: writes to one document go out in order, one at a time; a write
+ * whose answer was lost is sent again, and its `writeId` tells whether it was done the first time. Bulks are not modelled:
+ * each write travels alone, which allows every order that bulks allow, and more.
+ */
+export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
+  const { database, reach, owner, monotonic, sleep, retryForMs, retryEveryMs, rewrite } = parts;
+  /** The last write under way of each document. */
+  const tails = new Map<string, Promise<unknown>>();
+  let sequence = 0;
+
+  function enqueue(given: GroupedWrite): Promise<boolean> {
+    const write = rewrite ? rewrite(given) : given;
+    const key = `${write.collection}/${write.id}`;
+    const tail = tails.get(key);
+    sequence += 1;
+    const writeId = `${owner}:${sequence}`;
+    const done = tail ? tail.then(() => send(write, writeId)) : send(write, writeId);
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    tails.set(key, settled);
+    void settled.then(() => tails.get(key) === settled && tails.delete(key));
+    return done;
+  }
+
+  async function send(given: GroupedWrite, writeId: string): Promise<boolean> {
+    // As it is now: whoever gave it may change the document before the database sees it.
+    const write = "insert" in given && given.insert ? { ...given, insert: { ...given.insert } } : given;
+    const giveUpAt = monotonic() + retryForMs;
+    const name = `${write.collection}.write`;
+    for (let isRepeat = false; ; isRepeat = true) {
+      try {
+        const isMatched = await reach({ name, apply: () => apply(write, writeId) });
+        if (isMatched || !isRepeat) return isMatched;
+        return await reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        if (monotonic() > giveUpAt) throw new StoreUnavailableError({ operation: "group commit" }, error);
+        await sleep(retryEveryMs);
+      }
+    }
+  }
+
+  function apply(write: GroupedWrite, writeId: string): boolean {
+    const { collection, id, condition } = write;
+    const isPipeline = "expressions" in write;
+    const set = { ...(isPipeline ? write.expressions : write.set), writeId };
+    const options = { nowMs: parts.serverNow?.() };
+    const fitted = database.update(collection, { _id: id, ...condition }, { set, isPipeline }, options);
+    if (fitted.length > 0) return true;
+    return !isPipeline && write.insert !== undefined && upsert(write.insert, write, set);
+  }
+
+  function upsert(insert: object, { collection, id, condition }: GroupedWrite, set: object): boolean {
+    try {
+      // As `$setOnInsert` and an upsert do: the condition's values hold, and what is set wins.
+      database.insert(collection, { ...insert, ...condition, ...set, _id: id });
+      return true;
+    } catch (error) {
+      if (error instanceof DuplicateKeyError) return false;
+      throw error;
+    }
+  }
+
+  function isDone({ collection, id }: GroupedWrite, writeId: string): boolean {
+    return database.find(collection, { _id: id, writeId }).length > 0;
+  }
+
+  return {
+    set: enqueue,
+    update: enqueue,
+    async idle() {
+      while (tails.size > 0) await Promise.all(tails.values());
+    },
+    counts: () => ({ bulks: sequence, writes: sequence }),
+  };
+}

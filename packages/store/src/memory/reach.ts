@@ -1,0 +1,20 @@
+/** One operation on the database: as a whole, at one instant. */
+export interface ReachOperation<T> {
+  /** What it is, such as "steps.updateMany": for logs. */
+  name: string;
+  apply: () => T | Promise<T>;
+}
+
+/**
+ * The way of one process to the database. It applies the operation, now or later, and answers; it rejects with
+ * {@link UnreachableError} when no answer comes, whether or not the operation was applied.
+ */
+export type Reach = <T>(operation: ReachOperation<T>) => Promise<T>;
+
+/** The way that loses nothing and takes no time. */
+export const reachAtOnce: Reach = async ({ apply }) => apply();
+
+/** The database did not answer. Called as the driver calls such errors, so that the store takes it for one. */
+export class UnreachableError extends TypeError {
+  override readonly name = "MongoNetworkError";
+}
