@@ -19,7 +19,7 @@ export interface Mongod {
 }
 
 /**
- * The first that works: `mongod` 7 or later on the PATH; on Linux x64 the server in the optional npm packages, after
+ * The first that works: `mongod` 8 or later on the PATH; on Linux x64 the server in the optional npm packages, after
  * its checksum; a download from MongoDB, shown as it goes.
  * @param say - receives lines for the user
  * @throws {ServerNotAvailableError} when none works
@@ -33,7 +33,7 @@ async function installedMongod(): Promise<Mongod | undefined> {
   if (command === undefined) return undefined;
   const version = await promisify(execFile)(command, ["--version"]).catch(() => undefined);
   const major = Number(/db version v(\d+)\./.exec(version?.stdout ?? "")?.[1] ?? 0);
-  return major >= 7 ? { command } : undefined;
+  return major >= 8 ? { command } : undefined;
 }
 
 async function shippedMongod(): Promise<Mongod | undefined> {
@@ -62,7 +62,7 @@ async function downloadedMongod(say: (line: string) => void): Promise<Mongod> {
   } catch (error) {
     throw new ServerNotAvailableError(
       "MongoDB",
-      "MongoDB was not found and could not be downloaded. Install MongoDB 7 or later (https://www.mongodb.com/docs/manual/installation/), or start one as a replica set and set MONGODB_URL.",
+      "MongoDB was not found and could not be downloaded. Install MongoDB 8 or later (https://www.mongodb.com/docs/manual/installation/), or start one as a replica set and set MONGODB_URL.",
       error,
     );
   }
