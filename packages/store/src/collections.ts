@@ -1,6 +1,7 @@
 import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
 import type {
   ModelCallDocument,
+  OutputDocument,
   PlanDocument,
   RequestDocument,
   StepDocument,
@@ -13,6 +14,7 @@ export interface Collections {
   requests: Collection<RequestDocument>;
   plans: Collection<PlanDocument>;
   steps: Collection<StepDocument>;
+  outputs: Collection<OutputDocument>;
   modelCalls: Collection<ModelCallDocument>;
   tools: Collection<ToolDocument>;
 }
@@ -24,6 +26,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     requests: db.collection("requests"),
     plans: db.collection("plans"),
     steps: db.collection("steps"),
+    outputs: db.collection("outputs"),
     modelCalls: db.collection("modelCalls"),
     tools: db.collection("tools"),
   };
@@ -43,6 +46,7 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
   ],
   // None that holds a status or a time: a step's result then touches no index.
   steps: [{ key: { tenant: 1, planId: 1, position: 1, item: 1 } }],
+  outputs: [{ key: { tenant: 1, planId: 1 } }],
   modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1 } }],
   tools: [{ key: { server: 1 } }],
 };
@@ -53,6 +57,7 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.requests.createIndexes(INDEXES.requests),
     collections.plans.createIndexes(INDEXES.plans),
     collections.steps.createIndexes(INDEXES.steps),
+    collections.outputs.createIndexes(INDEXES.outputs),
     collections.modelCalls.createIndexes(INDEXES.modelCalls),
     collections.tools.createIndexes(INDEXES.tools),
   ]);

@@ -165,6 +165,24 @@ export interface AttemptDocument {
   error: StepError | null;
 }
 
+/** Where an output is that stands aside of its step. */
+export interface OutputRef {
+  /** Of its first document. */
+  id: string;
+  /** As JSON text in UTF-8, in bytes. */
+  sizeBytes: number;
+  /** Documents that it takes. */
+  parts: number;
+}
+
+/** What is kept of arguments over 32 KiB, or that MongoDB would not give back as they were. */
+export interface ArgumentsPreview {
+  /** As JSON text in UTF-8, in bytes. */
+  sizeBytes: number;
+  /** The beginning of the JSON text, at most 1 KiB. */
+  text: string;
+}
+
 /** One step, or one item of a forEach, of one plan. `_id` is `{planId}/{key}`. */
 export interface StepDocument {
   _id: string;
@@ -184,10 +202,15 @@ export interface StepDocument {
   writeId: string | null;
   attempts: AttemptDocument[];
   effectClass: EffectClass | null;
-  /** Resolved arguments of the latest attempt. */
+  /** Resolved arguments of the latest attempt; null for those that are too large to be kept. */
   arguments: JsonObject | null;
+  /** What is kept of arguments that are not. */
+  argumentsPreview: ArgumentsPreview | null;
+  /** SHA-256 of the arguments as they are sent. */
   argsHash: string | null;
+  /** Null when it stands aside. */
   output: JsonValue;
+  outputRef: OutputRef | null;
   error: StepError | null;
   warnings: string[];
   waitReason: WaitReason | null;
@@ -199,6 +222,20 @@ export interface StepDocument {
   /** From the start of the first attempt to the end of the last, in milliseconds. */
   durationMs: number | null;
   updatedAt: Date;
+}
+
+/**
+ * An output that stands aside of its step, or a part of one. `_id` is `{planId}/{key}@{epoch}`, for further parts with `#1`
+ * and so on. Never changed once it is written.
+ */
+export interface OutputDocument {
+  _id: string;
+  tenant: string;
+  planId: PlanId;
+  /** Of the owner who wrote it. */
+  epoch: number;
+  /** JSON text. */
+  text: string;
 }
 
 /** One call of a chat model, with everything needed to see why a plan looks as it does. */

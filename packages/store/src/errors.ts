@@ -27,6 +27,15 @@ export class WriteNotPossibleError extends CodedError<{ ids: readonly string[] }
   }
 }
 
+/** An output that a step refers to is not there: somebody removed it. The plan cannot go on. */
+export class OutputMissingError extends CodedError<{ id: string }> {
+  readonly code = "STORE_OUTPUT_MISSING";
+  readonly retryable = false;
+  constructor(facts: { id: string }) {
+    super(`The stored output ${facts.id} is gone`, facts);
+  }
+}
+
 /** Transactions, change streams and majority writes need a replica set. */
 export class StandaloneServerError extends CodedError<{ host: string }> {
   readonly code = "STORE_NOT_A_REPLICA_SET";

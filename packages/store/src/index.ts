@@ -1,10 +1,13 @@
 export { createStore, type StoreOptions } from "./create-store.ts";
 export { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
 export type {
+  ArgumentsPreview,
   AttemptDocument,
   FinishCommand,
   Lease,
   ModelCallDocument,
+  OutputDocument,
+  OutputRef,
   PlanApproval,
   PlanDocument,
   PlanOrigin,
@@ -18,6 +21,7 @@ export type {
 export {
   CursorInvalidError,
   LeaseLostError,
+  OutputMissingError,
   StandaloneServerError,
   StoreUnavailableError,
   WriteNotPossibleError,

@@ -1,6 +1,7 @@
 import type { Call, StepError, StepRecord } from "@planwright/engine";
 import type {
   Diagnostic,
+  JsonValue,
   Plan,
   PlanId,
   RequestId,
@@ -11,6 +12,7 @@ import type {
 import type {
   FinishCommand,
   ModelCallDocument,
+  OutputRef,
   PlanDocument,
   PlanOrigin,
   PlanWishes,
@@ -54,6 +56,8 @@ export interface ClientStore {
   getPlans(tenant: string, planIds: readonly PlanId[]): Promise<(PlanDocument | null)[]>;
   /** Steps and items in plan order, the steps of several plans in one read. */
   listSteps(tenant: string, planIds: readonly PlanId[]): Promise<StepDocument[]>;
+  /** Outputs that stand aside of their steps (`outputRef`), by id of the reference. @throws {OutputMissingError} */
+  readOutputs(tenant: string, refs: readonly OutputRef[]): Promise<Map<string, JsonValue>>;
   /** Newest first. `first` is 1 to 100. @throws {CursorInvalidError} */
   listRequests(
     tenant: string,
@@ -166,7 +170,10 @@ export interface ExecutionStore {
   noteIntents(claim: PlanClaim, intents: readonly Intent[]): void;
   /** Writes what is noted. @throws {LeaseLostError} */
   writeNoted(claim: PlanClaim): Promise<void>;
-  /** Writes the new states of units; durable when it returns. @throws {LeaseLostError} */
+  /**
+   * Writes the new states of units; durable when it returns. Outputs over 32 KiB, and those that MongoDB would change, are
+   * stored aside of their steps before. @throws {LeaseLostError}
+   */
   writeRecords(claim: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]): Promise<void>;
   /**
    * Gives the plan back: WAITING or PAUSED until `dueAtMs` (null: until somebody wants something), or QUEUED to hand it over.

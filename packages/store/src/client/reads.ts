@@ -2,6 +2,7 @@ import type { PlanId, RequestId, RequestStatus } from "@planwright/plan";
 import type { Filter } from "mongodb";
 import { parseCursor, toCursor } from "../cursor.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
+import { readOutputs } from "../outputs/output-store.ts";
 import type { ClientStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import type { ClientContext } from "./context.ts";
@@ -16,6 +17,7 @@ export function createReads({
   | "listPlans"
   | "getPlans"
   | "listSteps"
+  | "readOutputs"
   | "listRequests"
   | "listModelCalls"
   | "listTools"
@@ -39,6 +41,8 @@ export function createReads({
         .find({ tenant, planId: { $in: [...planIds] } })
         .sort({ planId: 1, position: 1, item: 1 })
         .toArray(),
+
+    readOutputs: (tenant, refs) => readOutputs(collections, tenant, refs),
 
     async listRequests(tenant, { first, after, status }) {
       const found = await requests

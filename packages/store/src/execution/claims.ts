@@ -11,7 +11,8 @@ import type { Plan, PlanId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { PlanDocument, StepDocument } from "../documents.ts";
 import { FIRST_EPOCH, newSteps } from "../new-documents.ts";
-import { toStepRecord } from "../step-record.ts";
+import { readOutputs } from "../outputs/output-store.ts";
+import { outputRefsOf, toStepRecord } from "../step-record.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
 
@@ -77,13 +78,17 @@ export function createClaims(
       if (!plan || !hasPlan(plan) || plan.lease?.owner !== owner) return null;
       clock.observe(plan.updatedAt, sentAt);
       const units = await unitsOf(plan);
-      await noteProgress(plan, units);
+      const refs = outputRefsOf(units);
+      const [outputs] = await Promise.all([
+        readOutputs(collections, plan.tenant, refs),
+        noteProgress(plan, units),
+      ]);
       return {
         plan,
         epoch: plan.epoch,
         owner,
         steps: new Map(units.map((unit) => [unit.key, unit])),
-        records: units.map(toStepRecord),
+        records: units.map((unit) => toStepRecord(unit, outputs)),
         noted: new Map(),
         validUntil: sentAt + leaseMs,
       };

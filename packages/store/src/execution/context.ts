@@ -10,6 +10,8 @@ export interface ExecutionContext {
   group: GroupCommit;
   readPlan: ReadGroup<PlanDocument>;
   clock: ServerClock;
+  /** Waits, by this process's clock. */
+  sleep: (ms: number) => Promise<void>;
   /** How long an executor may be silent, in milliseconds. */
   leaseMs: number;
   /** Longest a plan may take from its first claim, in milliseconds. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Collections } from "../collections.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import { createReadGroup } from "../read-group.ts";
@@ -23,7 +24,8 @@ export interface ExecutionStoreParts {
 /** Claiming plans and writing what happens to them, fenced by the epoch. */
 export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore {
   const { collections, clock } = parts;
-  const context = { ...parts, readPlan: createReadGroup(collections.plans) };
+  const sleep = (ms: number): Promise<void> => delay(ms);
+  const context = { ...parts, sleep, readPlan: createReadGroup(collections.plans) };
   return {
     ...createClaims(context),
     ...createUnitWrites(context),

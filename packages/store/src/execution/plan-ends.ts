@@ -2,6 +2,10 @@ import type { PlanId, RequestStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { FinishCommand } from "../documents.ts";
 import { LeaseLostError } from "../errors.ts";
+import { FIRST_EPOCH } from "../new-documents.ts";
+import { isPlain } from "../outputs/inline-value.ts";
+import { removeStaleOutputs } from "../outputs/output-store.ts";
+import { outputRefsOf } from "../step-record.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
 
@@ -37,6 +41,14 @@ export function createPlanEnds(
     if (!isHeld) throw new LeaseLostError({ id: claim.plan._id, epoch: claim.epoch });
   }
 
+  /** Before the end is written, so that it is done again should this fail. A plan with one owner has no leftovers. */
+  async function removeLeftovers(claim: PlanClaim): Promise<void> {
+    if (claim.epoch === FIRST_EPOCH) return;
+    const { _id: planId, tenant } = claim.plan;
+    const kept = outputRefsOf(claim.steps.values());
+    await removeStaleOutputs(collections, { tenant, planId, epoch: claim.epoch }, kept);
+  }
+
   return {
     async releasePlan(claim, to) {
       // The plan was worked on and given back in order: it kills nobody.
@@ -57,13 +69,13 @@ export function createPlanEnds(
     },
 
     async finishPlan(claim, finish) {
-      const outputs = JSON.stringify(finish.outputs).length <= MAX_PLAN_OUTPUT_CHARS ? finish.outputs : null;
+      await removeLeftovers(claim);
       await updatePlan(claim, {
         status: finish.status,
         dueAt: null,
         waitReason: null,
         counts: { $literal: countSteps(claim) },
-        outputs: { $literal: outputs },
+        outputs: { $literal: fitsOnPlan(finish.outputs) ? finish.outputs : null },
         error: { $literal: finish.error ?? null },
         finishedAt: "$$NOW",
       });
@@ -101,6 +113,10 @@ export function createPlanEnds(
       return corrected.filter(Boolean).length;
     },
   };
+}
+
+function fitsOnPlan(outputs: FinishCommand["outputs"]): boolean {
+  return JSON.stringify(outputs).length <= MAX_PLAN_OUTPUT_CHARS && isPlain(outputs);
 }
 
 /** Steps by status; items of a forEach are part of their step. */

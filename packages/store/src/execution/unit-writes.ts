@@ -1,8 +1,11 @@
-import { type StepRecord, unitKeysOf } from "@planwright/engine";
+import { type StepError, type StepRecord, unitKeysOf } from "@planwright/engine";
 import { isTerminalStepStatus } from "@planwright/plan";
-import type { AttemptDocument, StepDocument } from "../documents.ts";
+import type { AttemptDocument, OutputRef, StepDocument } from "../documents.ts";
 import { LeaseLostError } from "../errors.ts";
 import { newStep } from "../new-documents.ts";
+import { type LargeValue, measureValue } from "../outputs/inline-value.ts";
+import { writeOutput } from "../outputs/output-store.ts";
+import { previewOf } from "../outputs/preview.ts";
 import type { AttemptEnd, ExecutionStore, Intent, NotedChange, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
 
@@ -37,6 +40,7 @@ export function createUnitWrites(
   /** What the beginning of an attempt changes on each unit that the call serves. */
   function begin(claim: PlanClaim, { call, attemptId, argsHash }: Intent): NotedChange[] {
     const startedAt = new Date(clock.now());
+    const measured = measureValue(call.arguments);
     return unitKeysOf(call).map((key) => {
       const document = unitOf(claim, key, call.stepId);
       const attempt: AttemptDocument = {
@@ -53,7 +57,8 @@ export function createUnitWrites(
         status: "RUNNING",
         attempts: [...document.attempts, attempt],
         effectClass: call.effectClass,
-        arguments: call.arguments,
+        arguments: measured.fits ? call.arguments : null,
+        argumentsPreview: measured.fits ? null : previewOf(measured),
         argsHash,
         waitReason: null,
         nextAttemptAt: null,
@@ -61,6 +66,26 @@ export function createUnitWrites(
       };
       return { document, change };
     });
+  }
+
+  /** The new state of a unit. An output that stands aside is durable before the state that refers to it is written (R2). */
+  async function writeRecord(
+    claim: PlanClaim,
+    record: StepRecord,
+    end: AttemptEnd | undefined,
+  ): Promise<void> {
+    const measured = record.output === undefined ? undefined : measureValue(record.output);
+    const isAside = measured?.fits === false;
+    const outputRef = isAside ? await writeAside(claim, record.key, measured) : null;
+    const document = unitOf(claim, record.key, record.stepId);
+    const kept = { ...record, output: isAside ? undefined : record.output };
+    const change = toChange(document, kept, end, clock.now());
+    await writeUnit(claim, document, outputRef ? { ...change, outputRef } : change);
+  }
+
+  function writeAside(claim: PlanClaim, key: string, output: LargeValue): Promise<OutputRef> {
+    const { _id: planId, tenant } = claim.plan;
+    return writeOutput(context, { tenant, planId, key, epoch: claim.epoch }, output);
   }
 
   return {
@@ -84,12 +109,7 @@ export function createUnitWrites(
 
     async writeRecords(claim, records, ends) {
       const endOf = new Map(ends.map((end) => [end.key, end]));
-      await Promise.all(
-        records.map((record) => {
-          const document = unitOf(claim, record.key, record.stepId);
-          return writeUnit(claim, document, toChange(document, record, endOf.get(record.key), clock.now()));
-        }),
-      );
+      await Promise.all(records.map((record) => writeRecord(claim, record, endOf.get(record.key))));
     },
   };
 }
@@ -125,7 +145,7 @@ function toChange(
   return {
     status: record.status,
     output: record.output ?? null,
-    error: record.error ?? null,
+    error: keptError(record.error),
     warnings: record.warnings ?? document.warnings,
     waitReason: record.waitReason ?? null,
     approved: record.approved ?? document.approved,
@@ -138,6 +158,14 @@ function toChange(
 
 function closeAttempt(attempt: AttemptDocument, end: AttemptEnd): AttemptDocument {
   if (attempt.attemptId !== end.attemptId) return attempt;
-  const { outcome, error, durationMs } = end;
+  const { outcome, durationMs } = end;
+  const error = keptError(end.error);
   return { ...attempt, endedAt: new Date(end.endedAtMs), outcome, error, durationMs };
+}
+
+/** An error without what its tool added, when that is too large to stand here: it is written with every attempt. */
+function keptError(error: StepError | null | undefined): StepError | null {
+  if (error?.data === undefined || measureValue(error.data).fits) return error ?? null;
+  const { data: _, ...kept } = error;
+  return kept;
 }

@@ -56,12 +56,13 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const { database, owner, reach = reachAtOnce } = options;
   const clock = createServerClock(options.monotonic, options.wall);
   const collections = createMemoryCollections(database, reach);
+  const sleep = options.sleep ?? ((ms: number) => delay(ms));
   const group = createMemoryGroup({
     database,
     reach,
     owner,
     monotonic: () => clock.monotonic(),
-    sleep: options.sleep ?? ((ms) => delay(ms)),
+    sleep,
     retryForMs: options.retryForMs ?? 30_000,
     retryEveryMs: options.retryEveryMs ?? 250,
     serverNow: options.serverNow,
@@ -73,6 +74,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     group,
     readPlan: (id: string) => collections.plans.findOne({ _id: id }),
     clock,
+    sleep,
     leaseMs: options.leaseMs ?? 10_000,
     planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     randomBytes,

@@ -1,0 +1,118 @@
+/**
+ * Outputs that stand aside of their steps: the large ones, and those that MongoDB would not give back as they were.
+ *
+ * 1. An output is durable before the record of its step is written (R2), so a reference never leads nowhere.
+ * 2. Ids hold the epoch and are written once: a stale owner writes beside the output of its successor, never over it, and
+ *    only the owner whose record was taken is referred to.
+ * 3. What stale owners left is removed when the plan ends; until then it is referred to by nobody.
+ */
+import type { JsonValue } from "@planwright/plan";
+import type { Collections } from "../collections.ts";
+import type { OutputDocument, OutputRef } from "../documents.ts";
+import { OutputMissingError, StoreUnavailableError } from "../errors.ts";
+import type { ExecutionContext } from "../execution/context.ts";
+import { isDuplicateKey, isTransient } from "../transient-errors.ts";
+import type { LargeValue } from "./inline-value.ts";
+import { textParts } from "./text-parts.ts";
+
+/** How long a write is sent again while MongoDB does not answer, as in a group commit, in milliseconds. */
+const RETRY_FOR_MS = 30_000;
+const RETRY_EVERY_MS = 250;
+/** Documents in one read: they may be large. */
+const READ_BATCH = 16;
+
+/** What writing needs. */
+export type OutputWriter = Pick<ExecutionContext, "collections" | "clock" | "sleep">;
+
+/** Whose output it is. */
+export interface OutputOwner {
+  tenant: string;
+  planId: OutputDocument["planId"];
+  key: string;
+  epoch: number;
+}
+
+/** Stores an output; durable when it returns. @throws {StoreUnavailableError} */
+export async function writeOutput(
+  { collections: { outputs }, ...time }: OutputWriter,
+  owner: OutputOwner,
+  { text, sizeBytes }: LargeValue,
+): Promise<OutputRef> {
+  const { tenant, planId, key, epoch } = owner;
+  const parts = textParts(text, sizeBytes);
+  const ref = { id: `${planId}/${key}@${epoch}`, sizeBytes, parts: parts.length };
+  const ids = partIds(ref);
+  for (const [index, part] of parts.entries()) {
+    const _id = ids[index] ?? ref.id;
+    await untilReached(time, () => outputs.insertOne({ _id, tenant, planId, epoch, text: part }));
+  }
+  return ref;
+}
+
+/** The outputs referred to, by id of the reference. @throws {OutputMissingError} */
+export async function readOutputs(
+  { outputs }: Pick<Collections, "outputs">,
+  tenant: string,
+  refs: readonly OutputRef[],
+): Promise<Map<string, JsonValue>> {
+  const values = new Map<string, JsonValue>();
+  for (let start = 0; start < refs.length; start += READ_BATCH) {
+    const batch = refs.slice(start, start + READ_BATCH);
+    const found = await outputs
+      .find({ _id: { $in: batch.flatMap(partIds) }, tenant }, { projection: { text: 1 } })
+      .toArray();
+    const texts = new Map(found.map(({ _id, text }) => [_id, text]));
+    for (const ref of batch) values.set(ref.id, parseParts(ref, texts));
+  }
+  return values;
+}
+
+/** Removes what earlier owners of a plan stored and nobody refers to. */
+export async function removeStaleOutputs(
+  { outputs }: Pick<Collections, "outputs">,
+  plan: { tenant: string; planId: OutputDocument["planId"]; epoch: number },
+  kept: readonly OutputRef[],
+): Promise<void> {
+  const { tenant, planId, epoch } = plan;
+  await outputs.deleteMany({
+    tenant,
+    planId,
+    epoch: { $lt: epoch },
+    _id: { $nin: kept.flatMap(partIds) },
+  });
+}
+
+/** The first part has the id of the whole. */
+function partIds({ id, parts }: OutputRef): string[] {
+  return Array.from({ length: parts }, (_, index) => (index === 0 ? id : `${id}#${index}`));
+}
+
+function parseParts(ref: OutputRef, texts: ReadonlyMap<string, string>): JsonValue {
+  const parts = partIds(ref).map((id) => {
+    const text = texts.get(id);
+    if (text === undefined) throw new OutputMissingError({ id });
+    return text;
+  });
+  const value: JsonValue = JSON.parse(parts.join(""));
+  return value;
+}
+
+/** Nobody else writes under these ids: what is there already was written by an earlier try whose answer was lost. */
+async function untilReached(
+  { clock, sleep }: Pick<OutputWriter, "clock" | "sleep">,
+  insert: () => Promise<unknown>,
+): Promise<void> {
+  const giveUpAt = clock.monotonic() + RETRY_FOR_MS;
+  for (;;) {
+    try {
+      await insert();
+      return;
+    } catch (error) {
+      if (isDuplicateKey(error)) return;
+      if (!isTransient(error)) throw error;
+      if (clock.monotonic() > giveUpAt)
+        throw new StoreUnavailableError({ operation: "write an output" }, error);
+      await sleep(RETRY_EVERY_MS);
+    }
+  }
+}

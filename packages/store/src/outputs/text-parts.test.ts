@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { textParts } from "./text-parts.ts";
+
+const partsOf = (text: string): string[] => textParts(text, Buffer.byteLength(text));
+const MIB = 1_048_576;
+
+test("a text of up to 12 MiB is one part", () => {
+  const largest = "x".repeat(12 * MIB);
+  expect(partsOf(largest)).toEqual([largest]);
+  expect(partsOf(`${largest}x`).length).toBeGreaterThan(1);
+});
+
+test.each([
+  ["one byte a character", "x".repeat(13 * MIB)],
+  ["three bytes a character", "€".repeat(5 * MIB)],
+  ["pairs that begin at even places", "🙂".repeat(4 * MIB)],
+  ["pairs that begin at odd places", `a${"🙂".repeat(4 * MIB)}`],
+])("parts of a text with %s fit into a document each, cut no character, and join to the text", (_, text) => {
+  const parts = partsOf(text);
+  expect(parts.join("") === text).toBe(true);
+  for (const part of parts) {
+    expect(Buffer.byteLength(part)).toBeLessThanOrEqual(12 * MIB);
+    expect(/\p{Surrogate}/u.test(part)).toBe(false);
+  }
+});

@@ -1,0 +1,208 @@
+import { type JsonValue, parsePlan } from "@planwright/plan";
+import {
+  createStore,
+  LeaseLostError,
+  OutputMissingError,
+  type PlanClaim,
+  type Store,
+} from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { type Db, MongoClient } from "mongodb";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { STORES } from "./open-stores.ts";
+
+const TENANT = "t1";
+let store: Store;
+let client: MongoClient;
+let db: Db;
+
+beforeEach(async () => {
+  const url = testServers().mongodbUrl;
+  store = await createStore({ url, leaseMs: 400 });
+  client = await MongoClient.connect(url);
+  db = client.db();
+});
+afterEach(async () => {
+  await client.close();
+  await store.close();
+});
+
+type AnyStore = Pick<Store, "claimPlan" | "submitPlan">;
+
+async function claimed(planId: string, owner: string, from: AnyStore = store): Promise<PlanClaim> {
+  for (;;) {
+    const claim = await from.claimPlan(planId, owner);
+    if (claim) return claim;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function planOf(into: AnyStore, ...tools: string[]): Promise<string> {
+  const parsed = parsePlan(tools.map((tool) => ({ id: tool, tool, arguments: {} })));
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  const { plan } = parsed;
+  const input = { tenant: TENANT, query: null, plan, raw: "", diagnostics: [], autoExecute: true };
+  return (await into.submitPlan(input)).plan._id;
+}
+
+const done = (key: string, output: JsonValue) => ({
+  key,
+  stepId: key,
+  status: "COMPLETED" as const,
+  attempts: 1,
+  output,
+});
+
+const storedOutputs = () => db.collection<{ _id: string; epoch: number }>("outputs").find().toArray();
+const nested = (depth: number): JsonValue => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+const KIB = 1_024;
+
+describe("an output read back is the JSON that the tool gave", () => {
+  test.each<[string, JsonValue, "with its step" | "aside"]>([
+    ["null", null, "with its step"],
+    ["32 KiB", "x".repeat(32 * KIB - 2), "with its step"],
+    ["more than 32 KiB", "x".repeat(32 * KIB - 1), "aside"],
+    ["8 MiB", { rows: Array.from({ length: 8 }, () => "y".repeat(KIB * KIB - 20)) }, "aside"],
+    ["50 levels", nested(50), "with its step"],
+    ["64 levels", nested(64), "aside"],
+    ["keys with NUL", { "a\0b": { "\0": 1 } }, "aside"],
+    ["texts with NUL", "a\0b", "with its step"],
+    ["half characters", { "\ud83d": ["\ude00", "x\ud83d"] }, "aside"],
+    ["whole characters", { "🙂": "\u{10ffff}" }, "with its step"],
+    ["keys that are operators", { $where: "1", $set: { $$NOW: "$status" } }, "with its step"],
+    ["what looks like a reference of MongoDB", { $ref: "plans", $id: "p1", $db: "d", more: 1 }, "aside"],
+    ["what looks like a type of BSON", [{ _bsontype: "ObjectId", id: 1 }], "aside"],
+    ["extended JSON", { $oid: "507f1f77bcf86cd799439011", $date: "2026-01-01T00:00:00Z" }, "with its step"],
+    ["__proto__", JSON.parse('{"__proto__":{"x":1},"constructor":{"prototype":2}}'), "with its step"],
+    ["odd keys", { "": 1, "a.b": 2, "1": 3, "0": 4, toJSON: 5, toBSON: 6, length: 7 }, "with its step"],
+    [
+      "numbers",
+      JSON.parse("[-0,5e-324,1.7e308,2147483648,9007199254740994,12345678901234567890,-1]"),
+      "with its step",
+    ],
+  ])("%s", async (_, output, place) => {
+    const planId = await planOf(store, "a", "b");
+    const first = await claimed(planId, "e1");
+    await store.writeRecords(first, [done("a", output)], []);
+
+    const [step] = await store.listSteps(TENANT, [planId]);
+    const ref = step?.outputRef;
+    expect(ref ? "aside" : "with its step").toBe(place);
+    if (ref) expect(ref.sizeBytes).toBe(Buffer.byteLength(JSON.stringify(output)));
+    const read = ref ? (await store.readOutputs(TENANT, [ref])).get(ref.id) : step?.output;
+    expect(JSON.stringify(read) === JSON.stringify(output)).toBe(true);
+
+    await store.releasePlan(first, { status: "QUEUED" });
+    const second = await claimed(planId, "e2");
+    expect(JSON.stringify(second.records[0]?.output) === JSON.stringify(output)).toBe(true);
+  });
+});
+
+test("an output that fits into no document is stored in several", async () => {
+  const planId = await planOf(store, "a");
+  const output = { results: Array.from({ length: 14 }, (_, n) => `${n}${"🙂".repeat(262_144)}`) };
+  await store.writeRecords(await claimed(planId, "e1"), [done("a", output)], []);
+  const [step] = await store.listSteps(TENANT, [planId]);
+  expect(step?.outputRef?.parts).toBe(2);
+  const second = await claimed(planId, "e2");
+  expect(JSON.stringify(second.records[0]?.output) === JSON.stringify(output)).toBe(true);
+});
+
+describe("an owner who lost the plan", () => {
+  const large = (from: string): JsonValue => ({ from, text: "x".repeat(40 * KIB) });
+
+  test("writes beside the output of its successor, never over it", async () => {
+    const planId = await planOf(store, "a");
+    const first = await claimed(planId, "e1");
+    const second = await claimed(planId, "e2");
+    await expect(store.writeRecords(first, [done("a", large("stale"))], [])).rejects.toBeInstanceOf(
+      LeaseLostError,
+    );
+    await store.writeRecords(second, [done("a", large("owner"))], []);
+    await expect(store.writeRecords(first, [done("a", large("stale"))], [])).rejects.toBeInstanceOf(
+      LeaseLostError,
+    );
+    const third = await claimed(planId, "e3");
+    expect(third.records[0]?.output).toMatchObject({ from: "owner" });
+  });
+
+  test("leaves nothing behind once the plan has ended, and what it finished stays", async () => {
+    const planId = await planOf(store, "a", "b");
+    const first = await claimed(planId, "e1");
+    await store.writeRecords(first, [done("a", large("first"))], []);
+    const second = await claimed(planId, "e2");
+    await expect(store.writeRecords(first, [done("b", large("stale"))], [])).rejects.toBeInstanceOf(
+      LeaseLostError,
+    );
+    await store.writeRecords(second, [done("b", large("second"))], []);
+    expect(await storedOutputs()).toHaveLength(3);
+    await store.finishPlan(second, { type: "finish", status: "COMPLETED", outputs: {} });
+    const kept = (await storedOutputs()).map(({ _id }) => _id);
+    expect(kept.toSorted()).toEqual([`${planId}/a@1`, `${planId}/b@2`]);
+  });
+});
+
+test("an output is stored before the step that refers to it, so that a crash between the two repeats the step", async () => {
+  const planId = await planOf(store, "a");
+  const claim = await claimed(planId, "e1");
+  await db.command({
+    collMod: "steps",
+    validator: { outputRef: null },
+  });
+  await expect(store.writeRecords(claim, [done("a", "x".repeat(40 * KIB))], [])).rejects.toThrow("refused");
+  expect(await storedOutputs()).toHaveLength(1);
+  expect((await store.listSteps(TENANT, [planId]))[0]).toMatchObject({ status: "PENDING", outputRef: null });
+});
+
+test.each(STORES)("large outputs outlive their owner in a store over $name", async ({ open }) => {
+  const opened = await open(400);
+  const planId = await planOf(opened.store, "a");
+  const first = await claimed(planId, "e1", opened.store);
+  const output = "x".repeat(40 * KIB);
+  await opened.store.writeRecords(first, [done("a", output)], []);
+  const second = await claimed(planId, "e2", opened.store);
+  expect(second.records[0]?.output === output).toBe(true);
+  await opened.close();
+});
+
+test("outputs of another tenant are not there", async () => {
+  const planId = await planOf(store, "a");
+  await store.writeRecords(await claimed(planId, "e1"), [done("a", "x".repeat(40 * KIB))], []);
+  const ref = (await store.listSteps(TENANT, [planId]))[0]?.outputRef;
+  await expect(store.readOutputs("t2", ref ? [ref] : [])).rejects.toBeInstanceOf(OutputMissingError);
+});
+
+test("of large arguments their size, hash and beginning are kept", async () => {
+  const planId = await planOf(store, "a");
+  const claim = await claimed(planId, "e1");
+  const args = { text: "x".repeat(9 * KIB * KIB) };
+  const call = { key: "a", stepId: "a", attempt: 1, tool: "a", arguments: args, timeoutMs: 1 };
+  await store.writeIntents(claim, [
+    { call: { ...call, effectClass: "U" as const }, attemptId: "try", argsHash: "h" },
+  ]);
+  const [step] = await store.listSteps(TENANT, [planId]);
+  expect(step).toMatchObject({
+    arguments: null,
+    argsHash: "h",
+    argumentsPreview: { sizeBytes: 9 * KIB * KIB + 11, text: `{"text":"${"x".repeat(KIB - 9)}` },
+  });
+});
+
+test("what a failed tool adds to its message is kept up to 32 KiB; the failure itself always", async () => {
+  const planId = await planOf(store, "a");
+  const claim = await claimed(planId, "e1");
+  const error = { code: "TOOL_FAILED", message: "no", retryable: false, data: "x".repeat(8 * KIB * KIB) };
+  const failed = { key: "a", stepId: "a", status: "FAILED" as const, attempts: 1, error };
+  await store.writeRecords(claim, [failed], []);
+  const [step] = await store.listSteps(TENANT, [planId]);
+  expect(step?.error).toEqual({ code: "TOOL_FAILED", message: "no", retryable: false });
+});
+
+test("outputs that a plan cannot hold are read from its steps", async () => {
+  const planId = await planOf(store, "a");
+  const claim = await claimed(planId, "e1");
+  const output = { "a\0b": 1 };
+  await store.writeRecords(claim, [done("a", output)], []);
+  await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: { a: output } });
+  expect(await store.getPlan(TENANT, planId)).toMatchObject({ status: "COMPLETED", outputs: null });
+});
