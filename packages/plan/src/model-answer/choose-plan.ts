@@ -37,7 +37,7 @@ export function choosePlan(
       : ambiguous("a plan, and calls beside it that are not in it");
   }
   if (calls.length > 0) {
-    if (!areTogether(text, calls)) return ambiguous("several calls that stand apart");
+    if (!areTogether(values, calls)) return ambiguous("several calls that stand apart");
     const isRepaired = calls.some(({ found: { isRepaired: repaired } }) => repaired);
     const document = calls.map(({ call }) => call);
     return { type: "plan", plan: { type: "plan", document, ignored: [], isRepaired }, others: 0 };
@@ -121,12 +121,16 @@ function isPartOf({ document }: PlanCandidate, call: JsonObject): boolean {
   return lists.some((list: JsonValue[]) => list.some((item) => isJsonObject(item) && jsonEquals(item, call)));
 }
 
-/** Calls in a row, with nothing but space, commas, fences and tags between them, as models write several calls in one turn. */
-function areTogether(text: string, calls: readonly LoneCall[]): boolean {
-  return calls.every(({ found }, index) => {
-    const before = calls[index - 1]?.found;
-    if (!before) return true;
-    const between = text.slice(before.end, found.start).replace(/[\s,;]+/g, "");
-    return before !== found && between.length <= 100 && /^(?:<[/|\w]{1,40}>|```(?:json)?)*$/.test(between);
-  });
+/** Calls in a row, with nothing but fences and tags between them, as models write several calls in one turn. */
+function areTogether(values: readonly FoundValue[], calls: readonly LoneCall[]): boolean {
+  const holders = new Set(calls.map(({ found }) => found));
+  // A value that holds several calls on their own is no list of them.
+  if (holders.size < calls.length) return false;
+  const first = values.findIndex((value) => holders.has(value));
+  const row = values.slice(first, first + calls.length);
+  return row.every((value, index) => holders.has(value) && (index === 0 || isNothing(value.gap)));
+}
+
+function isNothing(gap: string): boolean {
+  return gap.length < 200 && /^(?:<[/|\w]{1,40}>|```(?:json)?)*$/.test(gap);
 }

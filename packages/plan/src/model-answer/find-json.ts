@@ -11,6 +11,8 @@ export interface FoundValue {
   readonly end: number;
   /** True when the text had to be put right. */
   readonly isRepaired: boolean;
+  /** What stands between it and the JSON before it, without space and commas; what is longer than 200 characters is cut. */
+  readonly gap: string;
   /** True right behind the opening of a code fence. */
   readonly opensFence: boolean;
 }
@@ -36,19 +38,34 @@ const MAX_OTHERS = 100;
  */
 export function findJson(text: string, level = 1): FoundJson {
   const found: FoundJson = { values: [], broken: [], isCut: false, isTooDeep: false };
-  let at = nextBracket(text, 0);
+  const whole = level < MAX_LEVELS ? wholeText(text) : undefined;
+  if (whole !== undefined) {
+    addInner(findJson(whole, level + 1), text, 0, text.length, found);
+    return found;
+  }
+  let at = nextStart(text, 0);
   while (at !== -1 && !found.isCut && !found.isTooDeep) {
-    const end = beginsJson(text, at) ? readAt(text, at, level, found) : at + 1;
-    at = nextBracket(text, end);
+    let end = at + 1;
+    if (text.charAt(at) === '"') end = readQuoted(text, at, level, found) ?? end;
+    else if (beginsJson(text, at)) end = readAt(text, at, level, found);
+    at = nextStart(text, end);
   }
   return found;
 }
 
-const BRACKET = /[{[]/g;
+/** The text that the whole answer is when it is one JSON text. */
+function wholeText(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('"') || endOfEscaped(trimmed, 1) !== trimmed.length - 1) return undefined;
+  return unescapeText(trimmed.slice(1, -1));
+}
 
-function nextBracket(text: string, from: number): number {
-  BRACKET.lastIndex = from;
-  return BRACKET.exec(text)?.index ?? -1;
+/** A bracket, or the quote of a text that begins with one, be it a text of a text. Quotes behind a backslash stand inside a text, so that no stretch is read twice. */
+const START = /[{[]|(?<!\\)"(?=(?:\s|\\n|\\+"){0,20}[{[])/g;
+
+function nextStart(text: string, from: number): number {
+  START.lastIndex = from;
+  return START.exec(text)?.index ?? -1;
 }
 
 /** Reads what begins at `start` into `found`. @returns the position behind it */
@@ -72,22 +89,46 @@ function readAt(text: string, start: number, level: number, found: FoundJson): n
       if (read.ok) {
         const { value, isRepaired } = read;
         const opensFence = isAfterFence(text, start);
-        found.values.push({ value, start, end: scanned.end, isRepaired, opensFence });
+        const gap = gapBefore(text, start, found);
+        found.values.push({ value, start, end: scanned.end, isRepaired, gap, opensFence });
       } else if (scanned.speaksOfSteps) found.broken.push({ at: start, reason: read.reason });
       return scanned.end;
     }
   }
 }
 
-/** The inside of a JSON text goes up to the next quote without a backslash, or to the end. */
+/** A JSON text that holds JSON and nothing else. @returns the position behind it; undefined when it is just a quote */
+function readQuoted(text: string, start: number, level: number, found: FoundJson): number | undefined {
+  const end = endOfEscaped(text, start + 1);
+  const inner =
+    level < MAX_LEVELS ? findJson(unescapeText(text.slice(start + 1, end)), level + 1) : undefined;
+  if (end === text.length || !inner || inner.isCut || inner.values.length === 0) return undefined;
+  addInner(inner, text, start, end + 1, found);
+  return end + 1;
+}
+
+/** The inside of a JSON text without its quotes goes up to the last bracket before the next quote without a backslash. */
 function readEscaped(text: string, start: number, level: number, found: FoundJson): number {
-  const end = endOfEscaped(text, start);
-  const inner = findJson(unescapeText(text.slice(start, end)), level + 1);
-  for (const value of inner.values) found.values.push({ ...value, start, end });
+  const region = text.slice(start, endOfEscaped(text, start));
+  const end = start + Math.max(region.lastIndexOf("}"), region.lastIndexOf("]"), 0) + 1;
+  addInner(findJson(unescapeText(text.slice(start, end)), level + 1), text, start, end, found);
+  return end;
+}
+
+function addInner(inner: FoundJson, text: string, start: number, end: number, found: FoundJson): void {
+  const outerGap = gapBefore(text, start, found);
+  for (const [index, value] of inner.values.entries()) {
+    const gap = index === 0 ? outerGap + value.gap : value.gap;
+    found.values.push({ ...value, start, end, gap });
+  }
   for (const { reason } of inner.broken) found.broken.push({ at: start, reason });
   found.isCut ||= inner.isCut;
   found.isTooDeep ||= inner.isTooDeep;
-  return end;
+}
+
+function gapBefore(text: string, start: number, { values }: FoundJson): string {
+  const gap = text.slice(values.at(-1)?.end ?? 0, start).replace(/[\s,;]+/g, "");
+  return gap.slice(0, 200);
 }
 
 function endOfEscaped(text: string, start: number): number {

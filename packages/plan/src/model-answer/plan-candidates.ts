@@ -75,7 +75,7 @@ function candidatesOfList(list: JsonValue[], level: number): Candidate[] {
     return isCatalogue(list) ? [OTHER] : [{ type: "plan", document: list, ignored: [], isRepaired: false }];
   }
   const [only, ...others] = list;
-  if (only === undefined || others.length > 0 || !isJsonObject(only)) {
+  if (only === undefined || others.length > 0 || typeof only !== "object") {
     // A list in which some entries are calls was meant as a plan: what is wrong with the others is for the reader to say.
     return list.some(isCall)
       ? [{ type: "plan", document: list, ignored: [], isRepaired: false }]
@@ -123,19 +123,21 @@ function isCatalogue(list: readonly JsonValue[]): boolean {
   return list.length > 0 && list.every(isOffer);
 }
 
-/** The plans inside a wrapper, with the fields of a plan that stand beside them. */
+/** The plans inside a wrapper, with the fields of a plan that stand beside them; without any, the reason that a wrapper gives. */
 function inWrapper(object: JsonObject, level: number): Candidate[] | undefined {
   const names = Object.keys(object);
-  const isAlone = names.length === 1;
   const inside = new Map<string, Candidate[]>();
+  let reason: Candidate | undefined;
   for (const name of names) {
     const value = object[name] ?? null;
-    if (!isAlone && !WRAPPERS.has(name) && !isJsonObject(value) && !Array.isArray(value)) continue;
-    const plans = candidatesOf(value, level + 1).filter(({ type }) => type === "plan" || type === "call");
-    if (plans.length > 0 && (isAlone || WRAPPERS.has(name) || plans.some(({ type }) => type === "plan")))
-      inside.set(name, plans);
+    const isWrapper = names.length === 1 || WRAPPERS.has(name);
+    if (!isWrapper && (typeof value !== "object" || value === null)) continue;
+    const candidates = candidatesOf(value, level + 1);
+    const found = candidates.filter(({ type }) => type === "plan" || (isWrapper && type === "call"));
+    if (found.length > 0) inside.set(name, found);
+    else if (isWrapper) reason ??= candidates.find(({ type }) => type === "declined");
   }
-  if (inside.size === 0) return undefined;
+  if (inside.size === 0) return reason && [reason];
   const beside = names.filter((name) => !inside.has(name));
   return [...inside.values()].flat().map((candidate) => withSiblings(candidate, object, beside));
 }

@@ -24,8 +24,9 @@ export function readJson(text: string, start: number, scanned: ClosedJson): Read
     return refused(`one object has two fields ${scanned.doubleName.slice(0, 80)}`);
   const plain = parse(text.slice(start, scanned.end));
   if (plain !== undefined) return owned(plain, false);
-  if (scanned.slips > MAX_SLIPS) return refused(`it has more than ${MAX_SLIPS} mistakes`);
-  const repaired = repair(withoutComments(text, start, scanned));
+  if (scanned.slips > MAX_SLIPS)
+    return refused(`more than ${MAX_SLIPS} of its commas are missing or too many`);
+  const repaired = repair(edited(text, start, scanned));
   if (repaired === undefined || !saysTheSame(repaired, scanned)) return refused("it cannot be put right");
   const value = parse(repaired);
   return value === undefined ? refused("it cannot be put right") : owned(value, true);
@@ -51,13 +52,13 @@ function parse(text: string): JsonValue | undefined {
   }
 }
 
-/** The library knows no comments that begin with #. */
-function withoutComments(text: string, start: number, { end, comments }: ClosedJson): string {
+/** The library knows no comments that begin with #, and makes double quotes of apostrophes that should have been escaped. */
+function edited(text: string, start: number, { end, edits }: ClosedJson): string {
   let plain = "";
   let from = start;
-  for (const [begin, close] of comments) {
-    plain += `${text.slice(from, begin)} `;
-    from = close;
+  for (const edit of edits) {
+    plain += text.slice(from, edit.start) + edit.text;
+    from = edit.end;
   }
   return plain + text.slice(from, end);
 }

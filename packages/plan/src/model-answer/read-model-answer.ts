@@ -9,6 +9,7 @@ import { readPlan } from "../read-plan.ts";
 import { toolOfStep } from "../step.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { cut, Findings } from "../validation/findings.ts";
+import { nearestName } from "../validation/nearest-name.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkValues } from "./check-values.ts";
 import { choosePlan } from "./choose-plan.ts";
@@ -59,7 +60,7 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
       `The provider held the answer back (${cut(String(options.finishReason))})`,
     );
   const said = withoutThinking(text);
-  if (!said.isComplete) return refuse("ANSWER_TRUNCATED", `${CUT} in the middle of a thought`);
+  if (!said.isComplete) return refuse("ANSWER_TRUNCATED", `${CUT}: nothing follows its thoughts`);
   const found = findJson(said.text);
   if (found.isTooDeep) return refuse("LIMIT_DEPTH", "The JSON in the answer is nested too deep");
   if (found.isCut) return refuse("ANSWER_TRUNCATED", `${CUT}: its brackets are still open at its end`);
@@ -88,12 +89,13 @@ interface Reading {
   readonly limits: Limits;
 }
 
-/** The canonical text of what is a plan and calls at least one tool that exists; undefined for templates and the like. */
+/** The canonical text of what is meant as a plan for the tools, whatever is wrong with it; undefined for templates and the like. */
 function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): string | undefined {
   const { document } = tidyPlan(candidate, { tools, policy, limits, findings: new Findings() });
-  const { plan, diagnostics } = readPlan(document, { policy, limits });
-  if (!plan || diagnostics.some(isError)) return undefined;
-  return plan.steps.some((step) => findTool(tools, toolOfStep(step))) ? printPlan(plan) : undefined;
+  const { plan } = readPlan(document, { policy, limits });
+  const names = tools.map(({ name }) => name);
+  const isNear = (tool: string) => (findTool(tools, tool) ?? nearestName(tool, names)) !== undefined;
+  return plan?.steps.some((step) => isNear(toolOfStep(step))) ? printPlan(plan) : undefined;
 }
 
 function readChosen(

@@ -4,8 +4,8 @@ export interface QuotedText {
   readonly value: string;
   /** Position behind the closing quote. */
   readonly end: number;
-  /** Quotes inside that should have been escaped. */
-  readonly strayQuotes: number;
+  /** True when its quotes are not those of JSON, or one inside it should have been escaped. */
+  readonly isForeign: boolean;
 }
 
 /** Which quotes may close a text, by the one that opened it. */
@@ -31,7 +31,7 @@ export function isQuote(char: string): boolean {
 export function readString(text: string, start: number): QuotedText | undefined {
   const closers = CLOSERS.get(text.charAt(start)) ?? '"';
   let hasEscape = false;
-  let strayQuotes = 0;
+  let isForeign = text.charAt(start) !== '"';
   for (let at = start + 1; at < text.length; at++) {
     const char = text.charAt(at);
     if (char === "\\") {
@@ -40,9 +40,9 @@ export function readString(text: string, start: number): QuotedText | undefined 
     } else if (closers.includes(char)) {
       if (mayFollowText(text, at + 1)) {
         const raw = text.slice(start + 1, at);
-        return { value: hasEscape ? unescapeText(raw) : raw, end: at + 1, strayQuotes };
+        return { value: hasEscape ? unescapeText(raw) : raw, end: at + 1, isForeign };
       }
-      strayQuotes++;
+      isForeign = true;
     }
   }
   return undefined;

@@ -16,6 +16,13 @@ export type ScannedJson =
       readonly speaksOfSteps: boolean;
     };
 
+/** Puts `text` where `start` to `end` was. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
 /** Brackets that are closed. */
 export interface ClosedJson {
   readonly type: "closed";
@@ -23,9 +30,9 @@ export interface ClosedJson {
   readonly end: number;
   /** Brackets, names and values in order, without commas, comments and kinds of quotes: what the JSON says. */
   readonly tokens: readonly string[];
-  /** Places of comments. */
-  readonly comments: readonly (readonly [start: number, end: number])[];
-  /** Commas that are missing or too many, and quotes that should have been escaped. */
+  /** What to put right in the text, in order: comments go, texts in foreign quotes become texts of JSON. */
+  readonly edits: readonly Edit[];
+  /** Commas that are missing or too many. */
   readonly slips: number;
   /** A name that one object holds twice. */
   readonly doubleName: string | undefined;
@@ -73,9 +80,10 @@ class Scanner {
   readonly #text: string;
   readonly #levels: Level[] = [];
   readonly #tokens: string[] = [];
-  readonly #comments: [number, number][] = [];
+  readonly #edits: Edit[] = [];
   #at: number;
   #slips = 0;
+  #hasQuotes = false;
   #doubleName: string | undefined;
   #speaksOfSteps = false;
 
@@ -97,7 +105,7 @@ class Scanner {
       type: "closed",
       end: this.#at,
       tokens: this.#tokens,
-      comments: this.#comments,
+      edits: this.#edits,
       slips: this.#slips,
       doubleName: this.#doubleName,
       speaksOfSteps: this.#speaksOfSteps,
@@ -107,7 +115,7 @@ class Scanner {
   /** Takes one token. */
   #next(level: Level): ScannedJson | undefined {
     const char = this.#text.charAt(this.#at);
-    if (char === "\\" && !this.#tokens.some((token) => token.startsWith('"'))) return { type: "escaped" };
+    if (char === "\\" && !this.#hasQuotes) return { type: "escaped" };
     if (char === (level.isObject ? "}" : "]") && level.expects !== "colon") return this.#close(level);
     switch (level.expects) {
       case "colon":
@@ -181,7 +189,9 @@ class Scanner {
   #textOrWord(): { value: string; end: number; isQuoted: boolean } | undefined {
     if (isQuote(this.#text.charAt(this.#at))) {
       const quoted = readString(this.#text, this.#at);
-      if (quoted) this.#slips += quoted.strayQuotes;
+      this.#hasQuotes = true;
+      if (quoted?.isForeign)
+        this.#edits.push({ start: this.#at, end: quoted.end, text: JSON.stringify(quoted.value) });
       return quoted && { value: quoted.value, end: quoted.end, isQuoted: true };
     }
     WORD.lastIndex = this.#at;
@@ -203,7 +213,7 @@ class Scanner {
       if (!isBlock && !isLine) return;
       const close = this.#text.indexOf(isBlock ? "*/" : "\n", this.#at + 2);
       const end = close === -1 ? this.#text.length : close + (isBlock ? 2 : 0);
-      this.#comments.push([this.#at, end]);
+      this.#edits.push({ start: this.#at, end, text: " " });
       this.#at = end;
     }
   }

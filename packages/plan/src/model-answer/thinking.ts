@@ -9,7 +9,7 @@ const FINAL_CHANNEL = "<|channel|>final<|message|>";
 /** What a model says aloud, without what it thought. */
 export interface Said {
   readonly text: string;
-  /** False when the answer ends in the middle of a thought. */
+  /** False when the answer ends in the middle of a thought, or behind it. */
   readonly isComplete: boolean;
 }
 
@@ -28,7 +28,8 @@ export function withoutThinking(answer: string): Said {
     from = end + closing.length;
     OPENING.lastIndex = from;
   }
-  return { text: behindLoneEnd(said + answer.slice(from)), isComplete: true };
+  const text = behindLoneEnd(said + answer.slice(from));
+  return { text, isComplete: text.trim() !== "" || answer.trim() === "" };
 }
 
 function closingOf([, name, mistral]: RegExpExecArray): string {

@@ -1,0 +1,133 @@
+import { type JsonObject, readModelAnswer } from "@planwright/plan";
+import { describe, expect, test } from "vitest";
+import {
+  AROUND_DEFECTS,
+  END_DEFECTS,
+  FINISH_DEFECTS,
+  FORM_DEFECTS,
+  STYLE_DEFECTS,
+  TEXT_DEFECTS,
+  WRAPPER_DEFECTS,
+} from "./answers/answer-defects.ts";
+import { BASE_PLANS, type BasePlan, TOOLS } from "./answers/base-plans.ts";
+import { printJson } from "./answers/json-style.ts";
+import { type Defect, type Draft, STEP_DEFECTS } from "./answers/plan-defects.ts";
+
+/** In the order in which they happen; the later one hides the code of the earlier one. */
+const STAGES = ["steps", "form", "wrapper", "style", "text", "end", "around", "finish"] as const;
+const DEFECTS: readonly Defect[] = [
+  ...STEP_DEFECTS,
+  ...FORM_DEFECTS,
+  ...WRAPPER_DEFECTS,
+  ...STYLE_DEFECTS,
+  ...TEXT_DEFECTS,
+  ...END_DEFECTS,
+  ...AROUND_DEFECTS,
+  ...FINISH_DEFECTS,
+];
+
+/** The answer that a plan becomes; undefined when a defect has nothing to change in it. */
+function makeAnswer(base: BasePlan, defects: readonly Defect[]): Draft | undefined {
+  const steps: JsonObject[] = structuredClone([...base.written]);
+  const draft: Draft = { base, steps, document: null, style: {}, json: "", before: "", after: "" };
+  for (const stage of STAGES) {
+    if (stage === "form") draft.document = { steps: draft.steps };
+    if (stage === "text") {
+      draft.json = printJson(draft.document, draft.style);
+      if (!isJson(draft.json)) draft.isRepaired = true;
+    }
+    for (const defect of defects)
+      if (defect.stage === stage && defect.apply(draft) === false) return undefined;
+  }
+  draft.text ??= draft.before + draft.json + draft.after;
+  return draft;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const rank = ({ stage, code }: Defect) =>
+  code === "ANSWER_AMBIGUOUS" ? STAGES.indexOf("text") : STAGES.indexOf(stage);
+
+/** The codes that must be found: of the defects that hide all others, or of all of them inside steps. */
+function expectedCodes(defects: readonly Defect[]): string[] {
+  const refusing = defects.filter(({ code }) => code !== undefined);
+  const last = Math.max(...refusing.map(rank));
+  return refusing.filter((defect) => rank(defect) === last).map(({ code }) => code ?? "");
+}
+
+function check(
+  base: BasePlan,
+  defects: readonly Defect[],
+  { text = "", finishReason, isRepaired = false }: Draft,
+): void {
+  const read = readModelAnswer(text, { tools: TOOLS, query: base.query, finishReason });
+  const about = `${base.name}: ${defects.map(({ name }) => name).join(" and ")}\n${text}\n${JSON.stringify(read.diagnostics)}`;
+  const codes = expectedCodes(defects);
+  const errors = read.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
+  if (codes.length > 0) {
+    expect(read.ok, about).toBe(false);
+    expect(errors, about).toEqual(expect.arrayContaining(codes));
+    return;
+  }
+  expect(errors, about).toEqual([]);
+  if (!read.ok) return;
+  const isReordered = defects.some(({ reorders }) => reorders);
+  const inOrder = <Item extends { id: string }>(steps: readonly Item[]) =>
+    isReordered ? steps.toSorted((one, other) => (one.id < other.id ? -1 : 1)) : steps;
+  expect(inOrder(read.plan.steps), about).toEqual(inOrder(base.steps));
+  expect(read.repaired, about).toBe(isRepaired);
+  const warnings = defects.flatMap(({ warning }) => warning ?? []);
+  expect([...new Set(read.diagnostics.map(({ code }) => code))].toSorted(), about).toEqual(
+    [...new Set(warnings)].toSorted(),
+  );
+}
+
+/** Pairs that make sense together. */
+function mayMeet(one: Defect, other: Defect): boolean {
+  if (one.kind === other.kind) return false;
+  const isNoPlan = (defect: Defect) => defect.stage === "form" && defect.code !== undefined;
+  return !((one.needsPlan && isNoPlan(other)) || (other.needsPlan && isNoPlan(one)));
+}
+
+function run(defects: readonly Defect[]): number {
+  let count = 0;
+  for (const base of BASE_PLANS) {
+    const draft = makeAnswer(base, defects);
+    if (!draft) continue;
+    count++;
+    check(base, defects, draft);
+  }
+  return count;
+}
+
+let total = 0;
+
+test("a plan that is written as it should be is read as it stands", () => {
+  total += run([]);
+});
+
+describe.each(DEFECTS)("$name", (defect) => {
+  test(`alone ${defect.code ? "is refused" : "becomes the plan"}`, () => {
+    const count = run([defect]);
+    expect(count).toBeGreaterThan(0);
+    total += count;
+  });
+
+  test.each(DEFECTS.slice(DEFECTS.indexOf(defect) + 1).filter((other) => mayMeet(defect, other)))(
+    "with $name, the plan or a refusal for the right reason",
+    (other) => {
+      total += run([defect, other]);
+    },
+  );
+});
+
+test("at least 500 answers were read", () => {
+  expect(total).toBeGreaterThanOrEqual(500);
+});
