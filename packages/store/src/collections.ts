@@ -1,5 +1,6 @@
 import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
 import type {
+  IdempotencyKeyDocument,
   ModelCallDocument,
   OutputDocument,
   PlanDocument,
@@ -17,6 +18,7 @@ export interface Collections {
   outputs: Collection<OutputDocument>;
   modelCalls: Collection<ModelCallDocument>;
   tools: Collection<ToolDocument>;
+  idempotencyKeys: Collection<IdempotencyKeyDocument>;
 }
 
 /** The typed collections of a database; makes nothing. */
@@ -29,8 +31,12 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     outputs: db.collection("outputs"),
     modelCalls: db.collection("modelCalls"),
     tools: db.collection("tools"),
+    idempotencyKeys: db.collection("idempotencyKeys"),
   };
 }
+
+/** How long a client may name a submission again by its key. */
+const KEY_LIFE_SECONDS = 86_400;
 
 /** Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents alone. */
 const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[] } = {
@@ -49,6 +55,7 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
   outputs: [{ key: { tenant: 1, planId: 1 } }],
   modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1 } }],
   tools: [{ key: { server: 1 } }],
+  idempotencyKeys: [{ key: { createdAt: 1 }, expireAfterSeconds: KEY_LIFE_SECONDS }],
 };
 
 /** Makes the indexes that are not there yet. Safe to run in many processes at once. */
@@ -60,5 +67,6 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.outputs.createIndexes(INDEXES.outputs),
     collections.modelCalls.createIndexes(INDEXES.modelCalls),
     collections.tools.createIndexes(INDEXES.tools),
+    collections.idempotencyKeys.createIndexes(INDEXES.idempotencyKeys),
   ]);
 }

@@ -267,5 +267,14 @@ export interface ToolDocument {
   updatedAt: Date;
 }
 
+/** What a client's own name for a submission stands for. `_id` is `{tenant}/{SHA-256 of the key}`; it disappears after 24 h. */
+export interface IdempotencyKeyDocument {
+  _id: string;
+  /** SHA-256 of what was submitted under the key. */
+  payloadHash: string;
+  requestId: RequestId;
+  createdAt: Date;
+}
+
 /** How a plan ended, as the engine said it. */
 export type FinishCommand = Extract<Command, { type: "finish" }>;

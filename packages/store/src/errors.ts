@@ -48,11 +48,29 @@ export class StandaloneServerError extends CodedError<{ host: string }> {
   }
 }
 
+/** Group commit writes to several collections in one command, which MongoDB can do from 8.0 on. */
+export class ServerTooOldError extends CodedError<{ host: string }> {
+  readonly code = "STORE_TOO_OLD";
+  readonly retryable = false;
+  constructor(facts: { host: string }) {
+    super(`The MongoDB server at ${facts.host} is older than 8.0; upgrade it`, facts);
+  }
+}
+
 /** A page cursor that this API never gave out. */
 export class CursorInvalidError extends CodedError<{ cursor: string }> {
   readonly code = "CURSOR_INVALID";
   readonly retryable = false;
   constructor(facts: { cursor: string }) {
     super("The cursor is not one that was given out; leave it away to start at the newest", facts);
+  }
+}
+
+/** The key of a submission stands for another one. Nothing was accepted. */
+export class IdempotencyKeyReusedError extends CodedError<{ requestId: string }> {
+  readonly code = "IDEMPOTENCY_KEY_REUSED";
+  readonly retryable = false;
+  constructor(facts: { requestId: string }) {
+    super(`The idempotency key was used for something else, which became ${facts.requestId}`, facts);
   }
 }

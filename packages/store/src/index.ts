@@ -20,8 +20,10 @@ export type {
 } from "./documents.ts";
 export {
   CursorInvalidError,
+  IdempotencyKeyReusedError,
   LeaseLostError,
   OutputMissingError,
+  ServerTooOldError,
   StandaloneServerError,
   StoreUnavailableError,
   WriteNotPossibleError,
@@ -31,6 +33,7 @@ export type {
   AttemptEnd,
   ClientStore,
   ExecutionStore,
+  Idempotency,
   Intent,
   Page,
   PlanClaim,

@@ -28,13 +28,29 @@ export interface Page<T> {
   cursor: string | null;
 }
 
+/** A client's own name for a submission, so that sending it again does nothing twice. Good for 24 h, for one tenant. */
+export interface Idempotency {
+  key: string;
+  /** SHA-256 of what is submitted: the key stands for nothing else. */
+  payloadHash: string;
+}
+
 /** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
 export interface ClientStore {
-  /** Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. */
-  createRequest(input: { tenant: string; query: string; autoExecute: boolean }): Promise<RequestDocument>;
+  /**
+   * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key that stands for
+   * the same sentence gives the request that it made. @throws {IdempotencyKeyReusedError}
+   */
+  createRequest(input: {
+    tenant: string;
+    query: string;
+    autoExecute: boolean;
+    idempotency?: Idempotency | undefined;
+  }): Promise<RequestDocument>;
   /**
    * Accepts a submitted plan, valid or not: a request READY (or EXECUTING with `autoExecute`), or FAILED with a plan INVALID.
-   * `plan` is null when the submission could not be read as a plan.
+   * `plan` is null when the submission could not be read as a plan. A key that stands for the same plan gives the request
+   * that it made, with its first version. @throws {IdempotencyKeyReusedError}
    */
   submitPlan(input: {
     tenant: string;
@@ -43,6 +59,7 @@ export interface ClientStore {
     raw: string;
     diagnostics: Diagnostic[];
     autoExecute: boolean;
+    idempotency?: Idempotency | undefined;
   }): Promise<{ request: RequestDocument; plan: PlanDocument }>;
   /** READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null when unknown. */
   queuePlan(tenant: string, planId: PlanId, requestId: RequestId): Promise<PlanDocument | null>;

@@ -1,7 +1,10 @@
-import { createPlanId, createRequestId } from "@planwright/plan";
+import { createPlanId, createRequestId, type RequestId } from "@planwright/plan";
+import type { ClientSession } from "mongodb";
 import type { RequestDocument } from "../documents.ts";
+import { StoreUnavailableError } from "../errors.ts";
 import { newPlan, newRequest, newSteps } from "../new-documents.ts";
 import type { ClientStore } from "../store.ts";
+import { acceptOnce } from "./accept-once.ts";
 import type { ClientContext } from "./context.ts";
 
 /** The part of the store that takes on new work. */
@@ -18,14 +21,25 @@ export function createAcceptance(context: ClientContext): Pick<ClientStore, "cre
     };
   };
 
+  async function earlierRequest(tenant: string, requestId: RequestId): Promise<RequestDocument> {
+    const request = await requests.findOne({ _id: requestId, tenant });
+    if (!request) throw new StoreUnavailableError({ operation: "read what a key stands for" });
+    return request;
+  }
+
   return {
-    async createRequest({ tenant, query, autoExecute }) {
+    async createRequest({ tenant, query, autoExecute, idempotency }) {
       const request = newRequest({ ...newIds(), tenant, source: "query", query, autoExecute });
-      await requests.insertOne(request);
-      return request;
+      if (!idempotency) {
+        await requests.insertOne(request);
+        return request;
+      }
+      const insert = async (session: ClientSession) => void (await requests.insertOne(request, { session }));
+      const requestId = await acceptOnce(context, { tenant, idempotency, requestId: request._id, insert });
+      return requestId === request._id ? request : earlierRequest(tenant, requestId);
     },
 
-    async submitPlan({ tenant, query, plan, raw, diagnostics, autoExecute }) {
+    async submitPlan({ tenant, query, plan, raw, diagnostics, autoExecute, idempotency }) {
       const ids = newIds();
       const accepted = newRequest({ ...ids, tenant, source: "plan", query, autoExecute });
       const isValid = plan !== null && diagnostics.every((diagnostic) => diagnostic.severity !== "error");
@@ -45,12 +59,24 @@ export function createAcceptance(context: ClientContext): Pick<ClientStore, "cre
         status: isValid ? (autoExecute ? "QUEUED" : "READY") : "INVALID",
         now: ids.now,
       });
-      await transact(async (session) => {
+      const insert = async (session: ClientSession): Promise<void> => {
         await requests.insertOne(request, { session });
         await plans.insertOne(document, { session });
         if (isValid) await steps.insertMany(newSteps(document, plan), { session });
-      });
-      return { request, plan: document };
+      };
+      if (!idempotency) {
+        await transact(insert);
+        return { request, plan: document };
+      }
+      const requestId = await acceptOnce(context, { tenant, idempotency, requestId: request._id, insert });
+      if (requestId === request._id) return { request, plan: document };
+      const [earlier, first] = await Promise.all([
+        earlierRequest(tenant, requestId),
+        plans.findOne({ tenant, requestId, version: 1 }),
+      ]);
+      // Never: both were written in one transaction. Majority reads may lag behind it for a moment on a failover.
+      if (!first) throw new StoreUnavailableError({ operation: "read what a key stands for" });
+      return { request: earlier, plan: first };
     },
   };
 }
