@@ -56,19 +56,24 @@ type Query {
 type Mutation {
   """
   Accepts a sentence and returns at once; planning goes on behind it. Read the result with request(requestId).
-  Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters.
+  Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters, IDEMPOTENCY_KEY_REUSED.
   """
   createPlan(
     "What is to be done, in plain words, 1 to 10,000 characters."
     query: String!
     "Start executing as soon as a valid plan is stored."
     execute: Boolean! = true
+    """
+    The client's own name for this submission, 1 to 256 characters: sent again within 24 h, it gives the same request and
+    plans nothing twice. With other arguments it is refused.
+    """
+    idempotencyKey: String
   ): Request!
 
   """
   Accepts a ready plan as JSON and returns at once; no model is asked.
   Errors: PLAN_INVALID with every finding in extensions.diagnostics; the plan is then stored under
-  extensions.requestId and extensions.planId, and nothing is queued.
+  extensions.requestId and extensions.planId, and nothing is queued. IDEMPOTENCY_KEY_REUSED.
   """
   submitPlan(
     "The plan, in any accepted dialect, at most 1 MiB. Pass it as a variable: a document holds 2,000 tokens at most."
@@ -77,6 +82,11 @@ type Mutation {
     execute: Boolean! = true
     "The sentence that the plan was made for; kept for people."
     query: String
+    """
+    The client's own name for this submission, 1 to 256 characters: sent again within 24 h, it gives the same request and
+    nothing is executed twice. With other arguments it is refused.
+    """
+    idempotencyKey: String
   ): Request!
 
   """
@@ -322,8 +332,10 @@ type Step {
   dependsOn: [ID!]!
   "As planned, with references such as <<createAuthor._id>>."
   arguments: JSON!
-  "As sent to the tool in the latest attempt; null before the first."
+  "As sent to the tool in the latest attempt; null before the first, and for those over 32 KiB."
   resolvedArguments: JSON
+  "What is kept of arguments over 32 KiB."
+  resolvedArgumentsPreview: ArgumentsPreview
   "What the step keeps of the tool's result; null until COMPLETED."
   output: JSON
   "Why it failed, was skipped, or is in doubt."
@@ -340,6 +352,18 @@ type Step {
   finishedAt: DateTime
   "From the start of the first attempt to the end of the last, in milliseconds."
   durationMs: Float
+}
+
+"""
+What is kept of arguments that are too large to be kept.
+"""
+type ArgumentsPreview {
+  "Size as JSON in UTF-8."
+  sizeBytes: Int!
+  "SHA-256 of the JSON, in hexadecimal: the same for each attempt."
+  hash: String!
+  "The first KiB of the JSON."
+  text: String!
 }
 
 """
