@@ -7,19 +7,18 @@
  *    are shared, so they are replaced and never changed, as everywhere in this store.
  */
 import type { Document } from "mongodb";
+import type { PlanDocument, RequestDocument, StepDocument } from "../documents.ts";
 import { compare, evaluate, valueAt } from "./evaluate.ts";
 import { matches } from "./matches.ts";
 
 /** A document of any collection. */
 export type StoredDocument = Document & { _id: string };
 
-/** One document that was written. */
-export interface DocumentChange {
-  collection: string;
-  /** Null for an insert. */
-  before: StoredDocument | null;
-  after: StoredDocument;
-}
+/** One document that was written; `before` is null for an insert. */
+export type DocumentChange =
+  | { collection: "requests"; before: RequestDocument | null; after: RequestDocument }
+  | { collection: "plans"; before: PlanDocument | null; after: PlanDocument }
+  | { collection: "steps"; before: StepDocument | null; after: StepDocument };
 
 /** What an update does to a document that matched. */
 export interface DocumentUpdate {
@@ -89,7 +88,8 @@ export function createMemoryDatabase(now: () => number = () => Date.now()): Memo
 
   function put(collection: string, before: StoredDocument | null, after: StoredDocument): void {
     documentsOf(collection).set(after._id, after);
-    for (const listener of listeners) listener({ collection, before, after });
+    // The store writes whole documents of these types, and fields of them.
+    for (const listener of listeners) listener({ collection, before, after } as DocumentChange);
   }
 
   return {

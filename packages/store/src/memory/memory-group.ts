@@ -36,8 +36,7 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   const tails = new Map<string, Promise<unknown>>();
   let sequence = 0;
 
-  function enqueue(given: GroupedWrite): Promise<boolean> {
-    const write = rewrite ? rewrite(given) : given;
+  function enqueue(write: GroupedWrite): Promise<boolean> {
     const key = `${write.collection}/${write.id}`;
     const tail = tails.get(key);
     sequence += 1;
@@ -54,12 +53,13 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
 
   async function send(given: GroupedWrite, writeId: string): Promise<boolean> {
     // As it is now: whoever gave it may change the document before the database sees it.
-    const write = "insert" in given && given.insert ? { ...given, insert: { ...given.insert } } : given;
+    const meant = "insert" in given && given.insert ? { ...given, insert: { ...given.insert } } : given;
+    const write = rewrite ? rewrite(meant) : meant;
     const giveUpAt = monotonic() + retryForMs;
     const name = `${write.collection}.write`;
     for (let isRepeat = false; ; isRepeat = true) {
       try {
-        const isMatched = await reach({ name, apply: () => apply(write, writeId) });
+        const isMatched = await reach({ name, write: meant, apply: () => apply(write, writeId) });
         if (isMatched || !isRepeat) return isMatched;
         return await reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
       } catch (error) {

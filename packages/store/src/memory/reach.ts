@@ -1,7 +1,11 @@
+import type { GroupedWrite } from "./memory-group.ts";
+
 /** One operation on the database: as a whole, at one instant. */
 export interface ReachOperation<T> {
   /** What it is, such as "steps.updateMany": for logs. */
   name: string;
+  /** What the store meant to write, for a grouped write. */
+  write?: GroupedWrite | undefined;
   apply: () => T | Promise<T>;
 }
 
