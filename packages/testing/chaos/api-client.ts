@@ -33,7 +33,7 @@ export interface Accepted {
 
 /** A client of the API that does not give up. */
 export interface ApiClient {
-  /** Hands a plan in, again and again until ids are returned. @throws {ApiError} when it was refused */
+  /** Hands a plan in, under a key of its own, again and again until ids are returned. @throws {ApiError} when it was refused */
   submit(plan: ChaosPlan): Promise<Accepted>;
   /**
    * One look at a request; undefined when the API is not to be reached just now.
@@ -52,23 +52,21 @@ const PASSING = new Set(["UNAVAILABLE", "OVERLOADED", "TIMEOUT"]);
 const ODD = new Set(["INTERNAL", "INTERNAL_SERVER_ERROR", "UNKNOWN"]);
 const TRY_AGAIN_MS = 250;
 const ANSWER_WITHIN_MS = 10_000;
-const SUBMIT =
-  "mutation($plan: JSON!, KEY_TYPE) { accepted: submitPlan(plan: $plan, execute: true, KEY) { requestId planId } }";
-const CREATE =
-  "mutation($query: String!, KEY_TYPE) { accepted: createPlan(query: $query, execute: true, KEY) { requestId planId } }";
+const SUBMIT = `mutation($plan: JSON!, $key: String!) {
+  accepted: submitPlan(plan: $plan, execute: true, idempotencyKey: $key) { requestId planId }
+}`;
+const CREATE = `mutation($query: String!, $key: String!) {
+  accepted: createPlan(query: $query, execute: true, idempotencyKey: $key) { requestId planId }
+}`;
 const READ = `query($id: ID!) { request(requestId: $id) {
   status planId error { code }
   plan { status waitReason error { code } steps { key status output } }
 } }`;
 
-/** @param takesKeys - whether createPlan and submitPlan have the argument `idempotencyKey` */
-export function createApiClient(url: string, { takesKeys }: { takesKeys: boolean }): ApiClient {
+/** A client of the API at this address. */
+export function createApiClient(url: string): ApiClient {
   const oddErrors = new Map<string, number>();
   let resubmissions = 0;
-  const withKey = (query: string): string =>
-    query
-      .replace(", KEY_TYPE", takesKeys ? ", $key: String" : "")
-      .replace(", KEY)", takesKeys ? ", idempotencyKey: $key)" : ")");
 
   /** An answer; undefined when there was none, or one that asks to try again. */
   async function attempt(
@@ -93,11 +91,11 @@ export function createApiClient(url: string, { takesKeys }: { takesKeys: boolean
     oddErrors,
     resubmissions: () => resubmissions,
     async submit(plan) {
-      const key: JsonObject = takesKeys ? { key: `chaos-${plan.index}` } : {};
+      const key = `chaos-${plan.index}`;
       const [query, variables] =
         plan.via === "plan"
-          ? [withKey(SUBMIT), { plan: plan.document, ...key }]
-          : [withKey(CREATE), { query: sentenceOf(plan.index), ...key }];
+          ? [SUBMIT, { plan: plan.document, key }]
+          : [CREATE, { query: sentenceOf(plan.index), key }];
       for (;;) {
         const answer = await attempt(query, variables);
         if ("data" in answer) {
@@ -131,21 +129,4 @@ export async function ask(url: string, query: string, variables: JsonObject = {}
   if (error === undefined) return data;
   const { code = "UNKNOWN", retryAfterMs } = error.extensions ?? {};
   throw new ApiError(error.message, { code, retryAfterMs });
-}
-
-/** Whether the mutations take `idempotencyKey` yet. */
-export async function takesIdempotencyKeys(url: string): Promise<boolean> {
-  const schema = z.object({
-    __type: z.object({
-      fields: z.array(z.object({ name: z.string(), args: z.array(z.object({ name: z.string() })) })),
-    }),
-  });
-  const { __type } = schema.parse(
-    await ask(url, '{ __type(name: "Mutation") { fields { name args { name } } } }'),
-  );
-  const takesKey = (name: string): boolean =>
-    __type.fields.some(
-      (field) => field.name === name && field.args.some((arg) => arg.name === "idempotencyKey"),
-    );
-  return takesKey("submitPlan") && takesKey("createPlan");
 }

@@ -19,7 +19,7 @@ export interface EffectFindings {
 
 /** Compares effects and records. Pure. */
 export function checkEffects(evidence: Evidence): EffectFindings {
-  const { plans, steps, ledger, hadKeys } = evidence;
+  const { plans, steps, ledger } = evidence;
   const violations: Violation[] = [];
   const report = (kind: ViolationKind, id: string, expected: string, found: string): void => {
     violations.push({ kind, id, expected, found });
@@ -75,8 +75,8 @@ export function checkEffects(evidence: Evidence): EffectFindings {
     for (const entry of effects)
       for (const wrong of wrongInputs(entry, id, units)) report("regressions", ...wrong);
   }
-  // With keys, what a client handed in twice is one request; without them it may have become two.
-  for (const [label, effects] of hadKeys ? groupBy(ledger, labelIn) : []) {
+  // What a client handed in twice under one key is one request.
+  for (const [label, effects] of groupBy(ledger, labelIn)) {
     const planIds = new Set(effects.map(planOf));
     if (planIds.size > 1)
       report("duplicated", label ?? "?", "one plan for one idempotency key", [...planIds].join(", "));

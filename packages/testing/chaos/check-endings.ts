@@ -12,13 +12,26 @@ export function checkEndings({ accepted, requests, plans, steps }: Evidence): Vi
   const requestOf = new Map(requests.map((request) => [request._id, request]));
   const planOf = new Map(plans.map((plan) => [plan._id, plan]));
   const stepsOf = groupBy(steps, ({ planId }) => planId);
-  return accepted.flatMap((ids) => {
+  const known = new Set(accepted.map(({ requestId }) => requestId));
+  // Every client got its ids in the end: what is left over was made twice.
+  const extra = requests
+    .filter(({ _id }) => !known.has(_id))
+    .map(
+      ({ _id, planId }): Violation => ({
+        kind: "duplicated",
+        id: _id,
+        expected: "one request for one key",
+        found: planId,
+      }),
+    );
+  const wrong = accepted.flatMap((ids) => {
     const request = requestOf.get(ids.requestId);
     if (request === undefined) return [lost(ids.requestId, "the accepted request in MongoDB", "nothing")];
     const plan = planOf.get(ids.planId);
     if (plan === undefined) return checkUnplanned(ids, request);
     return checkPlan(request, plan, stepsOf.get(plan._id) ?? []);
   });
+  return [...extra, ...wrong];
 }
 
 /** There may be no plan only where planning itself came to an end. */

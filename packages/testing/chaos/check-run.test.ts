@@ -187,6 +187,19 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
   ],
 ];
 
+const requestOf = (_id: string): Evidence["requests"][number] => ({
+  _id,
+  planId: PLAN_ID,
+  status: "COMPLETED",
+  error: null,
+});
+planted.push([
+  "a submission that was accepted twice",
+  "duplicated",
+  "req_2",
+  { requests: [requestOf(REQUEST_ID), requestOf("req_2")] },
+]);
+
 test.each(planted)("%s is found", (_title, kind, id, found) => {
   const { violations, counts, passed } = checkRun(evidence(found));
   expect(violations).toContainEqual(expect.objectContaining({ kind, id }));
@@ -223,15 +236,6 @@ test("a failed step may have had its effect, and a request may end without a pla
   expect(checkRun(evidence({ requests, plans: [], steps: [], ledger: [], changes: [] })).violations).toEqual(
     [],
   );
-});
-
-test("what two plans of one submission did is no fault where the API takes no idempotency keys", () => {
-  const second = evidence().plans.map((plan) => ({ ...plan, _id: "plan_2" }));
-  const steps = [...evidence().steps, { ...step("a", "COMPLETED", 3), _id: "plan_2/a", planId: "plan_2" }];
-  const ledger = [effect(), B_EFFECT, effect({ effect: 3, key: "plan_2/a" })];
-  const run = evidence({ plans: [...evidence().plans, ...second], steps, ledger, hadKeys: false });
-  expect(checkRun(run).violations).toEqual([]);
-  expect(checkRun({ ...run, hadKeys: true }).counts.duplicated).toBeGreaterThan(0);
 });
 
 test("the last write of an owner is good until the next claim has reached the step", () => {

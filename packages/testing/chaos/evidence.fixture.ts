@@ -98,7 +98,6 @@ export function evidence(
     changes: GOOD_HISTORY,
     ledger: [effect(), effect({ step: "b", effect: 2, from: 1 })],
     seen: [],
-    hadKeys: true,
     ...rest,
   };
 }

@@ -57,8 +57,6 @@ export interface Evidence {
   ledger: readonly LedgerEntry[];
   /** What clients saw going back, and ids that were not known to the API. */
   seen: readonly Violation[];
-  /** True when the API was given idempotency keys: then one plan handed in again must not become two. */
-  hadKeys: boolean;
 }
 
 /** What must not be, by kind; the run fails when there is any. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { MongoClient } from "mongodb";
 import { readLedger } from "../src/index.ts";
-import { type Accepted, type ApiClient, createApiClient, takesIdempotencyKeys } from "./api-client.ts";
+import { type Accepted, type ApiClient, createApiClient } from "./api-client.ts";
 import { startChangeLog } from "./change-log.ts";
 import type { ChaosPlan } from "./chaos-plan.ts";
 import type { Evidence, Violation } from "./evidence.ts";
@@ -38,6 +38,8 @@ export interface Observed {
 const GRACE_MS = 45_000;
 const PROGRESS_EVERY_MS = 5_000;
 const LAST_LOOK_WITHIN_MS = 15_000;
+/** A share of the clients forget that they were answered. */
+const FORGETFUL_SHARE = 0.1;
 /** A share of the plans comes in bursts. */
 const BURST_SHARE = 0.3;
 
@@ -51,8 +53,7 @@ export async function playOut({
   say,
 }: PlayOutParts): Promise<Observed> {
   const log = await startChangeLog(mongo);
-  const hadKeys = await takesIdempotencyKeys(system.apiUrl);
-  const client = createApiClient(system.apiUrl, { takesKeys: hadKeys });
+  const client = createApiClient(system.apiUrl);
   const accepted: Accepted[] = [];
   const seen: Violation[] = [];
   const report = (violation: Violation): void => {
@@ -88,6 +89,8 @@ export async function playOut({
     const ids = await client.submit(plan);
     accepted.push(ids);
     watches.push(watch(ids));
+    if (random.fork(`again ${plan.index}`).chance(FORGETFUL_SHARE))
+      await submitAgain(client, plan, ids, report);
   };
   try {
     await Promise.all([injector.run(schedule), ...plans.map(submit)]);
@@ -108,7 +111,6 @@ export async function playOut({
     changes: log.changes,
     ledger: await readLedger(system.ledgerFile),
     seen,
-    hadKeys,
   };
   const { oddErrors } = client;
   return {
@@ -127,6 +129,19 @@ function submissionTimes(random: SeededRandom, count: number, withinMs: number):
     const share = random.chance(BURST_SHARE) ? random.pick(bursts) : random.next();
     return share * withinMs;
   });
+}
+
+/** The same submission again gives the same ids. */
+async function submitAgain(
+  client: ApiClient,
+  plan: ChaosPlan,
+  { requestId, planId }: Accepted,
+  report: (violation: Violation) => void,
+): Promise<void> {
+  const again = await client.submit(plan);
+  if (again.requestId === requestId && again.planId === planId) return;
+  const found = `${again.requestId} and ${again.planId}`;
+  report({ kind: "duplicated", id: requestId, expected: "the same ids for the same key", found });
 }
 
 /** What was over when it was watched is still the same. */

@@ -37,8 +37,6 @@ export interface Report {
   notPlanned: number;
   /** Of `failed`: ended because executor after executor died over them. */
   poisoned: number;
-  /** Plans that a client handed in twice because it heard no answer, and that became two: none once there are idempotency keys. */
-  orphans: number;
   resubmissions: number;
   /** Services that ended by themselves after they were ready. */
   crashes: number;
@@ -77,7 +75,6 @@ export function createReport(
     waiting: ended("WAITING"),
     notPlanned: requests.filter(({ status, error }) => status === "FAILED" && error !== null).length,
     poisoned: own.filter(({ error }) => error?.code === "POISONED").length,
-    orphans: requests.length - accepted.length,
     resubmissions: run.resubmissions,
     crashes: crashes.filter(({ wasReady }) => wasReady).length,
     oddErrors: Object.fromEntries(run.oddErrors),

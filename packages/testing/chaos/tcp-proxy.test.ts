@@ -25,10 +25,15 @@ afterEach(async () => {
   echo.close();
 });
 
-async function connect(): Promise<Socket> {
+function dial(): Socket {
   const socket = createConnection(proxy.port, "127.0.0.1");
   clients.push(socket);
   socket.on("error", () => undefined);
+  return socket;
+}
+
+async function connect(): Promise<Socket> {
+  const socket = dial();
   await once(socket, "connect");
   return socket;
 }
@@ -63,8 +68,7 @@ test("a cut ends connections and refuses new ones until it is mended", async () 
   await answerTo(socket, "hello");
   proxy.cut();
   await closed(socket);
-  const refused = await connect();
-  await closed(refused);
+  await closed(dial());
   proxy.mend();
   expect(await answerTo(await connect(), "again")).toBe("again");
 });

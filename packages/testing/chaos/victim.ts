@@ -41,7 +41,8 @@ export interface SupervisedOptions {
 
 /** Pause before a process that ended by itself is started again, as an orchestrator makes it. */
 const BACKOFF_MS = 300;
-const READY_WITHIN_MS = 30_000;
+/** What is not ready by then, however often it was started again, will not be: no fault lasts that long. */
+const READY_WITHIN_MS = 45_000;
 
 /** Starts a process and keeps it up: one that ends by itself is started again. */
 export async function startSupervised(options: SupervisedOptions): Promise<Victim> {
@@ -53,6 +54,7 @@ export async function startSupervised(options: SupervisedOptions): Promise<Victi
   async function up(): Promise<void> {
     turn += 1;
     const mine = turn;
+    const giveUpAt = performance.now() + READY_WITHIN_MS;
     while (turn === mine) {
       const started = await startChild(options);
       if (turn !== mine) return await started.kill();
@@ -64,11 +66,11 @@ export async function startSupervised(options: SupervisedOptions): Promise<Victi
         if (wasReady) void delay(BACKOFF_MS).then(() => (turn === mine ? up() : undefined));
       });
       try {
-        await started.ready(isReady, READY_WITHIN_MS);
+        await started.ready(isReady, giveUpAt - performance.now());
         wasReady = true;
         return;
       } catch (error) {
-        if (turn === mine && started.ended() === undefined) throw error; // it hangs: that is a finding
+        if (turn === mine && performance.now() > giveUpAt) throw error;
         await delay(BACKOFF_MS);
       }
     }
