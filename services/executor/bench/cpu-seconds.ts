@@ -34,11 +34,26 @@ export function cpuSeconds(): Map<string, number> {
   return seconds;
 }
 
+/** This process's descendants: other benchmarks and stacks on the machine are not ours. */
 function processIds(): string[] {
   try {
-    return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
+    const parents = new Map<string, string>();
+    for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+      parents.set(pid, parentOf(pid));
+    }
+    const isOurs = (pid: string | undefined): boolean =>
+      pid !== undefined && (pid === String(process.pid) || isOurs(parents.get(pid)));
+    return [...parents.keys()].filter(isOurs);
   } catch {
     return []; // no Linux
+  }
+}
+
+function parentOf(pid: string): string {
+  try {
+    return /PPid:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";
+  } catch {
+    return ""; // it ended between the two looks
   }
 }
 
@@ -53,4 +68,18 @@ export function cpuMsPerPlan(
     return [name, Math.round((used * 100_000) / plans) / 100];
   });
   return Object.fromEntries(entries);
+}
+
+/** Resident memory of the process whose command line holds `part`, in MiB; null where there is no /proc. */
+export function residentMiB(part: string): number | null {
+  for (const pid of processIds()) {
+    try {
+      if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(part)) continue;
+      const kiB = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+      if (kiB !== undefined) return Math.round(Number(kiB) / 1_024);
+    } catch {
+      // The process ended between the two looks.
+    }
+  }
+  return null;
 }

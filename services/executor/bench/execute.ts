@@ -13,12 +13,14 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startMongo, startRedis } from "@planwright/local";
-import { type Plan, type PlanId, parsePlan, type RequestId } from "@planwright/plan";
+import type { Plan, PlanId, RequestId } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
 import { createStore } from "@planwright/store";
 import { countingToolServerCommand } from "@planwright/testing";
 import { MongoClient } from "mongodb";
-import { cpuMsPerPlan, cpuSeconds } from "./cpu-seconds.ts";
+import { ceiling, writeCounts } from "./ceiling.ts";
+import { cpuMsPerPlan, cpuSeconds, residentMiB } from "./cpu-seconds.ts";
+import { chain, diamond, wide } from "./shapes.ts";
 
 const { values } = parseArgs({
   options: {
@@ -70,31 +72,6 @@ async function startExecutor() {
   };
 }
 
-function planOf(steps: { id: string; dependsOn: string[] }[]): Plan {
-  const parsed = parsePlan(
-    steps.map((step) => ({ ...step, tool: "noop", arguments: { value: 1 } })),
-    { limits: { maxSteps: 100_000, maxBytes: 64 * 1_048_576 }, policy: { maxParallel: 64 } },
-  );
-  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
-  return parsed.plan;
-}
-
-const diamond = planOf([
-  { id: "a", dependsOn: [] },
-  { id: "b", dependsOn: ["a"] },
-  { id: "c", dependsOn: ["a"] },
-  { id: "d", dependsOn: ["a"] },
-  { id: "e", dependsOn: ["b", "c", "d"] },
-]);
-const chain = planOf(
-  ["a", "b", "c", "d", "e"].map((id, index, all) => ({
-    id,
-    dependsOn: all.slice(Math.max(0, index - 1), index),
-  })),
-);
-const wide = (count: number): Plan =>
-  planOf(Array.from({ length: count }, (_, index) => ({ id: `s${index}`, dependsOn: [] })));
-
 interface Submitted {
   planId: PlanId;
   requestId: RequestId;
@@ -140,6 +117,7 @@ async function measure(plan: Plan, count: number, inFlight: number) {
   for (let index = 0; index < count; index += 1) ids.push(await submit(plan));
   const durations: number[] = [];
   const cpuBefore = cpuSeconds();
+  const writesBefore = await writeCounts(client);
   const startedAt = performance.now();
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
@@ -148,6 +126,7 @@ async function measure(plan: Plan, count: number, inFlight: number) {
   );
   const seconds = (performance.now() - startedAt) / 1_000;
   const cpuAfter = cpuSeconds();
+  const writesAfter = await writeCounts(client);
   const sorted = durations.toSorted((a, b) => a - b);
   const at = (share: number): number =>
     Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10;
@@ -157,41 +136,10 @@ async function measure(plan: Plan, count: number, inFlight: number) {
     stepsPerSecond: Math.round((count * plan.steps.length) / seconds),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+    writesPerPlan: Math.round(((writesAfter.updates - writesBefore.updates) / count) * 10) / 10,
+    acknowledgementsPerPlan: Math.round(((writesAfter.bulks - writesBefore.bulks) / count) * 10) / 10,
     cpuMsPerPlan: cpuMsPerPlan(cpuBefore, cpuAfter, count),
   };
-}
-
-/** Unordered majority updates of a step's size: what the database gives at the best. */
-async function ceiling(batch: number): Promise<number> {
-  const collection = client
-    .db()
-    .collection<{ _id: number }>("ceiling", { writeConcern: { w: "majority", journal: true } });
-  await collection.insertMany(
-    Array.from({ length: batch }, (_, _id) => ({ _id, epoch: 1, status: "PENDING" })),
-  );
-  const startedAt = performance.now();
-  let writes = 0;
-  while (performance.now() - startedAt < 3_000) {
-    await collection.bulkWrite(
-      Array.from({ length: batch }, (_, _id) => ({
-        updateOne: {
-          filter: { _id, epoch: 1 },
-          update: {
-            $set: {
-              status: "COMPLETED",
-              output: { value: 1 },
-              writeId: `w${writes + _id}`,
-              updatedAt: new Date(),
-            },
-          },
-        },
-      })),
-      { ordered: false },
-    );
-    writes += batch;
-  }
-  await collection.drop();
-  return Math.round(writes / ((performance.now() - startedAt) / 1_000));
 }
 
 const results: Record<string, unknown> = {};
@@ -202,19 +150,39 @@ async function note(name: string, measuring: () => Promise<object>): Promise<voi
   console.error(name, JSON.stringify(results[name]));
 }
 await note("ceilingUpdatesPerSecond", async () => ({
-  batch64: await ceiling(64),
-  batch256: await ceiling(256),
+  bulksOf64: await ceiling(client, 64),
+  bulksOf256: await ceiling(client, 256),
 }));
 const stopFirst = await startExecutor();
-await measure(diamond, 50, 8); // warms up
-await note("diamondAlone", () => measure(diamond, 100, 1));
-await note("diamond", () => measure(diamond, PLANS, IN_FLIGHT));
-await note("chain", () => measure(chain, PLANS, IN_FLIGHT));
-await note("wide1000", () => measure(wide(1_000), 1, 1));
-await note("wide10000", () => measure(wide(10_000), 1, 1));
-const others = [await startExecutor(), await startExecutor(), await startExecutor()];
-await note("diamondFourExecutors", () => measure(diamond, PLANS, IN_FLIGHT));
-await Promise.all([stopFirst, ...others].map((stop) => stop()));
+await measure(diamond(), 50, 8); // warms up
+await note("diamondAlone", () => measure(diamond(), 100, 1));
+await note("diamond", () => measure(diamond(), PLANS, IN_FLIGHT));
+await note("chain", () => measure(chain(5), PLANS, IN_FLIGHT));
+await note("slowTools", async () => {
+  const criticalPathMs = 3 * 400;
+  const { p50Ms } = await measure(diamond(400), 20, 1);
+  return { criticalPathMs, p50Ms, abovePercent: Math.round((p50Ms / criticalPathMs - 1) * 1_000) / 10 };
+});
+for (const steps of [10, 100, 1_000, 10_000]) {
+  const count = Math.max(1, Math.round(1_000 / steps));
+  await note(`wide${steps}`, () => measure(wide(steps), count, 1));
+}
+await note("memory", async () => {
+  const before = residentMiB("executor/src/main");
+  const after: (number | null)[] = [];
+  for (let part = 0; part < 5; part += 1) {
+    await measure(wide(1_000), 20, 4);
+    after.push(residentMiB("executor/src/main"));
+  }
+  return { steps: 100_000, residentMiBBefore: before, residentMiBAfterEach20000: after };
+});
+await note("diamondFourExecutors", async () => {
+  const others = [await startExecutor(), await startExecutor(), await startExecutor()];
+  const measured = await measure(diamond(), PLANS, IN_FLIGHT);
+  await Promise.all(others.map((stop) => stop()));
+  return measured;
+});
+await stopFirst();
 
 if (values.json) console.log(JSON.stringify(results));
 else console.table(results);

@@ -7,6 +7,8 @@ import { type Child, startChild } from "../children/child.ts";
 export type ServiceName = "blog-tools" | "executor" | "planner" | "api";
 
 const SERVICES = new URL("../../../../services/", import.meta.url);
+/** Room for what lives shortly, in MiB: much passes through, little stays, and a small one is emptied again and again. */
+const YOUNG_GENERATION = "--max-semi-space-size=32";
 /** More than a service needs to finish its running calls. */
 const STOP_MS = 35_000;
 
@@ -55,7 +57,13 @@ export async function startService(options: ServiceOptions): Promise<ManagedProc
 
   async function begin(): Promise<Child> {
     isWanted = true;
-    const started = await startChild({ name, command: process.execPath, args: [main], env, logFile });
+    const started = await startChild({
+      name,
+      command: process.execPath,
+      args: [YOUNG_GENERATION, main],
+      env,
+      logFile,
+    });
     try {
       await started.ready(() => answersOk(readyUrl), 60_000);
     } catch (error) {

@@ -1,0 +1,55 @@
+import { randomUUID } from "node:crypto";
+import type { MongoClient } from "mongodb";
+
+/** What a step's result sets, in kind and size. */
+function resultOf(index: number) {
+  const now = new Date();
+  const attempt = { attempt: 1, attemptId: randomUUID(), executor: "host:12345:abcdef01" };
+  const end = { startedAt: now, endedAt: now, durationMs: 1, outcome: "completed", error: null };
+  return {
+    status: "COMPLETED",
+    attempts: [{ ...attempt, ...end }],
+    arguments: { value: 1 },
+    argsHash: "0".repeat(64),
+    output: { tool: "noop", value: 1 },
+    writeId: `${attempt.attemptId}:${index}`,
+    finishedAt: now,
+    updatedAt: now,
+  };
+}
+
+/**
+ * Unordered bulk updates per second, majority and journalled, of what a step's result writes: what MongoDB gives here at the
+ * best, when nothing else uses the machine.
+ */
+export async function ceiling(client: MongoClient, bulkSize: number, forMs = 3_000): Promise<number> {
+  const collection = client
+    .db()
+    .collection<{ _id: string }>("ceiling", { writeConcern: { w: "majority", journal: true } });
+  const ids = Array.from(
+    { length: bulkSize },
+    (_, index) => `plan_1700000000_aaaaaaaaaaaaaaaaaaaa/s${index}`,
+  );
+  await collection.insertMany(ids.map((_id) => ({ _id, epoch: 1, status: "PENDING" })));
+  const startedAt = performance.now();
+  let writes = 0;
+  while (performance.now() - startedAt < forMs) {
+    const updates = ids.map((_id, index) => ({
+      updateOne: { filter: { _id, epoch: 1 }, update: { $set: resultOf(writes + index) } },
+    }));
+    await collection.bulkWrite(updates, { ordered: false });
+    writes += bulkSize;
+  }
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await collection.drop();
+  return Math.round(writes / seconds);
+}
+
+/** Updates and bulk commands that the server has done so far. */
+export async function writeCounts(client: MongoClient): Promise<{ updates: number; bulks: number }> {
+  const status = await client.db("admin").command({ serverStatus: 1 });
+  return {
+    updates: Number(status["opcounters"].update),
+    bulks: Number(status["metrics"].commands.bulkWrite.total),
+  };
+}
