@@ -196,6 +196,22 @@ describe("what cannot be an output", () => {
     expect(outputOfToolResult(result)).toMatchObject({ ok: false, error: { code: "TOOL_RESULT_TOO_LARGE" } });
   });
 
+  test("an output that is too large is refused with its size, the limit and what to do", () => {
+    const answer = outputOfToolResult({ structuredContent: { rows: "x".repeat(200) } }, { maxBytes: 100 });
+    expect(!answer.ok && answer.error.message).toBe(
+      "The tool's output is 211 bytes of JSON, and at most 100 are kept; let the tool return less, such as a page, a selection of fields, or where the data can be found",
+    );
+    const endless = outputOfToolResult({ content: [text("x".repeat(2_000_000))] }, { maxBytes: 100 });
+    expect(!endless.ok && endless.error.message).toContain("more than 800 bytes");
+  });
+
+  test("an output that just fits is kept although its result holds it twice, once with escapes", () => {
+    const output = { text: '"'.repeat(1_000_000) };
+    const result = { structuredContent: output, content: [text(JSON.stringify(output))] };
+    const maxBytes = JSON.stringify(output).length;
+    expect(outputOfToolResult(result, { maxBytes })).toEqual({ ok: true, output });
+  });
+
   test("depth and size limits are exact", () => {
     const answer = (value: unknown, limits: object) =>
       outputOfToolResult({ structuredContent: value }, limits).ok;

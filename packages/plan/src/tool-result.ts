@@ -25,6 +25,9 @@ export interface ToolResultLimits {
   maxBytes?: number | undefined;
 }
 
+/** How much of an output that is too large is looked at to tell its size. */
+const MEASURED_DEPTH = 1_000;
+const MEASURED_TIMES = 8;
 const MAX_MESSAGE_CHARS = 10_000;
 const NO_MESSAGE = "The tool reported an error without a message";
 
@@ -45,8 +48,9 @@ const NO_MESSAGE = "The tool reported an error without a message";
 export function outputOfToolResult(result: unknown, limits: ToolResultLimits = {}): ToolResultOutput {
   const bounds = { maxDepth: limits.maxDepth ?? 64, maxBytes: limits.maxBytes ?? 8_388_608 };
   // Around the output a result adds a level for `content`, one for a block, one for an embedded resource, and protocol fields.
-  const copy = copyJson(result, { maxDepth: bounds.maxDepth + 4, maxBytes: bounds.maxBytes * 2 + 65_536 });
-  if (!copy.ok) return refused(copy, bounds);
+  // It may hold the output twice, as structure and as text, whose quotes are escaped once more.
+  const copy = copyJson(result, { maxDepth: bounds.maxDepth + 4, maxBytes: bounds.maxBytes * 4 + 65_536 });
+  if (!copy.ok) return refused(copy, bounds, result);
   if (!isJsonObject(copy.value)) return invalid("The tool's answer is not a result object");
   return outputOfPlainResult(copy.value, bounds);
 }
@@ -63,7 +67,7 @@ function outputOfPlainResult(result: JsonObject, limits: CopyLimits): ToolResult
     structuredContent !== undefined && (structuredContent !== null || content.length === 0);
   const output = isStructured ? structuredContent : outputOfContent(content);
   const copy = copyJson(output, limits);
-  return copy.ok ? { ok: true, output: copy.value } : refused(copy, limits);
+  return copy.ok ? { ok: true, output: copy.value } : refused(copy, limits, output);
 }
 
 function outputOfContent(content: readonly JsonObject[]): JsonValue {
@@ -120,11 +124,21 @@ function textsOf(content: readonly JsonObject[]): string[] {
   return content.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []));
 }
 
-function refused({ problem, path }: CopyRefusal, limits: CopyLimits): ToolResultOutput {
+function refused({ problem, path }: CopyRefusal, limits: CopyLimits, value: unknown): ToolResultOutput {
   if (problem === "not-json") return invalid(`The tool's answer holds something that is not JSON at ${path}`);
-  const bound =
-    problem === "too-deep" ? `nested deeper than ${limits.maxDepth} levels` : `over ${limits.maxBytes} bytes`;
-  return { ok: false, error: { code: "TOOL_RESULT_TOO_LARGE", message: `The tool's output is ${bound}` } };
+  const message = problem === "too-deep" ? tooDeep(limits) : tooLarge(value, limits);
+  return { ok: false, error: { code: "TOOL_RESULT_TOO_LARGE", message } };
+}
+
+function tooDeep({ maxDepth }: CopyLimits): string {
+  return `The tool's output is nested deeper than ${maxDepth} levels, the most that is kept; let the tool return it flatter`;
+}
+
+/** Names the size (as far as it is measured: a hostile value may have no end), the most that is kept, and what to do. */
+function tooLarge(value: unknown, { maxBytes }: CopyLimits): string {
+  const measured = copyJson(value, { maxDepth: MEASURED_DEPTH, maxBytes: maxBytes * MEASURED_TIMES });
+  const size = measured.ok ? measured.sizeBytes : `more than ${maxBytes * MEASURED_TIMES}`;
+  return `The tool's output is ${size} bytes of JSON, and at most ${maxBytes} are kept; let the tool return less, such as a page, a selection of fields, or where the data can be found`;
 }
 
 function invalid(message: string): ToolResultOutput {

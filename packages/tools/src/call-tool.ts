@@ -135,17 +135,12 @@ function cancelCall(
 }
 
 function outcomeOfResult(result: unknown, ownName: string, maxOutputBytes: number): Outcome {
-  const read = outputOfToolResult(result);
+  const read = outputOfToolResult(result, { maxBytes: maxOutputBytes });
   if (!read.ok) {
     const { code, message, data } = read.error;
     if (isUnknownToolText(message, ownName)) return notFound(ownName);
     const error = { code, message, retryable: false, ...(data === undefined ? {} : { data }) };
     return { type: "failed", error, effect: "reported" };
-  }
-  const sizeBytes = Buffer.byteLength(JSON.stringify(read.output));
-  if (sizeBytes > maxOutputBytes) {
-    const message = `${ownName}: its output of ${sizeBytes} bytes is larger than ${maxOutputBytes}`;
-    return failed("TOOL_RESULT_TOO_LARGE", message, "reported", false);
   }
   return { type: "completed", output: read.output };
 }

@@ -36,7 +36,10 @@ export class AnswerTooLargeError extends CodedError<{ maxBytes: number }> {
   readonly code = "ANSWER_TOO_LARGE";
   readonly retryable = false;
   constructor(maxBytes: number) {
-    super(`The answer is larger than ${maxBytes} bytes`, { maxBytes });
+    super(
+      `The answer is more than ${maxBytes} bytes and was not read to its end; let the tool return less, such as a page, a selection of fields, or where the data can be found`,
+      { maxBytes },
+    );
   }
 }
 
