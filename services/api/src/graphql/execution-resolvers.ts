@@ -26,5 +26,5 @@ function count(field: keyof StepCounts) {
 
 function result<Field extends keyof ExecutionResults>(field: Field) {
   return async (plan: PlanDocument, _: unknown, { reads }: GraphqlContext) =>
-    executionResults(plan, await reads.steps(plan._id))[field];
+    executionResults(plan, await reads.wholeSteps(plan._id))[field];
 }

@@ -2,6 +2,7 @@ import { isTerminalPlanStatus, toExecutionState } from "@planwright/plan";
 import type { ModelCallDocument, PlanDocument } from "@planwright/store";
 import { executionResults } from "../legacy/execution-results.ts";
 import { selectedTools, toolOrder } from "../legacy/selected-tools.ts";
+import { outputsOfSteps } from "../plans/plan-outputs.ts";
 import { countSteps } from "../plans/step-counts.ts";
 import { type StepView, stepViews } from "../plans/step-views.ts";
 import { planWaitReason } from "../plans/wait-reason.ts";
@@ -23,6 +24,9 @@ export const planResolvers = {
   async counts(plan: PlanDocument, _: unknown, { reads }: GraphqlContext) {
     return countSteps(plan, await reads.steps(plan._id));
   },
+  async outputs(plan: PlanDocument, _: unknown, { reads }: GraphqlContext) {
+    return plan.outputs ?? outputsOfSteps(plan, await reads.wholeSteps(plan._id));
+  },
   waitReason: (plan: PlanDocument, _: unknown, { nowMs }: GraphqlContext) => planWaitReason(plan, nowMs),
   executor: (plan: PlanDocument) => plan.lease?.owner ?? null,
   durationMs(plan: PlanDocument, _: unknown, { nowMs }: GraphqlContext) {
@@ -34,7 +38,7 @@ export const planResolvers = {
   toolOrder: (plan: PlanDocument) => toolOrder(plan.plan),
   async executionResults(plan: PlanDocument, _: unknown, { reads }: GraphqlContext) {
     if (!isTerminalPlanStatus(plan.status) || plan.status === "INVALID") return null;
-    return executionResults(plan, await reads.steps(plan._id)).results;
+    return executionResults(plan, await reads.wholeSteps(plan._id)).results;
   },
   validationResult: (plan: PlanDocument) => JSON.stringify(plan.diagnostics),
 };
@@ -47,7 +51,9 @@ export const stepResolvers = {
   tool: ({ recorded }: StepView) => recorded.tool,
   status: ({ recorded }: StepView) => recorded.status,
   resolvedArguments: ({ recorded }: StepView) => recorded.arguments,
-  output: ({ recorded }: StepView) => (recorded.status === "COMPLETED" ? recorded.output : null),
+  resolvedArgumentsPreview: ({ recorded }: StepView) =>
+    recorded.argumentsPreview ? { ...recorded.argumentsPreview, hash: recorded.argsHash } : null,
+  output: ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) => reads.output(recorded),
   error: ({ recorded }: StepView) => recorded.error,
   warnings: ({ recorded }: StepView) => recorded.warnings,
   effectClass: ({ recorded }: StepView) => recorded.effectClass,

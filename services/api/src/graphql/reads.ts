@@ -1,7 +1,8 @@
-import type { PlanId, RequestId } from "@planwright/plan";
+import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
 import type {
   ClientStore,
   ModelCallDocument,
+  OutputRef,
   PlanDocument,
   RequestDocument,
   StepDocument,
@@ -14,7 +15,12 @@ export interface Reads {
   plan(planId: PlanId): Promise<PlanDocument | null>;
   /** All versions, newest first. */
   plansOf(request: RequestDocument): Promise<PlanDocument[]>;
+  /** The large outputs stand aside of them: see `output`. */
   steps(planId: PlanId): Promise<StepDocument[]>;
+  /** The same, each with its output, however large. */
+  wholeSteps(planId: PlanId): Promise<StepDocument[]>;
+  /** What a step keeps of its tool's result, wherever it stands; null until it is COMPLETED. */
+  output(step: StepDocument): Promise<JsonValue>;
   modelCalls(requestId: RequestId): Promise<ModelCallDocument[]>;
   /** Remembers requests that were read already. */
   prime(requests: readonly RequestDocument[]): void;
@@ -39,7 +45,23 @@ export function createReads(store: ClientStore, tenant: string): Reads {
     for (const step of await store.listSteps(tenant, ids)) found.get(step.planId)?.push(step);
     return ids.map((id) => found.get(id) ?? []);
   });
+  const outputs = new DataLoader<OutputRef, JsonValue, string>(
+    async (refs) => {
+      const found = await store.readOutputs(tenant, refs);
+      return refs.map(({ id }) => found.get(id) ?? null);
+    },
+    { cacheKeyFn: ({ id }) => id },
+  );
+  async function output({ status, output: own, outputRef }: StepDocument): Promise<JsonValue> {
+    if (status !== "COMPLETED") return null;
+    return outputRef ? outputs.load(outputRef) : own;
+  }
   return {
+    output,
+    async wholeSteps(planId) {
+      const found = await steps.load(planId);
+      return Promise.all(found.map(async (step) => ({ ...step, output: await output(step) })));
+    },
     request: (requestId) => requests.load(requestId),
     plan: (planId) => plans.load(planId),
     async plansOf(request) {
@@ -53,6 +75,7 @@ export function createReads(store: ClientStore, tenant: string): Reads {
       for (const request of found) requests.prime(request._id, request);
     },
     forget() {
+      outputs.clearAll();
       for (const loader of [requests, plans, versions, modelCalls, steps]) loader.clearAll();
     },
   };
