@@ -1,13 +1,13 @@
 import { randomUUID, webcrypto } from "node:crypto";
 import type { RandomBytes } from "@planwright/plan";
-import { type ClientSession, MongoClient } from "mongodb";
+import { type ClientSession, type Document, MongoClient } from "mongodb";
 import { createClientStore } from "./client/create-client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
-import { StandaloneServerError, StoreUnavailableError } from "./errors.ts";
+import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./errors.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createPlanningStore } from "./planning-store.ts";
-import { createServerClock } from "./server-clock.ts";
+import { createServerClock, type ServerClock } from "./server-clock.ts";
 import type { Store } from "./store.ts";
 
 /** Settings of {@link createStore}. */
@@ -31,8 +31,8 @@ export interface StoreOptions {
 const DEFAULT_DATABASE = "planwright";
 
 /**
- * Connects, refuses a standalone server, makes the indexes. Every write is majority and journalled.
- * @throws {StandaloneServerError | StoreUnavailableError}
+ * Connects, refuses a standalone or too old server, makes the indexes. Every write is majority and journalled.
+ * @throws {StandaloneServerError | ServerTooOldError | StoreUnavailableError}
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
   const client = new MongoClient(options.url, {
@@ -47,11 +47,16 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     appName: "planwright",
   });
   try {
-    await connect(client);
+    const clock = createServerClock();
+    await connect(client, clock);
+    // A question that fails leaves the clock as it was; whoever needs MongoDB hears of the failure from it.
+    const clockBeat = setInterval(
+      () => void readClock(client, clock).catch(() => undefined),
+      CLOCK_EVERY_MS,
+    ).unref();
     const db = client.db(databaseOf(options.url));
     const collections = openCollections(client, db);
     await createIndexes(collections);
-    const clock = createServerClock();
     const transact = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
       client.withSession((session) => session.withTransaction(() => run(session)));
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
@@ -81,6 +86,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ...execution,
       ping,
       async close() {
+        clearInterval(clockBeat);
         await group.idle();
         await client.close();
       },
@@ -91,15 +97,30 @@ export async function createStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-async function connect(client: MongoClient): Promise<void> {
-  let hello: Record<string, unknown>;
+/** Wire version of MongoDB 8.0, the first with bulk writes over several collections. */
+const MIN_WIRE_VERSION = 25;
+/** How often the clock is compared with the server's, in milliseconds. */
+const CLOCK_EVERY_MS = 10_000;
+
+async function connect(client: MongoClient, clock: ServerClock): Promise<void> {
+  let hello: Document;
   try {
     await client.connect();
-    hello = await client.db("admin").command({ hello: 1 });
+    hello = await readClock(client, clock);
   } catch (error) {
     throw new StoreUnavailableError({ operation: "connect" }, error);
   }
-  if (!hello["setName"]) throw new StandaloneServerError({ host: client.options.hosts.join(",") });
+  const host = client.options.hosts.join(",");
+  if (!hello["setName"]) throw new StandaloneServerError({ host });
+  if (Number(hello["maxWireVersion"]) < MIN_WIRE_VERSION) throw new ServerTooOldError({ host });
+}
+
+/** Asks the server who and when it is. */
+async function readClock(client: MongoClient, clock: ServerClock): Promise<Document> {
+  const sentAt = performance.now();
+  const hello = await client.db("admin").command({ hello: 1 });
+  if (hello["localTime"] instanceof Date) clock.observe(hello["localTime"], sentAt);
+  return hello;
 }
 
 /** The path of a connection string, which may name several hosts and is then no URL. */
