@@ -1,0 +1,175 @@
+import { fc, test } from "@fast-check/vitest";
+import { DIAGNOSTIC_CODES, type JsonObject, printPlan, readModelAnswer } from "@planwright/plan";
+import { describe, expect } from "vitest";
+import { BASE_PLANS, TOOLS } from "./answers/base-plans.ts";
+import { printJson } from "./answers/json-style.ts";
+
+const codes = new Set<string>(DIAGNOSTIC_CODES);
+
+/** What holds for every answer: a plan without errors, or at least one error, all of the list. */
+function expectAnswer(text: string, finishReason?: string) {
+  const read = readModelAnswer(text, { tools: TOOLS, query: "List all authors", finishReason });
+  for (const { code, message } of read.diagnostics) {
+    expect(codes.has(code)).toBe(true);
+    expect(message).not.toBe("");
+  }
+  expect(read.ok).toBe(read.diagnostics.every(({ severity }) => severity !== "error"));
+  return read;
+}
+
+const base = fc.constantFrom(...BASE_PLANS);
+const style = fc.record({
+  indent: fc.boolean(),
+  quotes: fc.constantFrom(undefined, "single" as const, "curly" as const),
+  trailingCommas: fc.boolean(),
+  comments: fc.constantFrom(undefined, "//" as const, "/*" as const, "#" as const),
+  bareNames: fc.boolean(),
+  pythonWords: fc.boolean(),
+});
+const written = fc
+  .tuple(base, style)
+  .map(([{ written: steps }, { quotes, comments, ...rest }]) =>
+    printJson({ steps: [...steps] }, { ...rest, ...(quotes && { quotes }), ...(comments && { comments }) }),
+  );
+const piece = fc.constantFrom(
+  ...'{ } [ ] : , " \' “ ” \\ \\" ` ```json // /* */ # <think> </think> <|channel|>final<|message|> <tool_call> steps tools plan tool name'.split(
+    " ",
+  ),
+  "\n",
+  '"steps":',
+  '{"tool":"listAuthors"}',
+  '{"steps":[{"tool":"listAuthors"}]}',
+  "null",
+  "__proto__",
+  "1",
+  "...",
+);
+
+test.prop([fc.string({ unit: "binary", maxLength: 200 })])("any text gives an answer", (text) => {
+  expectAnswer(text);
+});
+
+test.prop([fc.array(piece, { maxLength: 40 })])("any row of pieces of JSON gives an answer", (pieces) => {
+  expectAnswer(pieces.join(""));
+  expectAnswer(pieces.join(" "));
+});
+
+test.prop([written, fc.nat(), fc.nat(8), fc.array(piece, { maxLength: 3 })])(
+  "a plan with something cut out or put in gives an answer",
+  (text, place, length, put) => {
+    const at = place % text.length;
+    expectAnswer(text.slice(0, at) + put.join("") + text.slice(at + length));
+  },
+);
+
+test.prop([fc.anything(), fc.string()])("JSON of anything gives an answer", (value, finishReason) => {
+  expectAnswer(JSON.stringify(value) ?? "", finishReason);
+});
+
+test.prop([base, style, fc.nat()])(
+  "a plan that is cut anywhere is never a plan",
+  ({ written: steps }, { quotes, comments, ...rest }, place) => {
+    const text = printJson(
+      { steps: [...steps] },
+      { ...rest, ...(quotes && { quotes }), ...(comments && { comments }) },
+    );
+    // What stands behind the last bracket is no part of the plan.
+    const end = text.lastIndexOf("}");
+    expect(expectAnswer(text.slice(0, place % end)).ok).toBe(false);
+  },
+);
+
+test.prop([base, style])(
+  "a plan that was read, printed and read again is the same",
+  ({ query, written: steps }, { quotes, comments, ...rest }) => {
+    const text = printJson(
+      { steps: [...steps] },
+      { ...rest, ...(quotes && { quotes }), ...(comments && { comments }) },
+    );
+    const first = readModelAnswer(text, { tools: TOOLS, query });
+    if (!first.ok) throw new TypeError("the plan was not read", { cause: first.diagnostics });
+    const printed = printPlan(first.plan);
+    expect(readModelAnswer(printed, { tools: TOOLS, query })).toEqual({
+      ok: true,
+      plan: first.plan,
+      diagnostics: [],
+      repaired: false,
+    });
+  },
+);
+
+const word = fc
+  .stringMatching(/^[a-zA-Z0-9 .,:;!?'"`{}[\]()<>/\\#*_-]{0,40}$/)
+  .filter((text) => !/<<|\{\{|\$ref:/.test(text));
+const textArguments = fc.dictionary(
+  fc.constantFrom("to", "subject", "body"),
+  word.filter((text) => text.trim() !== ""),
+  { minKeys: 1 },
+);
+
+test.prop([textArguments, style])(
+  "whatever the texts hold, they arrive as they were written, or the answer is refused",
+  (args, { quotes, comments, ...rest }) => {
+    const own: JsonObject = { to: "bob@corp.io", ...args };
+    const text = printJson(
+      { steps: [{ id: "mail", tool: "sendMail", arguments: own }] },
+      { ...rest, ...(quotes && { quotes }), ...(comments && { comments }) },
+    );
+    const read = readModelAnswer(text, {
+      tools: TOOLS,
+      query: `bob@corp.io ${Object.values(args).join(" ")}`,
+    });
+    if (read.ok)
+      expect(read.plan.steps).toEqual([{ id: "mail", tool: "sendMail", arguments: own, dependsOn: [] }]);
+    else if (!quotes) expect(read.diagnostics.map(({ code }) => code)).toEqual([]);
+  },
+);
+
+describe("hostile answers", () => {
+  const pieces = [
+    "{",
+    "[",
+    "`",
+    '"',
+    "'",
+    "\\",
+    '{"',
+    "{'",
+    '\\"{',
+    '"{',
+    '{"a":',
+    "[[1],",
+    '["a"b ',
+    "/*",
+    "<think>",
+    "</think>\n",
+    "```json\n{",
+    '{"steps":[]} ',
+    '{"tool":"a"} ',
+    "{{a.b}} ",
+    "{“a”:",
+  ];
+  test.each(pieces)("%j, 100,000 times, is refused", (repeated) => {
+    expect(expectAnswer(repeated.repeat(100_000)).ok).toBe(false);
+    expect(expectAnswer(`${repeated.repeat(100_000)}}]"`).ok).toBe(false);
+  });
+
+  test("a member called __proto__ changes nothing and reaches no plan", () => {
+    const read = expectAnswer(
+      '{"steps":[{"tool":"listAuthors","arguments":{"__proto__":{"isAdmin":true}},"__proto__":{"tool":"x"}}],"__proto__":{"steps":[]}}',
+    );
+    expect(read.ok && read.plan.steps).toEqual([
+      { id: "listAuthors", tool: "listAuthors", arguments: {}, dependsOn: [] },
+    ]);
+    expect(Reflect.get({}, "isAdmin")).toBeUndefined();
+  });
+
+  test("more than 1 MiB is refused unread", () => {
+    const plan = '[{"tool":"listAuthors"}]';
+    expect(expectAnswer(plan + " ".repeat(1_048_576 - plan.length)).ok).toBe(true);
+    expect(expectAnswer(`${plan}${" ".repeat(1_048_576 - plan.length)} `).diagnostics[0]?.code).toBe(
+      "LIMIT_BYTES",
+    );
+    expect(expectAnswer(plan + "é".repeat(524_288)).diagnostics[0]?.code).toBe("LIMIT_BYTES");
+  });
+});
