@@ -1,7 +1,7 @@
 import { concludeItems } from "./for-each/conclude.ts";
 import type { Command, EngineEvent } from "./protocol.ts";
 import { admit, expand, offerWhenDurable } from "./schedule/admit.ts";
-import { dispatch, startCall } from "./schedule/dispatch.ts";
+import { callAgain, callHeld, dispatch } from "./schedule/dispatch.ts";
 import { checkWaits } from "./schedule/places.ts";
 import { attemptEnded } from "./state/attempt-ended.ts";
 import { concludePlan } from "./state/conclude-plan.ts";
@@ -68,6 +68,7 @@ function take(turn: Turn, event: EngineEvent): void {
       return;
     case "resume":
       state.paused = false;
+      callHeld(turn);
       for (const node of state.held.splice(0)) admit(turn, node);
       return;
     case "approval": {
@@ -134,5 +135,5 @@ function takeUpLost(turn: Turn, caller: Caller): void {
   }
   caller.mayHaveActed = true;
   caller.verify = effectClass === "V";
-  startCall(turn, caller);
+  callAgain(turn, caller);
 }

@@ -9,6 +9,7 @@ export function concludeItems(turn: Turn, node: StepNode): void {
   const items = node.forEach;
   if (!items || !isForEachStep(node.step) || node.final || node.unit.unacknowledged) return;
   if (node.active > 0 || items.unacknowledged > 0) return;
+  if (node.heldCalls > 0 && !turn.state.stopping) return;
   const { errors, minSuccess } = node.step.forEach;
   const open = items.units.length - items.settled - items.inDoubt;
   const isWhole = items.ok + items.failed + items.inDoubt === items.units.length;

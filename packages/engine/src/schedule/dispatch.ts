@@ -35,6 +35,24 @@ export function dispatch(turn: Turn): void {
   }
 }
 
+/** Goes on with a call that is under way as far as anybody knows: at once, or when a paused plan is resumed. */
+export function callAgain(turn: Turn, caller: Caller): void {
+  if (!turn.state.paused) {
+    startCall(turn, caller);
+    return;
+  }
+  turn.state.heldCalls.push(caller);
+  caller.step.heldCalls++;
+}
+
+/** Makes the calls that a pause has held up. */
+export function callHeld(turn: Turn): void {
+  for (const caller of turn.state.heldCalls.splice(0)) {
+    caller.step.heldCalls--;
+    startCall(turn, caller);
+  }
+}
+
 /** Asks for a caller's next call. False when its arguments do not allow one: the units are FAILED then. */
 export function startCall(turn: Turn, caller: Caller): boolean {
   // Protocol invariant 3, whatever led here: a unit has at most one call under way, and none once its end is asked for.

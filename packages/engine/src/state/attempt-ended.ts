@@ -3,7 +3,7 @@ import { afterFailure } from "../failure/after-failure.ts";
 import { splitBatch } from "../for-each/batch.ts";
 import { concludeItems } from "../for-each/conclude.ts";
 import type { EngineEvent, Outcome, StepError } from "../protocol.ts";
-import { startCall, stopAfterFailure } from "../schedule/dispatch.ts";
+import { callAgain, stopAfterFailure } from "../schedule/dispatch.ts";
 import { offer, release, waitUntil } from "../schedule/places.ts";
 import type { Caller, Unit } from "./engine-state.ts";
 import { close, executorLost, stopReason } from "./stop.ts";
@@ -108,7 +108,7 @@ function failed(turn: Turn, caller: Caller, outcome: Failed): void {
       return;
     case "verify":
       caller.verify = true;
-      startCall(turn, caller);
+      callAgain(turn, caller);
       return;
     case "retry":
       if (turn.state.stopping || turn.state.failing) changeAll(turn, caller, { status: "FAILED", error });
@@ -141,7 +141,7 @@ function notVerified(turn: Turn, caller: Caller, outcome: Failed): void {
   if (outcome.effect !== "none") changeAll(turn, caller, { status: "IN_DOUBT", error });
   else if (isEnding(turn.state))
     changeAll(turn, caller, { status: "CANCELLED", error: stopReason(turn.state) });
-  else if (caller.attempts < maxAttemptsOf(caller) * 2) startCall(turn, caller);
+  else if (caller.attempts < maxAttemptsOf(caller) * 2) callAgain(turn, caller);
   else changeAll(turn, caller, { status: "FAILED", error: neverHappened(caller, error) });
 }
 

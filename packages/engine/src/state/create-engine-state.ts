@@ -78,6 +78,7 @@ export function createEngineState({ plan, tools, records = [], expectedMs }: Eng
     started: false,
     paused: false,
     held: [],
+    heldCalls: [],
     stopping: undefined,
     failedBy: undefined,
     failing: false,
@@ -217,6 +218,7 @@ class Node implements StepNode {
   condemned = false;
   forEach: StepNode["forEach"] = undefined;
   active = 0;
+  heldCalls = 0;
   concurrency = 1;
   place: StepNode["place"] = "nowhere";
 

@@ -98,6 +98,8 @@ export interface StepNode {
   /** Callers that may be called now. */
   readonly callers: Heap<Caller>;
   active: number;
+  /** Calls that go on when the plan is resumed. */
+  heldCalls: number;
   concurrency: number;
   place: "nowhere" | "ready" | "limit" | "barrier";
 }
@@ -183,6 +185,8 @@ export interface EngineState {
   paused: boolean;
   /** Steps that became ready while paused. */
   held: StepNode[];
+  /** Calls under way as far as anybody knows that are to be made again, or asked about, when the plan is resumed. */
+  heldCalls: Caller[];
   stopping: Stopping | undefined;
   /** The step whose failure stopped the plan. */
   failedBy: string | undefined;
