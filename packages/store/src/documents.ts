@@ -121,7 +121,7 @@ export interface PlanDocument {
   claimsWithoutProgress: number;
   /**
    * From when on an executor may claim the plan: QUEUED: when it was queued; RUNNING: when the lease ends;
-   * WAITING: when its reason may be gone; null: never by itself.
+   * WAITING: when its reason may be gone; WAITING for people and PAUSED: at its deadline; null: never by itself.
    */
   dueAt: Date | null;
   /** Finished units at the last claim: a claim that finds more has seen progress. */

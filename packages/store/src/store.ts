@@ -65,6 +65,13 @@ export interface ClientStore {
   queuePlan(tenant: string, planId: PlanId, requestId: RequestId): Promise<PlanDocument | null>;
   /** Asks for the end of a plan: READY ends at once, QUEUED and later get `cancelRequestedAt`. Null when unknown. */
   requestCancel(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  /**
+   * Asks that nothing more of a plan starts: QUEUED and WAITING are PAUSED at once, a RUNNING one as soon as its calls have
+   * ended. Any other, and one whose end was asked for, is left as it is. Null when unknown.
+   */
+  requestPause(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  /** Lets a paused plan go on: PAUSED -> QUEUED, due now. Any other is left as it is. Null when unknown. */
+  requestResume(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   getPlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   /** All versions of a request's plan, newest first. */

@@ -215,17 +215,24 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   }
   const wishEvents = createWishEvents(claim);
   // A plan that is to end, or to pause, hears so before it would start anything; the other words need what it knows by then.
-  const words = wishEvents(plan, store.now());
+  const now = store.now();
+  const words = wishEvents(plan, now);
+  const isExpired = plan.deadlineAt !== null && plan.deadlineAt.getTime() <= now;
   const isEarly = ({ type }: EngineEvent): boolean => type === "cancel" || type === "pause";
   dispatch([
+    ...(isExpired ? [{ type: "deadline" as const, at: now }] : []),
     ...words.filter(isEarly),
-    { type: "started", at: store.now() },
+    { type: "started", at: now },
     ...words.filter((word) => !isEarly(word)),
   ]);
 
   return {
     done,
-    heed: (wishes) => dispatch(wishEvents(wishes, store.now())),
+    heed(wishes) {
+      const heard = wishEvents(wishes, store.now());
+      // Whoever gets the plan next lets it go on.
+      dispatch(isHandingOver ? heard.filter(({ type }) => type !== "resume") : heard);
+    },
     handOver() {
       isHandingOver = true;
       dispatch({ type: "pause", at: store.now() });

@@ -14,6 +14,8 @@ export function createWishEvents(claim: PlanClaim): (wishes: PlanWishes, at: num
   return (wishes, at) => {
     if (wishes.wishes <= seen) return [];
     seen = wishes.wishes;
+    // What is heard here need not wake anybody when the plan is given back.
+    claim.plan.wishes = Math.max(claim.plan.wishes, seen);
     const events: EngineEvent[] = [];
     if (wishes.cancelRequestedAt) events.push({ type: "cancel", at, reason: "Cancelled by the client" });
     const wantsPause = wishes.pauseRequestedAt !== null;

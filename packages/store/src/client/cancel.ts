@@ -1,5 +1,6 @@
 import type { ClientStore } from "../store.ts";
 import type { ClientContext } from "./context.ts";
+import { WISH } from "./wish.ts";
 
 /** The part of the store that ends plans on request. */
 export function createCancel({ collections }: ClientContext): Pick<ClientStore, "requestCancel"> {
@@ -28,11 +29,8 @@ export function createCancel({ collections }: ClientContext): Pick<ClientStore, 
         [
           {
             $set: {
-              wishes: { $add: ["$wishes", 1] },
+              ...WISH,
               cancelRequestedAt: { $ifNull: ["$cancelRequestedAt", "$$NOW"] },
-              // A plan that nobody holds is due now; one that is held stays with its executor until its lease ends.
-              dueAt: { $cond: [{ $eq: ["$lease", null] }, "$$NOW", "$dueAt"] },
-              updatedAt: "$$NOW",
             },
           },
         ],

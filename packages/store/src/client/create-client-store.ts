@@ -3,6 +3,7 @@ import type { ClientStore } from "../store.ts";
 import { createAcceptance } from "./acceptance.ts";
 import { createCancel } from "./cancel.ts";
 import type { ClientContext } from "./context.ts";
+import { createPause } from "./pause.ts";
 import { createQueuePlan } from "./queue-plan.ts";
 import { createReads } from "./reads.ts";
 
@@ -13,6 +14,7 @@ export function createClientStore(parts: Omit<ClientContext, "readPlan">): Clien
     ...createAcceptance(context),
     ...createQueuePlan(context),
     ...createCancel(context),
+    ...createPause(context),
     ...createReads(context),
   };
 }

@@ -57,13 +57,14 @@ export function createPlanEnds(
         await updatePlan(claim, { ...common, status: "QUEUED", dueAt: "$$NOW", waitReason: null });
         return;
       }
-      // A wish that came while the plan was held, and that this owner has not seen, is not slept over.
+      // A wish that came while the plan was held, and that this owner has not seen, is not slept over. Nor is the deadline.
       const hasNewWish = { $gt: ["$wishes", claim.plan.wishes] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
+      const isResumed = { $eq: ["$pauseRequestedAt", null] };
       await updatePlan(claim, {
         ...common,
-        status: to.status,
-        dueAt: { $cond: [hasNewWish, "$$NOW", dueAt] },
+        status: to.status === "PAUSED" ? { $cond: [isResumed, "QUEUED", "PAUSED"] } : to.status,
+        dueAt: { $cond: [hasNewWish, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] },
         waitReason: to.reason,
       });
     },

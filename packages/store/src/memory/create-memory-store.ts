@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { createAcceptance } from "../client/acceptance.ts";
 import { createCancel } from "../client/cancel.ts";
+import { createPause } from "../client/pause.ts";
 import { createQueuePlan } from "../client/queue-plan.ts";
 import { createReads } from "../client/reads.ts";
 import { createClaims } from "../execution/claims.ts";
@@ -84,6 +85,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     ...createAcceptance(context),
     ...createQueuePlan(context),
     ...createCancel(context),
+    ...createPause(context),
     ...createReads(context),
     ...createClaims(context),
     ...createUnitWrites(context),

@@ -1,0 +1,135 @@
+import { type Plan, parsePlan } from "@planwright/plan";
+import { createStore, type PlanClaim, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+let store: Store;
+
+beforeAll(async () => {
+  store = await createStore({ url: testServers().mongodbUrl, leaseMs: 5_000 });
+});
+afterAll(async () => {
+  await store.close();
+});
+
+async function submitted(autoExecute = true): Promise<string> {
+  const { plan } = await store.submitPlan({
+    tenant: "t1",
+    query: null,
+    plan: onePlan(),
+    raw: "",
+    diagnostics: [],
+    autoExecute,
+  });
+  return plan._id;
+}
+
+function onePlan(): Plan {
+  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
+
+async function claimed(planId: string): Promise<PlanClaim> {
+  const claim = await store.claimPlan(planId, "e1");
+  if (!claim) throw new TypeError("nothing to claim");
+  return claim;
+}
+
+const waiting = { status: "WAITING", reason: "backoff", dueAtMs: null } as const;
+const paused = { status: "PAUSED", reason: "paused", dueAtMs: null } as const;
+
+describe("a plan that nobody holds", () => {
+  test("is paused at once, is claimed by nobody, and is due again when resumed", async () => {
+    const planId = await submitted();
+    expect(await store.requestPause("t1", planId)).toMatchObject({
+      status: "PAUSED",
+      dueAt: null,
+      waitReason: "paused",
+      wishes: 1,
+    });
+    expect(await store.claimPlan(planId, "e1")).toBeNull();
+    expect(await store.requestResume("t1", planId)).toMatchObject({
+      status: "QUEUED",
+      pauseRequestedAt: null,
+      waitReason: null,
+      wishes: 2,
+    });
+    expect((await claimed(planId)).plan.status).toBe("RUNNING");
+  });
+
+  test("keeps its deadline while it is paused", async () => {
+    const planId = await submitted();
+    const claim = await claimed(planId);
+    await store.releasePlan(claim, waiting);
+    const plan = await store.requestPause("t1", planId);
+    expect(plan).toMatchObject({ status: "PAUSED", dueAt: claim.plan.deadlineAt });
+  });
+
+  test("can be cancelled while it is paused", async () => {
+    const planId = await submitted();
+    await store.requestPause("t1", planId);
+    await store.requestCancel("t1", planId);
+    const claim = await claimed(planId);
+    expect(claim.plan).toMatchObject({ status: "PAUSED", cancelRequestedAt: expect.any(Date) });
+  });
+});
+
+describe("a plan that an executor holds", () => {
+  test("is told, and is PAUSED when it is given back", async () => {
+    const planId = await submitted();
+    const claim = await claimed(planId);
+    expect(await store.requestPause("t1", planId)).toMatchObject({ status: "RUNNING" });
+    expect(await store.findWishes([planId])).toMatchObject([
+      { pauseRequestedAt: expect.any(Date), wishes: 1 },
+    ]);
+    claim.plan.wishes = 1;
+    await store.releasePlan(claim, paused);
+    expect(await store.getPlan("t1", planId)).toMatchObject({
+      status: "PAUSED",
+      dueAt: claim.plan.deadlineAt,
+    });
+  });
+
+  test("is not PAUSED when it was resumed before it is given back", async () => {
+    const planId = await submitted();
+    const claim = await claimed(planId);
+    await store.requestPause("t1", planId);
+    claim.plan.wishes = 1;
+    await store.requestResume("t1", planId);
+    await store.releasePlan(claim, paused);
+    expect(await store.getPlan("t1", planId)).toMatchObject({ status: "QUEUED" });
+    expect(await store.claimPlan(planId, "e2")).not.toBeNull();
+  });
+
+  test("is paused by whoever claims it next when it is given back unaware", async () => {
+    const planId = await submitted();
+    const claim = await claimed(planId);
+    await store.requestPause("t1", planId);
+    await store.releasePlan(claim, waiting);
+    expect((await claimed(planId)).plan.pauseRequestedAt).toEqual(expect.any(Date));
+  });
+});
+
+test("pausing twice, resuming what is not paused, and pausing what is over change nothing", async () => {
+  const planId = await submitted();
+  expect(await store.requestResume("t1", planId)).toMatchObject({ status: "QUEUED", wishes: 0 });
+  const once = await store.requestPause("t1", planId);
+  expect(await store.requestPause("t1", planId)).toEqual(once);
+  const ready = await submitted(false);
+  expect(await store.requestPause("t1", ready)).toMatchObject({ status: "READY", pauseRequestedAt: null });
+  await store.requestCancel("t1", ready);
+  expect(await store.requestPause("t1", ready)).toMatchObject({
+    status: "CANCELLED",
+    pauseRequestedAt: null,
+  });
+  expect(await store.requestPause("t2", planId)).toBeNull();
+  expect(await store.requestResume("t2", planId)).toBeNull();
+});
+
+test("a plan whose end was asked for is not paused any more", async () => {
+  const planId = await submitted();
+  await claimed(planId);
+  await store.requestCancel("t1", planId);
+  expect(await store.requestPause("t1", planId)).toMatchObject({ pauseRequestedAt: null });
+});
