@@ -1,5 +1,5 @@
 import type { StepRecord } from "@planwright/engine";
-import type { PlanId, ToolDescriptor } from "@planwright/plan";
+import type { EffectClass, PlanId, ToolDescriptor } from "@planwright/plan";
 import type { Logger } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
@@ -119,7 +119,7 @@ async function endPoisoned(store: ExecutionStore, claim: PlanClaim): Promise<voi
   const records = unfinished.map(
     (record): StepRecord => ({
       ...record,
-      status: record.status === "RUNNING" || record.status === "RETRYING" ? "FAILED" : "SKIPPED",
+      status: lastWord(record, claim.steps.get(record.key)?.effectClass ?? null),
       waitReason: undefined,
       nextAttemptAt: undefined,
       error,
@@ -127,4 +127,11 @@ async function endPoisoned(store: ExecutionStore, claim: PlanClaim): Promise<voi
   );
   await store.writeRecords(claim, records, []);
   await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
+}
+
+/** A call that was under way and may have had an effect is in doubt; one that began and had none has failed. */
+function lastWord({ status }: StepRecord, effectClass: EffectClass | null): StepRecord["status"] {
+  if (status === "IN_DOUBT") return status;
+  if (status === "RUNNING" && effectClass !== "R") return "IN_DOUBT";
+  return status === "RUNNING" || status === "RETRYING" ? "FAILED" : "SKIPPED";
 }

@@ -1,0 +1,110 @@
+/** Guarantees of the executor that need processes, clocks and time of their own; the README numbers them. */
+import { fileURLToPath } from "node:url";
+import { test } from "vitest";
+import { openWorkbench, TENANT } from "./executor-process.ts";
+
+const HOUR_MS = 3_600_000;
+const JUMP_CLOCK = fileURLToPath(new URL("jump-clock.mjs", import.meta.url));
+const PATIENCE = { timeout: 60_000, interval: 50 };
+
+test.concurrent("a plan whose tool hangs is EXPIRED at its deadline", { timeout: 90_000 }, async ({
+  expect,
+}) => {
+  const bench = await openWorkbench();
+  try {
+    await bench.startExecutor({ PLAN_TIMEOUT_MS: "1500" });
+    const plan = await bench.submit([
+      { id: "hangs", tool: "read_value", arguments: { value: 1, latencyMs: 60_000 } },
+      { id: "after", tool: "plain_effect", arguments: { value: "<<hangs.value>>" } },
+    ]);
+    await expect
+      .poll(async () => (await bench.store.getPlan(TENANT, plan._id))?.status, PATIENCE)
+      .toBe("EXPIRED");
+    const steps = await bench.steps(plan._id);
+    expect(steps.get("after")).toMatchObject({ status: "CANCELLED", error: { code: "DEADLINE_EXCEEDED" } });
+    expect(await bench.tools.ledger()).toEqual([]);
+  } finally {
+    await bench.close();
+  }
+});
+
+test.concurrent("a plan that waits for an operator still ends at its deadline", { timeout: 90_000 }, async ({
+  expect,
+}) => {
+  const bench = await openWorkbench();
+  try {
+    bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
+    await bench.startExecutor({ PLAN_TIMEOUT_MS: "3000" });
+    const plan = await bench.submit([
+      { id: "doubt", tool: "plain_effect", arguments: { value: 1 } },
+      { id: "after", tool: "plain_effect", arguments: { value: "<<doubt.value>>" } },
+    ]);
+    await expect
+      .poll(async () => (await bench.store.getPlan(TENANT, plan._id))?.status, PATIENCE)
+      .toBe("EXPIRED");
+    const steps = await bench.steps(plan._id);
+    expect(steps.get("doubt")?.status).toBe("IN_DOUBT");
+    expect(steps.get("after")?.status).toBe("CANCELLED");
+    expect(await bench.tools.ledger()).toHaveLength(1);
+  } finally {
+    await bench.close();
+  }
+});
+
+test.concurrent("a plan that kills its executors ends POISONED and hurts no other", {
+  timeout: 180_000,
+}, async ({ expect }) => {
+  const bench = await openWorkbench();
+  try {
+    const poison = await bench.submit([{ id: "bad", tool: "keyed_effect", arguments: { value: 1 } }]);
+    for (let death = 0; death < 5; death += 1) {
+      const { exited } = bench.spawnExecutor({ FAILPOINT: "executor.call.before=kill", LEASE_MS: "1000" });
+      await exited;
+    }
+    const other = await bench.submit([{ id: "good", tool: "read_value", arguments: { value: 1 } }]);
+    await bench.startExecutor({ LEASE_MS: "1000" });
+    expect((await bench.end(other._id)).plan.status).toBe("COMPLETED");
+    const { plan, steps } = await bench.end(poison._id);
+    expect(plan).toMatchObject({ status: "FAILED", error: { code: "POISONED" }, epoch: 6 });
+    expect(steps.get("bad")).toMatchObject({ status: "IN_DOUBT", error: { code: "POISONED" } });
+  } finally {
+    await bench.close();
+  }
+});
+
+test.concurrent.for([
+  { name: "an hour fast, then right", CLOCK_OFFSET_MS: HOUR_MS, CLOCK_JUMP_MS: -HOUR_MS },
+  { name: "an hour slow, then right", CLOCK_OFFSET_MS: -HOUR_MS, CLOCK_JUMP_MS: HOUR_MS },
+  { name: "right, then an hour fast", CLOCK_OFFSET_MS: 0, CLOCK_JUMP_MS: HOUR_MS },
+])(
+  "an executor whose clock is $name does everything once and in time",
+  { timeout: 90_000 },
+  async ({ CLOCK_OFFSET_MS, CLOCK_JUMP_MS }, { expect }) => {
+    const bench = await openWorkbench();
+    try {
+      bench.tools.script({ read_value: [{ type: "status", status: 429, retryAfterSeconds: 1 }] });
+      await bench.startExecutor({
+        NODE_OPTIONS: `--import ${JUMP_CLOCK}`,
+        CLOCK_OFFSET_MS: String(CLOCK_OFFSET_MS),
+        CLOCK_JUMP_MS: String(CLOCK_JUMP_MS),
+        CLOCK_JUMP_AFTER_MS: "1500",
+      });
+      const plan = await bench.submit([
+        { id: "retried", tool: "read_value", arguments: { value: 1 } },
+        { id: "slow", tool: "plain_effect", arguments: { value: "<<retried.value>>", latencyMs: 2_500 } },
+        { id: "last", tool: "keyed_effect", arguments: { value: "<<slow.value>>" } },
+      ]);
+      const { plan: ended, steps } = await bench.end(plan._id);
+      expect(ended).toMatchObject({ status: "COMPLETED", epoch: 1 });
+      expect(steps.get("retried")?.attempts).toHaveLength(2);
+      expect(await bench.tools.ledger()).toHaveLength(2);
+      const finishedAt = ended.finishedAt?.getTime() ?? 0;
+      for (const step of steps.values()) {
+        expect(step.startedAt?.getTime()).toBeLessThanOrEqual(finishedAt);
+        expect(finishedAt - (step.finishedAt?.getTime() ?? 0)).toBeLessThan(60_000);
+      }
+    } finally {
+      await bench.close();
+    }
+  },
+);
