@@ -346,6 +346,22 @@ describe("inputs", () => {
       "NOT_FOUND",
       /^Plan not found for requestId/,
     ],
+    ...["pause", "resume"].flatMap((field): typeof cases => [
+      [
+        `an unknown requestId in ${field}`,
+        ofRequest(field, "mutation"),
+        { id: unknownRequest },
+        "NOT_FOUND",
+        /^Plan not found for requestId/,
+      ],
+      [
+        `a malformed requestId in ${field}`,
+        ofRequest(field, "mutation"),
+        { id: "nope" },
+        "BAD_USER_INPUT",
+        /Not a request id/,
+      ],
+    ]),
     [
       "an unknown requestId in executePlan",
       ofRequest("executePlan", "mutation"),

@@ -4,8 +4,10 @@ import { executePlan } from "../plans/execute-plan.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan } from "../requests/create-plan.ts";
+import { pauseRequest, resumeRequest } from "../requests/pause.ts";
 import type { GraphqlContext } from "./context.ts";
 
+type RequestIdOnly = { requestId: string };
 type PlanIds = { planId?: string | null; requestId?: string | null };
 type Keyed = { idempotencyKey?: string | null };
 type Sentence = Keyed & { query: string; execute: boolean };
@@ -16,11 +18,13 @@ export const mutationResolvers = {
   createPlan: mutation((context, input: Sentence) => createPlan(context, input)),
   submitPlan: mutation((context, input: Submission) => submitPlan(context, input)),
   executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),
-  cancel: mutation((context, { requestId }: { requestId: string }) => cancelRequest(context, requestId)),
+  cancel: mutation((context, { requestId }: RequestIdOnly) => cancelRequest(context, requestId)),
+  pause: mutation((context, { requestId }: RequestIdOnly) => pauseRequest(context, requestId)),
+  resume: mutation((context, { requestId }: RequestIdOnly) => resumeRequest(context, requestId)),
   createPlanWithRequestId: mutation((context, { query }: { query: string }) =>
     createPlanWithRequestId(context, query),
   ),
-  executeByRequestId: mutation((context, { requestId }: { requestId: string }) =>
+  executeByRequestId: mutation((context, { requestId }: RequestIdOnly) =>
     executeByRequestId(context, requestId),
   ),
 };

@@ -104,6 +104,19 @@ type Mutation {
   cancel(requestId: ID!): Request!
 
   """
+  Asks that nothing more of a request's plan starts, and returns at once. Calls under way end and are recorded; the plan is
+  PAUSED when the last one has, and holds no executor. Its deadline goes on. A plan that was not started, or is over, is
+  returned as it is. Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
+  """
+  pause(requestId: ID!): Request!
+
+  """
+  Lets a request's paused plan go on and returns at once. Any other plan is returned as it is.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
+  """
+  resume(requestId: ID!): Request!
+
+  """
   Plans a sentence and waits for the plan, 60 s at most; starts nothing.
   Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
   """
@@ -293,6 +306,8 @@ type Plan {
   "From the start to the end, or until now, in milliseconds; null before the start."
   durationMs: Float
   cancelRequestedAt: DateTime
+  "Set while the plan is paused, or to be paused."
+  pauseRequestedAt: DateTime
   deadlineAt: DateTime
   "The canonical plan as JSON text. Of the older API; document is the same as JSON."
   plan: String!

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { executeAs } from "./workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+async function submitted(execute = true): Promise<{ requestId: string; planId: string }> {
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!, $execute: Boolean!) { submitPlan(plan: $plan, execute: $execute) { requestId planId } }",
+    { plan: BLOG_PLAN, execute },
+  );
+  return body.data.submitPlan;
+}
+
+const ask = async (field: "pause" | "resume", requestId: string) => {
+  const { body } = await running.graphql(
+    `mutation ($id: ID!) { ${field}(requestId: $id) { status plan { status waitReason pauseRequestedAt steps { waitReason } } } }`,
+    { id: requestId },
+  );
+  return body;
+};
+
+test("pause holds a queued plan up, and resume hands it to the executors", async () => {
+  const { requestId, planId } = await submitted();
+  const { data } = await ask("pause", requestId);
+  expect(data.pause).toMatchObject({
+    status: "EXECUTING",
+    plan: { status: "PAUSED", waitReason: "paused", pauseRequestedAt: expect.any(String) },
+  });
+  expect(data.pause.plan.steps[0]).toEqual({ waitReason: "paused" });
+  expect(await running.store.findClaimable(100)).not.toContain(planId);
+  running.offered.length = 0;
+  const resumed = await ask("resume", requestId);
+  expect(resumed.data.resume.plan).toMatchObject({ status: "QUEUED", pauseRequestedAt: null });
+  expect(running.offered).toEqual([`execution ${planId}`]);
+  await executeAs(running.store, planId);
+});
+
+test("pause of a running plan is recorded for its executor", async () => {
+  const { requestId, planId } = await submitted();
+  await running.store.claimPlan(planId, "executor");
+  const { data } = await ask("pause", requestId);
+  expect(data.pause.plan).toMatchObject({ status: "RUNNING", pauseRequestedAt: expect.any(String) });
+});
+
+test("a plan that was not started, or is over, is left as it is", async () => {
+  const ready = await submitted(false);
+  const over = await submitted();
+  await executeAs(running.store, over.planId);
+  for (const [requestId, status] of [
+    [ready.requestId, "READY"],
+    [over.requestId, "COMPLETED"],
+  ] as const) {
+    for (const field of ["pause", "resume"] as const) {
+      const { data } = await ask(field, requestId);
+      expect(data[field].plan).toMatchObject({ status, pauseRequestedAt: null });
+    }
+  }
+});
+
+test("pause and resume while planning goes on say to wait", async () => {
+  const created = await running.graphql(`mutation { createPlan(query: "pause early") { requestId } }`);
+  const { requestId } = created.body.data.createPlan;
+  for (const field of ["pause", "resume"] as const) {
+    const { errors } = await ask(field, requestId);
+    expect(errors[0].extensions).toMatchObject({ code: "NOT_READY", retryable: true });
+  }
+});

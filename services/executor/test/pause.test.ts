@@ -1,0 +1,98 @@
+import type { PlanStatus } from "@planwright/plan";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+
+const PATIENCE = { timeout: 30_000, interval: 50 };
+let bench: Workbench;
+
+beforeEach(async () => {
+  bench = await openWorkbench();
+});
+afterEach(async () => {
+  await bench.close();
+});
+
+const reaches = (planId: string, status: PlanStatus) =>
+  expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE).toBe(status);
+const stepReaches = (planId: string, key: string, status: string) =>
+  expect.poll(async () => (await bench.steps(planId)).get(key)?.status, PATIENCE).toBe(status);
+
+const slowThenEffect = [
+  { id: "slow", tool: "plain_effect", arguments: { value: 1, latencyMs: 1_500 } },
+  { id: "after", tool: "plain_effect", arguments: { value: "<<slow.value>>" } },
+];
+
+test("a plan paused in the middle ends its running call, starts nothing, holds nobody, and goes on when resumed", async () => {
+  await bench.startExecutor();
+  const { _id: planId } = await bench.submit(slowThenEffect);
+  await stepReaches(planId, "slow", "RUNNING");
+  await bench.store.requestPause(TENANT, planId);
+  await reaches(planId, "PAUSED");
+  expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ lease: null, waitReason: "paused" });
+  const paused = await bench.steps(planId);
+  expect(paused.get("slow")).toMatchObject({ status: "COMPLETED", attempts: [{ outcome: "completed" }] });
+  expect(paused.get("after")).toMatchObject({ status: "PENDING", attempts: [] });
+  // Another plan passes through meanwhile: the executor is free, and had every chance to start what is paused.
+  const other = await bench.submit([{ id: "a", tool: "read_value", arguments: { value: 1 } }]);
+  expect((await bench.end(other._id)).plan.status).toBe("COMPLETED");
+  expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ status: "PAUSED", epoch: 1 });
+  await bench.store.requestResume(TENANT, planId);
+  expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
+  expect(await bench.tools.ledger()).toHaveLength(2);
+});
+
+test("a plan whose executor dies during a pause stays paused, and its lost call is made again after the pause alone", async () => {
+  bench.tools.script({ keyed_effect: [{ type: "hang", effect: true }] });
+  const first = await bench.startExecutor();
+  const { _id: planId } = await bench.submit([
+    { id: "effect", tool: "keyed_effect", arguments: { value: 1 } },
+    { id: "after", tool: "read_value", arguments: { value: "<<effect.value>>" } },
+  ]);
+  await expect.poll(async () => (await bench.tools.ledger()).length, PATIENCE).toBe(1);
+  await bench.store.requestPause(TENANT, planId);
+  await bench.stopExecutor(first, "SIGKILL");
+  await bench.startExecutor();
+  await reaches(planId, "PAUSED");
+  expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ lease: null, epoch: 2 });
+  expect(bench.tools.stats()["keyed_effect"]?.calls).toBe(1);
+  await bench.store.requestResume(TENANT, planId);
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("COMPLETED");
+  expect(steps.get("effect")?.attempts).toHaveLength(2);
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+test("a plan paused before anybody claimed it waits for resume", async () => {
+  const { _id: planId } = await bench.submit([{ id: "a", tool: "plain_effect", arguments: { value: 1 } }]);
+  await bench.store.requestPause(TENANT, planId);
+  await bench.startExecutor();
+  const other = await bench.submit([{ id: "a", tool: "read_value", arguments: { value: 1 } }]);
+  await bench.end(other._id);
+  expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ status: "PAUSED", epoch: 0 });
+  await bench.store.requestResume(TENANT, planId);
+  expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
+});
+
+test("a paused plan is cancelled without a call", async () => {
+  await bench.startExecutor();
+  const { _id: planId } = await bench.submit(slowThenEffect);
+  await stepReaches(planId, "slow", "RUNNING");
+  await bench.store.requestPause(TENANT, planId);
+  await reaches(planId, "PAUSED");
+  await bench.store.requestCancel(TENANT, planId);
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("CANCELLED");
+  expect([...steps.values()].map(({ status }) => status)).toEqual(["COMPLETED", "CANCELLED"]);
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+test("a paused plan ends at its deadline", async () => {
+  await bench.startExecutor({ PLAN_TIMEOUT_MS: "3000" });
+  const { _id: planId } = await bench.submit(slowThenEffect);
+  await stepReaches(planId, "slow", "RUNNING");
+  await bench.store.requestPause(TENANT, planId);
+  await reaches(planId, "PAUSED");
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("EXPIRED");
+  expect(steps.get("after")).toMatchObject({ status: "CANCELLED", attempts: [] });
+});
