@@ -10,9 +10,9 @@ const STEP_TIMEOUT_MS = 2_500;
 const RETRY = { maxAttempts: 6, initialMs: 200, maxMs: 2_000 };
 
 const TOOL_WEIGHTS = [
-  [24, "keyed_effect"],
+  [29, "keyed_effect"],
   [18, "looked_up_effect"],
-  [18, "plain_effect"],
+  [13, "plain_effect"],
   [14, "set_value"],
   [12, "read_value"],
   [6, "sequential_effect"],
