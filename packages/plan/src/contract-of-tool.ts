@@ -84,7 +84,12 @@ function decideContract(decision: ContractDecision, unannotated: Policy["unannot
   const effects = decideEffects(decision);
   const parallelism = decideParallelism(decision, effects.sideEffects, unannotated);
   const batch = decision.pick("batch", { base: undefined, read: declaredBatch });
-  const lookup = decision.pick("lookup", { base: undefined, read: ({ lookup }) => lookup, tighten: never });
+  const lookup = decision.pick("lookup", {
+    base: undefined,
+    read: ({ lookup: declared }) =>
+      declared && { tool: declared.tool, arguments: declared.arguments, settleMs: declared.settle_ms },
+    tighten: never,
+  });
   const timeoutMs = decision.pick("timeoutMs", { base: undefined, read: (fields) => fields.timeout_ms });
   const rateLimit = decision.pick("rateLimit", { base: undefined, read: declaredRateLimit });
   return {

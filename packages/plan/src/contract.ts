@@ -47,7 +47,17 @@ export const ContractDeclarationSchema = z.object({
   side_effects: z.boolean().optional(),
   idempotency: z.enum(["none", "natural", "key"]).optional(),
   /** Class V: the read-only tool that tells whether a call happened, and how to ask it. */
-  lookup: z.object({ tool: z.string().min(1).max(257), arguments: JsonObjectSchema.default({}) }).optional(),
+  lookup: z
+    .object({
+      tool: z.string().min(1).max(257),
+      arguments: JsonObjectSchema.default({}),
+      /**
+       * The tool's promise: a call of which the lookup knows nothing this long after it was given up never happens, in
+       * milliseconds. Without it "not found" proves nothing, since the call may still be on its way.
+       */
+      settle_ms: z.number().int().min(0).max(600_000).optional(),
+    })
+    .optional(),
   timeout_ms: z.number().int().min(1).max(3_600_000).optional(),
   rate_limit: z
     .object({ max: z.number().int().min(1).max(1_000_000), per_ms: z.number().int().min(1).max(86_400_000) })
@@ -73,7 +83,7 @@ export interface ToolContract {
   batch?: { param: string; max: number; resultPath?: string | undefined } | undefined;
   sideEffects: boolean;
   idempotency: "none" | "natural" | "key";
-  lookup?: { tool: string; arguments: JsonObject } | undefined;
+  lookup?: { tool: string; arguments: JsonObject; settleMs?: number | undefined } | undefined;
   timeoutMs?: number | undefined;
   rateLimit?: { max: number; perMs: number } | undefined;
   requiresApproval: boolean;

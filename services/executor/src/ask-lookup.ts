@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
   resolveReferences,
+  type ToolContract,
   type ToolDescriptor,
   toolContract,
 } from "@planwright/plan";
@@ -18,18 +19,46 @@ export interface LookupQuestion {
   catalogue: readonly ToolDescriptor[];
   tools: Pick<ToolClients, "callTool">;
   signal: AbortSignal;
+  /** Resolves after so many milliseconds, or once the signal is aborted. */
+  wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
  * Asks the lookup tool of a call's contract what became of the call. Its arguments may refer to those of the call
  * (`<<arguments.reference>>`) and to its key (`<<idempotencyKey>>`); it answers `{found: true, result}`, where `result` is what
  * the call would have answered, or `{found: false}`. Any other answer leaves the call in doubt.
+ *
+ * "Not found" alone proves nothing: the call may still be on its way, in a server that stands still or in an executor that
+ * does. It is believed only when the contract promises after which time it is final (`settle_ms`), and is then asked again.
  */
 export async function askLookup(question: LookupQuestion): Promise<Outcome> {
-  const { call, idempotencyKey, catalogue, tools, signal } = question;
+  const { call, catalogue, signal, wait } = question;
   const descriptor = findTool(catalogue, call.tool);
   const lookup = descriptor && toolContract(descriptor).contract.lookup;
   if (!lookup) return doubt(`The contract of ${call.tool} names no lookup tool any more`);
+  const early = await ask(question, lookup);
+  if (early.type !== "not found") return early;
+  if (lookup.settleMs === undefined) {
+    return doubt(
+      `${lookup.tool} knows nothing of the call, which may still be on its way: the contract of ${call.tool} names no settle_ms`,
+    );
+  }
+  await wait(lookup.settleMs, signal);
+  if (signal.aborted) return { type: "aborted" };
+  const final = await ask(question, lookup);
+  if (final.type !== "not found") return final;
+  const error = {
+    code: "EXECUTOR_LOST",
+    message: `${lookup.tool} says that the call never happened`,
+    retryable: true,
+  };
+  return { type: "failed", effect: "none", error };
+}
+
+type Lookup = NonNullable<ToolContract["lookup"]>;
+
+async function ask(question: LookupQuestion, lookup: Lookup): Promise<Outcome | { type: "not found" }> {
+  const { call, idempotencyKey, tools, signal } = question;
   let args: JsonObject;
   try {
     args = resolveArguments(lookup.arguments, { arguments: call.arguments, idempotencyKey });
@@ -49,14 +78,7 @@ export async function askLookup(question: LookupQuestion): Promise<Outcome> {
   if (isJsonObject(output) && output["found"] === true) {
     return { type: "completed", output: output["result"] ?? null };
   }
-  if (isJsonObject(output) && output["found"] === false) {
-    const error = {
-      code: "EXECUTOR_LOST",
-      message: `${lookup.tool} says that the call never happened`,
-      retryable: true,
-    };
-    return { type: "failed", effect: "none", error };
-  }
+  if (isJsonObject(output) && output["found"] === false) return { type: "not found" };
   return doubt(`The lookup tool ${lookup.tool} answered neither {"found": true, ...} nor {"found": false}`);
 }
 

@@ -182,7 +182,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   async function send(call: Call, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { type: "aborted" };
     const idempotencyKey = `${plan._id}/${call.key}`;
-    if (call.verify) return askLookup({ call, idempotencyKey, catalogue, tools, signal });
+    if (call.verify) return askLookup({ call, idempotencyKey, catalogue, tools, signal, wait });
     const { tool, arguments: args, timeoutMs } = call;
     return tools.callTool({ tool, arguments: args, timeoutMs, signal, idempotencyKey });
   }
@@ -197,6 +197,13 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       logger.info({ reason, until }, "plan waits");
     }
     end();
+  }
+
+  function wait(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      wakeAt(store.now() + ms, resolve);
+    });
   }
 
   /** Not before its time by the store's clock: timers come early, and that clock may be corrected meanwhile. */

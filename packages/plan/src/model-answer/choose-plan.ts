@@ -25,7 +25,7 @@ export function choosePlan(
   found: FoundJson,
   formOf: (plan: PlanCandidate) => string | undefined,
 ): Choice {
-  const values = trustworthy(found);
+  const values = trustworthy(text, found);
   const [broken] = found.broken;
   if (broken && values.length === 0) return none("PLAN_NOT_JSON", brokenWords(text, broken));
   const { plans, calls, refusals } = sorted(values);
@@ -52,9 +52,14 @@ const ambiguous = (what: string): Choice =>
   none("ANSWER_AMBIGUOUS", `The answer holds ${what}; answer with exactly one plan and no other JSON`);
 
 /** Behind a plan that broke only what opens a code fence of its own is whole; anything else may be a piece of it, or older than it. */
-function trustworthy({ values, broken }: FoundJson): readonly FoundValue[] {
+function trustworthy(text: string, { values, broken }: FoundJson): readonly FoundValue[] {
   const last = broken.at(-1);
-  return last ? values.filter(({ opensFence, start }) => opensFence && start > last.at) : values;
+  if (!last) return values;
+  const fences = [...text.matchAll(/^[ \t]*```[\w-]{0,20}\s*/gm)];
+  const opened = new Set(
+    fences.filter((_, index) => index % 2 === 0).map((fence) => fence.index + fence[0].length),
+  );
+  return values.filter(({ start }) => start > last.at && opened.has(start));
 }
 
 function brokenWords(text: string, { at, reason }: { at: number; reason: string }): string {

@@ -13,8 +13,6 @@ export interface FoundValue {
   readonly isRepaired: boolean;
   /** What stands between it and the JSON before it, without space and commas; what is longer than 200 characters is cut. */
   readonly gap: string;
-  /** True right behind the opening of a code fence. */
-  readonly opensFence: boolean;
 }
 
 /** Everything in an answer that begins like JSON. */
@@ -88,9 +86,8 @@ function readAt(text: string, start: number, level: number, found: FoundJson): n
       const read = readJson(text, start, scanned);
       if (read.ok) {
         const { value, isRepaired } = read;
-        const opensFence = isAfterFence(text, start);
         const gap = gapBefore(text, start, found);
-        found.values.push({ value, start, end: scanned.end, isRepaired, gap, opensFence });
+        found.values.push({ value, start, end: scanned.end, isRepaired, gap });
       } else if (scanned.speaksOfSteps) found.broken.push({ at: start, reason: read.reason });
       return scanned.end;
     }
@@ -155,9 +152,4 @@ function beginsJson(text: string, start: number): boolean {
 function matchesAt(pattern: RegExp, text: string, at: number): boolean {
   pattern.lastIndex = at;
   return pattern.test(text);
-}
-
-/** A language may stand beside the fence. */
-function isAfterFence(text: string, start: number): boolean {
-  return /(?:^|\n)[ \t]*```[\w-]{0,20}\s*$/.test(text.slice(Math.max(0, start - 40), start));
 }

@@ -6,6 +6,8 @@ export interface QuotedText {
   readonly end: number;
   /** True when its quotes are not those of JSON, or one inside it should have been escaped. */
   readonly isForeign: boolean;
+  /** True when a quote inside it is neither an apostrophe nor one of a pair around words: it may have been meant to end the text. */
+  readonly isUnclear: boolean;
 }
 
 /** Which quotes may close a text, by the one that opened it. */
@@ -31,7 +33,7 @@ export function isQuote(char: string): boolean {
 export function readString(text: string, start: number): QuotedText | undefined {
   const closers = CLOSERS.get(text.charAt(start)) ?? '"';
   let hasEscape = false;
-  let isForeign = text.charAt(start) !== '"';
+  const strays: number[] = [];
   for (let at = start + 1; at < text.length; at++) {
     const char = text.charAt(at);
     if (char === "\\") {
@@ -40,12 +42,27 @@ export function readString(text: string, start: number): QuotedText | undefined 
     } else if (closers.includes(char)) {
       if (mayFollowText(text, at + 1)) {
         const raw = text.slice(start + 1, at);
-        return { value: hasEscape ? unescapeText(raw) : raw, end: at + 1, isForeign };
+        const value = hasEscape ? unescapeText(raw) : raw;
+        const isForeign = text.charAt(start) !== '"' || strays.length > 0;
+        return { value, end: at + 1, isForeign, isUnclear: !areClear(text, strays) };
       }
-      isForeign = true;
+      strays.push(at);
     }
   }
   return undefined;
+}
+
+/** Apostrophes stand behind a letter; quotes around words in pairs, with space or a bracket outside and none inside. */
+function areClear(text: string, strays: readonly number[]): boolean {
+  const doubles = strays.filter((at) => !"'‘’".includes(text.charAt(at)));
+  const isApostrophe = (at: number) => /[\p{L}\p{N}]/u.test(text.charAt(at - 1));
+  const isOpening = (at: number) => /[\s([]/.test(text.charAt(at - 1)) && /\S/.test(text.charAt(at + 1));
+  const isClosing = (at: number) => /\S/.test(text.charAt(at - 1));
+  return (
+    doubles.length % 2 === 0 &&
+    doubles.every((at, index) => (index % 2 === 0 ? isOpening(at) : isClosing(at))) &&
+    strays.every((at) => !"'‘’".includes(text.charAt(at)) || isApostrophe(at))
+  );
 }
 
 /** A comma, a colon, a closing bracket, a comment, a new line, or the end. */

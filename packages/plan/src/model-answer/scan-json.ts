@@ -59,6 +59,7 @@ const LITERALS: ReadonlyMap<string, string> = new Map([
   ["undefined", "null"],
 ]);
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+const UNCLEAR = "a quote inside a text is not escaped";
 const WORD = /[A-Za-z0-9_$+.-]*/y;
 const NAME = /^[A-Za-z_$][A-Za-z0-9_$-]*$/;
 
@@ -154,6 +155,7 @@ class Scanner {
   #name(level: Level): ScannedJson | undefined {
     const name = this.#textOrWord();
     if (name === undefined) return { type: "cut" };
+    if (name.isUnclear) return this.#broken(UNCLEAR);
     if (!name.isQuoted && !NAME.test(name.value)) return this.#broken("a name is missing", name.value);
     if (level.names.has(name.value)) this.#doubleName ??= name.value;
     level.names.add(name.value);
@@ -172,6 +174,7 @@ class Scanner {
     }
     const value = this.#textOrWord();
     if (value === undefined) return { type: "cut" };
+    if (value.isUnclear) return this.#broken(UNCLEAR);
     if (value.isQuoted) {
       this.#take(`"${value.value}`, value.end);
       return undefined;
@@ -186,17 +189,17 @@ class Scanner {
   }
 
   /** Undefined when a quote is never closed. */
-  #textOrWord(): { value: string; end: number; isQuoted: boolean } | undefined {
+  #textOrWord(): { value: string; end: number; isQuoted: boolean; isUnclear: boolean } | undefined {
     if (isQuote(this.#text.charAt(this.#at))) {
       const quoted = readString(this.#text, this.#at);
       this.#hasQuotes = true;
       if (quoted?.isForeign)
         this.#edits.push({ start: this.#at, end: quoted.end, text: JSON.stringify(quoted.value) });
-      return quoted && { value: quoted.value, end: quoted.end, isQuoted: true };
+      return quoted && { ...quoted, isQuoted: true };
     }
     WORD.lastIndex = this.#at;
     const [value] = WORD.exec(this.#text) ?? [""];
-    return { value, end: this.#at + value.length, isQuoted: false };
+    return { value, end: this.#at + value.length, isQuoted: false, isUnclear: false };
   }
 
   #take(token: string, end: number): void {
