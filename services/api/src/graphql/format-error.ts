@@ -120,7 +120,11 @@ const UNAVAILABLE_NAMES: ReadonlySet<string> = new Set([
 
 function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailableError) return true;
-  return error instanceof Error && (UNAVAILABLE_NAMES.has(error.name) || isFailover(error));
+  if (!(error instanceof Error)) return false;
+  if (UNAVAILABLE_NAMES.has(error.name) || isFailover(error)) return true;
+  // A bulk write says what broke it in a part of its own.
+  const inner = "errorResponse" in error ? error.errorResponse : error.cause;
+  return inner !== undefined && inner !== error && isUnavailable(inner);
 }
 
 /** The server itself says that it cannot take the write now: it steps down, starts or stops. */
