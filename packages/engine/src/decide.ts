@@ -2,7 +2,7 @@ import { concludeItems } from "./for-each/conclude.ts";
 import type { Command, EngineEvent } from "./protocol.ts";
 import { admit, expand, offerWhenDurable } from "./schedule/admit.ts";
 import { callAgain, callHeld, dispatch } from "./schedule/dispatch.ts";
-import { checkWaits } from "./schedule/places.ts";
+import { checkWaits, offer } from "./schedule/places.ts";
 import { attemptEnded } from "./state/attempt-ended.ts";
 import { concludePlan } from "./state/conclude-plan.ts";
 import type { Caller, EngineState, StepNode } from "./state/engine-state.ts";
@@ -57,6 +57,11 @@ function take(turn: Turn, event: EngineEvent): void {
       // It may have come too early, as timers of the platform do: `checkWaits` then asks for another one.
       state.timerAt = undefined;
       return;
+    case "limit.cleared": {
+      const caller = state.units.get(event.key)?.caller;
+      if (caller?.waiting?.reason === "limit" && !state.stopping) offer(state, caller);
+      return;
+    }
     case "cancel":
       stop(turn, { type: "cancelled", reason: event.reason });
       return;

@@ -51,6 +51,11 @@ export interface StepRecord {
   warnings?: string[] | undefined;
   /** True once an operator approved the call; kept by every later record of the unit. */
   approved?: boolean | undefined;
+  /**
+   * Present when WAITING_APPROVAL: the arguments as they will be sent; for a forEach those of each of its calls, as
+   * `{calls: {"step[0]": {..}}}`. What is approved is a hash over these, the plan, the step and the tool.
+   */
+  arguments?: JsonObject | undefined;
 }
 
 /** One call of a tool that the shell is asked to make. */
@@ -74,6 +79,11 @@ export interface Call {
    * then calls again), and `failed` with another effect when that cannot be told (the unit is then IN_DOUBT).
    */
   verify?: boolean | undefined;
+  /**
+   * Present when the step needed approval: what was to be approved, as in the record of that time. The shell compares it with
+   * what was approved, and refuses the call (`failed` with effect `none`) when anything has changed since.
+   */
+  approvable?: JsonObject | undefined;
 }
 
 /** How an attempt ended. */
@@ -105,6 +115,11 @@ export type EngineEvent =
   | { type: "recorded"; keys: readonly string[]; at: number }
   /** A time asked for by a `timer` command has come. Extra timers do no harm. */
   | { type: "timer"; at: number }
+  /**
+   * A limit outside the plan has a place for the call of this unit now: after `deferred` it need not wait for its time. The
+   * place is taken up by a `call` command in the answer, or not at all. Changes nothing for a unit that waits for no limit.
+   */
+  | { type: "limit.cleared"; key: string; at: number }
   /** Someone wants the plan ended: nothing new starts, running calls get `abort`. */
   | { type: "cancel"; at: number; reason: string }
   /** The plan's deadline has passed: as cancel, but the plan ends EXPIRED. */
@@ -171,6 +186,7 @@ export const STEP_ERROR_CODES = [
   "CANCELLED",
   "DEADLINE_EXCEEDED",
   "APPROVAL_REFUSED",
+  "APPROVAL_STALE", // what would be sent, or the tool, is no longer what was approved
   "EXECUTOR_LOST", // a class U attempt was under way when its executor died
   "POISONED",
 ] as const;
