@@ -53,6 +53,10 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
     const reason = plan.waitReason === null ? "" : ` (${plan.waitReason})`;
     return [...found, unfinished(plan._id, "a plan that is over", `${plan.status}${reason}`)];
   }
+  // No plan here has work for as long as its deadline: one that ran out of time slept, unless it waited for an operator.
+  if (plan.status === "EXPIRED" && !steps.some(({ status }) => status === "IN_DOUBT")) {
+    found.push(unfinished(plan._id, "an end of its work", "EXPIRED, with nothing in doubt"));
+  }
   if (!FINAL_REQUESTS.has(request.status)) {
     found.push(
       unfinished(request._id, `a request that is over as its plan is ${plan.status}`, request.status),

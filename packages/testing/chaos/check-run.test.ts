@@ -221,6 +221,15 @@ test.each<[string, Partial<Evidence>]>([
   expect(checkRun({ ...waiting, ...found })).toMatchObject({ violations: [], inDoubt: 1 });
 });
 
+test("a plan that waited for an operator until its deadline is no fault", () => {
+  const steps = [step("a", "COMPLETED", 1), step("b", "IN_DOUBT", 2, "plain_effect")];
+  const requests = [{ ...requestOf(REQUEST_ID), status: "FAILED" as const }];
+  expect(checkRun(evidence({ planStatus: "EXPIRED", steps, requests }))).toMatchObject({
+    violations: [],
+    inDoubt: 1,
+  });
+});
+
 test("repeated effects of a repeatable tool are replays, and no fault", () => {
   const ledger = [effect({ tool: "set_value" }), effect({ tool: "set_value", effect: 3 }), B_EFFECT];
   const steps = [step("a", "COMPLETED", 1, "set_value"), step("b", "COMPLETED", 2)];

@@ -26,7 +26,7 @@ export interface Report {
   /** Plans that were taken over so. */
   recovered: number;
   effects: number;
-  /** Plans by their end; `waiting`: for an operator. */
+  /** Plans by their end; `waiting`: for an operator, or until the deadline because none came. */
   completed: number;
   partial: number;
   failed: number;
@@ -53,6 +53,8 @@ export function createReport(
   const acceptedPlans = new Set(accepted.map(({ planId }) => planId));
   const own = plans.filter(({ _id }) => acceptedPlans.has(_id));
   const ended = (status: string): number => own.filter((plan) => plan.status === status).length;
+  const inDoubt = new Set(steps.filter(({ status }) => status === "IN_DOUBT").map(({ planId }) => planId));
+  const expiredInDoubt = own.filter(({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id)).length;
   const executorKills = kills.filter(({ target }) => target.startsWith("executor"));
   const times = recoveryTimes(changes, executorKills);
   return {
@@ -70,9 +72,9 @@ export function createReport(
     completed: ended("COMPLETED"),
     partial: ended("PARTIAL"),
     failed: ended("FAILED"),
-    expired: ended("EXPIRED"),
+    expired: ended("EXPIRED") - expiredInDoubt,
     cancelled: ended("CANCELLED"),
-    waiting: ended("WAITING"),
+    waiting: ended("WAITING") + expiredInDoubt,
     notPlanned: requests.filter(({ status, error }) => status === "FAILED" && error !== null).length,
     poisoned: own.filter(({ error }) => error?.code === "POISONED").length,
     resubmissions: run.resubmissions,

@@ -68,11 +68,7 @@ export function remarkableEnds({ plans, requests }: Pick<Evidence, "plans" | "re
     ...requests.flatMap(({ _id, status, error }) =>
       status === "FAILED" && error !== null ? [`${_id} was not planned: ${error.code}`] : [],
     ),
-    ...plans.flatMap(({ _id, status, error }) =>
-      status === "EXPIRED" || error?.code === "POISONED"
-        ? [`${_id} ended ${status}: ${error?.code ?? ""}`]
-        : [],
-    ),
+    ...plans.flatMap(({ _id, error }) => (error?.code === "POISONED" ? [`${_id} ended as POISONED`] : [])),
   ];
 }
 

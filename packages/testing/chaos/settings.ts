@@ -38,5 +38,5 @@ export function readSettings(args: readonly string[]): Settings {
   });
   const settings = SettingsSchema.parse(values);
   const withinMs = Math.max(settings.faults * FAULT_EVERY_MS, settings.plans * PLAN_EVERY_MS);
-  return { ...settings, withinMs, leaseMs: 2_000, planTimeoutMs: 60_000 };
+  return { ...settings, withinMs, leaseMs: 2_000, planTimeoutMs: 90_000 };
 }
