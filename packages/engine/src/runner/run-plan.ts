@@ -44,7 +44,7 @@ export interface RunPlanOptions {
   random?: (() => number) | undefined;
   /** Longest the whole plan may take, in milliseconds; default none. */
   deadlineMs?: number | undefined;
-  /** Asked before a call that needs approval. Without it such calls are refused. */
+  /** Asked before a call that needs approval; `arguments` of the record is what will be sent. Without it such calls are refused. */
   approve?: ((record: StepRecord) => boolean | Promise<boolean>) | undefined;
   /** Settles a call whose effect is unknown. Without it such a step is FAILED: nobody would ever settle it. */
   settleInDoubt?: ((record: StepRecord) => Resolution | Promise<Resolution>) | undefined;

@@ -3,6 +3,7 @@ import { toStepError } from "../arguments.ts";
 import { expandForEach } from "../for-each/expand.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { change, store, type Turn } from "../state/turn.ts";
+import { approvableOf, needsApproval } from "./approval.ts";
 import { enqueue, offer, waitUntil } from "./places.ts";
 
 /** Lets a step whose dependencies are final go on: its condition, its approval, its items, its call. */
@@ -23,10 +24,16 @@ export function admit(turn: Turn, node: StepNode): void {
   }
   if (!node.admitted && !conditionHolds(turn, node)) return;
   node.admitted = true;
-  const needsApproval = node.step.approval === true || node.tool.contract.requiresApproval;
-  if (needsApproval && !node.unit.approved) change(turn, node.unit, { status: "WAITING_APPROVAL" });
+  if (needsApproval(node) && !node.unit.approved) askForApproval(turn, node);
   else if (isForEachStep(node.step)) expand(turn, node);
   else if (node.unit.caller) offer(state, node.unit.caller);
+}
+
+/** What is asked for is fixed by now: every output that it is made of is durable. */
+function askForApproval(turn: Turn, node: StepNode): void {
+  const approvable = approvableOf(turn.state, node);
+  if (approvable.ok) change(turn, node.unit, { status: "WAITING_APPROVAL", arguments: approvable.value });
+  else change(turn, node.unit, { status: "FAILED", error: approvable.error });
 }
 
 /** Evaluates `when`; records SKIPPED or FAILED when the step is not to run. */

@@ -2,6 +2,7 @@ import { isTerminalStepStatus } from "@planwright/plan";
 import type { Call } from "../protocol.ts";
 import type { Caller, EngineState, Unit } from "../state/engine-state.ts";
 import { change, type Turn } from "../state/turn.ts";
+import { approvableOf, needsApproval } from "./approval.ts";
 import { enqueue, occupy, wakeBarrier, wakeTool } from "./places.ts";
 import { prepareCall } from "./prepare.ts";
 
@@ -106,5 +107,9 @@ function callOf(state: EngineState, caller: Caller, args: Call["arguments"]): Ca
   };
   if (items.length > 0) call.items = items;
   if (caller.verify) call.verify = true;
+  if (caller.step.unit.approved || needsApproval(caller.step)) {
+    const approvable = approvableOf(state, caller.step);
+    call.approvable = approvable.ok ? approvable.value : {};
+  }
   return call;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@planwright/plan";
+import type { JsonObject, JsonValue } from "@planwright/plan";
 import { checkArguments, itemScope, resolveArguments } from "../arguments.ts";
 import { batchArguments } from "../for-each/batch.ts";
 import type { StepError } from "../protocol.ts";
@@ -10,15 +10,22 @@ export interface Preparation {
   refused: { unit: Unit; error: StepError }[];
 }
 
-/** Resolves and validates the arguments of a call, once: later attempts get the same object back. */
-export function prepareCall(state: EngineState, caller: Caller): Preparation {
+/**
+ * Resolves and validates the arguments of a call, once: later attempts get the same object back.
+ * @param values - the list of a forEach; default the one that its step was expanded to
+ */
+export function prepareCall(
+  state: EngineState,
+  caller: Caller,
+  values: readonly JsonValue[] | undefined = caller.step.forEach?.values,
+): Preparation {
   if (caller.prepared) return { prepared: caller.prepared, refused: [] };
   const sent: Unit[] = [];
   const each: JsonObject[] = [];
   const warnings = new Set<string>();
   const refused: Preparation["refused"] = [];
   for (const unit of caller.units) {
-    const resolved = resolveArguments(state, caller.step, scopeOf(unit));
+    const resolved = resolveArguments(state, caller.step, scopeOf(unit, values));
     if (!resolved.ok) {
       refused.push({ unit, error: resolved.error });
       continue;
@@ -37,7 +44,7 @@ export function prepareCall(state: EngineState, caller: Caller): Preparation {
   return { prepared: caller.prepared, refused };
 }
 
-function scopeOf(unit: Unit) {
-  const value = unit.item === undefined ? undefined : unit.step.forEach?.values[unit.item];
+function scopeOf(unit: Unit, values: readonly JsonValue[] | undefined) {
+  const value = unit.item === undefined ? undefined : values?.[unit.item];
   return value === undefined || unit.item === undefined ? undefined : itemScope(unit.step, value, unit.item);
 }

@@ -217,6 +217,7 @@ class Node implements StepNode {
   admitted = false;
   condemned = false;
   forEach: StepNode["forEach"] = undefined;
+  approvable: StepNode["approvable"] = undefined;
   active = 0;
   heldCalls = 0;
   concurrency = 1;

@@ -95,6 +95,8 @@ export interface StepNode {
   /** A dependency failed and this step is skipped for it, or was found to be safe from that. */
   condemned: boolean;
   forEach: Items | undefined;
+  /** What an operator approves, or has approved; absent until somebody asks. */
+  approvable: JsonObject | undefined;
   /** Callers that may be called now. */
   readonly callers: Heap<Caller>;
   active: number;

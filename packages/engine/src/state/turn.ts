@@ -1,4 +1,4 @@
-import type { JsonValue, StepStatus } from "@planwright/plan";
+import type { JsonObject, JsonValue, StepStatus } from "@planwright/plan";
 import { failureModeOf } from "../failure/failure-mode.ts";
 import type { Command, StepError, StepRecord } from "../protocol.ts";
 import type { EngineState, Unit } from "./engine-state.ts";
@@ -22,6 +22,8 @@ export interface Change {
   error?: StepError | undefined;
   nextAttemptAt?: number;
   approved?: boolean;
+  /** What an operator is to approve. */
+  arguments?: JsonObject;
 }
 
 /** Changes a unit and asks for the change to be made durable (invariant 2 of the protocol and of the state). */
@@ -33,15 +35,15 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
   if (to.approved !== undefined) unit.approved = to.approved;
   const isFailedStep = to.status === "FAILED" && unit.item === undefined;
   if (isFailedStep && failureModeOf(turn.state, unit.step) === "fail-fast") turn.state.failing = true;
-  store(turn, unit);
+  store(turn, unit, to.arguments);
 }
 
-/** Asks for a unit to be stored as it is. */
-export function store(turn: Turn, unit: Unit): void {
+/** Asks for a unit to be stored as it is. @param args - what is to be approved, for a unit that waits for it */
+export function store(turn: Turn, unit: Unit, args?: JsonObject): void {
   unit.unacknowledged = true;
   turn.state.unacknowledged++;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged++;
-  turn.records.push(recordOf(unit));
+  turn.records.push(args ? { ...recordOf(unit), arguments: args } : recordOf(unit));
 }
 
 function recordOf(unit: Unit): StepRecord {

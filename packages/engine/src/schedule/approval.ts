@@ -1,0 +1,50 @@
+import { isForEachStep, type JsonObject } from "@planwright/plan";
+import { expandForEach } from "../for-each/expand.ts";
+import type { StepError } from "../protocol.ts";
+import type { EngineState, StepNode } from "../state/engine-state.ts";
+import { prepareCall } from "./prepare.ts";
+
+/** What an operator is asked to approve, or why there is nothing that could be asked. */
+export type Approvable = { ok: true; value: JsonObject } | { ok: false; error: StepError };
+
+/** True for a step whose calls an operator has to approve, by the plan or by the contract of its tool. */
+export function needsApproval({ step, tool }: StepNode): boolean {
+  return step.approval === true || tool.contract.requiresApproval;
+}
+
+/**
+ * The arguments of a step as they will be sent; for a forEach those of each of its calls, as `{calls: {"step[0]": {..}}}`.
+ * They follow from durable outputs alone: asked again, after a crash too, it gives the same.
+ */
+export function approvableOf(state: EngineState, node: StepNode): Approvable {
+  if (node.approvable) return { ok: true, value: node.approvable };
+  const approvable = isForEachStep(node.step) ? callsOf(state, node) : argumentsOf(state, node);
+  if (approvable.ok) node.approvable = approvable.value;
+  return approvable;
+}
+
+function argumentsOf(state: EngineState, node: StepNode): Approvable {
+  const { caller } = node.unit;
+  if (!caller) return { ok: true, value: {} };
+  const { prepared, refused } = prepareCall(state, caller);
+  const [first] = refused;
+  if (first) return { ok: false, error: first.error };
+  return { ok: true, value: prepared?.arguments ?? {} };
+}
+
+/** Items whose arguments cannot be resolved are not called: they fail when the list runs. */
+function callsOf(state: EngineState, node: StepNode): Approvable {
+  if (!isForEachStep(node.step)) return { ok: true, value: {} };
+  let items = node.forEach;
+  if (!items) {
+    const expansion = expandForEach(state, node, node.step);
+    if (!expansion.ok) return expansion;
+    items = expansion.items;
+  }
+  const calls: JsonObject = {};
+  for (const caller of items.callers) {
+    const { prepared } = prepareCall(state, caller, items.values);
+    if (prepared) calls[caller.key] = prepared.arguments;
+  }
+  return { ok: true, value: { calls } };
+}

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import type { EngineEvent, StepRecord } from "../src/index.ts";
+import { type Call, completed, planOf, simulate, tool, write } from "./simulate.ts";
+
+const approve = (at: number, stepId = "b"): EngineEvent => ({ type: "approval", stepId, approved: true, at });
+const outcome = (call: Call) => completed({ of: call.key, list: [1, 2, 3, 4, 5] });
+
+test("a step that waits for approval says what will be sent, and the call says what was to be approved", () => {
+  const plan = planOf([
+    { id: "a", tool: "t" },
+    { id: "b", tool: "t", arguments: { text: "from <<a.of>>", list: "<<a.list>>" }, approval: true },
+  ]);
+  const waiting = simulate(plan, [tool("t")], { outcome });
+  const resolved = { text: "from a", list: [1, 2, 3, 4, 5] };
+  expect(waiting.records.get("b")).toMatchObject({ status: "WAITING_APPROVAL", arguments: resolved });
+  expect(waiting.calls[0]?.call).not.toHaveProperty("approvable");
+  const approved = simulate(plan, [tool("t")], { outcome, events: [approve(50)] });
+  expect(approved.calls[1]?.call).toMatchObject({ arguments: resolved, approvable: resolved });
+});
+
+test.each([
+  ["single calls", {}, ["b[0]", "b[1]", "b[2]", "b[3]", "b[4]"]],
+  ["batches", { batch: { param: "list", max: 3 } }, ["b[0..2]", "b[3..4]"]],
+])("a forEach asks once for all of its calls, made as %s", (_, contract, keys) => {
+  const plan = planOf([
+    { id: "a", tool: "t" },
+    {
+      id: "b",
+      approval: true,
+      forEach: { items: "<<a.list>>", do: { tool: "w", arguments: { x: "<<item>> of <<a.of>>" } } },
+    },
+  ]);
+  const tools = [tool("t"), write("w", { idempotency: "key", ...contract })];
+  const asked = simulate(plan, tools, { outcome }).records.get("b");
+  expect(asked?.status).toBe("WAITING_APPROVAL");
+  expect(Object.keys(Object(asked?.arguments?.["calls"]))).toEqual(keys);
+  const { calls } = simulate(plan, tools, { outcome, events: [approve(50)] });
+  const made = calls.slice(1).map(({ call }) => [call.key, call.arguments] as const);
+  expect(Object.fromEntries(made)).toEqual(asked?.arguments?.["calls"]);
+  for (const { call } of calls.slice(1)) expect(call.approvable).toEqual(asked?.arguments);
+});
+
+test("a call made again after a crash was to be approved as it was before", () => {
+  const plan = planOf([
+    { id: "a", tool: "t" },
+    {
+      id: "b",
+      approval: true,
+      forEach: { items: "<<a.list>>", do: { tool: "w", arguments: { x: "<<item>>" } } },
+    },
+  ]);
+  const tools = [tool("t"), write("w", { idempotency: "key" })];
+  const asked = simulate(plan, tools, { outcome }).records.get("b")?.arguments;
+  for (let events = 4; events < 12; events += 1) {
+    const before = simulate(plan, tools, { outcome, events: [approve(50)], crashAfterEvents: events });
+    const after = simulate(plan, tools, {
+      outcome,
+      records: [...before.records.values()],
+      events: [approve(60)],
+    });
+    for (const { call } of after.calls.filter(({ call: { stepId } }) => stepId === "b")) {
+      expect(call.approvable).toEqual(asked);
+    }
+    expect(after.finish?.status).toBe("COMPLETED");
+  }
+});
+
+test.each([
+  ["a reference that leads nowhere", { x: "<<a.nothing>>" }, "REFERENCE_MISSING"],
+  ["arguments that the tool does not take", { x: "<<a.of>>", wrong: 1 }, "ARGUMENTS_INVALID"],
+])("nobody is asked to approve %s", (_, args, code) => {
+  const schema = { type: "object", properties: { x: { type: "string" } }, additionalProperties: false };
+  const plan = planOf([
+    { id: "a", tool: "t" },
+    { id: "b", tool: "w", arguments: args, approval: true },
+  ]);
+  const run = simulate(plan, [tool("t"), write("w", {}, { inputSchema: schema })], { outcome });
+  expect(run.records.get("b")).toMatchObject({ status: "FAILED" });
+  expect(run.records.get("b")?.error?.code).toContain(code.slice(0, 8));
+  expect(run.calls).toHaveLength(1);
+});
+
+test("an item whose arguments cannot be resolved is no part of what is approved, and fails alone", () => {
+  const plan = planOf([
+    {
+      id: "b",
+      approval: true,
+      forEach: { items: [{ x: 1 }, {}], do: { tool: "w", arguments: { x: "<<item.x>>" } } },
+    },
+  ]);
+  const tools = [write("w", { idempotency: "key" })];
+  expect(simulate(plan, tools).records.get("b")?.arguments).toEqual({ calls: { "b[0]": { x: 1 } } });
+  const { records } = simulate(plan, tools, { events: [approve(50)] });
+  expect(["b[0]", "b[1]"].map((key) => records.get(key)?.status)).toEqual(["COMPLETED", "FAILED"]);
+});
+
+test("a tool that has come to need approval says so on the calls that are made again", () => {
+  const records: StepRecord[] = [{ key: "b", stepId: "b", status: "RUNNING", attempts: 1 }];
+  const plan = planOf([{ id: "b", tool: "w", arguments: { x: 1 } }]);
+  const run = simulate(plan, [write("w", { idempotency: "key", requires_approval: true })], { records });
+  expect(run.calls[0]?.call.approvable).toEqual({ x: 1 });
+});
