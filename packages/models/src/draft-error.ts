@@ -69,25 +69,55 @@ export interface MissingValue {
   tool: string;
   parameter: string;
   description: string | null;
+  /** What the sentence says in its place, though it cannot be the value: a name where an address is wanted. */
+  said: string | null;
+  /** What it must be, in words: "an e-mail address", "one of low, high". */
+  form: string;
 }
 
-/** A required value has no source in the sentence, and values are never invented. */
+/** A question in plain words about one missing value. */
+export interface MissingValueQuestion {
+  tool: string;
+  parameter: string;
+  description: string | null;
+  question: string;
+}
+
+/** More questions than this are not asked at once. */
+const MAX_QUESTIONS = 3;
+
+/** Required values have no source in the sentence, and values are never invented. */
 export class ValueMissingError extends DraftError<{
   clause: string;
   /** Which of several objects of the clause; null where it speaks of one. */
   object: string | null;
   missing: readonly MissingValue[];
+  /** About the first of them, at most 3. */
+  questions: readonly MissingValueQuestion[];
 }> {
   readonly code = "VALUE_MISSING";
   readonly retryable = false;
   constructor(facts: { clause: string; object: string | null; missing: readonly MissingValue[] }) {
-    const named = facts.missing.map(
-      ({ parameter, description }) => `"${parameter}"${description === null ? "" : ` (${description})`}`,
-    );
-    const first = facts.missing[0];
+    const [first] = facts.missing;
+    const named = facts.missing
+      .filter(({ tool }) => tool === first?.tool)
+      .map(
+        ({ parameter, description }) => `"${parameter}"${description === null ? "" : ` (${description})`}`,
+      );
     super(
       `"${facts.clause}" gives${facts.object === null ? "" : ` for "${facts.object}"`} no value for ${named.join(" and ")}, which ${first?.tool ?? "the tool"} requires. Add it to the sentence, for example: with ${first?.parameter ?? "name"} "...".`,
-      facts,
+      { ...facts, questions: facts.missing.slice(0, MAX_QUESTIONS).map(toQuestion) },
     );
   }
+}
+
+function toQuestion({ tool, parameter, description, said, form }: MissingValue): MissingValueQuestion {
+  const meaning = description === null ? "" : ` (${description.replace(/[.\s]+$/, "")})`;
+  const misfit = said === null ? "" : ` "${said}" cannot be used.`;
+  return {
+    tool,
+    parameter,
+    description,
+    question: `What should "${parameter}"${meaning} of ${tool} be?${misfit} Give ${form}.`,
+  };
 }

@@ -3,6 +3,7 @@ export {
   DraftError,
   type DraftErrorCode,
   type MissingValue,
+  type MissingValueQuestion,
   NoToolsError,
   NotUnderstoodError,
   type PartialDraft,

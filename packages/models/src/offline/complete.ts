@@ -1,44 +1,60 @@
 import type { JsonObject, JsonValue } from "@planwright/plan";
-import { type MissingValue, ValueMissingError } from "../draft-error.ts";
-import type { BoundObject } from "./bind-arguments.ts";
-import { latestLink, outputsAsText, type PlannedStep } from "./links.ts";
-import { isContent, isTitle, literalText, type Parameter } from "./parameter.ts";
+import type { MissingValue } from "../draft-error.ts";
+import type { BoundObject } from "./bound-object.ts";
+import { expected } from "./link-values.ts";
+import { latestLink, type PlannedStep } from "./links.ts";
+import { outputsAsText } from "./outputs.ts";
+import { isContent, isTitle, type Parameter } from "./parameter.ts";
 import { misread } from "./reading.ts";
 import type { ToolWords } from "./tool-words.ts";
+import { literalText } from "./values.ts";
+
+/** The arguments of one call, in the order of the schema, and what is missing among them. */
+export interface Completed {
+  arguments: JsonObject;
+  missing: MissingValue[];
+  /** True when a link to an earlier step was added. */
+  isLinked: boolean;
+}
+
+interface Place {
+  words: ToolWords;
+  steps: readonly PlannedStep[];
+  clause: string;
+  object: BoundObject;
+}
 
 /**
  * Adds what the sentence says without words: links to what was made last, the topic as title, defaults of the schema.
- * Arguments come in the order of the schema.
- * @param name - which of several objects of the clause this is, for messages @throws {ValueMissingError} naming every required value without a source
+ * Nothing is made up: what has no source is listed as missing. @throws {NotUnderstoodError} when a link could be to several steps
  */
-export function completeArguments(
-  object: BoundObject,
-  {
-    words,
-    steps,
-    clause,
-    name,
-  }: { words: ToolWords; steps: readonly PlannedStep[]; clause: string; name: string | null },
-): JsonObject {
+export function completeArguments(place: Place): Completed {
   const completed: JsonObject = {};
   const missing: MissingValue[] = [];
-  for (const parameter of words.parameters) {
-    const value =
-      object.values.get(parameter.name) ?? impliedValue(parameter, object, { words, steps, clause });
-    if (value !== undefined) completed[parameter.name] = value;
-    else if (parameter.required) {
-      missing.push({ tool: words.tool.name, parameter: parameter.name, description: parameter.description });
+  let isLinked = false;
+  for (const parameter of place.words.parameters) {
+    const { name, description } = parameter;
+    const said = place.object.unusable.get(name) ?? null;
+    const own = place.object.values.get(name);
+    const value = own ?? (said === null ? impliedValue(parameter, place) : undefined);
+    if (value !== undefined) {
+      completed[name] = value;
+      isLinked ||= own === undefined && typeof value === "string" && value.includes("<<");
+    } else if (parameter.required || said !== null) {
+      missing.push({
+        tool: place.words.tool.name,
+        parameter: name,
+        description,
+        said,
+        form: expected(parameter),
+      });
     }
   }
-  if (missing.length > 0) throw new ValueMissingError({ clause, object: name, missing });
-  return completed;
+  return { arguments: completed, missing, isLinked };
 }
 
-function impliedValue(
-  parameter: Parameter,
-  object: BoundObject,
-  { words, steps, clause }: { words: ToolWords; steps: readonly PlannedStep[]; clause: string },
-): JsonValue | undefined {
+function impliedValue(parameter: Parameter, place: Place): JsonValue | undefined {
+  const { object, steps, clause, words } = place;
   if (!parameter.required) return undefined;
   if (parameter.choices?.length === 1) return parameter.choices[0];
   if (parameter.default !== undefined) return parameter.default;
@@ -51,9 +67,9 @@ function impliedValue(
         `it is open which ${parameter.link.thing} is meant for "${parameter.name}"; say its name`,
       );
     }
-    if (latest) return latest.reference;
+    if (latest) return parameter.type === "array" ? [latest.reference] : latest.reference;
   }
-  return declaredSource(parameter, words, steps) ?? wholeOutputs(parameter, object, words, steps);
+  return declaredSource(parameter, words, steps) ?? wholeOutputs(parameter, place);
 }
 
 /** A contract's `depends_on: [{tool, required_fields}]`: the field of that tool's output that bears the parameter's name. */
@@ -70,16 +86,12 @@ function declaredSource(
   return source && `<<${source.id}.${parameter.name}>>`;
 }
 
-/** "... then summarize": a tool that only takes a text, without a word on which, takes what the clause before gives. */
-function wholeOutputs(
-  parameter: Parameter,
-  object: BoundObject,
-  words: ToolWords,
-  steps: readonly PlannedStep[],
-): string | undefined {
+/** "... then summarize": a tool that only needs a text, without a word on which, takes what was done since the last "then". */
+function wholeOutputs(parameter: Parameter, { object, words, steps }: Place): string | undefined {
   const isOnly = words.parameters.filter((each) => each.required).length === 1;
-  if (words.thing !== null || object.values.size > 0 || !isOnly || !isContent(parameter)) return undefined;
-  const clause = steps.at(-1)?.clause;
-  const made = steps.filter((step) => step.clause === clause);
+  const isText = words.thing === null || parameter.words.includes(words.thing);
+  if (!isText || object.values.size > 0 || !isOnly || !isContent(parameter)) return undefined;
+  const stage = steps.at(-1)?.stage;
+  const made = steps.filter((step) => step.stage === stage);
   return made.length > 0 ? outputsAsText(made) : undefined;
 }

@@ -1,7 +1,7 @@
-import { DETERMINERS, isMakingVerb, takesFor, verbFit } from "./lexicon.ts";
-import { measureAt, valueFor } from "./parameter.ts";
+import { isNameWord, nounPhrase } from "./noun-phrase.ts";
 import type { Token } from "./tokens.ts";
 import type { ToolWords } from "./tool-words.ts";
+import { isMakingVerb, takesFor, verbFit } from "./verbs.ts";
 import { isPlural, stem } from "./words.ts";
 
 /** A tool that fits the head of a clause. */
@@ -13,6 +13,8 @@ export interface ToolMatch {
   consumed: number;
   /** Tokens in front of the noun that are arguments: "list open issues", "the 3 day forecast". */
   adjectives: readonly Token[];
+  /** True when the verb alone speaks for the tool ("delete a.txt"): its arguments must then show that it is meant. */
+  isByVerb: boolean;
 }
 
 interface NounFit {
@@ -26,7 +28,7 @@ const TIE = 0.02;
 
 /**
  * Tools that fit a verb and the words behind it, the best first.
- * The verb must fit a verb of the tool, and the noun a noun of its name, or, at half the weight, of its description.
+ * The verb must fit a verb of the tool, and the noun a noun of its name, or, at less weight, of its description.
  * @param verb - in lower case
  * @param rest - tokens behind the verb
  */
@@ -43,6 +45,11 @@ export function matchTools(
     return known;
   };
   for (const words of catalogue) {
+    const spelled = spelledOut(words, verb, rest);
+    if (spelled > 0) {
+      matches.push({ words, fit: 1, consumed: spelled, adjectives: [], isByVerb: false });
+      continue;
+    }
     const verbScore = Math.max(
       ...words.verbs.map((offered, index) => fitOf(offered) * (index === 0 ? 1 : 0.95)),
     );
@@ -57,15 +64,34 @@ export function matchTools(
       fit: verbScore * fit,
       consumed: consumed === 0 ? 0 : consumed + skipped,
       adjectives,
+      isByVerb: false,
     });
   }
   return matches.toSorted((left, right) => right.fit - left.fit);
+}
+
+/** Tools that do what the verb says, whatever to: for a clause that does not name the thing. */
+export function matchByVerb(catalogue: readonly ToolWords[], verb: string): ToolMatch[] {
+  return catalogue
+    .filter((words) => words.verbs.includes(verb))
+    .map((words) => ({ words, fit: 0.5, consumed: 0, adjectives: [], isByVerb: true }));
 }
 
 /** The best matches that nothing but their arguments can tell apart. */
 export function bestMatches(matches: readonly ToolMatch[]): ToolMatch[] {
   const best = matches[0];
   return best ? matches.filter((match) => best.fit - match.fit < TIE) : [];
+}
+
+/** How many tokens behind the verb spell out the rest of a name of three words or more; 0 when they do not. */
+function spelledOut({ spoken }: ToolWords, verb: string, rest: readonly Token[]): number {
+  if (spoken.length < 3 || spoken[0] !== verb) return 0;
+  const behind = spoken.slice(1);
+  const isSpelled = behind.every((word, index) => {
+    const token = rest[index];
+    return token?.kind === "word" && stem(token.lower) === stem(word);
+  });
+  return isSpelled ? behind.length : 0;
 }
 
 /** A tool whose name is a verb alone (`echo`), or a verb and a place (`addToCart`). */
@@ -83,7 +109,6 @@ function nounFit(words: ToolWords, verb: string, rest: readonly Token[]): NounFi
   const { said, consumed, adjectives } = phrase;
   const named = words.nouns.filter((noun) => said.some((word) => stem(word) === noun)).length;
   const last = stem(said.at(-1) ?? "");
-  const lastFit = last === words.thing ? 1 : words.nouns.includes(last) ? 0.7 : 0.5;
   const coverage = named === 0 ? 0.8 : 0.8 + 0.2 * (named / words.nouns.length);
   const foreign = said.filter((word) => !isNameWord(words, stem(word))).length;
   const many = isPlural(said.at(-1) ?? "");
@@ -92,60 +117,17 @@ function nounFit(words: ToolWords, verb: string, rest: readonly Token[]): NounFi
     words.qualifiers.length === 0 || rest.some((token) => words.qualifiers.includes(stem(token.lower)))
       ? 1
       : 0.9;
-  return { fit: lastFit * coverage * number * qualified * 0.9 ** foreign, consumed, adjectives };
+  return {
+    fit: lastFit(words, verb, last) * coverage * number * qualified * 0.9 ** foreign,
+    consumed,
+    adjectives,
+  };
 }
 
-const isNameWord = (words: ToolWords, word: string) =>
-  words.nouns.includes(word) || words.qualifiers.includes(word) || words.tool.server?.toLowerCase() === word;
-
-/** The words behind the verb that belong to the tool's thing: "the new calendar event titled ..." -> calendar, event. */
-function nounPhrase(
-  words: ToolWords,
-  rest: readonly Token[],
-): { said: string[]; consumed: number; adjectives: Token[] } | null {
-  let at = 0;
-  const adjectives: Token[] = [];
-  for (let found = adjectiveAt(words, rest, at); found > 0; found = adjectiveAt(words, rest, at)) {
-    if (!isLeading(rest[at]) || found > 1) adjectives.push(...rest.slice(at, at + found));
-    at += found;
-  }
-  const said: string[] = [];
-  while (at < rest.length) {
-    const token = rest[at];
-    if (token?.kind !== "word") break;
-    const word = stem(token.lower);
-    const isProperName =
-      said.length > 0 && /^\p{Lu}/u.test(token.text) && /^\p{Ll}/u.test(rest[at - 1]?.text ?? "");
-    if (isProperName || !(isNameWord(words, word) || words.describedNouns.includes(word))) break;
-    said.push(token.lower);
-    at += 1;
-  }
-  const last = stem(said.at(-1) ?? "");
-  const isNamed = words.nouns.includes(last) || words.describedNouns.includes(last);
-  return said.length > 0 && isNamed ? { said, consumed: at, adjectives } : null;
+/** How well the last word of the noun phrase names what the tool is about. */
+function lastFit(words: ToolWords, verb: string, last: string): number {
+  if (last === words.thing) return 1;
+  // "list the files": what a description says that the tool acts on counts nearly as much as its name.
+  const asObject = words.objects.has(last) ? (words.verbs.includes(verb) ? 0.9 : 0.75) : 0.5;
+  return words.nouns.includes(last) ? Math.max(0.7, asObject) : asObject;
 }
-
-/** How many tokens at a position stand in front of a noun: a determiner, a choice ("open"), a measure ("3 day"); 0 for none. */
-function adjectiveAt(words: ToolWords, rest: readonly Token[], at: number): number {
-  const token = rest[at];
-  if (!token || token.kind === "quoted") return 0;
-  if (measureAt(words.parameters, rest, at)) return 2;
-  if (isLeading(token)) return 1;
-  if (isNameWord(words, stem(token.lower))) return 0;
-  const isChoice = words.parameters.some((each) =>
-    each.type === "boolean"
-      ? each.name.toLowerCase() === token.lower
-      : each.choices && valueFor(each, token.text) !== undefined,
-  );
-  return isChoice ? 1 : 0;
-}
-
-/** Determiners, counts and "me" in front of the noun. */
-export const isLeading = (token: Token | undefined) =>
-  token !== undefined &&
-  token.kind !== "quoted" &&
-  (DETERMINERS.has(token.lower) || token.lower === "me" || token.lower === "us" || isCount(token));
-
-const isCount = (token: Token) =>
-  ["one", "two", "three", "four", "five", "six", "both"].includes(token.lower) ||
-  /^\d{1,2}$/.test(token.text);

@@ -1,10 +1,11 @@
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
-import { NoToolsError, NotUnderstoodError } from "../draft-error.ts";
+import { NoToolsError, NotUnderstoodError, ValueMissingError } from "../draft-error.ts";
 import type { Drafter } from "../drafter.ts";
-import { splitClauses } from "./clauses.ts";
+import { type Clause, splitClauses } from "./clauses.ts";
 import type { PlannedStep } from "./links.ts";
+import type { ToolMatch } from "./match-tool.ts";
 import { nearestTools } from "./nearest-tools.ts";
-import { planClause, toolsFor } from "./plan-clause.ts";
+import { type ClauseInput, planClause, toolsFor } from "./plan-clause.ts";
 import { tokenize } from "./tokens.ts";
 import { toolWordsOf } from "./tool-words.ts";
 
@@ -52,14 +53,44 @@ export function planByRules(query: string, tools: readonly ToolDescriptor[]): Of
   const clauses = splitClauses(tokenize(query), query, catalogue);
   if (clauses.length === 0) throw refuse(query.trim(), "it asks for nothing");
   const steps: PlannedStep[] = [];
+  let stage = 0;
   for (const [index, clause] of clauses.entries()) {
     if (clause.verb === null) throw refuse(clause.text, "it does not begin with a verb that the rules know");
-    const input = { clause, index, sentence: query, steps, catalogue };
+    if (clause.isSequel && index > 0) stage += 1;
+    const input = { clause, index, stage, sentence: query, steps, catalogue };
     const matches = toolsFor(input);
     if (matches.length === 0) throw refuse(clause.text, "no tool fits its verb and noun");
-    steps.push(...planClause(input, matches));
+    steps.push(...planOrRefuse(input, matches, () => refuse(clause.text, "no tool fits its verb and noun")));
   }
+  requireValues(steps, clauses);
   return { steps: steps.map(toStep) };
+}
+
+/** Where the verb alone spoke for the tools, a failure says no more than that none fits. */
+function planOrRefuse(
+  input: ClauseInput,
+  matches: readonly ToolMatch[],
+  refusal: () => NotUnderstoodError,
+): PlannedStep[] {
+  try {
+    return planClause(input, matches);
+  } catch (error) {
+    if (error instanceof NotUnderstoodError && matches.every((match) => match.isByVerb)) throw refusal();
+    throw error;
+  }
+}
+
+/** Everything was understood; what is missing is asked for at once. @throws {ValueMissingError} */
+function requireValues(steps: readonly PlannedStep[], clauses: readonly Clause[]): void {
+  const lacking = steps.filter((step) => step.missing.length > 0);
+  const [first] = lacking;
+  if (!first) return;
+  const isOneOfMany = steps.filter((step) => step.clause === first.clause).length > 1;
+  throw new ValueMissingError({
+    clause: clauses[first.clause]?.text ?? "",
+    object: isOneOfMany ? first.name : null,
+    missing: lacking.flatMap((step) => step.missing),
+  });
 }
 
 const toStep = ({ id, words, arguments: given, dependsOn }: PlannedStep) => ({

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
-import { CONTENT_NAMES, LINK_ENDINGS, TITLE_NAMES } from "./lexicon.ts";
-import { isEmail, type Token, toNumber } from "./tokens.ts";
-import { splitName, stem } from "./words.ts";
+import { CONTENT_NAMES, LINK_ENDINGS, QUERY_NAMES, REASON_NAMES, TITLE_NAMES } from "./lexicon.ts";
+import { splitName, stem, wordsOf } from "./words.ts";
 
 /** One argument of a tool, as its input schema describes it. */
 export interface Parameter {
@@ -13,11 +12,14 @@ export interface Parameter {
   /** Type of the items of an array. */
   item: Parameter | null;
   choices: readonly JsonValue[] | null;
-  shape: "email" | "url" | "date" | "date-time" | null;
+  /** What its text must look like. A `date-time` has a time zone, as RFC 3339 asks; a `local-date-time` need not. */
+  shape: "email" | "url" | "date" | "date-time" | "local-date-time" | null;
   /** For a parameter that points to a thing made elsewhere: what kind of thing ("author"), and by which of its names ("id"). */
   link: { thing: string; ending: string } | null;
   default: JsonValue | undefined;
   description: string | null;
+  /** Words of the description, in lower case. */
+  describedBy: ReadonlySet<string>;
 }
 
 /**
@@ -33,12 +35,15 @@ export function parametersOf(inputSchema: JsonObject | undefined, thing: string 
     .map(([name, schema]) => parameterOf(name, isJsonObject(schema) ? schema : {}, isRequired(name), thing));
 }
 
-function parameterOf(name: string, schema: JsonObject, required: boolean, thing: string | null): Parameter {
+function parameterOf(name: string, stated: JsonObject, required: boolean, thing: string | null): Parameter {
+  const schema = withoutNull(stated);
   const words = splitName(name);
   const type = typeOf(schema);
   const items = ownObject(schema, "items");
   const choices = Object.hasOwn(schema, "const") ? [schema["const"] ?? null] : schema["enum"];
-  const description = schema["description"];
+  const said = stated["description"] ?? schema["description"];
+  const description = typeof said === "string" ? said.replace(/\s+/g, " ").slice(0, 120) : null;
+  const link = type === "boolean" || type === "object" ? null : linkOf(words, thing);
   return {
     name,
     words,
@@ -46,11 +51,20 @@ function parameterOf(name: string, schema: JsonObject, required: boolean, thing:
     type,
     item: type === "array" ? parameterOf(name, items, false, thing) : null,
     choices: Array.isArray(choices) ? choices : null,
-    shape: type === "string" ? shapeOf(words, schema["format"]) : null,
-    link: linkOf(words, thing),
-    default: Object.hasOwn(schema, "default") ? schema["default"] : undefined,
-    description: typeof description === "string" ? description.replace(/\s+/g, " ").slice(0, 120) : null,
+    shape: type === "string" && link === null ? shapeOf(words, schema["format"], description) : null,
+    link,
+    default: Object.hasOwn(stated, "default") ? stated["default"] : schema["default"],
+    description,
+    describedBy: new Set(wordsOf(description ?? "", 30)),
   };
+}
+
+/** `anyOf: [{...}, {"type": "null"}]` says no more than that the value may be left out. */
+function withoutNull(schema: JsonObject): JsonObject {
+  const options = schema["anyOf"] ?? schema["oneOf"];
+  if (!Array.isArray(options)) return schema;
+  const [only, ...others] = options.filter(isJsonObject).filter((option) => option["type"] !== "null");
+  return only && others.length === 0 ? only : schema;
 }
 
 /** The named own property when it is an object, else an empty one. */
@@ -68,11 +82,19 @@ function typeOf(schema: JsonObject): Parameter["type"] {
   return Object.hasOwn(schema, "properties") ? "object" : "string";
 }
 
-function shapeOf(words: readonly string[], format: JsonValue | undefined): Parameter["shape"] {
+function shapeOf(
+  words: readonly string[],
+  format: JsonValue | undefined,
+  description: string | null,
+): Parameter["shape"] {
   if (format === "email" || format === "date" || format === "date-time") return format;
   if (format === "uri" || format === "url") return "url";
-  if (words.includes("email")) return "email";
-  return words.at(-1) === "url" || words.at(-1) === "uri" ? "url" : null;
+  const last = words.at(-1);
+  if (last === "email" || (last === "address" && words.includes("email"))) return "email";
+  if (last === "url" || last === "uri") return "url";
+  const day = /YYYY-MM-DD([T ]HH)?/i.exec(description ?? "");
+  if (day) return day[1] === undefined ? "date" : "local-date-time";
+  return last === "date" ? "date" : null;
 }
 
 function linkOf(words: readonly string[], thing: string | null): Parameter["link"] {
@@ -83,17 +105,8 @@ function linkOf(words: readonly string[], thing: string | null): Parameter["link
   return noun === null ? null : { thing: noun, ending: ending === "ids" ? "id" : ending };
 }
 
-/** True for a parameter that holds free text of any length. */
-export const isContent = (parameter: Parameter) =>
-  parameter.type === "string" &&
-  parameter.choices === null &&
-  parameter.shape === null &&
-  parameter.link === null &&
-  CONTENT_NAMES.includes(parameter.words.at(-1) ?? "");
-
-/** True for a parameter that holds what a thing is called. */
-export const isTitle = (parameter: Parameter) =>
-  parameter.type === "string" && TITLE_NAMES.includes(parameter.words.at(-1) ?? "");
+/** The last word of the kind of thing that a parameter points to: "blog" for `parentBlogId`. */
+export const linkedNoun = (parameter: Parameter) => parameter.link?.thing.split(" ").at(-1) ?? null;
 
 /** True when its values may hold several words. */
 export const isFreeText = (parameter: Parameter) =>
@@ -102,89 +115,31 @@ export const isFreeText = (parameter: Parameter) =>
   parameter.shape === null &&
   parameter.link === null;
 
-/** The value that a text gives a parameter; undefined when it cannot be one. */
-export function valueFor(
-  parameter: Parameter,
-  text: string,
-  kind: Token["kind"] = "word",
-): JsonValue | undefined {
-  if (parameter.choices) return choiceFor(parameter.choices, text);
-  switch (parameter.type) {
-    case "string":
-      return stringFits(parameter, text, kind) ? literalText(text) : undefined;
-    case "number":
-    case "integer":
-      return numberFor(parameter.type, text, kind);
-    case "boolean":
-      return BOOLEANS[text.toLowerCase()];
-    case "array":
-      return parameter.item ? valueFor(parameter.item, text, kind) : undefined;
-    case "object":
-      return undefined;
-  }
-}
+/** True for a parameter that holds free text of any length. */
+export const isContent = (parameter: Parameter) =>
+  isFreeText(parameter) && CONTENT_NAMES.includes(parameter.words.at(-1) ?? "");
 
-/** "In Progress" chooses `in_progress`. */
-function choiceFor(choices: readonly JsonValue[], text: string): JsonValue | undefined {
-  const plain = (choice: string | number | boolean) =>
-    String(choice)
-      .toLowerCase()
-      .replaceAll(/[\s_-]+/g, " ");
-  return choices.find(
-    (choice) => choice !== null && typeof choice !== "object" && plain(choice) === plain(text),
-  );
-}
+/** True for a parameter that holds what a thing is called. */
+export const isTitle = (parameter: Parameter) =>
+  parameter.type === "string" && TITLE_NAMES.includes(parameter.words.at(-1) ?? "");
 
-/** Text of the user in the plan language: what looks like a reference is escaped, for it is none. */
-export const literalText = (text: string) => text.replaceAll("<<", "\\<<").replaceAll("{{", "\\{{");
+const LONG_NAMES = new Set([
+  ...CONTENT_NAMES,
+  ...TITLE_NAMES,
+  ...QUERY_NAMES,
+  ...REASON_NAMES,
+  "memo",
+  "bio",
+]);
 
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  true: true,
-  false: false,
-  yes: true,
-  no: false,
-  on: true,
-  off: false,
-};
+/** True when "and" or a comma may well stand inside its values. */
+export const isLongText = (parameter: Parameter) =>
+  isFreeText(parameter) && LONG_NAMES.has(parameter.words.at(-1) ?? "");
 
-function numberFor(type: "number" | "integer", text: string, kind: Token["kind"]): number | undefined {
-  const value = kind === "quoted" ? null : toNumber(text);
-  return value === null || (type === "integer" && !Number.isSafeInteger(value)) ? undefined : value;
-}
+/** True for a parameter that holds a number. */
+export const isNumeric = (parameter: Parameter) =>
+  parameter.type === "number" || parameter.type === "integer";
 
-function stringFits(parameter: Parameter, text: string, kind: Token["kind"]): boolean {
-  switch (parameter.shape) {
-    case "email":
-      return isEmail(text);
-    case "url":
-      return kind === "url" || /^([a-z][a-z0-9+.-]*:\/\/|\/|www\.)\S+$/i.test(text);
-    case "date":
-      return /^\d{4}-\d{2}-\d{2}$/.test(text);
-    case "date-time":
-      return /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}/.test(text);
-    case null:
-      return parameter.link === null || kind === "quoted" || isIdentifier(text);
-  }
-}
-
-/** "30 minutes", "3 day": a number in front of the name of the one parameter that counts such things. */
-export function measureAt(
-  parameters: readonly Parameter[],
-  tokens: readonly Token[],
-  at: number,
-): { parameter: Parameter; value: JsonValue; next: number } | null {
-  const [number, unit] = [tokens[at], tokens[at + 1]];
-  if (number?.kind !== "number" || unit?.kind !== "word") return null;
-  const counting = parameters.filter(
-    (each) =>
-      (each.type === "number" || each.type === "integer") && each.words.map(stem).includes(stem(unit.lower)),
-  );
-  const [parameter] = counting;
-  const value = parameter && valueFor(parameter, number.text, number.kind);
-  return parameter && counting.length === 1 && value !== undefined
-    ? { parameter, value, next: at + 2 }
-    : null;
-}
-
-/** True for text that can be an id: it has a digit and no space. A plain word is a name, and a name is not an id. */
-export const isIdentifier = (text: string) => /\d/.test(text) && !/\s/.test(text);
+/** True for a parameter that holds a day or a moment. */
+export const isDated = ({ shape }: Parameter) =>
+  shape === "date" || shape === "date-time" || shape === "local-date-time";

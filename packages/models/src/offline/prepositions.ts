@@ -1,201 +1,197 @@
 import type { JsonValue } from "@planwright/plan";
-import { POINTERS, PREPOSITIONS, PRONOUNS } from "./lexicon.ts";
+import { antecedentAt } from "./antecedents.ts";
+import type { Argument } from "./argument.ts";
+import { boundAt } from "./boundaries.ts";
+import { choice } from "./choices.ts";
+import { keyed } from "./keyed.ts";
+import { PREPOSITIONS, QUANTIFIERS } from "./lexicon.ts";
+import { give, personNamed } from "./link-values.ts";
 import { latestLink, linkTo, linkToThingOf, type PlannedStep, stepsNamed } from "./links.ts";
-import { isContent, isIdentifier, isTitle, type Parameter, valueFor } from "./parameter.ts";
-import {
-  beginsPhrase,
-  isSeparator,
-  keywordAt,
-  misread,
-  type Reading,
-  type ReadValue,
-  readValue,
-  skipDeterminers,
-} from "./reading.ts";
+import { giveAll, listed, startsValue } from "./lists.ts";
+import { isDated, isNumeric, linkedNoun, type Parameter } from "./parameter.ts";
+import { byIds } from "./pointing.ts";
+import { readValue } from "./read-value.ts";
+import { misread, openParameters, type Reading } from "./reading.ts";
+import { skipDeterminers } from "./separators.ts";
+import { suffixedAt } from "./suffixed.ts";
+import { isIdentifier, isPath, isTyped, valueFor } from "./values.ts";
 import { stem } from "./words.ts";
 
-/** What a preposition with the words behind it gives. */
-export type Prepositional =
-  /** A value for a parameter. `isLink` when it points to an earlier step. */
-  | { type: "value"; parameter: Parameter; value: JsonValue; next: number; isLink: boolean }
-  /** Words that only repeat what the tool's name says: "to the cart". */
-  | { type: "nothing"; next: number };
-
-/** Reads "by Alice", "on that blog", "for it", "to bob@test.com"; null when the words fit no parameter. @throws {NotUnderstoodError} */
-export function readPreposition(reading: Reading, at: number): Prepositional | null {
-  const preposition = reading.tokens[at];
-  if (preposition?.kind !== "word" || !Object.hasOwn(PREPOSITIONS, preposition.lower)) return null;
-  const names = PREPOSITIONS[preposition.lower] ?? [];
-  return (
-    byNoun(reading, at) ??
-    byPronoun(reading, at) ??
-    byName(reading, at, names) ??
-    byParameterName(reading, at, names) ??
-    byOnlyGap(reading, at)
-  );
-}
-
-/** True when a preposition inside a text plainly begins a link or a typed value rather than going on with the text. */
-export function isPlainLink(reading: Reading, at: number): boolean {
-  const word = reading.tokens[at]?.lower ?? "";
-  if (!Object.hasOwn(PREPOSITIONS, word)) return false;
-  if (word === "by" && openLinks(reading).some((parameter) => parameter.required)) return true;
-  if (PRONOUNS.has(reading.tokens[at + 1]?.lower ?? "") && !nounLink(reading, at)) return false;
-  if (nounLink(reading, at)) return true;
-  const names = PREPOSITIONS[word] ?? [];
-  if (byName(reading, at, names)) return true;
-  const typed = byParameterName(reading, at, names);
-  return typed?.type === "value" && typed.parameter.shape !== null;
-}
-
-const openLinks = (reading: Reading) =>
-  reading.words.parameters.filter((parameter) => parameter.link !== null && !reading.isSet(parameter));
-
-/** A parameter whose kind of thing is the noun behind the preposition: "on that blog" -> blogId. */
-function nounLink(reading: Reading, at: number): { parameter: Parameter; next: number } | null {
-  const position = skipDeterminers(reading.tokens, at + 1);
-  const token = reading.tokens[position];
-  if (token?.kind !== "word") return null;
-  const noun = stem(token.lower);
-  const parameter = openLinks(reading).find((each) => each.link?.thing.split(" ").at(-1) === noun);
-  return parameter ? { parameter, next: position + 1 } : null;
-}
-
-function byNoun(reading: Reading, at: number): Prepositional | null {
-  const found = nounLink(reading, at);
-  if (!found) {
-    const position = skipDeterminers(reading.tokens, at + 1);
-    const noun = stem(reading.tokens[position]?.lower ?? "");
-    return reading.words.qualifiers.includes(noun) ? { type: "nothing", next: position + 1 } : null;
-  }
-  const { parameter, next } = found;
-  if (startsValue(reading, next)) {
-    const value = readName(reading, next);
-    if (value)
-      return { type: "value", parameter, ...linkByName(reading, parameter, value), next: value.next };
-  }
-  return { type: "value", parameter, value: latestOf(reading, parameter), next, isLink: true };
-}
-
-/** True when the words at a position can be a value, and not the beginning of another argument. */
-export function startsValue(reading: Reading, at: number): boolean {
+/** Reads "by Alice", "on that blog", "for it", "to bob@test.com", "in project WEB"; null when the words fit no parameter. */
+export function preposition(reading: Reading, at: number): Argument | null {
   const token = reading.tokens[at];
-  if (!token || isSeparator(token)) return false;
-  if (token.kind !== "word") return true;
+  if (token?.kind !== "word") return null;
+  const bound = bounded(reading, at);
+  if (bound || !PREPOSITIONS.has(token.lower)) return bound;
+  const names = PREPOSITIONS.get(token.lower) ?? [];
+  const start = skipDeterminers(reading.tokens, at + 1);
+  const isOfAll = [at + 1, start].some((place) => QUANTIFIERS.has(reading.tokens[place]?.lower ?? ""));
+  if (isOfAll) return null;
   return (
-    !Object.hasOwn(PREPOSITIONS, token.lower) &&
-    !beginsPhrase(reading.tokens, at) &&
-    !keywordAt(reading, at) &&
-    token.lower !== "having"
+    (isNamedThing(reading, start) ? byNoun(reading, start, names) : null) ??
+    byPointer(reading, at + 1, names) ??
+    suffixedAt(reading, at + 1) ??
+    byNoun(reading, start, names) ??
+    byName(reading, at + 1, names) ??
+    choice(reading, start) ??
+    byRelation(reading, start, names) ??
+    byShape(reading, start) ??
+    byDescription(reading, start, token.lower) ??
+    left(reading, start, token.lower)
   );
 }
 
-const readName = (reading: Reading, at: number): ReadValue | null =>
-  readValue(reading, at, "name", () => false);
-
-/** What a parameter points to when the sentence gives a name or an id for it. @throws {NotUnderstoodError} */
-export function linkByName(
-  reading: Reading,
-  parameter: Parameter,
-  value: ReadValue,
-): { value: JsonValue; isLink: boolean } {
-  const references = referencesByName(reading, parameter, value.text);
-  if (references.length > 1) throw misread(reading, `several earlier steps are called "${value.text}"`);
-  const reference = references[0];
-  if (reference !== undefined) return { value: reference, isLink: true };
-  const literal =
-    isIdentifier(value.text) || value.kind === "quoted"
-      ? valueFor(parameter, value.text, value.kind)
-      : undefined;
-  if (literal === undefined) {
-    throw misread(reading, `no earlier step makes "${value.text}", and it is no id for "${parameter.name}"`);
-  }
-  return { value: literal, isLink: false };
+/** "the blog Two", "the order 900": the noun says which kind, and what follows which one. */
+function isNamedThing(reading: Reading, at: number): boolean {
+  const value = reading.tokens[at + 1];
+  if (!value || value.kind === "mark") return false;
+  return isTyped(value) || stepsNamed(reading.steps, value.text).length > 0;
 }
 
-const referencesByName = (reading: Reading, parameter: Parameter, text: string) =>
-  stepsNamed(reading.steps, text).flatMap((step) => linkTo(parameter, step) ?? []);
+/** "under 50", "at least 3": the one parameter that bounds from that side. */
+function bounded(reading: Reading, at: number): Argument | null {
+  const bound = boundAt(reading, at);
+  if (!bound) return null;
+  const next = at + bound.words.length;
+  const [only, second] = openParameters(reading).filter(
+    (each) => isNumeric(each) && each.words.some((word) => bound.names.includes(word)),
+  );
+  const value = only && valueFor(only, reading.tokens[next]?.text ?? "", "number");
+  return only && second === undefined && value !== undefined
+    ? { next: next + 1, gives: [{ parameter: only, value }], isTyped: true }
+    : null;
+}
 
-/** The step made last that the parameter can point to. @throws {NotUnderstoodError} */
-export function latestOf(reading: Reading, parameter: Parameter): string {
-  const latest = latestLink(parameter, reading.steps);
-  if (latest === "ambiguous")
+/** "to it", "for her", "with that booking", "on the first one". */
+function byPointer(reading: Reading, at: number, names: readonly string[]): Argument | null {
+  const meant = antecedentAt(reading, at);
+  if (!meant) return null;
+  const isNamed = (parameter: Parameter) => parameter.words.some((word) => names.includes(word));
+  const open = openParameters(reading);
+  return byIds(meant, [...open.filter(isNamed), ...open.filter((each) => !isNamed(each))]);
+}
+
+/** "for order 900", "in project WEB", "on the blog", "for the file a.txt", "to the cart". */
+function byNoun(reading: Reading, at: number, names: readonly string[]): Argument | null {
+  const token = reading.tokens[at];
+  if (token?.kind !== "word") return null;
+  const named = keyed(reading, at, { isBehindPreposition: true });
+  if (named) return named;
+  const noun = stem(token.lower);
+  const { words } = reading;
+  const link = openParameters(reading).find((each) => linkedNoun(each) === noun);
+  if (link && !startsValue(reading, at + 1)) return latest(reading, link, at + 1);
+  if (startsValue(reading, at + 1) && (words.nouns.includes(noun) || words.objects.has(noun)))
+    return byRelation(reading, at + 1, names) ?? byShape(reading, at + 1);
+  return words.qualifiers.includes(noun) && !link ? { next: at + 1 } : null;
+}
+
+/** The thing made last; where none was made its id is left open, to be asked for. @throws {NotUnderstoodError} when several were */
+function latest(reading: Reading, parameter: Parameter, next: number): Argument {
+  const found = latestLink(parameter, reading.steps);
+  if (found === "ambiguous")
     throw misread(reading, `it is open which ${parameter.link?.thing} is meant; say its name`);
-  if (latest === null)
-    throw misread(reading, `no earlier step makes a ${parameter.link?.thing} for "${parameter.name}"`);
-  return latest.reference;
+  return found === null ? { next } : { next, gives: [{ parameter, value: found.reference }], isTyped: true };
 }
 
-function byPronoun(reading: Reading, at: number): Prepositional | null {
-  const token = reading.tokens[at + 1];
-  if (token?.kind !== "word" || !PRONOUNS.has(token.lower)) return null;
-  for (const step of reading.steps.toReversed()) {
-    for (const parameter of openLinks(reading)) {
-      if (linkTo(parameter, step) === null) continue;
-      return { type: "value", parameter, value: latestOf(reading, parameter), next: at + 2, isLink: true };
-    }
-  }
-  return null;
-}
-
-function byName(reading: Reading, at: number, names: readonly string[]): Prepositional | null {
-  const links = openLinks(reading);
-  const value = readName(reading, at + 1);
-  if (!value || links.length === 0) return null;
+/** "by Alice", "for Bob": what an earlier step is called. */
+function byName(reading: Reading, at: number, names: readonly string[]): Argument | null {
+  const value = startsValue(reading, at) ? readValue(reading, at, "name") : null;
+  if (!value) return null;
+  const open = openParameters(reading);
+  const links = open.filter((each) => each.link !== null);
   const named = stepsNamed(reading.steps, value.text);
   const found = links.flatMap((parameter) =>
     named.flatMap((step) => linked(reading, parameter, step, names)),
   );
   if (found.length > 1) throw misread(reading, `several earlier steps are called "${value.text}"`);
-  const only = found[0];
-  if (only) return { type: "value", ...only, next: value.next, isLink: true };
+  const [only] = found;
+  if (only) return { next: value.next, gives: [only], isTyped: true };
+  const person = open.flatMap((parameter) => {
+    const address = personNamed(reading, parameter, value.text);
+    return address === null ? [] : [{ parameter, value: parameter.type === "array" ? [address] : address }];
+  })[0];
+  if (person) return { next: value.next, gives: [person], isTyped: true };
   const gap = names.includes("author") ? links.find((parameter) => parameter.required) : undefined;
-  if (!gap || POINTERS.has(reading.tokens[at + 1]?.lower ?? "")) return null;
-  return { type: "value", parameter: gap, ...linkByName(reading, gap, value), next: value.next };
+  return gap ? { ...give(reading, gap, value), next: value.next } : null;
 }
 
 /** True for a parameter named after a part played, such as `senderId`, and not after a kind of thing that some tool makes. */
-const isRole = (reading: Reading, parameter: Parameter) =>
-  !reading.things.has(parameter.link?.thing.split(" ").at(-1) ?? "");
+const isRole = (reading: Reading, parameter: Parameter) => !reading.things.has(linkedNoun(parameter) ?? "");
 
 /** A step fits by the kind of thing it makes, or by the preposition: "from Alice" names `senderId`. */
-function linked(reading: Reading, parameter: Parameter, step: PlannedStep, names: readonly string[]) {
+function linked(
+  reading: Reading,
+  parameter: Parameter,
+  step: PlannedStep,
+  names: readonly string[],
+): { parameter: Parameter; value: JsonValue }[] {
   const isNamed = isRole(reading, parameter) && parameter.words.some((word) => names.includes(word));
   const reference = linkTo(parameter, step) ?? (isNamed ? linkToThingOf(parameter, step) : null);
   return reference === null ? [] : [{ parameter, value: reference }];
 }
 
-function byParameterName(reading: Reading, at: number, names: readonly string[]): Prepositional | null {
-  const start = skipDeterminers(reading.tokens, at + 1);
-  if (!startsValue(reading, start)) return null;
-  const value = readName(reading, start);
-  if (!value) return null;
+/** A parameter whose name says the relation: "from 1001" is `from_account`, "in Paris" is `city`. */
+function byRelation(reading: Reading, at: number, names: readonly string[]): Argument | null {
   for (const name of names) {
-    for (const parameter of reading.words.parameters) {
-      if (!parameter.words.includes(name) || reading.isSet(parameter)) continue;
-      const given = valueFor(parameter, value.text, value.kind);
-      if (given !== undefined)
-        return { type: "value", parameter, value: given, next: value.next, isLink: false };
+    for (const parameter of openParameters(reading)) {
+      if (!parameter.words.includes(name) || isDated(parameter)) continue;
+      const isOwnNoun = parameter.words.map(stem).includes(stem(reading.tokens[at]?.lower ?? ""));
+      const start = isOwnNoun && startsValue(reading, at + 1) ? at + 1 : at;
+      const value = startsValue(reading, start) ? readValue(reading, start, "name") : null;
+      if (!value || (parameter.link && !isIdentifier(value.text))) continue;
+      if (valueFor(parameter, value.text, value.kind) !== undefined)
+        return giveAll(reading, parameter, value);
+      const isAddress = (parameter.shape ?? parameter.item?.shape) === "email" && value.kind === "word";
+      if (isAddress && parameter.required) return { ...give(reading, parameter, value), next: value.next };
     }
   }
   return null;
 }
 
+/** A value whose look only one open parameter takes: "to pay@x.test", "on WEB-44", "into data.zip". */
+function byShape(reading: Reading, at: number): Argument | null {
+  const token = reading.tokens[at];
+  if (!token || !isTyped(token) || token.kind === "quoted" || token.kind === "number") return null;
+  const takes = (each: Parameter) => {
+    const shape = each.shape ?? each.item?.shape ?? null;
+    if (token.kind === "email" || token.kind === "url") return shape === token.kind;
+    if (each.link) return each.required && valueFor(each, token.text, token.kind) !== undefined;
+    return each.required && isPath(token.text) && holdsPath(each);
+  };
+  const [only, second] = openParameters(reading).filter(takes);
+  const value = only && second === undefined ? readValue(reading, at, "name") : null;
+  return only && value ? { ...giveAll(reading, only, value), isTyped: true } : null;
+}
+
+const holdsPath = ({ words, describedBy }: Parameter) =>
+  ["path", "file", "folder", "directory", "source", "destination"].some(
+    (word) => words.at(-1) === word || describedBy.has(word),
+  );
+
+/** "from usd" where a description ends with the same word: "converted from". */
+function byDescription(reading: Reading, at: number, said: string): Argument | null {
+  if (!["from", "to", "into", "by"].includes(said) || !startsValue(reading, at)) return null;
+  const [only, second] = openParameters(reading).filter(
+    ({ describedBy, link }) => link === null && [...describedBy].at(-1) === said,
+  );
+  const value = only && second === undefined ? readValue(reading, at, "name") : null;
+  const given = only && value ? valueFor(only, value.text, value.kind) : undefined;
+  return only && value && given !== undefined
+    ? { next: value.next, gives: [{ parameter: only, value: given }] }
+    : null;
+}
+
 /** Prepositions that say no more than that something belongs to the clause. */
 const PLACING = new Set(["for", "in", "of", "at"]);
 
-/** The one required value that is still open takes what no other rule placed, unless it is a title or a text. */
-function byOnlyGap(reading: Reading, at: number): Prepositional | null {
-  const start = skipDeterminers(reading.tokens, at + 1);
-  if (!PLACING.has(reading.tokens[at]?.lower ?? "") || !startsValue(reading, start)) return null;
-  const gaps = reading.words.parameters.filter(
-    (each) => each.required && !reading.isSet(each) && each.link === null,
-  );
-  const gap = gaps[0];
-  if (!gap || gaps.length > 1 || isContent(gap) || isTitle(gap)) return null;
-  const value = readName(reading, start);
-  const given = value && valueFor(gap, value.text, value.kind);
-  return value && given !== undefined && given !== null
-    ? { type: "value", parameter: gap, value: given, next: value.next, isLink: false }
-    : null;
+/** What no rule places is for the one required value that is left in the end. */
+function left(reading: Reading, at: number, said: string): Argument | null {
+  const token = reading.tokens[at];
+  const isOther = token?.kind === "email" || token?.kind === "url";
+  if (!startsValue(reading, at) || isOther || !(PLACING.has(said) || isTyped(token))) return null;
+  const first = readValue(reading, at, "name");
+  if (!first) return null;
+  const { values, next } = listed(reading, first);
+  return { next, pending: values };
 }

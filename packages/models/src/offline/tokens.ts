@@ -23,8 +23,26 @@ const QUOTES: Readonly<Record<string, string>> = {
 const MARKS = new Set([",", ";", ".", ":", "=", "!", "?", "(", ")"]);
 const isSpace = (char: string) => char === " " || char === "\t" || char === "\r" || char === "\u00a0";
 
-/** Splits a sentence into words, quoted values and marks, in one pass. */
+/** Splits a sentence into words, quoted values and marks. */
 export function tokenize(text: string): Token[] {
+  const tokens = split(text);
+  const isMixed = text !== text.toUpperCase();
+  return tokens.map((token, at) => (isLetterName(tokens, at, isMixed) ? { ...token, lower: "A" } : token));
+}
+
+/** Words that no noun phrase goes on with: an article in front of one is a name. */
+const NO_NOUNS = new Set("and with titled called named about saying by then to for on in at".split(" "));
+
+/** "create user A with ...", "a post by a": an article where a name stands. It keeps its capital in `lower`, and so is taken for no article. */
+function isLetterName(tokens: readonly Token[], at: number, isMixed: boolean): boolean {
+  const [token, next] = [tokens[at], tokens[at + 1]];
+  if (token?.kind !== "word" || token.lower !== "a" || at === 0) return false;
+  if (token.text === "A") return isMixed;
+  return next === undefined || next.kind === "mark" || (next.kind === "word" && NO_NOUNS.has(next.lower));
+}
+
+/** The tokens as they stand, in one pass. */
+function split(text: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
   while (at < text.length) {
@@ -50,8 +68,30 @@ export function tokenize(text: string): Token[] {
 }
 
 function tokenOf(kind: TokenKind, text: string, start: number, end: number): Token {
-  return { kind, text, lower: text.toLowerCase(), start, end };
+  const lower = text.toLowerCase();
+  return { kind, text, lower: kind === "word" ? (MISTYPED.get(lower) ?? lower) : lower, start, end };
 }
+
+/** Mistyped words that join or bring in; none of them is a word of its own. */
+const MISTYPED: ReadonlyMap<string, string> = new Map([
+  ["adn", "and"],
+  ["anf", "and"],
+  ["annd", "and"],
+  ["tehn", "then"],
+  ["thne", "then"],
+  ["thenn", "then"],
+  ["wiht", "with"],
+  ["wih", "with"],
+  ["fro", "for"],
+  ["titeld", "titled"],
+  ["aobut", "about"],
+  ["abuot", "about"],
+  ["syaing", "saying"],
+  ["sayign", "saying"],
+  ["caled", "called"],
+  ["callled", "called"],
+  ["nammed", "named"],
+]);
 
 /** A single quote opens a quotation only when a closing one follows that does not stand inside a word. */
 function quotedAt(text: string, at: number): Token | null {

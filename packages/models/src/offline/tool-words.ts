@@ -2,16 +2,21 @@ import {
   type ContractDeclaration,
   ContractDeclarationSchema,
   isJsonObject,
+  type JsonValue,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { isKnownVerb, isListingVerb, isWeakVerb, PREPOSITIONS } from "./lexicon.ts";
+import { type Described, describedBy } from "./described.ts";
+import { PREPOSITIONS } from "./lexicon.ts";
 import { ownObject, type Parameter, parametersOf } from "./parameter.ts";
-import { isPlural, splitName, stem, wordsOf } from "./words.ts";
+import { isKnownVerb, isListingVerb, isMakingVerb, isWeakVerb } from "./verbs.ts";
+import { isPlural, splitName, stem } from "./words.ts";
 
 /** A tool as the rules see it: what it does, to what, and with which arguments. */
 export interface ToolWords {
   tool: ToolDescriptor;
-  /** What it does, the verb of its name first, then the one that its description opens with. */
+  /** Words of its name without the server's, as they are spoken: `set_out_of_office` -> set, out, of, office. */
+  spoken: readonly string[];
+  /** What it does, the verb of its name first, then those that its description opens with. */
   verbs: readonly string[];
   /** What it does that to, stemmed, the most telling last: `calendar_create_event` -> calendar, event. */
   nouns: readonly string[];
@@ -19,17 +24,26 @@ export interface ToolWords {
   qualifiers: readonly string[];
   /** Nouns of its title and of the first words of its description, stemmed. */
   describedNouns: readonly string[];
+  /** Those among them that its description says it acts on: other words for the thing. */
+  objects: ReadonlySet<string>;
   /** The kind of thing that it is about. */
   thing: string | null;
-  /** True when it answers with many things, so that none of them can be referred to. */
+  /** True when it answers with many things, so that only a place in the list says which is meant. */
   isListing: boolean;
+  /** True when it makes something new, rather than doing something to a thing that has an id already. */
+  isMaking: boolean;
   parameters: readonly Parameter[];
   /** Fields of its output, with the fields of objects one level down as `author._id`. */
   outputs: ReadonlySet<string>;
+  /** The list in its output: where it stands, and the fields of its items (none where they are plain values). */
+  list: { path: string; fields: ReadonlySet<string> } | null;
+  /** The field of its output when there is one alone, and it is a text. */
+  onlyText: string | null;
   /** By the contract: tools whose output it needs, with the fields that it takes from them. */
   dependsOn: ReadonlyMap<string, readonly string[]>;
 }
 
+const NEW_VERBS = new Set("create add new make insert register".split(" "));
 const SKIPPED = new Set(
   "a an the all one new current given single many of by for from in with to".split(" "),
 );
@@ -37,55 +51,58 @@ const SKIPPED = new Set(
 /** Reads a tool's name, description and schemas once, for all sentences. */
 export function toolWordsOf(tool: ToolDescriptor): ToolWords {
   const words = splitName(tool.name.slice(tool.name.lastIndexOf("/") + 1));
-  const described = describedWords(tool.description);
-  const verbAt = verbPosition(words, described.verb);
+  const described = describedBy(tool.description);
+  const { verbAt, verbs } = verbsOf(words, described);
   const rest = words.filter((_, index) => index !== verbAt);
   const preposition = rest.findIndex((word, index) => index > 0 && isPreposition(word));
   const firstIsPreposition = isPreposition(rest[0] ?? "");
   const nouns = firstIsPreposition ? [] : preposition === -1 ? rest : rest.slice(0, preposition);
   const behind = firstIsPreposition ? rest.slice(1) : preposition === -1 ? [] : rest.slice(preposition + 1);
-  const nameVerb = verbAt === -1 ? null : (words[verbAt] ?? null);
-  const verbs = [...new Set([nameVerb, described.verb].filter((verb) => verb !== null))];
   const stems = nouns.filter((word) => !SKIPPED.has(word)).map(stem);
   const thing = stems.at(-1) ?? null;
+  // What a tool that makes a thing calls `key` is given, and not looked up.
+  const parameters = parametersOf(tool.inputSchema, NEW_VERBS.has(verbs[0] ?? "") ? null : thing);
   return {
     tool,
-    verbs: verbs.length > 0 ? verbs : ["get"],
+    spoken: words,
+    verbs,
     nouns: stems,
     qualifiers: behind.filter((word) => !isPreposition(word)).map(stem),
-    describedNouns: [...new Set([...splitName(tool.title ?? "").map(stem), ...described.nouns])],
+    describedNouns: [
+      ...new Set([...splitName(tool.title ?? "").map(stem), ...described.nouns, ...described.objects]),
+    ],
+    objects: described.objects,
     thing,
     isListing: isListingVerb(verbs[0] ?? "") || (nouns.length > 0 && isPlural(nouns.at(-1) ?? "")),
-    parameters: parametersOf(tool.inputSchema, thing),
+    isMaking:
+      isMakingVerb(verbs[0] ?? "") && !parameters.some((each) => each.required && each.link?.thing === thing),
+    parameters,
     outputs: outputsOf(tool),
+    list: listOf(tool),
+    onlyText: onlyTextOf(tool),
     dependsOn: dependenciesOf(tool),
   };
 }
 
-const isPreposition = (word: string) => Object.hasOwn(PREPOSITIONS, word);
+const isPreposition = (word: string) => PREPOSITIONS.has(word);
 
-/** The verb of a name comes first, unless a better one stands behind it (`email_send`) or the description says otherwise. */
-function verbPosition(words: readonly string[], describedVerb: string | null): number {
+/**
+ * The verb of a name comes first, unless a better one stands behind it (`email_send`). Where the name shows none and the description
+ * opens with one (`current_weather`: "Gets ..."), the first word may be either, and counts as both.
+ */
+function verbsOf(words: readonly string[], { verbs }: Described): { verbAt: number; verbs: string[] } {
   const strong = words.findIndex((word) => isKnownVerb(word) && !isWeakVerb(word));
   const first = words[0] ?? "";
-  if (isKnownVerb(first) && (strong <= 0 || !isWeakVerb(first))) return 0;
-  if (strong !== -1) return strong;
-  if (words.length === 1) return describedVerb === null || describedVerb === first ? 0 : -1;
-  return describedVerb !== null && !words.includes(describedVerb) && !isKnownVerb(first) ? -1 : 0;
-}
-
-/** "Gets the current weather for a city" -> get; current, weather. Only the words up to the first preposition count. */
-function describedWords(description: string | undefined): { verb: string | null; nouns: string[] } {
-  const words = wordsOf(description ?? "", 12);
-  const first = words[0] === undefined ? null : stem(words[0]);
-  const verb = first !== null && isKnownVerb(first) ? first : null;
-  const nouns: string[] = [];
-  for (const word of verb === null ? words : words.slice(1)) {
-    if (nouns.length > 0 && isPreposition(word)) break;
-    if (!SKIPPED.has(word)) nouns.push(stem(word));
-    if (nouns.length === 4) break;
-  }
-  return { verb, nouns };
+  const all = (verbAt: number, more: readonly string[] = []) => ({
+    verbAt,
+    verbs: [...new Set([words[verbAt] ?? "", ...verbs, ...more].filter((verb) => verb !== ""))],
+  });
+  if (isKnownVerb(first) && (strong <= 0 || !isWeakVerb(first))) return all(0);
+  if (strong !== -1) return all(strong);
+  const [described] = verbs;
+  if (described === undefined || described === first || words.includes(described)) return all(0);
+  if (isKnownVerb(first)) return all(0);
+  return { verbAt: -1, verbs: [...verbs, first] };
 }
 
 /** Output fields by output schema and by the contract's `provides`. */
@@ -99,6 +116,29 @@ function outputsOf(tool: ToolDescriptor): Set<string> {
   for (const name of declarationsOf(tool).flatMap((declared) => declared.provides ?? [])) fields.add(name);
   return fields;
 }
+
+function onlyTextOf(tool: ToolDescriptor): string | null {
+  const [only, second] = Object.entries(ownObject(tool.outputSchema, "properties"));
+  const [name, schema] = only ?? [];
+  return name !== undefined && second === undefined && isJsonObject(schema) && schema["type"] === "string"
+    ? name
+    : null;
+}
+
+/** The first list in the output, itself or one level down. */
+function listOf(tool: ToolDescriptor): ToolWords["list"] {
+  const { outputSchema } = tool;
+  if (!outputSchema) return null;
+  const found = [["", outputSchema] as const, ...Object.entries(ownObject(outputSchema, "properties"))].find(
+    ([, schema]) => isArray(schema),
+  );
+  if (!found || !isJsonObject(found[1])) return null;
+  const [name, schema] = found;
+  const fields = Object.keys(ownObject(ownObject(schema, "items"), "properties"));
+  return { path: name === "" ? "" : `.${name}`, fields: new Set(fields) };
+}
+
+const isArray = (schema: JsonValue | undefined) => isJsonObject(schema) && schema["type"] === "array";
 
 function dependenciesOf(tool: ToolDescriptor): Map<string, string[]> {
   const declared = declarationsOf(tool).flatMap((declaration) => declaration.depends_on ?? []);

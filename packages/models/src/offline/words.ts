@@ -45,3 +45,17 @@ export function editDistance(left: string, right: string): number {
   }
   return row[b.length] ?? 0;
 }
+
+/** What a participle is made of: "starting", "tagged" -> start, tag; null for other words. */
+export function participleRoot(word: string): string | null {
+  const root = /^(\p{L}{3,})(?:ing|ed)$/u.exec(word)?.[1];
+  if (root === undefined) return null;
+  return root.replace(/([bdgmnprt])\1$/u, "$1");
+}
+
+/** True for words of one root such as "summary" and "summarize", "reminder" and "remind". */
+export function sharesRoot(left: string, right: string): boolean {
+  let length = 0;
+  while (length < left.length && left[length] === right[length]) length += 1;
+  return length >= 5 && length >= Math.min(left.length, right.length) - 2;
+}

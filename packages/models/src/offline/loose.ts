@@ -1,0 +1,103 @@
+import { antecedentAt } from "./antecedents.ts";
+import type { Argument } from "./argument.ts";
+import { saysAt } from "./heads.ts";
+import { readAs } from "./keyed.ts";
+import { CONNECTORS, COURTESIES, DETERMINERS, ORDINALS, PREPOSITIONS } from "./lexicon.ts";
+import { give } from "./link-values.ts";
+import { giveAll, startsValue } from "./lists.ts";
+import { isFreeText, type Parameter } from "./parameter.ts";
+import { phraseAt } from "./phrases.ts";
+import { readValue } from "./read-value.ts";
+import { openParameters, type Reading } from "./reading.ts";
+import { isSeparator } from "./separators.ts";
+import { literalText, measureAt, valueFor } from "./values.ts";
+import { stem } from "./words.ts";
+
+/** "in 30 minutes", "for the next 3 days", "two guests". */
+export function measured(reading: Reading, at: number): Argument | null {
+  const isBehind = PREPOSITIONS.has(reading.tokens[at]?.lower ?? "");
+  let start = isBehind ? at + 1 : at;
+  while (isBehind && ["the", "a", "next", "last", "past"].includes(reading.tokens[start]?.lower ?? ""))
+    start += 1;
+  const found = measureAt(openParameters(reading), reading.tokens, start);
+  if (!found) return null;
+  return {
+    next: found.next,
+    gives: [{ parameter: found.parameter, value: found.value }],
+    isTyped: true,
+  };
+}
+
+/** "titled Hello", "about code", "saying Well done", "because it is late". */
+export function phrase(reading: Reading, at: number): Argument | null {
+  const found = phraseAt(reading, at);
+  if (!found) return null;
+  const { parameter, kind, next } = found;
+  const value = isFreeText(parameter)
+    ? readValue({ ...reading, isSet: (each) => each === parameter || reading.isSet(each) }, next, "text")
+    : readAs(reading, parameter, next);
+  if (!value) return null;
+  const given = { ...give(reading, parameter, value), next: value.next };
+  if (kind === "topic") return { ...given, topic: value.text };
+  return kind === "name" || kind === "title" ? { ...given, named: { parameter, text: value.text } } : given;
+}
+
+/** "250 usd": the unit of a number in front of it, for the one parameter that is called so. */
+export function unit(reading: Reading, at: number): Argument | null {
+  const [number, token] = [reading.tokens[at - 1], reading.tokens[at]];
+  if (number?.kind !== "number" || token?.kind !== "word" || !startsValue(reading, at)) return null;
+  const units = openParameters(reading).filter(
+    (each) => isFreeText(each) && each.words.some((word) => UNIT_WORDS.has(stem(word))),
+  );
+  const required = units.filter((each) => each.required);
+  const [only, second] = required.length > 0 ? required : units;
+  if (!only) return null;
+  if (second === undefined)
+    return { next: at + 1, gives: [{ parameter: only, value: literalText(token.text) }] };
+  return { next: at + 1, pending: [{ text: token.text, kind: "word" }] };
+}
+
+const UNIT_WORDS = new Set(["unit", "currency", "measure"]);
+
+/** Words that say nothing about arguments: courtesies, determiners in front of what follows. */
+export function filler(reading: Reading, at: number): Argument | null {
+  const token = reading.tokens[at];
+  const next = reading.tokens[at + 1];
+  if (token?.kind !== "word") return null;
+  const courtesy = COURTESIES.find((words) => saysAt(reading.tokens, at, words));
+  if (courtesy) return { next: at + courtesy.length };
+  if (CONNECTORS.has(token.lower) && next && next.kind !== "word") return { next: at + 1 };
+  const isDeterminer = DETERMINERS.has(token.lower) && !["all", "any"].includes(token.lower);
+  const isPointing = antecedentAt(reading, at) !== null || ORDINALS.has(next?.lower ?? "");
+  return isDeterminer && next && !isPointing ? { next: at + 1 } : null;
+}
+
+/** "dark-mode on": a flag that only one parameter can be. */
+export function flagged(reading: Reading, at: number): Argument | null {
+  const token = reading.tokens[at];
+  if (!token || token.kind === "quoted") return null;
+  const behind = reading.tokens[at + 1];
+  const isAlone = behind === undefined || isSeparator(behind) || PREPOSITIONS.has(behind.lower);
+  const [only, second] = openParameters(reading).filter((each) => each.type === "boolean");
+  const value = only && second === undefined && isAlone ? valueFor(only, token.text) : undefined;
+  return only && value !== undefined ? { next: at + 1, gives: [{ parameter: only, value }] } : null;
+}
+
+/** An e-mail address, a link or a number fills the one open parameter of its shape. */
+export function typed(reading: Reading, at: number): Argument | null {
+  const token = reading.tokens[at];
+  if (!token || token.kind === "word" || token.kind === "quoted" || token.kind === "mark") return null;
+  const hasShape = (each: Parameter) =>
+    token.kind === "number"
+      ? (each.type === "number" || each.type === "integer") && each.link === null
+      : (each.shape ?? each.item?.shape) === token.kind;
+  const shaped = reading.words.parameters.filter(hasShape);
+  const fits = shaped.length === 1 ? shaped : shaped.filter((each) => each.required);
+  const [parameter, second] = fits;
+  if (!parameter || second !== undefined || reading.isSet(parameter)) return null;
+  const value = readValue(reading, at, "name");
+  if (!value || valueFor(parameter, token.text, token.kind) === undefined) return null;
+  const given = giveAll(reading, parameter, value);
+  const isCount = ["of", "x"].includes(reading.tokens[given.next]?.lower ?? "");
+  return { ...given, next: isCount ? given.next + 1 : given.next, isTyped: true };
+}

@@ -1,0 +1,132 @@
+import type { JsonValue } from "@planwright/plan";
+import type { Argument } from "./argument.ts";
+import {
+  CONTENT_NAMES,
+  IDENTITY_NAMES,
+  NAME_NAMES,
+  POINTERS,
+  PREPOSITIONS,
+  PRONOUNS,
+  QUERY_NAMES,
+} from "./lexicon.ts";
+import { give } from "./link-values.ts";
+import { giveAll, startsValue } from "./lists.ts";
+import { isLongText, linkedNoun, type Parameter } from "./parameter.ts";
+import { callingParameter } from "./phrases.ts";
+import { type ReadValue, readValue } from "./read-value.ts";
+import { type Mode, openParameters, type Reading } from "./reading.ts";
+import { isIdentifier, isTyped, valueFor } from "./values.ts";
+import { stem } from "./words.ts";
+
+/** What the thing is called, or which one is meant, without a word that says so: "create author Alice", "close issue 12". */
+export function named(reading: Reading, at: number, isSeparated: boolean): Argument | null {
+  const token = reading.tokens[at];
+  if (!isSeparated || !startsValue(reading, at)) return null;
+  if (token?.kind === "word" && (PRONOUNS.has(token.lower) || POINTERS.has(token.lower))) return null;
+  const person = reading.naming() === null ? personNamed(reading, at) : null;
+  if (person) return person;
+  const parameter = reading.naming() ?? namingParameter(reading, at);
+  if (!parameter) return null;
+  const isNext = reading.naming() !== null;
+  const value = readName(reading, parameter, at, isNext);
+  if (!value) return null;
+  if (parameter.type === "array") return { ...giveAll(reading, parameter, value), isTyped: isTyped(token) };
+  const given = give(isNext ? { ...reading, isSet: () => false } : reading, parameter, value);
+  const isShown = given.isTyped === true || isTyped(token);
+  return { ...given, next: value.next, named: { parameter, text: value.text }, isTyped: isShown };
+}
+
+/** Reads with the parameter counted as set, so that its own words inside the value end nothing; for the next object all others are open. */
+function readName(reading: Reading, parameter: Parameter, at: number, isNext: boolean): ReadValue | null {
+  const isSet = (each: Parameter) => each === parameter || (!isNext && reading.isSet(each));
+  const mode: Mode =
+    isLongText(parameter) && isOnlyGap(reading, parameter) && !reading.isPlural ? "text" : "name";
+  return readValue({ ...reading, isSet }, at, mode);
+}
+
+/** The one required value that is neither a link nor given: a whole text may be meant. */
+function isOnlyGap(reading: Reading, parameter: Parameter): boolean {
+  const gaps = reading.words.parameters.filter((each) => each.required && each.link === null);
+  return gaps.length === 1 && gaps[0] === parameter;
+}
+
+function namingParameter(reading: Reading, at: number): Parameter | null {
+  const { words } = reading;
+  const names = words.isMaking ? NAME_NAMES : [...IDENTITY_NAMES, ...QUERY_NAMES];
+  const open = openParameters(reading).filter((each) => each.type !== "boolean");
+  const value = readValue(reading, at, "name");
+  if (!value) return null;
+  const isFitting = (each: Parameter) =>
+    each.link !== null || (valueFor(each, value.text, value.kind) !== undefined && !isStrayPath(each, value));
+  const isOwn = (each: Parameter) => each.link === null || isOwnThing(linkedNoun(each), words.nouns);
+  for (const name of [...names, words.thing ?? "", ...(value.kind === "quoted" ? CONTENT_NAMES : [])]) {
+    const found = open.filter((each) => isCalled(each, name) && isFitting(each) && isOwn(each));
+    if (found.length > 0) return severalAlike(found) ? null : aboutThing(found, words.thing);
+  }
+  const calling = callingParameter(reading, open.filter(isFitting));
+  if (calling) return calling;
+  const gaps = open.filter((each) => each.required && each.link === null && isFitting(each));
+  if (gaps.length === 1) return gaps[0] ?? null;
+  return isIdentifier(value.text) ? linkFor(reading, open, value) : null;
+}
+
+/** An id for the one required link, or, in front of "to WEB-4", for the one that "to" does not name. */
+function linkFor(reading: Reading, open: readonly Parameter[], value: ReadValue): Parameter | null {
+  const links = open.filter(
+    (each) => each.required && each.link !== null && valueFor(each, value.text, value.kind) !== undefined,
+  );
+  if (links.length === 1) return links[0] ?? null;
+  const names = PREPOSITIONS.get(reading.tokens[value.next]?.lower ?? "") ?? [];
+  const others = links.filter((each) => !each.words.some((word) => names.includes(word)));
+  return links.length === 2 && others.length === 1 ? (others[0] ?? null) : null;
+}
+
+/** A list counts when its items are called so: `paths`. */
+const isCalled = ({ words, type, link }: Parameter, name: string) =>
+  words.at(-1) === name || (type === "array" && link === null && stem(words.at(-1) ?? "") === name);
+
+/** Of several parameters the one whose description speaks of the tool's thing, else the one that is required; null when that leaves it open. */
+function aboutThing(found: readonly Parameter[], thing: string | null): Parameter | null {
+  const described = found.filter(({ describedBy }) => [...describedBy].some((word) => stem(word) === thing));
+  const required = found.filter((each) => each.required);
+  for (const fits of [found, described, required]) if (fits.length === 1) return fits[0] ?? null;
+  return null;
+}
+
+/** Words with spaces between them are no path, unless they are quoted. */
+const isStrayPath = ({ words }: Parameter, { text, kind }: ReadValue) =>
+  PATH_NAMES.has(stem(words.at(-1) ?? "")) && kind !== "quoted" && /\s/.test(text);
+
+const PATH_NAMES = new Set(["path", "filename", "file", "folder", "directory"]);
+
+/** Two required ids of one kind ("merge contacts 11 and 12"): which is which is not said. */
+const severalAlike = (found: readonly Parameter[]) =>
+  found.filter((each) => each.required && each.link !== null).length > 1;
+
+/** The thing of the tool by its last word or its first letters: `pr_number` of a pull request. */
+function isOwnThing(noun: string | null, nouns: readonly string[]): boolean {
+  if (noun === null || noun === nouns.at(-1)) return true;
+  return nouns.length > 1 && noun === nouns.map((word) => word.charAt(0)).join("");
+}
+
+/** "Ana Torres" for a tool that asks for the first and the last name apart. */
+function personNamed(reading: Reading, at: number): Argument | null {
+  const part = (word: string) =>
+    openParameters(reading).find(
+      (each) => each.words.length === 2 && each.words[0] === word && each.words[1] === "name",
+    );
+  const [first, last] = [part("first"), part("last")];
+  const value = first && last ? readValue(reading, at, "name") : null;
+  if (!first || !last || !value || value.kind === "email") return null;
+  const [given, family, more] = value.text.split(" ");
+  if (given === undefined || more !== undefined) return null;
+  const give = (parameter: Parameter, text: string): { parameter: Parameter; value: JsonValue } => ({
+    parameter,
+    value: valueFor(parameter, text) ?? text,
+  });
+  return {
+    next: value.next,
+    gives: [give(first, given), ...(family === undefined ? [] : [give(last, family)])],
+    named: { parameter: first, text: value.text },
+  };
+}

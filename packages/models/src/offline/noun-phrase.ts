@@ -1,0 +1,77 @@
+import { COUNTS, DETERMINERS, QUANTIFIERS } from "./lexicon.ts";
+import type { Token } from "./tokens.ts";
+import type { ToolWords } from "./tool-words.ts";
+import { measureAt, valueFor } from "./values.ts";
+import { stem } from "./words.ts";
+
+/** The words behind a verb that name a tool's thing: "the new calendar event titled ..." -> calendar, event. */
+export interface NounPhrase {
+  said: readonly string[];
+  /** Tokens up to and with the noun. */
+  consumed: number;
+  /** Tokens in front of the noun that are arguments: "list open issues", "the 3 day forecast". */
+  adjectives: readonly Token[];
+}
+
+/** The noun phrase at the start of some tokens; null when no word there names what the tool is about. */
+export function nounPhrase(words: ToolWords, rest: readonly Token[]): NounPhrase | null {
+  let at = 0;
+  const adjectives: Token[] = [];
+  for (let found = adjectiveAt(words, rest, at); found > 0; found = adjectiveAt(words, rest, at)) {
+    if (QUANTIFIERS.has(rest[at]?.lower ?? "") && !words.isListing) return null;
+    if (!isLeading(rest[at]) || found > 1 || isReceiver(rest, at))
+      adjectives.push(...rest.slice(at, at + found));
+    at += found;
+  }
+  const said: string[] = [];
+  while (at < rest.length) {
+    const token = rest[at];
+    if (token?.kind !== "word") break;
+    const word = stem(token.lower);
+    const isProperName =
+      said.length > 0 && /^\p{Lu}/u.test(token.text) && /^\p{Ll}/u.test(rest[at - 1]?.text ?? "");
+    if (isProperName || !(isNameWord(words, word) || words.describedNouns.includes(word))) break;
+    said.push(token.lower);
+    at += 1;
+  }
+  const last = stem(said.at(-1) ?? "");
+  const isNamed = words.nouns.includes(last) || words.describedNouns.includes(last);
+  return said.length > 0 && isNamed ? { said, consumed: at, adjectives } : null;
+}
+
+/** True for a word of the tool's name or of its server's. */
+export const isNameWord = (words: ToolWords, word: string) =>
+  words.nouns.includes(word) ||
+  words.qualifiers.includes(word) ||
+  words.spoken.includes(word) ||
+  words.tool.server?.toLowerCase() === word;
+
+/** "send her an email": who gets it, in front of the noun. */
+const isReceiver = (rest: readonly Token[], at: number) =>
+  ["her", "him", "them"].includes(rest[at]?.lower ?? "") &&
+  ["a", "an", "the", "one"].includes(rest[at + 1]?.lower ?? "");
+
+/** How many tokens at a position stand in front of a noun: a determiner, a choice ("open"), a measure ("3 day"); 0 for none. */
+function adjectiveAt(words: ToolWords, rest: readonly Token[], at: number): number {
+  const token = rest[at];
+  if (!token || token.kind === "quoted") return 0;
+  if (measureAt(words.parameters, rest, at)) return 2;
+  if (isLeading(token)) return 1;
+  if (isNameWord(words, stem(token.lower))) return 0;
+  const isChoice = words.parameters.some((each) =>
+    each.type === "boolean"
+      ? each.name.toLowerCase() === token.lower
+      : each.choices && valueFor(each, token.text) !== undefined,
+  );
+  return isChoice ? 1 : 0;
+}
+
+/** Determiners, counts and "me" in front of the noun. */
+export const isLeading = (token: Token | undefined) =>
+  token !== undefined &&
+  token.kind !== "quoted" &&
+  (DETERMINERS.has(token.lower) ||
+    QUANTIFIERS.has(token.lower) ||
+    ["me", "us"].includes(token.lower) ||
+    COUNTS.has(token.lower) ||
+    /^\d{1,2}$/.test(token.text));
