@@ -1,0 +1,145 @@
+/**
+ * The API dies, stands still, or fails, at every place where a write, an offer or an acknowledgement begins or ends. A client
+ * that asks again with the same idempotency key gets one request, and what it asked for happens once.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { parsePlan } from "@planwright/plan";
+import { createStore, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { test } from "vitest";
+import { z } from "zod";
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const TENANT = "default";
+const STEPS = [{ id: "a", tool: "noop", arguments: {} }];
+
+/** What a client asks for, so that the place is passed. */
+type Ask = (store: Store) => Promise<{ query: string; variables: object }>;
+
+const create: Ask = async () => ({
+  query:
+    'mutation($key: String!) { done: createPlan(query: "x", execute: true, idempotencyKey: $key) { requestId } }',
+  variables: { key: "k1" },
+});
+const submit: Ask = async () => ({
+  query:
+    "mutation($plan: JSON!, $key: String!) { done: submitPlan(plan: $plan, execute: true, idempotencyKey: $key) { requestId } }",
+  variables: { plan: { steps: STEPS }, key: "k1" },
+});
+const onReady =
+  (mutation: string): Ask =>
+  async (store) => {
+    const parsed = parsePlan({ steps: STEPS });
+    if (!parsed.ok) throw new TypeError("the plan is not valid");
+    const { plan } = parsed;
+    const { request } = await store.submitPlan({
+      tenant: TENANT,
+      query: null,
+      plan,
+      raw: "",
+      diagnostics: [],
+      autoExecute: false,
+    });
+    return {
+      query: `mutation($id: ID!) { done: ${mutation}(requestId: $id) { requestId } }`,
+      variables: { id: request._id },
+    };
+  };
+
+const PLACES: Record<string, { ask: Ask; request: string; plan: string | undefined }> = {
+  "api.accept": { ask: create, request: "PLANNING", plan: undefined },
+  "api.offer-planning": { ask: create, request: "PLANNING", plan: undefined },
+  "api.submit": { ask: submit, request: "EXECUTING", plan: "QUEUED" },
+  "api.offer-execution": { ask: submit, request: "EXECUTING", plan: "QUEUED" },
+  "api.queue": { ask: onReady("executePlan"), request: "EXECUTING", plan: "QUEUED" },
+  "api.cancel": { ask: onReady("cancel"), request: "CANCELLED", plan: "CANCELLED" },
+};
+const CASES = Object.entries(PLACES).flatMap(([place, expected]) =>
+  ["before", "after"].flatMap((side) =>
+    ["kill", "pause:1500", "error"].map((action) => ({ setting: `${place}.${side}=${action}`, ...expected })),
+  ),
+);
+
+test.concurrent.for(CASES)(
+  "$setting: asked again, one request",
+  { timeout: 60_000 },
+  async ({ setting, ask, ...expected }, { expect, onTestFinished }) => {
+    const { mongodbUrl, redisUrl, redisPrefix } = testServers();
+    const store = await createStore({ url: mongodbUrl });
+    onTestFinished(() => store.close());
+    const tool = { name: "noop", server: "s", inputSchema: { type: "object" } };
+    await store.publishTools("s", [{ descriptor: tool, digest: "0".repeat(64) }]);
+    const asked = await ask(store);
+
+    const start = (env: Record<string, string>): ChildProcess => {
+      const child = spawn(process.execPath, ["--conditions=@planwright/source", "--import", "tsx", MAIN], {
+        env: {
+          PATH: process.env["PATH"] ?? "",
+          PORT: "0",
+          MONGODB_URL: mongodbUrl,
+          REDIS_URL: redisUrl,
+          QUEUE_PREFIX: redisPrefix,
+          ...env,
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      return child;
+    };
+    const victim = start({ FAILPOINT: setting });
+    let said = "";
+    victim.stderr?.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const requestId =
+      (await post(await addressOf(victim), asked)) ??
+      (await again(victim, async () => post(await addressOf(start({})), asked)));
+    expect(said).toContain(`failpoint ${setting}`);
+    expect(requestId).toMatch(/^req_/);
+
+    const { items } = await store.listRequests(TENANT, { first: 10 });
+    expect(items).toMatchObject([{ _id: requestId, status: expected.request }]);
+    const plans = await store.getPlans(
+      TENANT,
+      items.map(({ planId }) => planId),
+    );
+    expect(plans[0]?.status).toBe(expected.plan);
+  },
+);
+
+const AnswerSchema = z.object({
+  data: z.object({ done: z.object({ requestId: z.string() }).nullish() }).nullish(),
+});
+
+/** The id answered, or null when there was none: the connection broke, or an error came. */
+async function post(url: string, body: object): Promise<string | null> {
+  const headers = { "content-type": "application/json" };
+  try {
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    return AnswerSchema.parse(await response.json()).data?.done?.requestId ?? null;
+  } catch {
+    return null; // the process died under the request: the client asks again
+  }
+}
+
+/** Asks a fresh process once the first one is gone, or still there with its error behind it. */
+async function again<T>(victim: ChildProcess, ask: () => Promise<T>): Promise<T> {
+  if (victim.exitCode === null && victim.signalCode === null) victim.kill("SIGKILL");
+  if (victim.exitCode === null && victim.signalCode === null) await once(victim, "exit");
+  return ask();
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new TypeError("the service has no output");
+  for await (const line of createInterface({ input: child.stdout })) {
+    const address = /"url":"([^"]+)","msg":"api ready"/.exec(line)?.[1];
+    if (address !== undefined) {
+      child.stdout.resume();
+      return address;
+    }
+  }
+  throw new TypeError("the service ended before it was ready");
+}
