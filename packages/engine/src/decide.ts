@@ -116,7 +116,9 @@ function takeUp(turn: Turn, node: StepNode): void {
     if (!state.stopping) takeUpCaller(turn, unit.caller);
     return;
   }
-  if (unit.status !== "RUNNING") return;
+  // Items may be durable while their step's own record is not: they were written side by side.
+  const hasBegun = unit.status === "PENDING" && state.itemRecords.has(node.step.id);
+  if (unit.status !== "RUNNING" && !hasBegun) return;
   expand(turn, node);
   if (state.stopping) return;
   for (const caller of node.forEach?.callers ?? []) takeUpCaller(turn, caller);

@@ -164,3 +164,19 @@ test("statuses move only along the allowed moves, over crashes too", () => {
 
 const isFinal = (status: StepStatus | undefined) =>
   status !== undefined && STEP_TRANSITIONS[status].length === 0;
+
+test.each([
+  [[{ type: "cancel", at: 0, reason: "enough" } as const], "CANCELLED"],
+  [[], "COMPLETED"],
+] as const)("items that are durable while their step's record is not are taken up (%o)", (events, status) => {
+  const records: StepRecord[] = [
+    { key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: { of: "a", list: [1, 2, 3, 4, 5] } },
+    { key: "b", stepId: "b", status: "COMPLETED", attempts: 1, output: {} },
+    { key: "each", stepId: "each", status: "PENDING", attempts: 0 },
+    { key: "each[1]", stepId: "each", item: 1, status: "PENDING", attempts: 0 },
+    { key: "each[3]", stepId: "each", item: 3, status: "PENDING", attempts: 0 },
+  ];
+  const run = simulate(MIXED, TOOLS, { records, outcome, events: [...events] });
+  expect(run.finish?.status).toBe(status);
+  for (const key of ["each", "each[1]", "each[3]"]) expect(run.records.get(key)?.status).toBe(status);
+});
