@@ -78,7 +78,7 @@ export interface PlanOrigin {
 export interface PlanApproval {
   stepId: string;
   approved: boolean;
-  /** Hash of what was shown: plan, resolved arguments, tool digest. Only that may be called. */
+  /** Of the step, as it was shown: only what it stands for may be called. */
   approvalHash: string;
   /** For people; null without one. */
   reason: string | null;
@@ -202,7 +202,10 @@ export interface StepDocument {
   writeId: string | null;
   attempts: AttemptDocument[];
   effectClass: EffectClass | null;
-  /** Resolved arguments of the latest attempt; null for those that are too large to be kept. */
+  /**
+   * Resolved arguments of the latest attempt, or those to be approved (of a forEach `{calls: {key: arguments}}`); null for those
+   * that are too large to be kept.
+   */
   arguments: JsonObject | null;
   /** What is kept of arguments that are not. */
   argumentsPreview: ArgumentsPreview | null;
@@ -216,6 +219,8 @@ export interface StepDocument {
   waitReason: WaitReason | null;
   /** True once an operator approved the call. */
   approved: boolean;
+  /** Hash of what is to be approved, or was: plan, step, resolved arguments, tool. Null until somebody has to be asked. */
+  approvalHash: string | null;
   nextAttemptAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;

@@ -40,4 +40,5 @@ export type {
   PlanningClaim,
   PlanningStore,
   Store,
+  UnitRecord,
 } from "./store.ts";

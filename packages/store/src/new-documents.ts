@@ -126,6 +126,7 @@ export function newStep(
     error: null,
     warnings: [],
     approved: false,
+    approvalHash: null,
     nextAttemptAt: null,
     startedAt: null,
     finishedAt: null,

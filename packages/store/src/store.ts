@@ -13,6 +13,7 @@ import type {
   FinishCommand,
   ModelCallDocument,
   OutputRef,
+  PlanApproval,
   PlanDocument,
   PlanOrigin,
   PlanWishes,
@@ -72,6 +73,25 @@ export interface ClientStore {
   requestPause(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   /** Lets a paused plan go on: PAUSED -> QUEUED, due now. Any other is left as it is. Null when unknown. */
   requestResume(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  /**
+   * Takes an operator's word on a step that waits for approval. Of several words on one hash the first one counts; the same
+   * word again is taken as said.
+   */
+  approveStep(
+    tenant: string,
+    planId: PlanId,
+    word: Omit<PlanApproval, "at">,
+  ): Promise<
+    | { type: "recorded"; plan: PlanDocument }
+    /** There is another hash to be approved. */
+    | { type: "stale"; step: StepDocument }
+    /** Nobody asks for approval, not yet or no longer. */
+    | { type: "not waiting"; step: StepDocument }
+    /** The opposite was said before. */
+    | { type: "decided"; step: StepDocument }
+    /** No such plan, or no such step in it. */
+    | { type: "unknown" }
+  >;
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   getPlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   /** All versions of a request's plan, newest first. */
@@ -153,6 +173,14 @@ export interface PlanClaim {
   /** No call may start later: a reading of `performance.now()`, taken before the claim or renewal was sent, plus the lease. */
   validUntil: number;
 }
+
+/** A unit's new state; when its `arguments` are to be approved, with what stands for them. */
+export type UnitRecord = StepRecord & {
+  /** Hash of plan, step, arguments and tool: what an operator approves. */
+  approvalHash?: string | undefined;
+  /** SHA-256 of the arguments alone. */
+  argsHash?: string | undefined;
+};
 
 /** An attempt's durable intent (R2). */
 export interface Intent {

@@ -52,6 +52,7 @@ const runs = createPlanRuns({
   store,
   tools: failpoints.around(tools, TOOL_FAILPOINTS),
   readCatalogue: () => catalogue.read(),
+  readCatalogueNow: () => store.toolCatalogue(),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
   maxPlans: settings.MAX_PLANS,
   leaseMs: settings.LEASE_MS,

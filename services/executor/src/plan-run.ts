@@ -5,6 +5,7 @@
  * 2. No call starts later than the lease allows, by this process's monotonic clock.
  * 3. The engine hears of a record only after MongoDB acknowledged it.
  * 4. Whoever lost the lease, or the database, aborts its calls and writes nothing more.
+ * 5. No call that needs approval starts unless it is what was approved.
  */
 import { createHash } from "node:crypto";
 import {
@@ -27,6 +28,7 @@ import {
   type PlanWishes,
 } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
+import { createApprovals } from "./approvals.ts";
 import { askLookup } from "./ask-lookup.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
 import { createWishEvents } from "./wish-events.ts";
@@ -36,6 +38,8 @@ export interface PlanRunParts {
   claim: PlanClaim;
   /** The catalogue that contracts and schemas are read from. */
   catalogue: readonly ToolDescriptor[];
+  /** The catalogue as it stands this moment: what approved calls are compared with. */
+  readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
   logger: Logger;
@@ -69,6 +73,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   const { claim, catalogue, store, tools, logger, clock = createRunClock() } = parts;
   const { plan } = claim;
   const state = createEngineState({ plan: plan.plan, tools: [...catalogue], records: claim.records });
+  const approvals = createApprovals(parts);
   const controllers = new Map<string, AbortController>();
   const ends = new Map<string, AttemptEnd>();
   /** What takes each timer under way back. */
@@ -112,7 +117,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
         const ended = keys.flatMap((key) => ends.get(key) ?? []);
         for (const key of keys) ends.delete(key);
         store
-          .writeRecords(claim, command.records, ended)
+          .writeRecords(claim, command.records.map(approvals.toUnitRecord), ended)
           .then(() => dispatch({ type: "recorded", keys, at: store.now() }))
           .catch(fail);
         return;
@@ -142,6 +147,8 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   async function makeCall(call: Call): Promise<void> {
     const controller = new AbortController();
     controllers.set(call.key, controller);
+    const refusal = call.approvable && !call.verify ? await approvals.refusalOf(call) : null;
+    if (refusal) return answer(call, { type: "failed", effect: "none", error: refusal });
     const attemptId = clock.id();
     const intent = { call, attemptId, argsHash: hashOf(call.arguments) };
     if (call.effectClass === "R") noteIntent(intent);
@@ -152,19 +159,18 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     }
     const startedAt = clock.now();
     const outcome = await send(call, controller.signal);
-    controllers.delete(call.key);
-    if (isOver) return;
-    const at = store.now();
-    const attemptEnd = { attemptId, endedAtMs: at, durationMs: Math.round(clock.now() - startedAt) };
-    for (const key of unitKeysOf(call)) ends.set(key, { key, ...attemptEnd, ...describe(outcome) });
-    dispatch({
-      type: "attempt.ended",
-      key: call.key,
-      attempt: call.attempt,
-      outcome,
-      at,
-      random: clock.random(),
-    });
+    if (!isOver) {
+      const durationMs = Math.round(clock.now() - startedAt);
+      const attemptEnd = { attemptId, endedAtMs: store.now(), durationMs, ...describe(outcome) };
+      for (const key of unitKeysOf(call)) ends.set(key, { key, ...attemptEnd });
+    }
+    answer(call, outcome);
+  }
+
+  /** Tells the engine how a call ended. */
+  function answer({ key, attempt }: Call, outcome: Outcome): void {
+    controllers.delete(key);
+    dispatch({ type: "attempt.ended", key, attempt, outcome, at: store.now(), random: clock.random() });
   }
 
   /** A short call is written once, with its result; one that takes longer is seen RUNNING. */

@@ -12,6 +12,8 @@ export interface PlanRunsParts {
   tools: Pick<ToolClients, "callTool">;
   /** The published catalogue, which also knows tools whose server is away just now. */
   readCatalogue: () => Promise<readonly ToolDescriptor[]>;
+  /** The same as it stands this moment, for calls that need approval. Default: `readCatalogue`. */
+  readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
   /** Names this process in leases and attempts. */
   owner: string;
   maxPlans: number;
@@ -83,7 +85,15 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
           return null;
         }
         planLogger.info({ steps: claim.plan.plan.steps.length }, "plan claimed");
-        const run = startPlanRun({ claim, catalogue, store, tools: parts.tools, logger: planLogger, clock });
+        const run = startPlanRun({
+          claim,
+          catalogue,
+          readCatalogueNow: parts.readCatalogueNow ?? parts.readCatalogue,
+          store,
+          tools: parts.tools,
+          logger: planLogger,
+          clock,
+        });
         active.set(planId, { claim, run });
         const done = run.done.then(() => void active.delete(planId));
         return { done };

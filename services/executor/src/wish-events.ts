@@ -3,7 +3,7 @@ import type { PlanClaim, PlanWishes } from "@planwright/store";
 
 /**
  * Turns the wishes of clients and operators, as they stand on the plan, into events. Each word is told once for a claim;
- * a resolution is meant for one attempt, so that an old one never settles a new doubt.
+ * an approval is meant for what it was shown for; a resolution for one attempt, so that an old one never settles a new doubt.
  */
 export function createWishEvents(claim: PlanClaim): (wishes: PlanWishes, at: number) => EngineEvent[] {
   let seen = -1;
@@ -21,7 +21,8 @@ export function createWishEvents(claim: PlanClaim): (wishes: PlanWishes, at: num
     const wantsPause = wishes.pauseRequestedAt !== null;
     if (wantsPause !== isPaused) events.push({ type: wantsPause ? "pause" : "resume", at });
     isPaused = wantsPause;
-    for (const { stepId, approved, reason } of wishes.approvals.slice(approvals)) {
+    for (const { stepId, approved, approvalHash, reason } of wishes.approvals.slice(approvals)) {
+      if (claim.steps.get(stepId)?.approvalHash !== approvalHash) continue;
       events.push({ type: "approval", stepId, approved, at, reason: reason ?? undefined });
     }
     approvals = wishes.approvals.length;

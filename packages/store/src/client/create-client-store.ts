@@ -1,6 +1,7 @@
 import { createReadGroup } from "../read-group.ts";
 import type { ClientStore } from "../store.ts";
 import { createAcceptance } from "./acceptance.ts";
+import { createApprove } from "./approve.ts";
 import { createCancel } from "./cancel.ts";
 import type { ClientContext } from "./context.ts";
 import { createPause } from "./pause.ts";
@@ -15,6 +16,7 @@ export function createClientStore(parts: Omit<ClientContext, "readPlan">): Clien
     ...createQueuePlan(context),
     ...createCancel(context),
     ...createPause(context),
+    ...createApprove(context),
     ...createReads(context),
   };
 }

@@ -1,12 +1,12 @@
-import { type StepError, type StepRecord, unitKeysOf } from "@planwright/engine";
-import { isTerminalStepStatus } from "@planwright/plan";
+import { type StepError, unitKeysOf } from "@planwright/engine";
+import { isTerminalStepStatus, type JsonObject } from "@planwright/plan";
 import type { AttemptDocument, OutputRef, StepDocument } from "../documents.ts";
 import { LeaseLostError } from "../errors.ts";
 import { newStep } from "../new-documents.ts";
 import { type LargeValue, measureValue } from "../outputs/inline-value.ts";
 import { writeOutput } from "../outputs/output-store.ts";
 import { previewOf } from "../outputs/preview.ts";
-import type { AttemptEnd, ExecutionStore, Intent, NotedChange, PlanClaim } from "../store.ts";
+import type { AttemptEnd, ExecutionStore, Intent, NotedChange, PlanClaim, UnitRecord } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
 
 /** The part of the store that writes intents and results. A terminal state never changes: `finishedAt` is part of the fence. */
@@ -40,7 +40,7 @@ export function createUnitWrites(
   /** What the beginning of an attempt changes on each unit that the call serves. */
   function begin(claim: PlanClaim, { call, attemptId, argsHash }: Intent): NotedChange[] {
     const startedAt = new Date(clock.now());
-    const measured = measureValue(call.arguments);
+    const kept = keptArguments(call.arguments);
     return unitKeysOf(call).map((key) => {
       const document = unitOf(claim, key, call.stepId);
       const attempt: AttemptDocument = {
@@ -57,8 +57,7 @@ export function createUnitWrites(
         status: "RUNNING",
         attempts: [...document.attempts, attempt],
         effectClass: call.effectClass,
-        arguments: measured.fits ? call.arguments : null,
-        argumentsPreview: measured.fits ? null : previewOf(measured),
+        ...kept,
         argsHash,
         waitReason: null,
         nextAttemptAt: null,
@@ -71,7 +70,7 @@ export function createUnitWrites(
   /** The new state of a unit. An output that stands aside is durable before the state that refers to it is written (R2). */
   async function writeRecord(
     claim: PlanClaim,
-    record: StepRecord,
+    record: UnitRecord,
     end: AttemptEnd | undefined,
   ): Promise<void> {
     const measured = record.output === undefined ? undefined : measureValue(record.output);
@@ -136,7 +135,7 @@ function newUnit(claim: PlanClaim, key: string, stepId: string): StepDocument {
 /** Fields that a unit's new state changes. */
 function toChange(
   document: StepDocument,
-  record: StepRecord,
+  record: UnitRecord,
   end: AttemptEnd | undefined,
   nowMs: number,
 ): Partial<StepDocument> {
@@ -149,11 +148,31 @@ function toChange(
     warnings: record.warnings ?? document.warnings,
     waitReason: record.waitReason ?? null,
     approved: record.approved ?? document.approved,
+    ...toApprove(record),
     nextAttemptAt: record.nextAttemptAt === undefined ? null : new Date(record.nextAttemptAt),
     ...(end ? { attempts: document.attempts.map((attempt) => closeAttempt(attempt, end)) } : {}),
     ...(isOver ? { finishedAt: new Date(nowMs) } : {}),
     ...(isOver && startedAt ? { durationMs: Math.max(0, nowMs - startedAt.getTime()) } : {}),
   };
+}
+
+/** What an operator is shown, for a unit that waits for approval. */
+function toApprove(record: UnitRecord): Partial<StepDocument> {
+  if (!record.arguments) return {};
+  const { argsHash, approvalHash } = record;
+  return {
+    ...keptArguments(record.arguments),
+    argsHash: argsHash ?? null,
+    approvalHash: approvalHash ?? null,
+  };
+}
+
+/** Arguments as they stand in a document: themselves, or what is kept of large ones. */
+function keptArguments(args: JsonObject): Pick<StepDocument, "arguments" | "argumentsPreview"> {
+  const measured = measureValue(args);
+  return measured.fits
+    ? { arguments: args, argumentsPreview: null }
+    : { arguments: null, argumentsPreview: previewOf(measured) };
 }
 
 function closeAttempt(attempt: AttemptDocument, end: AttemptEnd): AttemptDocument {

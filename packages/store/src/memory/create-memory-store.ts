@@ -2,6 +2,7 @@ import { webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { createAcceptance } from "../client/acceptance.ts";
+import { createApprove } from "../client/approve.ts";
 import { createCancel } from "../client/cancel.ts";
 import { createPause } from "../client/pause.ts";
 import { createQueuePlan } from "../client/queue-plan.ts";
@@ -56,6 +57,8 @@ export type MemoryStore = ClientStore & Omit<ExecutionStore, "publishTools" | "k
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const { database, owner, reach = reachAtOnce } = options;
   const clock = createServerClock(options.monotonic, options.wall);
+  // As connecting to MongoDB does: the server's time is known before anything is asked of it.
+  clock.observe(new Date(database.now()), clock.monotonic());
   const collections = createMemoryCollections(database, reach);
   const sleep = options.sleep ?? ((ms: number) => delay(ms));
   const group = createMemoryGroup({
@@ -86,6 +89,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     ...createQueuePlan(context),
     ...createCancel(context),
     ...createPause(context),
+    ...createApprove(context),
     ...createReads(context),
     ...createClaims(context),
     ...createUnitWrites(context),

@@ -1,0 +1,54 @@
+import type { PlanApproval, PlanDocument } from "../documents.ts";
+import type { ClientStore } from "../store.ts";
+import type { ClientContext } from "./context.ts";
+import { WISH } from "./wish.ts";
+
+/** States of a plan in which words of operators are heard. */
+const HEARING = ["QUEUED", "RUNNING", "WAITING", "PAUSED"] as const;
+
+/** The part of the store that takes the words of operators on calls that need approval. */
+export function createApprove({
+  collections: { plans, steps },
+}: ClientContext): Pick<ClientStore, "approveStep"> {
+  return {
+    async approveStep(tenant, planId, { stepId, approved, approvalHash, reason, by }) {
+      for (;;) {
+        const [plan, step] = await Promise.all([
+          plans.findOne({ _id: planId, tenant }),
+          steps.findOne({ _id: `${planId}/${stepId}`, tenant }),
+        ]);
+        if (!plan || !step) return { type: "unknown" };
+        const earlier = earlierWord(plan, stepId, approvalHash);
+        if (earlier) {
+          return earlier.approved === approved ? { type: "recorded", plan } : { type: "decided", step };
+        }
+        if (step.status !== "WAITING_APPROVAL" || plan.finishedAt) return { type: "not waiting", step };
+        if (step.approvalHash !== approvalHash) return { type: "stale", step };
+        const word = { stepId, approved, approvalHash, reason, by };
+        const recorded = await plans.findOneAndUpdate(
+          // No word came between: of two that contradict each other the first one holds, and the second hears of it.
+          { _id: planId, tenant, status: { $in: [...HEARING] }, wishes: plan.wishes },
+          [
+            {
+              $set: {
+                ...WISH,
+                approvals: { $concatArrays: ["$approvals", [{ ...literals(word), at: "$$NOW" }]] },
+              },
+            },
+          ],
+          { returnDocument: "after" },
+        );
+        if (recorded) return { type: "recorded", plan: recorded };
+      }
+    },
+  };
+}
+
+function earlierWord(plan: PlanDocument, stepId: string, approvalHash: string): PlanApproval | undefined {
+  return plan.approvals.find((word) => word.stepId === stepId && word.approvalHash === approvalHash);
+}
+
+/** Texts of operators are data in an expression, whatever they begin with. */
+function literals(word: object): object {
+  return Object.fromEntries(Object.entries(word).map(([name, value]) => [name, { $literal: value }]));
+}

@@ -1,0 +1,115 @@
+import type { Call } from "@planwright/engine";
+import { PlanSchema, type ToolDescriptor } from "@planwright/plan";
+import { newPlan, newRequest, newStep, type StepDocument } from "@planwright/store";
+import { expect, test } from "vitest";
+import { createApprovals } from "./approvals.ts";
+
+const TOOL: ToolDescriptor = {
+  name: "pay",
+  server: "bank",
+  description: "Pays.",
+  inputSchema: { type: "object" },
+};
+const EPOCH = new Date(0);
+
+/** A claim on a plan with one step "a", as far as approvals look at it. */
+function claimOf(step: Partial<StepDocument>, planId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa") {
+  const request = newRequest({
+    requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
+    planId,
+    tenant: "t1",
+    source: "plan",
+    query: null,
+    autoExecute: true,
+    now: EPOCH,
+  });
+  const plan = PlanSchema.parse({ steps: [{ id: "a", tool: "pay" }] });
+  const document = newPlan({
+    request,
+    plan,
+    raw: null,
+    origin: { kind: "submitted", model: null },
+    diagnostics: [],
+    status: "QUEUED",
+    now: EPOCH,
+  });
+  const unit = { key: "a", stepId: "a", item: null, position: 0, tool: "pay", epoch: 1, waitReason: null };
+  return { plan: { ...document, plan }, steps: new Map([["a", { ...newStep(document, unit), ...step }]]) };
+}
+
+const ARGUMENTS = { to: "Alice", amount: 7 };
+const callOf = (more: Partial<Call> = {}): Call => ({
+  key: "a",
+  stepId: "a",
+  attempt: 1,
+  tool: "pay",
+  arguments: ARGUMENTS,
+  approvable: ARGUMENTS,
+  effectClass: "U",
+  timeoutMs: 1_000,
+  ...more,
+});
+
+function hashOf(args: Call["arguments"], tool: ToolDescriptor = TOOL): string {
+  const approvals = createApprovals({
+    claim: claimOf({}),
+    catalogue: [tool],
+    readCatalogueNow: async () => [tool],
+  });
+  const record = { key: "a", stepId: "a", status: "WAITING_APPROVAL" as const, attempts: 0, arguments: args };
+  return approvals.toUnitRecord(record).approvalHash ?? "";
+}
+
+const refusalOf = (call: Call, step: Partial<StepDocument>, tools = [TOOL]) =>
+  createApprovals({ claim: claimOf(step), catalogue: [TOOL], readCatalogueNow: async () => tools }).refusalOf(
+    call,
+  );
+
+test("a call that is what was approved is made, whatever the order of its names", async () => {
+  const approved = { approved: true, approvalHash: hashOf({ amount: 7, to: "Alice" }) };
+  expect(await refusalOf(callOf(), approved)).toBeNull();
+  expect(approved.approvalHash).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test.each<[string, Call, ToolDescriptor[]]>([
+  [
+    "other arguments",
+    callOf({ arguments: { ...ARGUMENTS, amount: 8 }, approvable: { ...ARGUMENTS, amount: 8 } }),
+    [TOOL],
+  ],
+  ["arguments other than those to be approved", callOf({ arguments: { ...ARGUMENTS, amount: 8 } }), [TOOL]],
+  ["a tool with another description", callOf(), [{ ...TOOL, description: "Pays twice." }]],
+  ["a tool with another schema", callOf(), [{ ...TOOL, inputSchema: {} }]],
+  ["a tool that is gone", callOf(), []],
+])("a call with %s is refused", async (_, call, tools) => {
+  const refusal = await refusalOf(call, { approved: true, approvalHash: hashOf(ARGUMENTS) }, tools);
+  expect(refusal).toMatchObject({ code: "APPROVAL_STALE", retryable: false });
+  expect(refusal?.message).toContain("Rerun the plan");
+});
+
+test("a call that nobody approved is refused", async () => {
+  expect(await refusalOf(callOf(), { approved: false, approvalHash: hashOf(ARGUMENTS) })).not.toBeNull();
+  expect(await refusalOf(callOf(), { approved: true, approvalHash: null })).not.toBeNull();
+});
+
+test("what is approved of one plan is not approved of another", async () => {
+  const claim = claimOf(
+    { approved: true, approvalHash: hashOf(ARGUMENTS) },
+    "plan_1700000000_bbbbbbbbbbbbbbbbbbbb",
+  );
+  const approvals = createApprovals({ claim, catalogue: [TOOL], readCatalogueNow: async () => [TOOL] });
+  expect(await approvals.refusalOf(callOf())).not.toBeNull();
+});
+
+test("each call of a forEach is compared with its part of what was approved", async () => {
+  const approvable = { calls: { "a[0]": { x: 1 }, "a[1]": { x: 2 } } };
+  const step = { approved: true, approvalHash: hashOf(approvable) };
+  const call = callOf({ key: "a[1]", items: [1], arguments: { x: 2 }, approvable });
+  expect(await refusalOf(call, step)).toBeNull();
+  expect(await refusalOf({ ...call, arguments: { x: 3 } }, step)).not.toBeNull();
+  expect(await refusalOf({ ...call, key: "a[2]" }, step)).not.toBeNull();
+});
+
+test("a call that needs no approval is not looked at", async () => {
+  expect(await refusalOf(callOf({ approvable: undefined }), {}, [])).toBeNull();
+});

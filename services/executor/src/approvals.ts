@@ -1,0 +1,93 @@
+/**
+ * What an operator approves is one hash over the plan, the step, the arguments as they will be sent, and all that the tool says
+ * of itself. It is computed when the step begins to wait, shown, and computed again from what is about to be sent before
+ * each call: whatever has changed meanwhile, nothing is called that nobody approved.
+ */
+import { createHash } from "node:crypto";
+import type { Call, StepError, StepRecord } from "@planwright/engine";
+import { findTool, isJsonObject, type JsonObject, type ToolDescriptor } from "@planwright/plan";
+import type { PlanClaim, UnitRecord } from "@planwright/store";
+import { canonicalJson, toolDigest } from "@planwright/tools";
+
+/** What approvals of a claimed plan are checked against. */
+export interface ApprovalParts {
+  claim: Pick<PlanClaim, "plan" | "steps">;
+  /** The catalogue that the plan runs by. */
+  catalogue: readonly ToolDescriptor[];
+  /** The catalogue as it stands this moment. */
+  readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
+}
+
+/** Approvals of the calls of one claimed plan. */
+export interface Approvals {
+  /** A unit's new state, with the hash that stands for it when it begins to wait for approval. */
+  toUnitRecord(record: StepRecord): UnitRecord;
+  /** Why a call must not be made; null when it needs no approval, or is what was approved. */
+  refusalOf(call: Call): Promise<StepError | null>;
+}
+
+/** Approvals of one claim. */
+export function createApprovals({ claim, catalogue, readCatalogueNow }: ApprovalParts): Approvals {
+  /** By identity: all calls of a forEach share what was to be approved. */
+  const hashes = new WeakMap<JsonObject, string>();
+
+  let reading: Promise<readonly ToolDescriptor[]> | null = null;
+
+  /** Calls that are checked at the same time share one look at the catalogue. */
+  function currentTools(): Promise<readonly ToolDescriptor[]> {
+    reading ??= readCatalogueNow().finally(() => {
+      reading = null;
+    });
+    return reading;
+  }
+
+  function hashOf(value: JsonObject): string {
+    const known = hashes.get(value);
+    if (known !== undefined) return known;
+    const hash = sha256(canonicalJson(value));
+    hashes.set(value, hash);
+    return hash;
+  }
+
+  function approvalHashOf(stepId: string, approvable: JsonObject, tools: readonly ToolDescriptor[]): string {
+    const name = claim.steps.get(stepId)?.tool ?? "";
+    const tool = findTool(tools, name);
+    const digest = tool ? toolDigest(tool) : null;
+    return sha256(canonicalJson([claim.plan._id, stepId, hashOf(approvable), digest]));
+  }
+
+  return {
+    toUnitRecord(record) {
+      const { arguments: args, stepId } = record;
+      if (!args) return record;
+      const approvalHash = approvalHashOf(stepId, args, catalogue);
+      return { ...record, approvalHash, argsHash: sha256(JSON.stringify(args)) };
+    },
+
+    async refusalOf(call) {
+      const { approvable, stepId } = call;
+      if (!approvable) return null;
+      const step = claim.steps.get(stepId);
+      const hash = approvalHashOf(stepId, approvable, await currentTools());
+      const isAsApproved = step?.approved === true && step.approvalHash === hash;
+      if (isAsApproved && hashOf(call.arguments) === hashOf(partOf(approvable, call))) return null;
+      return {
+        code: "APPROVAL_STALE",
+        message: `Nothing was called: tool ${call.tool}, or what step '${stepId}' would send to it, is no longer what was approved. Rerun the plan from this step and approve it as it is then`,
+        retryable: false,
+      };
+    },
+  };
+}
+
+/** What was to be approved for this call: all of it, or the part of one call of a forEach. */
+function partOf(approvable: JsonObject, { key, stepId }: Call): JsonObject {
+  if (key === stepId) return approvable;
+  const calls = approvable["calls"];
+  const part = isJsonObject(calls) && Object.hasOwn(calls, key) ? calls[key] : undefined;
+  return isJsonObject(part) ? part : {};
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+
+const PATIENCE = { timeout: 30_000, interval: 50 };
+let bench: Workbench;
+
+beforeEach(async () => {
+  bench = await openWorkbench();
+});
+afterEach(async () => {
+  await bench.close();
+});
+
+const payment = [
+  { id: "read", tool: "read_value", arguments: { value: 7 } },
+  { id: "pay", tool: "plain_effect", arguments: { value: "<<read.value>>" }, approval: true },
+  { id: "after", tool: "read_value", arguments: { value: "<<pay.value>>" } },
+];
+
+/** Submits, waits until the plan has parked, and gives the step that asks. */
+async function asking(plan: unknown, stepId = "pay") {
+  const { _id: planId } = await bench.submit(plan);
+  await expect
+    .poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE)
+    .toBe("WAITING");
+  const step = (await bench.steps(planId)).get(stepId)!;
+  return { planId, step };
+}
+
+function say(
+  planId: string,
+  stepId: string,
+  approvalHash: string | null,
+  approved = true,
+  reason: string | null = null,
+) {
+  const word = { stepId, approvalHash: approvalHash ?? "", approved, reason, by: "operator" };
+  return bench.store.approveStep(TENANT, planId, word);
+}
+
+test("a step that needs approval shows what it will send, holds nobody, and is called once approved", async () => {
+  await bench.startExecutor();
+  const { planId, step } = await asking(payment);
+  expect(step).toMatchObject({ status: "WAITING_APPROVAL", arguments: { value: 7 }, attempts: [] });
+  expect(step.approvalHash).toMatch(/^[0-9a-f]{64}$/);
+  expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ lease: null, waitReason: "approval" });
+  expect(await bench.tools.ledger()).toEqual([]);
+  expect((await say(planId, "pay", step.approvalHash)).type).toBe("recorded");
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("COMPLETED");
+  expect(steps.get("pay")).toMatchObject({ status: "COMPLETED", approved: true });
+  expect((await bench.tools.ledger()).map((entry) => entry.arguments)).toEqual([{ value: 7 }]);
+});
+
+test("a refused step fails with the reason, and nothing is called", async () => {
+  await bench.startExecutor();
+  const { planId, step } = await asking(payment);
+  await say(planId, "pay", step.approvalHash, false, "too dear");
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("FAILED");
+  expect(steps.get("pay")).toMatchObject({
+    status: "FAILED",
+    error: { code: "APPROVAL_REFUSED", message: "too dear" },
+    attempts: [],
+  });
+  expect(await bench.tools.ledger()).toEqual([]);
+});
+
+test("a tool that has changed since it was shown is not called, approved or not", async () => {
+  await bench.startExecutor();
+  const { planId, step } = await asking(payment);
+  const tools = (await bench.store.listTools()).map(({ descriptor }) =>
+    descriptor.name === "plain_effect" ? { ...descriptor, description: "Pays twice." } : descriptor,
+  );
+  await bench.store.publishTools(
+    "counting",
+    tools.map((descriptor) => ({ descriptor, digest: "changed" })),
+  );
+  expect((await say(planId, "pay", step.approvalHash)).type).toBe("recorded");
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("FAILED");
+  expect(steps.get("pay")).toMatchObject({ status: "FAILED", error: { code: "APPROVAL_STALE" } });
+  expect(steps.get("pay")?.error?.message).toContain("Rerun");
+  expect(await bench.tools.ledger()).toEqual([]);
+});
+
+test("an approval outlives the executor that was to act on it", async () => {
+  const first = await bench.startExecutor();
+  const { planId, step } = await asking(payment);
+  await bench.stopExecutor(first, "SIGKILL");
+  await say(planId, "pay", step.approvalHash);
+  await bench.startExecutor();
+  expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+test("a list is approved as a whole, and each of its calls is the one that was shown", async () => {
+  await bench.startExecutor();
+  const { planId, step } = await asking([
+    { id: "read", tool: "read_value", arguments: { value: [1, 2, 3] } },
+    {
+      id: "pay",
+      approval: true,
+      forEach: { items: "<<read.value>>", do: { tool: "keyed_effect", arguments: { value: "<<item>>" } } },
+    },
+  ]);
+  const calls = { "pay[0]": { value: 1 }, "pay[1]": { value: 2 }, "pay[2]": { value: 3 } };
+  expect(step).toMatchObject({ status: "WAITING_APPROVAL", arguments: { calls } });
+  await say(planId, "pay", step.approvalHash);
+  const { plan } = await bench.end(planId);
+  expect(plan.status).toBe("COMPLETED");
+  expect(await bench.tools.ledger()).toHaveLength(3);
+});
