@@ -117,7 +117,11 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
         const ended = keys.flatMap((key) => ends.get(key) ?? []);
         for (const key of keys) ends.delete(key);
         store
-          .writeRecords(claim, command.records.map(approvals.toUnitRecord), ended)
+          .writeRecords(
+            claim,
+            command.records.map((record) => approvals.toUnitRecord(record)),
+            ended,
+          )
           .then(() => dispatch({ type: "recorded", keys, at: store.now() }))
           .catch(fail);
         return;

@@ -12,10 +12,13 @@ afterEach(async () => {
   await bench.close();
 });
 
-const reaches = (planId: string, status: PlanStatus) =>
-  expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE).toBe(status);
-const stepReaches = (planId: string, key: string, status: string) =>
-  expect.poll(async () => (await bench.steps(planId)).get(key)?.status, PATIENCE).toBe(status);
+async function reaches(planId: string, status: PlanStatus): Promise<void> {
+  await expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE).toBe(status);
+}
+
+async function stepReaches(planId: string, key: string, status: string): Promise<void> {
+  await expect.poll(async () => (await bench.steps(planId)).get(key)?.status, PATIENCE).toBe(status);
+}
 
 const slowThenEffect = [
   { id: "slow", tool: "plain_effect", arguments: { value: 1, latencyMs: 1_500 } },
