@@ -1,6 +1,6 @@
 import { fc, test } from "@fast-check/vitest";
 import { DIAGNOSTIC_CODES, type JsonObject, printPlan, readModelAnswer } from "@planwright/plan";
-import { describe, expect } from "vitest";
+import { expect } from "vitest";
 import { BASE_PLANS, TOOLS } from "./answers/base-plans.ts";
 import { printJson } from "./answers/json-style.ts";
 
@@ -59,6 +59,30 @@ test.prop([written, fc.nat(), fc.nat(8), fc.array(piece, { maxLength: 3 })])(
   (text, place, length, put) => {
     const at = place % text.length;
     expectAnswer(text.slice(0, at) + put.join("") + text.slice(at + length));
+  },
+);
+
+const weather = BASE_PLANS.find(({ query }) => query.startsWith("Weather"));
+
+/** A backslash makes another letter of the one behind it. */
+const harmless = piece.filter((text) => !text.includes("\\"));
+
+test.prop([style, fc.nat(), fc.nat(8), fc.array(harmless, { maxLength: 3 })])(
+  "whatever is cut out or put in, a plan holds no tool and no text that the answer does not hold",
+  ({ quotes, comments, ...rest }, place, length, put) => {
+    const steps = [...(weather?.written ?? [])];
+    const whole = printJson({ steps }, { ...rest, ...(quotes && { quotes }), ...(comments && { comments }) });
+    const at = place % whole.length;
+    const text = whole.slice(0, at) + put.join("") + whole.slice(at + length);
+    const read = expectAnswer(text);
+    if (!read.ok) return;
+    const plain = text.replaceAll("\\", "");
+    for (const step of read.plan.steps) {
+      if (!("tool" in step)) continue;
+      expect(plain).toContain(step.tool);
+      for (const value of Object.values(step.arguments).flat())
+        if (typeof value === "string") expect(plain).toContain(value);
+    }
   },
 );
 
@@ -124,52 +148,3 @@ test.prop([textArguments, style])(
     else if (!quotes) expect(read.diagnostics.map(({ code }) => code)).toEqual([]);
   },
 );
-
-describe("hostile answers", () => {
-  const pieces = [
-    "{",
-    "[",
-    "`",
-    '"',
-    "'",
-    "\\",
-    '{"',
-    "{'",
-    '\\"{',
-    '"{',
-    '{"a":',
-    "[[1],",
-    '["a"b ',
-    "/*",
-    "<think>",
-    "</think>\n",
-    "```json\n{",
-    '{"steps":[]} ',
-    '{"tool":"a"} ',
-    "{{a.b}} ",
-    "{“a”:",
-  ];
-  test.each(pieces)("%j, 100,000 times, is refused", (repeated) => {
-    expect(expectAnswer(repeated.repeat(100_000)).ok).toBe(false);
-    expect(expectAnswer(`${repeated.repeat(100_000)}}]"`).ok).toBe(false);
-  });
-
-  test("a member called __proto__ changes nothing and reaches no plan", () => {
-    const read = expectAnswer(
-      '{"steps":[{"tool":"listAuthors","arguments":{"__proto__":{"isAdmin":true}},"__proto__":{"tool":"x"}}],"__proto__":{"steps":[]}}',
-    );
-    expect(read.ok && read.plan.steps).toEqual([
-      { id: "listAuthors", tool: "listAuthors", arguments: {}, dependsOn: [] },
-    ]);
-    expect(Reflect.get({}, "isAdmin")).toBeUndefined();
-  });
-
-  test("more than 1 MiB is refused unread", () => {
-    const plan = '[{"tool":"listAuthors"}]';
-    expect(expectAnswer(plan + " ".repeat(1_048_576 - plan.length)).ok).toBe(true);
-    expect(expectAnswer(`${plan}${" ".repeat(1_048_576 - plan.length)} `).diagnostics[0]?.code).toBe(
-      "LIMIT_BYTES",
-    );
-    expect(expectAnswer(plan + "é".repeat(524_288)).diagnostics[0]?.code).toBe("LIMIT_BYTES");
-  });
-});

@@ -155,8 +155,8 @@ class Scanner {
   #name(level: Level): ScannedJson | undefined {
     const name = this.#textOrWord();
     if (name === undefined) return { type: "cut" };
-    if (name.isUnclear) return this.#broken(UNCLEAR);
-    if (!name.isQuoted && !NAME.test(name.value)) return this.#broken("a name is missing", name.value);
+    if (name.isUnclear) return this.#broken(UNCLEAR, name.end);
+    if (!name.isQuoted && !NAME.test(name.value)) return this.#brokenWord("a name is missing", name.end);
     if (level.names.has(name.value)) this.#doubleName ??= name.value;
     level.names.add(name.value);
     this.#speaksOfSteps ||= PLAN_NAMES.has(name.value);
@@ -174,14 +174,14 @@ class Scanner {
     }
     const value = this.#textOrWord();
     if (value === undefined) return { type: "cut" };
-    if (value.isUnclear) return this.#broken(UNCLEAR);
+    if (value.isUnclear) return this.#broken(UNCLEAR, value.end);
     if (value.isQuoted) {
       this.#take(`"${value.value}`, value.end);
       return undefined;
     }
     const literal = LITERALS.get(value.value);
     if (literal === undefined && !NUMBER.test(value.value))
-      return this.#broken("a value is missing", value.value);
+      return this.#brokenWord("a value is missing", value.end);
     if (literal === undefined && isInexact(value.value))
       return this.#broken(`${value.value.slice(0, 40)} is too large for a number; write it as text`);
     this.#take(`=${literal ?? value.value}`, value.end);
@@ -229,9 +229,13 @@ class Scanner {
   }
 
   /** A word that goes on to the end of the answer may have become right, so it was cut. */
-  #broken(reason: string, word = ""): ScannedJson {
-    const end = this.#at + word.length;
-    if (word !== "" && skipSpaces(this.#text, end) >= this.#text.length) return { type: "cut" };
+  #brokenWord(reason: string, end: number): ScannedJson {
+    const isLast = end > this.#at && skipSpaces(this.#text, end) >= this.#text.length;
+    return isLast ? { type: "cut" } : this.#broken(reason, end);
+  }
+
+  /** What was read is not read again, or a hostile answer would be read for ever. */
+  #broken(reason: string, end = this.#at): ScannedJson {
     return { type: "broken", at: Math.max(end, this.#at + 1), reason, speaksOfSteps: this.#speaksOfSteps };
   }
 }

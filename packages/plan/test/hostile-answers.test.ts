@@ -1,0 +1,52 @@
+import { readModelAnswer } from "@planwright/plan";
+import { describe, expect, test } from "vitest";
+import { TOOLS } from "./answers/base-plans.ts";
+
+const read = (text: string) => readModelAnswer(text, { tools: TOOLS, query: "List all authors" });
+
+describe("hostile answers", () => {
+  const pieces = [
+    "{",
+    "[",
+    "`",
+    '"',
+    "'",
+    "\\",
+    '{"',
+    "{'",
+    '\\"{',
+    '"{',
+    '{"a":',
+    "[[1],",
+    '["a"b ',
+    "/*",
+    "<think>",
+    "</think>\n",
+    "```json\n{",
+    '{"steps":[]} ',
+    '{"tool":"a"} ',
+    "{{a.b}} ",
+    "{“a”:",
+  ];
+  test.each(pieces)("%j, 100,000 times, is refused", (repeated) => {
+    expect(read(repeated.repeat(100_000)).ok).toBe(false);
+    expect(read(`${repeated.repeat(100_000)}}]"`).ok).toBe(false);
+  });
+
+  test("a member called __proto__ changes nothing and reaches no plan", () => {
+    const answer = read(
+      '{"steps":[{"tool":"listAuthors","arguments":{"__proto__":{"isAdmin":true}},"__proto__":{"tool":"x"}}],"__proto__":{"steps":[]}}',
+    );
+    expect(answer.ok && answer.plan.steps).toEqual([
+      { id: "listAuthors", tool: "listAuthors", arguments: {}, dependsOn: [] },
+    ]);
+    expect(Reflect.get({}, "isAdmin")).toBeUndefined();
+  });
+
+  test("more than 1 MiB is refused unread", () => {
+    const plan = '[{"tool":"listAuthors"}]';
+    expect(read(plan + " ".repeat(1_048_576 - plan.length)).ok).toBe(true);
+    expect(read(`${plan}${" ".repeat(1_048_576 - plan.length)} `).diagnostics[0]?.code).toBe("LIMIT_BYTES");
+    expect(read(plan + "é".repeat(524_288)).diagnostics[0]?.code).toBe("LIMIT_BYTES");
+  });
+});
