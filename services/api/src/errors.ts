@@ -19,6 +19,8 @@ export const API_ERROR_CODES = [
   "PLAN_INVALID",
   "NEEDS_INPUT",
   "IDEMPOTENCY_KEY_REUSED",
+  "APPROVAL_STALE",
+  "STATE_CONFLICT",
   "TIMEOUT",
   // How planning failed.
   "PLANNING_FAILED",
@@ -177,6 +179,47 @@ export class KeyReusedError extends ApiError<{ requestId: string }> {
   readonly remedy = "Send what was sent first under this key to get its request, or choose a new key.";
   constructor(requestId: string) {
     super(`The idempotencyKey was used for something else, which became ${requestId}`, { requestId });
+  }
+}
+
+/** No such step in a request's current plan. */
+export class StepNotFoundError extends ApiError<{ requestId: string; stepId: string }> {
+  readonly code = "NOT_FOUND";
+  readonly retryable = false;
+  readonly remedy =
+    "Check the id: request(requestId) { plan { steps { id key } } } lists the steps of the current plan.";
+  constructor(place: { requestId: string; stepId: string }) {
+    super(`Step not found in the current plan of ${place.requestId}: ${place.stepId}`, place);
+  }
+}
+
+/** What was approved is not what would be called. */
+export class ApprovalStaleError extends ApiError<{
+  requestId: string;
+  stepId: string;
+  approvalHash: string | null;
+}> {
+  readonly code = "APPROVAL_STALE";
+  readonly retryable = false;
+  readonly remedy =
+    "Look at the step's resolvedArguments as they are now, and give the approvalHash that stands beside them.";
+  constructor(facts: { requestId: string; stepId: string; approvalHash: string | null }) {
+    super(`The approvalHash is not the one that step '${facts.stepId}' waits for`, facts);
+  }
+}
+
+/** The request, plan or step is not in a state in which this can be done. */
+export class StateConflictError extends ApiError<{ requestId: string; stepId?: string; status: string }> {
+  readonly code = "STATE_CONFLICT";
+  readonly retryable = false;
+  readonly remedy: string;
+  constructor(
+    facts: { requestId: string; stepId?: string; status: string },
+    message: string,
+    remedy: string,
+  ) {
+    super(message, facts);
+    this.remedy = remedy;
   }
 }
 

@@ -299,6 +299,9 @@ describe("inputs", () => {
     `${kind} ($id: ID!) { ${field}(requestId: $id) ${selected} }`;
   const create = "mutation ($query: String!) { createPlan(query: $query) { id } }";
   const createOld = "mutation ($query: String!) { createPlanWithRequestId(query: $query) { id } }";
+  const approve = `mutation ($id: ID!, $step: ID!, $hash: String!, $reason: String) {
+    approve(requestId: $id, stepId: $step, approvalHash: $hash, reason: $reason) { id } }`;
+  const approval = { id: unknownRequest, step: "a", hash: "a".repeat(64) };
   const cases: [string, string, object, string, RegExp][] = [
     ["an empty query", create, { query: "" }, "BAD_USER_INPUT", /empty/],
     ["a query of blanks", create, { query: " \n\t " }, "BAD_USER_INPUT", /empty/],
@@ -362,6 +365,38 @@ describe("inputs", () => {
         /Not a request id/,
       ],
     ]),
+    ["an unknown requestId in approve", approve, approval, "NOT_FOUND", /^Plan not found for requestId/],
+    [
+      "a malformed requestId in approve",
+      approve,
+      { ...approval, id: "nope" },
+      "BAD_USER_INPUT",
+      /Not a request id/,
+    ],
+    ["an empty step id", approve, { ...approval, step: "" }, "BAD_USER_INPUT", /Not a step id/],
+    ["a step id with a path", approve, { ...approval, step: "a/../b" }, "BAD_USER_INPUT", /Not a step id/],
+    ["an approvalHash that is none", approve, { ...approval, hash: "yes" }, "BAD_USER_INPUT", /approvalHash/],
+    [
+      "an approvalHash that is an operator",
+      approve,
+      { ...approval, hash: { $ne: 1 } },
+      "BAD_USER_INPUT",
+      /hash/,
+    ],
+    [
+      "a long reason",
+      approve,
+      { ...approval, reason: "x".repeat(1_001) },
+      "BAD_USER_INPUT",
+      /1001 characters/,
+    ],
+    [
+      "a reason with a NUL character",
+      approve,
+      { ...approval, reason: "a\0b" },
+      "BAD_USER_INPUT",
+      /well-formed/,
+    ],
     [
       "an unknown requestId in executePlan",
       ofRequest("executePlan", "mutation"),

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { buildSchema } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/index.ts";
-import { type RunningApi, startTestApi } from "./running-api.ts";
-import { executeAs, planAs } from "./workers.ts";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { APPROVAL_HASH, askApprovalAs, executeAs, planAs } from "./workers.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const bodies = [...readme.matchAll(/^curl -s http:\/\/127\.0\.0\.1:4000\/graphql .* -d '(.*)'$/gm)].map(
@@ -35,6 +35,23 @@ async function work(): Promise<void> {
   }
 }
 
+/** What must have happened before an example can work, by what it holds: gives the request. */
+const SITUATIONS: [string, (planId: string) => Promise<void>][] = [
+  ["approve(", (planId) => askApprovalAs(running.store, planId)],
+];
+
+/** A request whose plan is in that situation. */
+async function prepared(play: (planId: string) => Promise<void>): Promise<string> {
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }",
+    { plan: BLOG_PLAN },
+  );
+  const { requestId, planId } = body.data.submitPlan;
+  running.offered.splice(running.offered.indexOf(`execution ${planId}`), 1);
+  await play(planId);
+  return requestId;
+}
+
 test("every operation of the schema has an example", () => {
   const schema = buildSchema(SDL);
   const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
@@ -51,7 +68,12 @@ test("every example works, one after another, with the ids that the ones before 
   let requestId = "";
   let planId = "";
   for (const body of bodies) {
-    const text = body.replace(/req_1700000000_[a-z]+/, requestId).replace(/plan_1700000000_[a-z]+/, planId);
+    const [, play] = SITUATIONS.find(([field]) => body.includes(field)) ?? [];
+    if (play) requestId = await prepared(play);
+    const text = body
+      .replace(/req_1700000000_[a-z]+/, requestId)
+      .replace(/plan_1700000000_[a-z]+/, planId)
+      .replace("0".repeat(64), APPROVAL_HASH);
     const answer = await running.send("/graphql", {
       method: "POST",
       headers: { "content-type": "application/json" },

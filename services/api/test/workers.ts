@@ -103,6 +103,23 @@ export async function executeAs(store: Store, planId: PlanId): Promise<void> {
   });
 }
 
+export const APPROVAL_HASH = "5".repeat(64);
+
+/** Plays an executor whose first step needs approval, and that gives the plan back. */
+export async function askApprovalAs(store: Store, planId: PlanId): Promise<void> {
+  const claim = (await store.claimPlan(planId, "test executor"))!;
+  const record = {
+    key: "createAuthor",
+    stepId: "createAuthor",
+    status: "WAITING_APPROVAL" as const,
+    attempts: 0,
+    arguments: { name: "Alice" },
+    approvalHash: APPROVAL_HASH,
+  };
+  await store.writeRecords(claim, [record], []);
+  await store.releasePlan(claim, { status: "WAITING", reason: "approval", dueAtMs: null });
+}
+
 /** Plays an executor whose first step fails. */
 export async function failAs(store: Store, planId: PlanId): Promise<void> {
   const claim = (await store.claimPlan(planId, "test executor"))!;

@@ -1,5 +1,6 @@
 import { createPlanWithRequestId } from "../legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
+import { type ApprovalInput, approve } from "../plans/approve.ts";
 import { executePlan } from "../plans/execute-plan.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
 import { cancelRequest } from "../requests/cancel.ts";
@@ -21,6 +22,7 @@ export const mutationResolvers = {
   cancel: mutation((context, { requestId }: RequestIdOnly) => cancelRequest(context, requestId)),
   pause: mutation((context, { requestId }: RequestIdOnly) => pauseRequest(context, requestId)),
   resume: mutation((context, { requestId }: RequestIdOnly) => resumeRequest(context, requestId)),
+  approve: mutation((context, input: ApprovalInput) => approve(context, input)),
   createPlanWithRequestId: mutation((context, { query }: { query: string }) =>
     createPlanWithRequestId(context, query),
   ),

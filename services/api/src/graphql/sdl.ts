@@ -117,6 +117,24 @@ type Mutation {
   resume(requestId: ID!): Request!
 
   """
+  Says whether a step that is WAITING_APPROVAL may call its tool, and returns at once. What is approved is exactly what the
+  step shows: when its arguments or the tool change before the call, nothing is called and the step fails with APPROVAL_STALE.
+  A refused step fails with APPROVAL_REFUSED. The first word counts; the same word again changes nothing.
+  Errors: NOT_FOUND, BAD_USER_INPUT, APPROVAL_STALE for another hash than the step shows, STATE_CONFLICT when it does not wait.
+  """
+  approve(
+    requestId: ID!
+    "Id of the step; a forEach is approved as a whole."
+    stepId: ID!
+    "approvalHash of the step, which stands for plan, arguments and tool."
+    approvalHash: String!
+    "false refuses it."
+    approved: Boolean! = true
+    "For people, at most 1,000 characters; the error message of a refused step."
+    reason: String
+  ): Request!
+
+  """
   Plans a sentence and waits for the plan, 60 s at most; starts nothing.
   Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
   """
@@ -305,6 +323,8 @@ type Plan {
   updatedAt: DateTime!
   "From the start to the end, or until now, in milliseconds; null before the start."
   durationMs: Float
+  "What operators said of steps that needed approval, oldest first."
+  approvals: [Approval!]!
   cancelRequestedAt: DateTime
   "Set while the plan is paused, or to be paused."
   pauseRequestedAt: DateTime
@@ -347,7 +367,7 @@ type Step {
   dependsOn: [ID!]!
   "As planned, with references such as <<createAuthor._id>>."
   arguments: JSON!
-  "As sent to the tool in the latest attempt; null before the first, and for those over 32 KiB."
+  "As sent to the tool in the latest attempt, or as they would be sent, while WAITING_APPROVAL (of a forEach { calls: { key: arguments } }); null before, and for those over 32 KiB."
   resolvedArguments: JSON
   "What is kept of arguments over 32 KiB."
   resolvedArgumentsPreview: ArgumentsPreview
@@ -355,6 +375,10 @@ type Step {
   output: JSON
   "Why it failed, was skipped, or is in doubt."
   error: StepError
+  "Hash of plan, step, arguments and tool that approve takes; null for a step that has not had to ask."
+  approvalHash: String
+  "True once an operator approved it."
+  approved: Boolean!
   warnings: [String!]!
   "Why it has not started: dependency, limit, backoff, approval, in doubt, paused, no worker. Null while it runs and when it is over. A plan that nobody started counts as paused."
   waitReason: String
@@ -379,6 +403,18 @@ type ArgumentsPreview {
   hash: String!
   "The first KiB of the JSON."
   text: String!
+}
+
+"""
+What an operator said of a step that needed approval.
+"""
+type Approval {
+  stepId: ID!
+  approved: Boolean!
+  approvalHash: String!
+  reason: String
+  by: String!
+  at: DateTime!
 }
 
 """

@@ -1,4 +1,11 @@
-import { type PlanId, PlanIdSchema, type RequestId, RequestIdSchema } from "@planwright/plan";
+import {
+  type PlanId,
+  PlanIdSchema,
+  type RequestId,
+  RequestIdSchema,
+  type StepId,
+  StepIdSchema,
+} from "@planwright/plan";
 import { BadInputError } from "../errors.ts";
 
 /** @throws {BadInputError} if the text does not look like a request id */
@@ -20,6 +27,17 @@ export function parsePlanId(text: string): PlanId {
     "planId",
     `Not a plan id: ${shortened(text)}`,
     "A plan id looks like plan_1700000000_abcdefghijklmnopqrst.",
+  );
+}
+
+/** @throws {BadInputError} if the text cannot be the id of a step */
+export function parseStepId(text: string): StepId {
+  const parsed = StepIdSchema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new BadInputError(
+    "stepId",
+    `Not a step id: ${shortened(text)}`,
+    "request(requestId) { plan { steps { id } } } lists the ids of the steps.",
   );
 }
 
