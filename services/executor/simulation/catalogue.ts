@@ -1,0 +1,67 @@
+import {
+  type EffectClass,
+  effectClassOf,
+  type JsonObject,
+  type ToolDescriptor,
+  toolContract,
+} from "@planwright/plan";
+
+function tool(name: string, contract: JsonObject): ToolDescriptor {
+  const declared = {
+    mode: "parallel-safe",
+    backoff: { max_attempts: 3, initial_ms: 200, max_ms: 8_000 },
+    ...contract,
+  };
+  return { name, server: "simulated", trusted: true, _meta: { "x-orchestration": declared } };
+}
+
+const read = { side_effects: false };
+const keyed = { side_effects: true, idempotency: "key" };
+const plain = { side_effects: true, idempotency: "none" };
+const lookup = { tool: "lookup", arguments: { unit: "<<arguments.unit>>" } };
+
+/** Longest that a call may be on its way, as the contract of "looked_up" promises, in milliseconds. */
+export const SETTLE_MS = 1_500;
+
+/** The tools of every simulated world: all effect classes, and every way to limit what runs at once. */
+export const CATALOGUE: readonly ToolDescriptor[] = [
+  tool("read", read),
+  tool("read_in_batches", { ...read, batch: { param: "items", max: 4 } }),
+  tool("natural", { side_effects: true, idempotency: "natural" }),
+  tool("keyed", keyed),
+  tool("keyed_two_at_once", { ...keyed, mode: "fan-out-bounded", max_concurrency: 2 }),
+  tool("keyed_in_batches", { ...keyed, batch: { param: "items", max: 4 } }),
+  tool("keyed_barrier", { ...keyed, barrier: true }),
+  tool("looked_up", { ...plain, lookup: { ...lookup, settle_ms: SETTLE_MS } }),
+  tool("looked_up_late", { ...plain, lookup }),
+  tool("plain", plain),
+  tool("plain_alone", { ...plain, mode: "sequential-only" }),
+  tool("plain_guarded", { ...plain, requires_approval: true }),
+  tool("deadly", keyed),
+  tool("lookup", read),
+];
+
+/** What the checker knows of a tool by its contract. */
+export interface ToolFacts {
+  effectClass: EffectClass;
+  /** Calls at once, inside one run. */
+  limit: number;
+  isBarrier: boolean;
+  needsApproval: boolean;
+}
+
+/** Facts by name of the tool. */
+export const TOOL_FACTS: ReadonlyMap<string, ToolFacts> = new Map(
+  CATALOGUE.map((descriptor): [string, ToolFacts] => {
+    const { contract } = toolContract(descriptor);
+    const { mode, maxConcurrency = Number.POSITIVE_INFINITY, barrier, requiresApproval } = contract;
+    const limit = mode === "sequential-only" ? 1 : maxConcurrency;
+    const effectClass = effectClassOf(contract);
+    return [descriptor.name, { effectClass, limit, isBarrier: barrier, needsApproval: requiresApproval }];
+  }),
+);
+
+/** Name of the lookup tool. */
+export const LOOKUP_TOOL = "lookup";
+/** The tool whose calls kill the caller. */
+export const DEADLY_TOOL = "deadly";

@@ -1,0 +1,120 @@
+import { isTerminalStepStatus } from "@planwright/plan";
+import type { StepDocument } from "@planwright/store";
+import { EPOCH_MS } from "../simulated-process.ts";
+import { MAX_CLAIMS_WITHOUT_PROGRESS } from "./check-plans.ts";
+import type { Fail } from "./checker.ts";
+import type { PlanFacts, StepFacts } from "./plan-facts.ts";
+
+const HEARD_WITHIN_MS = 1_000;
+
+/** A call that starts now. */
+export interface StartingCall {
+  facts: PlanFacts;
+  step: StepFacts;
+  /** Keys of the units that it serves. */
+  keys: readonly string[];
+  /** It asks the lookup tool instead of calling. */
+  isLookup: boolean;
+  /** Who makes it, and the epoch of its claim, undefined when it has none. */
+  owner: string;
+  epoch: number | undefined;
+  /** Simulated milliseconds. */
+  now: number;
+  calmSince: number;
+}
+
+/** Checks that a call may start: everything but its arguments, its key and how much runs beside it. */
+export function checkCallStart(call: StartingCall, fail: Fail): void {
+  checkLease(call, fail);
+  checkWishes(call, fail);
+  checkDependencies(call, fail);
+  checkApproval(call, fail);
+  checkUnits(call, fail);
+  const { facts } = call;
+  if (facts.claimsWithoutAnything > MAX_CLAIMS_WITHOUT_PROGRESS) {
+    fail("poison-ends", `${nameOf(call)} at claim ${facts.claimsWithoutAnything} without progress`);
+  }
+}
+
+function nameOf({ facts, keys, owner }: StartingCall): string {
+  return `${owner} calls for ${facts.name}/${keys.join(",")}`;
+}
+
+function checkLease(call: StartingCall, fail: Fail): void {
+  const { lease } = call.facts.document;
+  const mine = `${nameOf(call)} under epoch ${call.epoch ?? "none"}`;
+  if (!lease) fail("call-within-lease", `${mine} while nobody holds the plan`);
+  else if (lease.epoch !== call.epoch)
+    fail("call-within-lease", `${mine} while ${lease.epoch} holds the plan`);
+  else if (lease.expiresAt.getTime() - EPOCH_MS < call.now) {
+    fail("call-within-lease", `${mine}, which ran out at ${lease.expiresAt.getTime() - EPOCH_MS} ms`);
+  }
+}
+
+function checkWishes(call: StartingCall, fail: Fail): void {
+  const { facts, now, calmSince } = call;
+  const { cancelAskedAt, pauseAskedAt, claimedAt } = facts;
+  const deadlineAt = facts.document.deadlineAt;
+  if (deadlineAt && now > deadlineAt.getTime() - EPOCH_MS + HEARD_WITHIN_MS) {
+    fail("deadline-stops", `${nameOf(call)} ${now + EPOCH_MS - deadlineAt.getTime()} ms after the deadline`);
+  }
+  const isLate = (askedAt: number): boolean => calmSince <= askedAt && now - askedAt > HEARD_WITHIN_MS;
+  if (cancelAskedAt !== null && (claimedAt > cancelAskedAt || isLate(cancelAskedAt))) {
+    fail("cancel-stops", `${nameOf(call)} ${now - cancelAskedAt} ms after the cancel`);
+  }
+  if (pauseAskedAt !== null && claimedAt <= pauseAskedAt && isLate(pauseAskedAt)) {
+    fail("pause-stops", `${nameOf(call)} ${now - pauseAskedAt} ms after the pause`);
+  }
+}
+
+function checkDependencies(call: StartingCall, fail: Fail): void {
+  const { facts, step } = call;
+  for (const id of step.dependencies) {
+    const unit = facts.units.get(id);
+    if (unit && isTerminalStepStatus(unit.status)) {
+      if (unit.status === "COMPLETED" || unit.error?.code === "CONDITION_FALSE") continue;
+      if (mayFail(facts, id)) continue;
+    }
+    fail(
+      "dependency-first",
+      `${nameOf(call)} while ${id}, which it depends on, is ${unit?.status ?? "unknown"}`,
+    );
+  }
+}
+
+function checkApproval(call: StartingCall, fail: Fail): void {
+  const { facts, step } = call;
+  if (step.step.approval !== true && !step.tool.needsApproval) return;
+  const { approvals } = facts.document;
+  if (approvals.some(({ stepId, approved }) => stepId === step.step.id && approved)) return;
+  fail("approval-first", `${nameOf(call)}, which nobody approved`);
+}
+
+/** True when the plan lets dependents of this step run whatever becomes of it. */
+function mayFail(facts: PlanFacts, id: string): boolean {
+  const own = facts.steps.get(id)?.step.onError;
+  if (own) return own === "run-dependents";
+  return facts.plan.policy.onStepFailure === "run-dependents";
+}
+
+function checkUnits(call: StartingCall, fail: Fail): void {
+  const { facts, keys, step } = call;
+  const units = keys.map((key) => facts.units.get(key));
+  if (units.every((unit) => unit?.status === "COMPLETED")) {
+    fail("completed-is-final", `${nameOf(call)}, which is COMPLETED`);
+  }
+  if (step.tool.effectClass === "R") return;
+  const hasIntent = units.some((unit) => isIntentOf(unit, call));
+  if (!hasIntent) {
+    const states = units.map(
+      (unit) => `${unit?.status ?? "unknown"} after ${unit?.attempts.length ?? 0} attempts`,
+    );
+    fail("intent-first", `${nameOf(call)} (class ${step.tool.effectClass}), which is ${states.join(", ")}`);
+  }
+}
+
+function isIntentOf(unit: StepDocument | undefined, call: StartingCall): boolean {
+  const attempt = unit?.attempts.at(-1);
+  if (!unit || !attempt || unit.status !== "RUNNING") return false;
+  return attempt.executor === call.owner && attempt.endedAt === null && unit.epoch === call.epoch;
+}

@@ -1,0 +1,58 @@
+import type { EffectClass } from "@planwright/plan";
+import type { Fail } from "./checker.ts";
+import type { InvariantName } from "./invariants.ts";
+
+const ONCE: Partial<Record<EffectClass, InvariantName>> = {
+  K: "keyed-effect-once",
+  U: "plain-effect-once",
+  V: "verified-effect-once",
+};
+
+/** Counts what tools did in the world, by unit. */
+export interface EffectsCheck {
+  /** A tool acts for a unit now. */
+  acted(unit: string, effectClass: EffectClass): void;
+  /** An operator wants a unit in doubt called again. */
+  allowedAgain(unit: string): void;
+  /** Every call of a unit sends these arguments and this key. */
+  sent(units: readonly string[], call: { arguments: string; key: string | undefined }): void;
+}
+
+/** A count of effects and of what was sent. */
+export function createEffectsCheck(fail: Fail): EffectsCheck {
+  const effects = new Map<string, number>();
+  const allowed = new Map<string, number>();
+  const sentBefore = new Map<string, { arguments: string; key: string | undefined }>();
+  const unitsOfKey = new Map<string, string>();
+
+  return {
+    acted(unit, effectClass) {
+      const count = (effects.get(unit) ?? 0) + 1;
+      effects.set(unit, count);
+      const invariant = ONCE[effectClass];
+      const most = 1 + (effectClass === "K" ? 0 : (allowed.get(unit) ?? 0));
+      if (invariant && count > most) {
+        fail(invariant, `${unit} acted ${count} times; ${most} is allowed`);
+      }
+    },
+    allowedAgain(unit) {
+      allowed.set(unit, (allowed.get(unit) ?? 0) + 1);
+    },
+    sent(units, call) {
+      const name = units.join(",");
+      const before = sentBefore.get(name);
+      sentBefore.set(name, call);
+      if (before && before.arguments !== call.arguments) {
+        fail("same-arguments", `${name} was sent ${before.arguments} and then ${call.arguments}`);
+      }
+      if (before && before.key !== call.key) {
+        fail("same-key", `${name} was sent with key ${before.key} and then ${call.key}`);
+      }
+      if (call.key === undefined) return;
+      const other = unitsOfKey.get(call.key);
+      unitsOfKey.set(call.key, name);
+      if (other !== undefined && other !== name)
+        fail("same-key", `${other} and ${name} share key ${call.key}`);
+    },
+  };
+}

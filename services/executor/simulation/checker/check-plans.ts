@@ -1,0 +1,96 @@
+import { isTerminalPlanStatus, isTerminalStepStatus, PLAN_TRANSITIONS } from "@planwright/plan";
+import type { PlanDocument } from "@planwright/store";
+import { EPOCH_MS } from "../simulated-process.ts";
+import type { Actor } from "../world.ts";
+import type { Fail } from "./checker.ts";
+import { countFinished, type PlanFacts } from "./plan-facts.ts";
+
+/** Claims in a row without progress, after which nothing is called any more. */
+export const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
+const TAKEN_OVER_MS = 3_000;
+const CANCELLED_WITHIN_MS = 10_000;
+
+/** What a check of a plan's document needs. */
+export interface PlanWrite {
+  before: PlanDocument;
+  after: PlanDocument;
+  actor: Actor | null;
+  /** Simulated milliseconds. */
+  now: number;
+  calmSince: number;
+}
+
+/** Checks a plan's document that was just written, and keeps the facts current. */
+export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): void {
+  const { before, after, actor, now } = write;
+  const meant: unknown = actor?.write?.condition["lease.epoch"];
+  if (typeof meant === "number" && meant < before.epoch) {
+    const who = `${actor?.process.name} wrote ${after._id} (${before.status} -> ${after.status})`;
+    fail("one-writer", `${who} under epoch ${meant}; its epoch is ${before.epoch}`);
+  }
+  if (before.status !== after.status && !PLAN_TRANSITIONS[before.status].includes(after.status)) {
+    fail("status-arrows", `${facts.name} went from ${before.status} to ${after.status}`);
+  }
+  if (after.cancelRequestedAt && facts.cancelAskedAt === null) facts.cancelAskedAt = now;
+  if (after.pauseRequestedAt === null) facts.pauseAskedAt = null;
+  else facts.pauseAskedAt ??= now;
+  if (after.progressSeen > before.progressSeen) facts.claimsWithoutAnything = 1;
+  if (after.epoch > before.epoch) claimed(facts, write, fail);
+  else if (before.lease && !after.lease) {
+    facts.claimsWithoutProgress = isTerminalPlanStatus(after.status) ? facts.claimsWithoutProgress : 0;
+    facts.claimsWithoutAnything = 0;
+  }
+  const isOver = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
+  if (isOver) ended(facts, write, fail);
+}
+
+function claimed(facts: PlanFacts, { before, after, now, calmSince }: PlanWrite, fail: Fail): void {
+  facts.claimedAt = now;
+  facts.claimsWithoutProgress += 1;
+  facts.claimsWithoutAnything += 1;
+  const dueAt = before.dueAt === null ? now : before.dueAt.getTime() - EPOCH_MS;
+  if (calmSince <= dueAt && now - dueAt > TAKEN_OVER_MS) {
+    fail(
+      "taken-over",
+      `${facts.name} was due at ${dueAt} ms and claimed at ${now} ms (epoch ${after.epoch})`,
+    );
+  }
+}
+
+function ended(facts: PlanFacts, { after, now, calmSince }: PlanWrite, fail: Fail): void {
+  const { claimsWithoutProgress, cancelAskedAt, name } = facts;
+  if (after.error?.code === "POISONED" && claimsWithoutProgress <= MAX_CLAIMS_WITHOUT_PROGRESS) {
+    fail(
+      "progress-is-no-poison",
+      `${name} ended POISONED at claim ${claimsWithoutProgress} without progress`,
+    );
+  }
+  if (cancelAskedAt !== null && calmSince <= cancelAskedAt && now - cancelAskedAt > CANCELLED_WITHIN_MS) {
+    fail("cancel-stops", `${name} was over ${now - cancelAskedAt} ms after its cancel`);
+  }
+  const counts: Record<string, number> = {};
+  for (const unit of facts.units.values()) {
+    if (!isTerminalStepStatus(unit.status) && unit.status !== "IN_DOUBT") {
+      fail("ends-whole", `${name} ended ${after.status} while ${unit.key} was ${unit.status}`);
+    }
+    if (unit.item === null) counts[unit.status] = (counts[unit.status] ?? 0) + 1;
+  }
+  if (after.counts && !isSame(counts, { ...after.counts })) {
+    fail("ends-whole", `${name} counts ${JSON.stringify(after.counts)}, its steps ${JSON.stringify(counts)}`);
+  }
+}
+
+function isSame(a: Record<string, number>, b: Record<string, number>): boolean {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...names].every((name) => a[name] === b[name]);
+}
+
+/** The units are fenced off for an epoch: what the claim finds is looked at for progress. */
+export function fenced(facts: PlanFacts, epoch: number): void {
+  if (epoch <= facts.fencedBy) return;
+  facts.fencedBy = epoch;
+  const finished = countFinished(facts);
+  if (finished > facts.finishedAtClaim) facts.claimsWithoutProgress = 1;
+  if (finished > facts.finishedAtClaim) facts.claimsWithoutAnything = 1;
+  facts.finishedAtClaim = finished;
+}

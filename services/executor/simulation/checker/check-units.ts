@@ -1,0 +1,36 @@
+import { STEP_TRANSITIONS, type StepStatus } from "@planwright/plan";
+import type { StepDocument } from "@planwright/store";
+import type { Actor } from "../world.ts";
+import type { Fail } from "./checker.ts";
+import type { PlanFacts } from "./plan-facts.ts";
+
+/** Checks a unit's document that was just written. */
+export function checkUnitWrite(
+  facts: PlanFacts,
+  { before, after, actor }: { before: StepDocument | null; after: StepDocument; actor: Actor | null },
+  fail: Fail,
+): void {
+  const meant: unknown = actor?.write?.condition["epoch"];
+  if (typeof meant === "number" && meant < facts.fencedBy) {
+    const who = `${actor?.process.name} wrote ${after._id} (${before?.status ?? "nothing"} -> ${after.status})`;
+    fail("one-writer", `${who} under epoch ${meant}, which epoch ${facts.fencedBy} had fenced off`);
+  }
+  if (!before) return;
+  if (before.finishedAt !== null && (before.status !== after.status || before.output !== after.output)) {
+    fail("completed-is-final", `${after._id} was ${before.status} and became ${after.status}`);
+  }
+  if (!isReachable(before, after)) {
+    fail("status-arrows", `${after._id} went from ${before.status} to ${after.status}`);
+  }
+}
+
+/** One write may hold the beginning and the end of an attempt: it then passed through RUNNING. */
+function isReachable(before: StepDocument, after: StepDocument): boolean {
+  if (before.status === after.status || mayMove(before.status, after.status)) return true;
+  const hasBegun = after.attempts.length > before.attempts.length;
+  return hasBegun && mayMove(before.status, "RUNNING") && mayMove("RUNNING", after.status);
+}
+
+function mayMove(from: StepStatus, to: StepStatus): boolean {
+  return STEP_TRANSITIONS[from].includes(to);
+}

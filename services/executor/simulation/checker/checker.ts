@@ -1,0 +1,151 @@
+import { isTerminalPlanStatus, type PlanStatus } from "@planwright/plan";
+import type { PlanClaim, PlanDocument } from "@planwright/store";
+import type { DocumentChange } from "@planwright/store/memory";
+import type { ToolCall } from "@planwright/tools";
+import { LOOKUP_TOOL } from "../catalogue.ts";
+import type { EventLog } from "../event-log.ts";
+import type { Actor } from "../world.ts";
+import { checkCallStart } from "./check-call.ts";
+import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
+import { createLimitsCheck } from "./check-limits.ts";
+import { checkPlanWrite, fenced } from "./check-plans.ts";
+import { checkUnitWrite } from "./check-units.ts";
+import type { InvariantName, Violation } from "./invariants.ts";
+import { type PlanFacts, planFactsOf, unitOfName } from "./plan-facts.ts";
+
+/** Says that an invariant does not hold. */
+export type Fail = (invariant: InvariantName, message: string) => void;
+
+/** What the checker has to know of the world around it. */
+export interface CheckerParts {
+  log: EventLog;
+  /** Simulated milliseconds. */
+  now: () => number;
+  /** From when on nothing that happens can be blamed on a fault. */
+  calmSince: () => number;
+}
+
+/** Hears of everything that happens, and compares it with what was promised. */
+export interface Checker {
+  /** The first one, if any. */
+  violation(): Violation | null;
+  fail: Fail;
+  /** A document was written. */
+  wrote(change: DocumentChange, actor: Actor | null): void;
+  /** A process holds a claim. */
+  claimed(process: string, claim: PlanClaim): void;
+  /** A call leaves a process; the result ends it. */
+  called(process: string, call: ToolCall): () => void;
+  effects: Pick<EffectsCheck, "acted" | "allowedAgain">;
+  /** A client was told that its plan is accepted. */
+  accepted(planId: string): void;
+  /** A client reads a plan. */
+  read(planId: string, document: PlanDocument | null): void;
+  facts(planId: string): PlanFacts | undefined;
+  plans(): Iterable<PlanFacts>;
+}
+
+/** A checker of a world where nothing has happened. */
+export function createChecker({ log, now, calmSince }: CheckerParts): Checker {
+  const plans = new Map<string, PlanFacts>();
+  const byName = new Map<string, PlanFacts>();
+  /** Latest epoch that each process holds or held, by process and plan. */
+  const epochs = new Map<string, number>();
+  const seen = new Map<string, PlanStatus>();
+  let violation: Violation | null = null;
+
+  const fail: Fail = (invariant, message) => {
+    if (violation) return;
+    violation = { invariant, message, at: now() };
+    log.note("VIOLATED", invariant, message);
+  };
+  const effects = createEffectsCheck(fail);
+  const limits = createLimitsCheck(fail);
+
+  function factsOf(planId: string): PlanFacts {
+    const facts = plans.get(planId);
+    if (!facts) throw new TypeError(`Plan ${planId} was never written`);
+    return facts;
+  }
+
+  function wrotePlan(before: PlanDocument | null, after: PlanDocument, actor: Actor | null): void {
+    if (before) {
+      const facts = factsOf(after._id);
+      facts.document = after;
+      checkPlanWrite(facts, { before, after, actor, now: now(), calmSince: calmSince() }, fail);
+      return;
+    }
+    if (!after.plan) return;
+    const facts = planFactsOf(after.raw ?? "", after.plan, after);
+    plans.set(after._id, facts);
+    byName.set(facts.name, facts);
+  }
+
+  return {
+    violation: () => violation,
+    fail,
+    wrote(change, actor) {
+      if (change.collection === "plans") wrotePlan(change.before, change.after, actor);
+      if (change.collection !== "steps") return;
+      const { before, after } = change;
+      const facts = factsOf(after.planId);
+      facts.units.set(after.key, after);
+      // A claim stamps its epoch on all unfinished units at once: from here on they are fenced off.
+      if (before && after.epoch > before.epoch && !actor?.write) fenced(facts, after.epoch);
+      checkUnitWrite(facts, { before, after, actor }, fail);
+    },
+    claimed: (process, { plan, epoch }) => void epochs.set(`${process} ${plan._id}`, epoch),
+    called(process, call) {
+      const names = unitNames(call);
+      const facts = byName.get(names[0]?.split("/")[0] ?? "");
+      const units = names.flatMap((name) => (facts ? (unitOfName(facts, name) ?? []) : []));
+      const step = units[0]?.step;
+      if (!facts || !step) throw new TypeError(`A call of ${call.tool} names no unit`);
+      const epoch = epochs.get(`${process} ${facts.document._id}`);
+      const isLookup = call.tool === LOOKUP_TOOL;
+      const keys = units.map(({ key }) => key);
+      const start = {
+        facts,
+        step,
+        keys,
+        isLookup,
+        owner: process,
+        epoch,
+        now: now(),
+        calmSince: calmSince(),
+      };
+      checkCallStart(start, fail);
+      if (!isLookup) {
+        effects.sent(names, { arguments: JSON.stringify(call.arguments), key: call.idempotencyKey });
+      }
+      return limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
+    },
+    effects,
+    accepted(planId) {
+      if (!plans.has(planId))
+        fail("accepted-is-durable", `${planId} was given to a client and is not stored`);
+    },
+    read(planId, document) {
+      const status = document?.status;
+      const before = seen.get(planId);
+      if (status === undefined)
+        fail("reads-go-forward", `A client was told of ${planId} and does not find it`);
+      else if (before && before !== status && isTerminalPlanStatus(before)) {
+        fail("reads-go-forward", `A client read ${before} of ${planId}, and ${status} later`);
+      }
+      if (status !== undefined) seen.set(planId, status);
+    },
+    facts: (planId) => plans.get(planId),
+    plans: () => plans.values(),
+  };
+}
+
+/** Names of the units that a call serves, from its arguments. */
+function unitNames(call: ToolCall): string[] {
+  const { items, unit } = call.arguments;
+  const list = Array.isArray(items) ? items : [{ unit: unit ?? null }];
+  return list.flatMap((one) => {
+    const name = typeof one === "object" && one !== null && !Array.isArray(one) ? one["unit"] : null;
+    return typeof name === "string" ? [name] : [];
+  });
+}

@@ -1,0 +1,43 @@
+/** What must hold after every event of every seed, and the promise that it stands for. */
+export const INVARIANTS = {
+  "accepted-is-durable": "A plan whose id a client was given is in the database from then on",
+  "ends-in-time": "Every plan ends by its deadline + 30 s, whatever the queue lost, and its request says so",
+  "ends-whole":
+    "When a plan is over, each of its steps is over or in doubt, and its counts are those of its steps",
+  "one-writer": "Nothing is written under an epoch older than the one that fenced it off",
+  "call-within-lease": "A call starts only while its executor holds the lease by the clock of the database",
+  "taken-over": "A plan that is due is claimed within 3 s while all is calm",
+  "completed-is-final": "A unit that is over never changes, and one that is COMPLETED is never called again",
+  "status-arrows": "Statuses move along the arrows of DESIGN §5 alone",
+  "reads-go-forward": "What a client reads never goes back, and begins with what it was told",
+  "dependency-first":
+    "A call starts only when all that its step waits for is durably over, as the failure policy allows",
+  "approval-first": "A call that needs approval starts only after an operator's yes",
+  "intent-first": "A call of class K, V or U starts only when its own intent is durable",
+  "same-arguments": "Every attempt of a unit sends the same bytes",
+  "same-key": "Every attempt of a unit sends the same key, and no other unit does",
+  "keyed-effect-once": "Class K acts once for a unit",
+  "plain-effect-once": "Class U acts once for a unit, and once more for each time that an operator says so",
+  "verified-effect-once":
+    "Class V acts once for a unit as long as the lookup tool tells the truth, and once more for each operator's word",
+  limits: "One run keeps to maxParallel, to the limits of tools, and lets nothing run beside a barrier",
+  "cancel-stops":
+    "After a cancel no call starts later than 1 s, or under a later claim, and the plan is over within 10 s of calm",
+  "pause-stops": "After a pause no call starts later than 1 s of calm",
+  "deadline-stops": "No call starts later than 1 s after its plan's deadline",
+  "poison-ends": "Nothing is called after 5 claims without progress",
+  "progress-is-no-poison": "A plan ends POISONED only after 5 claims in a row that finished nothing",
+  "no-surprise": "A run ends early only because its lease was lost or the database was away",
+} as const;
+
+/** Name of an invariant. */
+export type InvariantName = keyof typeof INVARIANTS;
+
+/** An invariant that did not hold. */
+export interface Violation {
+  invariant: InvariantName;
+  /** What happened instead. */
+  message: string;
+  /** Simulated milliseconds. */
+  at: number;
+}

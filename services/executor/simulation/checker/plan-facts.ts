@@ -1,0 +1,74 @@
+import { isForEachStep, type Plan, planGraph, type Step, toolOfStep } from "@planwright/plan";
+import type { PlanDocument, StepDocument } from "@planwright/store";
+import { TOOL_FACTS, type ToolFacts } from "../catalogue.ts";
+
+/** What the checker knows of one plan beside its documents. */
+export interface PlanFacts {
+  /** Name inside the world, such as "p0": it begins the names of the plan's units. */
+  name: string;
+  plan: Plan;
+  document: PlanDocument;
+  /** By key. */
+  units: Map<string, StepDocument>;
+  steps: Map<string, StepFacts>;
+  /** The epoch that has fenced all earlier ones off, and units that were over then. */
+  fencedBy: number;
+  /** When the latest epoch was given, simulated milliseconds. */
+  claimedAt: number;
+  cancelAskedAt: number | null;
+  pauseAskedAt: number | null;
+  /** Claims since the last one that found more finished units than the one before. */
+  claimsWithoutProgress: number;
+  /** The same, started again by everything that the store takes for progress. */
+  claimsWithoutAnything: number;
+  finishedAtClaim: number;
+}
+
+/** One step, by what the plan says of it. */
+export interface StepFacts {
+  step: Step;
+  dependencies: readonly string[];
+  tool: ToolFacts;
+  toolName: string;
+}
+
+/** Facts of a plan that was just accepted. */
+export function planFactsOf(name: string, plan: Plan, document: PlanDocument): PlanFacts {
+  const { dependencies } = planGraph(plan);
+  const steps = plan.steps.map((step): [string, StepFacts] => {
+    const toolName = toolOfStep(step);
+    const tool = TOOL_FACTS.get(toolName);
+    if (!tool) throw new TypeError(`No simulated tool is called ${toolName}`);
+    return [step.id, { step, dependencies: dependencies.get(step.id) ?? [], tool, toolName }];
+  });
+  return {
+    name,
+    plan,
+    document,
+    units: new Map(),
+    steps: new Map(steps),
+    fencedBy: 0,
+    claimedAt: 0,
+    cancelAskedAt: null,
+    pauseAskedAt: null,
+    claimsWithoutProgress: 0,
+    claimsWithoutAnything: 0,
+    finishedAtClaim: 0,
+  };
+}
+
+/** A unit by the name that its calls carry: `p0/s3` for a step, `p0/s3/2` for an item. */
+export function unitOfName(facts: PlanFacts, name: string): { key: string; step: StepFacts } | undefined {
+  const [, stepId = "", item] = name.split("/");
+  const step = facts.steps.get(stepId);
+  if (!step) return undefined;
+  const key = isForEachStep(step.step) && item !== undefined ? `${stepId}[${item}]` : stepId;
+  return { key, step };
+}
+
+/** Units that are over. */
+export function countFinished(facts: PlanFacts): number {
+  let count = 0;
+  for (const unit of facts.units.values()) if (unit.finishedAt !== null) count += 1;
+  return count;
+}

@@ -1,0 +1,14 @@
+import type { Mutant } from "./mutants.ts";
+import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
+
+/** Seeds within which every planted fault has to be found. */
+export const MAX_SEEDS = 500;
+
+/** Lives through seeds with a planted fault until the checker finds anything wrong; `result` is null when it never does. */
+export async function hunt(mutant: Mutant): Promise<{ seeds: number; result: SeedResult | null }> {
+  for (let seed = 1; seed <= MAX_SEEDS; seed++) {
+    const result = await simulateSeed(seed, { mutant });
+    if (result.violation) return { seeds: seed, result };
+  }
+  return { seeds: MAX_SEEDS, result: null };
+}

@@ -1,0 +1,38 @@
+import type { World } from "./world.ts";
+
+/** Hints that a plan may be looked at, as Redis keeps them: all of them can be lost. */
+export interface JobQueue {
+  offer(planId: string): void;
+  /** FLUSHALL. */
+  flush(): void;
+}
+
+/** A queue that loses, doubles, delays and reorders. `work`: hands a job to whoever takes it. */
+export function createJobQueue(world: World, work: (planId: string) => void): JobQueue {
+  const { settings, timeline, log } = world;
+  const { lost, doubled, maxDelayMs } = settings.queue;
+  const random = world.random.stream("queue");
+  let waiting = new Set<() => void>();
+
+  function enqueue(planId: string): void {
+    const takeBack = timeline.at(timeline.now() + random.whole(1, maxDelayMs), () => {
+      waiting.delete(takeBack);
+      work(planId);
+    });
+    waiting.add(takeBack);
+  }
+
+  return {
+    offer(planId) {
+      const isLost = random.chance(lost);
+      const isDoubled = random.chance(doubled);
+      if (!isLost) enqueue(planId);
+      if (isDoubled && !isLost) enqueue(planId);
+    },
+    flush() {
+      log.note("FLUSHALL of", waiting.size, "jobs");
+      for (const takeBack of waiting) takeBack();
+      waiting = new Set();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * npm run simulate -- --seeds 10000 [--from 1]   lives through seeds on all cores
+ * npm run simulate -- --seed 1234 [--trace]      replays one seed; with all of its events
+ * npm run simulate -- --mutants                  plants faults and says after how many seeds each was caught
+ *
+ * Exit code 1 when an invariant is violated, or when a planted fault is not found.
+ */
+import { parseArgs } from "node:util";
+import { INVARIANTS } from "./checker/invariants.ts";
+import { hunt } from "./hunt.ts";
+import { MUTANTS } from "./mutants.ts";
+import { runSeeds } from "./run-seeds.ts";
+import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "1000" },
+    from: { type: "string", default: "1" },
+    seed: { type: "string" },
+    trace: { type: "boolean", default: false },
+    mutants: { type: "boolean", default: false },
+  },
+});
+
+if (values.mutants) await runMutants();
+else if (values.seed !== undefined) await replay(Number(values.seed));
+else await runAll(Number(values.from), Number(values.seeds));
+
+async function runAll(from: number, count: number): Promise<void> {
+  const startedAt = performance.now();
+  const { seeds, events, simulatedMs, failures } = await runSeeds({ from, count });
+  for (const failure of failures) report(failure);
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  const hours = (simulatedMs / 3_600_000).toFixed(1);
+  say(`${seeds} seeds, ${events} events, ${hours} h of simulated time in ${seconds} s`);
+  say(failures.length === 0 ? "Every invariant held." : `${failures.length} seeds violated an invariant.`);
+  if (failures.length > 0) process.exitCode = 1;
+}
+
+async function replay(seed: number): Promise<void> {
+  const result = await simulateSeed(seed, { keptEvents: values.trace ? 1_000_000 : undefined });
+  if (result.violation) report(result);
+  else {
+    if (values.trace) say(result.log.join("\n"));
+    say(
+      `Seed ${seed}: ${result.events} events, ${result.endedAt} ms, hash ${result.hash}. Every invariant held.`,
+    );
+  }
+  if (result.violation) process.exitCode = 1;
+}
+
+async function runMutants(): Promise<void> {
+  for (const mutant of MUTANTS) {
+    const { seeds, result } = await hunt(mutant);
+    const invariant = result?.violation?.invariant;
+    const isRight = invariant !== undefined && mutant.violates.includes(invariant);
+    say(
+      `${isRight ? "caught" : "MISSED"}  ${mutant.name.padEnd(32)} after ${seeds} seeds: ${invariant ?? "nothing"}`,
+    );
+    if (!isRight) process.exitCode = 1;
+  }
+}
+
+function report({ seed, violation, log }: SeedResult): void {
+  if (!violation) return;
+  say(log.join("\n"));
+  say(`\nSeed ${seed} violates ${violation.invariant} (${INVARIANTS[violation.invariant]}):`);
+  say(`  at ${violation.at} ms: ${violation.message}`);
+  say(`  replay: npm run simulate -- --seed ${seed}\n`);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

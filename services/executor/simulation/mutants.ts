@@ -1,0 +1,149 @@
+import type { ExecutionStore, PlanClaim } from "@planwright/store";
+import {
+  createMemoryDatabase,
+  createMemoryStore,
+  type GroupedWrite,
+  type MemoryDatabase,
+  type MemoryStore,
+  type Reach,
+} from "@planwright/store/memory";
+import type { ToolClients } from "@planwright/tools";
+import { LOOKUP_TOOL } from "./catalogue.ts";
+import type { InvariantName } from "./checker/invariants.ts";
+
+type Tools = Pick<ToolClients, "callTool">;
+
+/** A fault planted on purpose, at the ports or in the store, to see that the checker sees it. */
+export interface Mutant {
+  /** What is wrong, as the command line names it. */
+  name: string;
+  /** The invariants that it breaks: one of these has to be the first that is found violated. */
+  violates: readonly [InvariantName, ...InvariantName[]];
+  /** Changes grouped writes on their way to the database. */
+  rewrite?: (write: GroupedWrite) => GroupedWrite;
+  /** What the executor takes for its store. */
+  store?: (store: ExecutionStore) => ExecutionStore;
+  /** What the API takes for its store. */
+  clientStore?: (store: MemoryStore, database: { database: MemoryDatabase; reach: Reach }) => MemoryStore;
+  /** What the executor takes for its tools. */
+  tools?: (tools: Tools, id: () => string) => Tools;
+  /** Leases are given by the local clock instead of the database's. */
+  hasLocalTime?: boolean;
+  hasNoSweeper?: boolean;
+}
+
+/** All planted faults. */
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: "no-epoch-in-the-filter",
+    violates: ["one-writer"],
+    rewrite: (write) => ({ ...write, condition: without(write.condition, ["epoch", "lease.epoch"]) }),
+  },
+  {
+    name: "another-key-for-each-attempt",
+    violates: ["same-key"],
+    tools: (tools, id) => ({
+      callTool: (call) => tools.callTool({ ...call, idempotencyKey: `${call.idempotencyKey}/${id()}` }),
+    }),
+  },
+  { name: "no-sweeper", violates: ["ends-in-time", "taken-over"], hasNoSweeper: true },
+  {
+    name: "intent-not-awaited",
+    violates: ["intent-first"],
+    store: (store) => ({ ...store, writeIntents: async (...write) => forget(store.writeIntents(...write)) }),
+  },
+  {
+    name: "result-told-before-it-is-durable",
+    violates: ["dependency-first"],
+    store: (store) => ({ ...store, writeRecords: async (...write) => forget(store.writeRecords(...write)) }),
+  },
+  {
+    name: "progress-not-seen",
+    violates: ["progress-is-no-poison"],
+    store: (store) =>
+      withClaims(store, ({ plan }) => {
+        plan.claimsWithoutProgress = plan.epoch;
+      }),
+  },
+  {
+    name: "poison-not-counted",
+    violates: ["poison-ends"],
+    store: (store) =>
+      withClaims(store, ({ plan }) => {
+        plan.claimsWithoutProgress = 1;
+      }),
+  },
+  { name: "leases-by-the-local-clock", violates: ["call-within-lease", "taken-over"], hasLocalTime: true },
+  {
+    name: "lease-not-looked-at",
+    violates: ["call-within-lease"],
+    store: (store) =>
+      withClaims(store, (claim) => {
+        Object.defineProperty(claim, "validUntil", { value: Number.POSITIVE_INFINITY, writable: true });
+      }),
+  },
+  {
+    name: "answer-before-the-insert",
+    violates: ["accepted-is-durable"],
+    clientStore: (store, ways) => ({ ...store, submitPlan: (input) => acceptEarly(input, ways) }),
+  },
+  {
+    name: "cancel-not-heard",
+    violates: ["cancel-stops"],
+    store: (store) => ({
+      ...withClaims(store, ({ plan }) => {
+        plan.cancelRequestedAt = null;
+      }),
+      async findWishes(planIds) {
+        const found = await store.findWishes(planIds);
+        return found.map((wishes) => ({ ...wishes, cancelRequestedAt: null }));
+      },
+    }),
+  },
+  {
+    name: "lookup-not-asked",
+    violates: ["verified-effect-once"],
+    tools: (tools) => ({
+      callTool: (call) =>
+        call.tool === LOOKUP_TOOL
+          ? Promise.resolve({ type: "completed", output: { found: false } })
+          : tools.callTool(call),
+    }),
+  },
+];
+
+function without(condition: GroupedWrite["condition"], fields: readonly string[]): GroupedWrite["condition"] {
+  return Object.fromEntries(Object.entries(condition).filter(([field]) => !fields.includes(field)));
+}
+
+/** Goes on at once, whatever becomes of it. */
+function forget(written: Promise<void>): void {
+  written.catch(() => undefined);
+}
+
+function withClaims(store: ExecutionStore, change: (claim: PlanClaim) => void): ExecutionStore {
+  return {
+    ...store,
+    async claimPlan(planId, owner) {
+      const claim = await store.claimPlan(planId, owner);
+      if (claim) change(claim);
+      return claim;
+    },
+  };
+}
+
+/** Gives the ids away, and stores what they stand for later. */
+async function acceptEarly(
+  input: Parameters<MemoryStore["submitPlan"]>[0],
+  { database, reach }: { database: MemoryDatabase; reach: Reach },
+): ReturnType<MemoryStore["submitPlan"]> {
+  const aside = createMemoryDatabase(() => database.now());
+  const accepted = await createMemoryStore({ database: aside, owner: "api" }).submitPlan(input);
+  const insert = (): void => {
+    for (const collection of ["requests", "plans", "steps"]) {
+      for (const document of aside.find(collection, {})) database.insert(collection, document);
+    }
+  };
+  reach({ name: "late insert", apply: insert }).catch(() => undefined);
+  return accepted;
+}

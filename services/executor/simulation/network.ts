@@ -1,0 +1,63 @@
+import { type Reach, UnreachableError } from "@planwright/store/memory";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import type { World } from "./world.ts";
+
+/** The way of a process to the database: it takes time, loses questions and answers, and the process may die at either end. */
+export function createReach(world: World, process: SimulatedProcess): Reach {
+  const { settings, timeline, faults, log } = world;
+  const { perOperation, leaseMs } = settings;
+  const random = world.random.stream(`network of ${process.name}`);
+
+  function draw(probability: number): boolean {
+    return faults.isChaos() && random.chance(probability);
+  }
+
+  /** A few milliseconds; now and then long enough to matter, seldom longer than a lease. */
+  function travelMs(): number {
+    const usual = random.whole(1, 4);
+    if (!draw(perOperation.slow)) return usual;
+    const ms = random.whole(20, random.chance(0.1) ? Math.round(leaseMs * 1.3) : 800);
+    faults.note(timeline.now() + ms);
+    return ms;
+  }
+
+  function cannotReach(name: string, reject: (error: Error) => void): void {
+    const error = new UnreachableError(`no answer to ${name}`);
+    const at = timeline.now() + random.whole(1, 400);
+    faults.note(at);
+    process.deliver(at, () => reject(error));
+  }
+
+  return ({ name, write, apply }) =>
+    new Promise((resolve, reject) => {
+      if (!process.isAlive() || !faults.survives(process, `before ${name}`)) return;
+      if (draw(perOperation.lostRequest)) {
+        log.note(process.name, name, "is lost on its way");
+        return cannotReach(name, reject);
+      }
+      timeline.at(timeline.now() + travelMs(), () => {
+        if (faults.isOutage()) return cannotReach(name, reject);
+        world.actor = { process, name, write };
+        const answer = (settle: () => void): void => {
+          world.actor = null;
+          if (process.isAlive() && !faults.survives(process, `after ${name}`)) return;
+          if (draw(perOperation.lostAnswer)) {
+            log.note(process.name, "hears no answer to", name);
+            return cannotReach(name, reject);
+          }
+          process.deliver(timeline.now() + travelMs(), settle);
+        };
+        try {
+          const result = apply();
+          if (result instanceof Promise) {
+            result.then(
+              (value) => answer(() => resolve(value)),
+              (error: unknown) => answer(() => reject(error)),
+            );
+          } else answer(() => resolve(result));
+        } catch (error) {
+          answer(() => reject(error));
+        }
+      });
+    });
+}

@@ -1,0 +1,83 @@
+import type { Resolution } from "@planwright/engine";
+import type { StepDocument } from "@planwright/store";
+import type { MemoryDatabase, MemoryStore, Reach } from "@planwright/store/memory";
+import type { Random } from "./random.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import { TENANT } from "./tenant.ts";
+import type { World } from "./world.ts";
+
+/** Where an operator sits. */
+export interface OperatorParts {
+  world: World;
+  /** The API, through which words go. */
+  process: SimulatedProcess;
+  store: MemoryStore;
+  random: Random;
+  reach: Reach;
+}
+
+/** Starts an operator, who sees most of what waits for people, sooner or later. */
+export function startOperator({ world, process, store, random, reach }: OperatorParts): void {
+  const { timeline, checker, database, log } = world;
+
+  function later(what: () => Promise<unknown>): void {
+    const delayMs = random.whole(50, random.chance(0.2) ? 10_000 : 1_500);
+    const isSeen = random.chance(0.85);
+    if (isSeen) process.deliver(timeline.now() + delayMs, () => void what().catch(() => later(what)));
+  }
+
+  function approve(unit: StepDocument): void {
+    const { planId, stepId, approvalHash } = unit;
+    const approved = random.chance(0.9);
+    later(async () => {
+      if (!approvalHash) return;
+      const word = { stepId, approved, approvalHash, reason: null, by: "operator" };
+      const { type } = await store.approveStep(TENANT, planId, word);
+      log.note("operator says", approved ? "yes" : "no", "to", unit._id, type);
+    });
+  }
+
+  function resolve(unit: StepDocument): void {
+    const { planId, key } = unit;
+    const attempt = unit.attempts.length;
+    const resolution = drawResolution(random);
+    later(async () => {
+      log.note("operator says", resolution.type, "of", unit._id, "attempt", attempt);
+      // Counted before it is heard: nobody knows whether a word that was lost came through.
+      if (resolution.type === "retry")
+        checker.effects.allowedAgain(unitName(checker.facts(planId)?.name ?? "", key));
+      await reach({ name: "plans.resolve", apply: () => say(database, unit, attempt, resolution) });
+    });
+  }
+
+  database.onChange((change) => {
+    if (change.collection !== "steps" || change.before?.status === change.after.status) return;
+    if (change.after.status === "WAITING_APPROVAL") approve(change.after);
+    if (change.after.status === "IN_DOUBT") resolve(change.after);
+  });
+}
+
+/** The name of a unit as its calls carry it. */
+function unitName(plan: string, key: string): string {
+  return `${plan}/${key.replace("[", "/").replace("]", "")}`;
+}
+
+function drawResolution(random: Random): Resolution {
+  const drawn = random.next();
+  if (drawn < 0.4) return { type: "retry" };
+  if (drawn < 0.8) return { type: "completed", output: { value: 0, list: [] } };
+  return { type: "failed", error: { code: "TOOL_FAILED", message: "an operator says so", retryable: false } };
+}
+
+/** Puts a word on a doubt down on its plan, as every wish: whoever holds the plan sees that there is something new. */
+function say(database: MemoryDatabase, unit: StepDocument, attempt: number, resolution: Resolution): void {
+  const word = { key: unit.key, attempt, resolution: { $literal: resolution }, by: "operator", at: "$$NOW" };
+  const filter = { _id: unit.planId, status: { $in: ["QUEUED", "RUNNING", "WAITING", "PAUSED"] } };
+  const set = {
+    resolutions: { $concatArrays: ["$resolutions", [word]] },
+    wishes: { $add: ["$wishes", 1] },
+    dueAt: { $cond: [{ $eq: ["$lease", null] }, "$$NOW", "$dueAt"] },
+    updatedAt: "$$NOW",
+  };
+  database.update("plans", filter, { set, isPipeline: true });
+}

@@ -1,0 +1,2 @@
+/** To whom all plans of a world belong. */
+export const TENANT = "t1";
