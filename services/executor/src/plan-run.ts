@@ -158,9 +158,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (call.effectClass === "R") noteIntent(intent);
     else await store.writeIntents(claim, [intent]);
     if (isOver) return;
-    if (clock.now() > claim.validUntil - LEASE_MARGIN_MS) {
-      return fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch }));
-    }
+    if (!mayCall()) return lose();
     const startedAt = clock.now();
     const outcome = await send(call, controller.signal);
     if (!isOver) {
@@ -169,6 +167,15 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       for (const key of unitKeysOf(call)) ends.set(key, { key, ...attemptEnd });
     }
     answer(call, outcome);
+  }
+
+  /** True while a call that starts now starts within the lease. */
+  function mayCall(): boolean {
+    return clock.now() <= claim.validUntil - LEASE_MARGIN_MS;
+  }
+
+  function lose(): void {
+    fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch }));
   }
 
   /** Tells the engine how a call ended. */
@@ -209,10 +216,11 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     end();
   }
 
+  /** Waits before another call. The lease may be gone by then: this process may have stood still. */
   function wait(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       signal.addEventListener("abort", () => resolve(), { once: true });
-      wakeAt(store.now() + ms, resolve);
+      wakeAt(store.now() + ms, () => (mayCall() ? resolve() : lose()));
     });
   }
 
@@ -254,7 +262,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       isHandingOver = true;
       dispatch({ type: "pause", at: store.now() });
     },
-    lose: () => fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch })),
+    lose,
   };
 }
 
