@@ -76,7 +76,8 @@ export const PLAN_TRANSITIONS: Readonly<Record<PlanStatus, readonly PlanStatus[]
     "EXPIRED",
   ],
   WAITING: ["RUNNING", "PAUSED", "CANCELLING", "FAILED", "CANCELLED", "EXPIRED"],
-  PAUSED: ["QUEUED", "RUNNING", "CANCELLING", "CANCELLED", "EXPIRED", "FAILED"],
+  // A paused plan ends when its last open step is settled by an operator.
+  PAUSED: ["QUEUED", "RUNNING", "CANCELLING", "CANCELLED", "EXPIRED", "FAILED", "COMPLETED", "PARTIAL"],
   CANCELLING: ["CANCELLED", "COMPLETED", "PARTIAL", "FAILED", "EXPIRED"],
   COMPLETED: [],
   PARTIAL: [],
