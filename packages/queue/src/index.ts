@@ -1,5 +1,14 @@
 export { OfferDroppedError, RedisEvictsError } from "./errors.ts";
 export { executionJobId } from "./job.ts";
+export type { ToolLimit } from "./limits/tool-limit.ts";
+export {
+  type Acquired,
+  createToolLimits,
+  type Place,
+  type PlaceRequest,
+  type ToolLimits,
+  type ToolLimitsOptions,
+} from "./limits/tool-limits.ts";
 export { DEFAULT_PREFIX, type QueueName } from "./names.ts";
 export {
   createQueueWorker,

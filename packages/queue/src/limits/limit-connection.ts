@@ -1,0 +1,80 @@
+import { Redis } from "ioredis";
+import { type OnError, reportOnce } from "../report-errors.ts";
+
+const MAX_RECONNECT_DELAY_MS = 500;
+/** A server that is asked and stays silent for so long is left and connected to anew. */
+const SILENCE_MS = 5_000;
+
+/** A connection on which a command is answered soon or fails: whoever asks waits for the answer. */
+export interface LimitConnection {
+  client: Redis;
+  /** Names the run of the server behind the connection; undefined while there is none. */
+  runId(): string | undefined;
+  /** Hears the tickets that may go now, from any process. */
+  onWake(listen: (ticket: string) => void): void;
+  /** Called whenever the connection stands anew and it is known to which run of the server. */
+  onReady(listen: () => void): void;
+  /** Asks for the run again, should the first question have got no answer. */
+  askAgain(): void;
+  close(): void;
+}
+
+/** Connects without waiting for Redis, and again whenever the connection is lost. */
+export function connectForLimits(options: {
+  redisUrl: string;
+  /** Channel on which tickets are called. */
+  channel: string;
+  /** Longest that a command may take, in milliseconds. */
+  timeoutMs: number;
+  onError: OnError;
+}): LimitConnection {
+  const { redisUrl, channel, timeoutMs } = options;
+  const report = reportOnce(options.onError);
+  const common = {
+    retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_DELAY_MS),
+    reconnectOnError: (error: Error) => error.message.startsWith("READONLY"), // a failover made this one a replica
+    keepAlive: 10_000,
+    connectTimeout: 2_000,
+  };
+  const client = new Redis(redisUrl, {
+    ...common,
+    commandTimeout: timeoutMs,
+    enableOfflineQueue: false,
+    // What was sent over a connection that broke is not sent again: it would be late.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    socketTimeout: SILENCE_MS,
+  });
+  const subscriber = new Redis(redisUrl, { ...common, maxRetriesPerRequest: null });
+  let runId: string | undefined;
+  const ready: (() => void)[] = [];
+
+  async function greet(): Promise<void> {
+    const info = await client.info("server");
+    runId = /^run_id:(\S+)/m.exec(info)?.[1];
+    for (const listen of ready) listen();
+  }
+
+  const ask = (): void => void greet().catch(report);
+  client.on("ready", ask);
+  client.on("close", () => {
+    runId = undefined;
+  });
+  client.on("error", report);
+  subscriber.on("error", report);
+  subscriber.subscribe(channel).catch(report);
+
+  return {
+    client,
+    runId: () => runId,
+    onWake: (listen) => void subscriber.on("message", (_channel, ticket) => listen(ticket)),
+    onReady: (listen) => void ready.push(listen),
+    askAgain() {
+      if (client.status === "ready" && runId === undefined) ask();
+    },
+    close() {
+      client.disconnect();
+      subscriber.disconnect();
+    },
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * What Redis does for the limits of tools, one script at a time. All times are Redis's own, in milliseconds.
+ *
+ * life     hash        what is known of Redis itself: `run` (its run id), `since` (its memory reaches back to then), `beat` (somebody
+ *                      was last heard), `quiet` (until then nobody new gets a place), `lost` (1: because its memory has a hole)
+ * holders  sorted set  calls under way, by the end of their leases
+ * log      sorted set  calls that count against the rate, by the latest time at which they reached the tool
+ * line     sorted set  calls that wait, by the time at which they first asked
+ * seen     sorted set  the same, by the time until which they are sure to ask again
+ * away     sorted set  calls whose plan was put aside meanwhile, by the time at which they first asked
+ */
+
+/**
+ * Functions that the scripts share. `look` finds out what may have been forgotten, and says since when Redis remembers, how
+ * long nobody new gets a place, and whether that is because its memory has a hole:
+ *
+ * 1. Another run id, or no trace of earlier runs of these scripts: everything may be forgotten. Whoever holds a place says so
+ *    within a lease; until then no place is given.
+ * 2. Nobody was heard for 0.7 of a lease (holders are heard five times in one), or the clock jumped: leases may have ended
+ *    although their calls go on. The same, for limits that anybody held a place of; nothing is swept away meanwhile.
+ *
+ * `life` is the first to expire: without it the rest is not believed.
+ */
+const COMMON = `
+local DAY = 86400000
+
+local function clock()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function look(life, now, run, lease)
+  local known = redis.call('HMGET', life, 'run', 'since', 'beat', 'quiet', 'lost')
+  local since, beat, quiet, lost = tonumber(known[2]), tonumber(known[3]), tonumber(known[4]), known[5]
+  if known[1] ~= run or not since or not beat or not quiet then
+    since, quiet, lost = now, now + lease, '1'
+  elseif math.abs(now - beat) > lease * 0.7 then
+    if now >= quiet then lost = '0' end
+    quiet = now + lease
+  end
+  since, quiet = math.min(since, now), math.min(quiet, now + lease)
+  redis.call('HSET', life, 'run', run, 'since', since, 'beat', now, 'quiet', quiet, 'lost', lost)
+  redis.call('PEXPIRE', life, DAY)
+  return since, quiet - now, lost == '1'
+end
+
+local function pull(key, latest)
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. latest, '+inf')) do
+    redis.call('ZADD', key, latest, member)
+  end
+end
+
+local function depart(line, seen, away, ticket)
+  local asked = redis.call('ZSCORE', line, ticket)
+  if asked then
+    redis.call('ZADD', away, asked, ticket)
+    redis.call('PEXPIRE', away, DAY)
+  end
+  redis.call('ZREM', line, ticket)
+  redis.call('ZREM', seen, ticket)
+end
+`;
+
+/**
+ * Takes a place and a share of the rate, both or none, or stands in line. For who has them already: keeps them for a lease.
+ * KEYS life holders log line seen away; ARGV run, lease, member, ticket, places (0: any number), calls (0: any number),
+ * window, stay (longer for whoever stands further back), reach, caution. Answers {1, 0, 0}, or {0, milliseconds until it is
+ * worth asking again (-1: nobody knows), how many stand before it}.
+ */
+export const ACQUIRE = `${COMMON}
+local life, holders, log, line, seen, away = unpack(KEYS)
+local run, member, ticket = ARGV[1], ARGV[3], ARGV[4]
+local lease, places, calls = tonumber(ARGV[2]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local window, stay, reach, caution = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
+local now = clock()
+local since, quiet, lost = look(life, now, run, lease)
+
+pull(holders, now + lease)
+pull(log, now + reach)
+if quiet <= 0 then
+  redis.call('ZREMRANGEBYSCORE', holders, '-inf', now)
+  redis.call('ZREMRANGEBYSCORE', log, '-inf', now - window)
+end
+local needsPlace = places > 0 and not redis.call('ZSCORE', holders, member)
+local needsCall = calls > 0 and not redis.call('ZSCORE', log, member)
+
+if needsPlace or needsCall then
+  for _, gone in ipairs(redis.call('ZRANGEBYSCORE', seen, '-inf', '(' .. now, 'LIMIT', 0, 100)) do
+    depart(line, seen, away, gone)
+  end
+  redis.call('ZREMRANGEBYSCORE', away, '-inf', now - 3600000)
+  local asked = redis.call('ZSCORE', line, ticket) or redis.call('ZSCORE', away, ticket) or now
+  redis.call('ZADD', line, asked, ticket)
+  redis.call('ZREM', away, ticket)
+  redis.call('PEXPIRE', line, DAY)
+  redis.call('PEXPIRE', seen, DAY)
+  local rank = redis.call('ZRANK', line, ticket)
+  redis.call('ZADD', seen, now + stay * (1 + math.min(rank, 250) / 25), ticket)
+  local wait = 0
+  if needsPlace then
+    local held = redis.call('ZCARD', holders)
+    if quiet > 0 and (lost or held > 0) then wait = quiet
+    elseif rank >= places - held then wait = -1 end
+  end
+  if needsCall and wait >= 0 then
+    local counted = redis.call('ZCARD', log)
+    local over = rank + 1 - (calls - counted)
+    local known = since + math.min(window, caution) - now
+    if quiet > 0 and not lost and counted > 0 then known = quiet end
+    if known > 0 then wait = math.max(wait, known)
+    elseif over > 0 then
+      local leaves = redis.call('ZRANGE', log, math.min(over, counted) - 1, math.min(over, counted) - 1, 'WITHSCORES')
+      wait = math.max(wait, (leaves[2] or now) + window - now + 1)
+    end
+  end
+  if wait ~= 0 then return {0, wait, rank} end
+  redis.call('ZREM', line, ticket)
+  redis.call('ZREM', seen, ticket)
+end
+
+if places > 0 then
+  redis.call('ZADD', holders, now + lease, member)
+  redis.call('PEXPIRE', holders, 2 * DAY)
+end
+if calls > 0 then
+  redis.call('ZADD', log, now + reach, member)
+  redis.call('PEXPIRE', log, window + 2 * DAY)
+end
+return {1, 0, 0}
+`;
+
+/**
+ * Gives a place back, and the share of the rate when nothing was sent; wakes those who may go now.
+ * KEYS holders log line; ARGV member, sent (1 or 0), places, channel.
+ */
+export const RELEASE = `${COMMON}
+local holders, log, line = unpack(KEYS)
+local member, sent, places, channel = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local now = clock()
+redis.call('ZREM', holders, member)
+local reached = redis.call('ZSCORE', log, member)
+if reached and sent == '0' then
+  redis.call('ZREM', log, member)
+elseif reached and tonumber(reached) > now then
+  redis.call('ZADD', log, now, member)
+end
+local free = places > 0 and places - redis.call('ZCARD', holders) or 1
+if free > 0 then
+  for _, ticket in ipairs(redis.call('ZRANGE', line, 0, free - 1)) do
+    redis.call('PUBLISH', channel, ticket)
+  end
+end
+return 1
+`;
+
+/**
+ * Says that these calls are still under way, whatever Redis remembers of them; without calls, that somebody is there.
+ * KEYS life holders; ARGV run, lease, members.
+ */
+export const RENEW = `${COMMON}
+local run, lease = ARGV[1], tonumber(ARGV[2])
+local now = clock()
+look(KEYS[1], now, run, lease)
+for index = 3, #ARGV do redis.call('ZADD', KEYS[2], now + lease, ARGV[index]) end
+if #ARGV > 2 then redis.call('PEXPIRE', KEYS[2], 2 * DAY) end
+return 1
+`;
+
+/** Leaves the line; the order of asking is remembered for an hour. KEYS line seen away; ARGV ticket. */
+export const LEAVE = `${COMMON}
+depart(KEYS[1], KEYS[2], KEYS[3], ARGV[1])
+return 1
+`;

@@ -1,0 +1,47 @@
+/** Those who wait in this process, by ticket. */
+export interface Sleepers {
+  /** Remembers from now on whether the ticket is called. */
+  begin(ticket: string): void;
+  end(ticket: string): void;
+  /** Resolves after the time, when the ticket is or was called since the last time, or when the signal is aborted. */
+  sleep(ticket: string, ms: number, signal: AbortSignal): Promise<void>;
+  /** A ticket that nobody here has begun is for another process. */
+  wake(ticket: string): void;
+}
+
+interface Sleeper {
+  isCalled: boolean;
+  rouse: (() => void) | undefined;
+}
+
+/** Nobody waits. */
+export function createSleepers(): Sleepers {
+  const sleepers = new Map<string, Sleeper>();
+  return {
+    begin: (ticket) => void sleepers.set(ticket, { isCalled: false, rouse: undefined }),
+    end: (ticket) => void sleepers.delete(ticket),
+    async sleep(ticket, ms, signal) {
+      const sleeper = sleepers.get(ticket);
+      if (signal.aborted || sleeper?.isCalled) {
+        if (sleeper) sleeper.isCalled = false;
+        return;
+      }
+      await new Promise<void>((resolve) => {
+        const rouse = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", rouse);
+          if (sleeper) sleeper.rouse = undefined;
+          resolve();
+        };
+        const timer = setTimeout(rouse, ms);
+        signal.addEventListener("abort", rouse, { once: true });
+        if (sleeper) sleeper.rouse = rouse;
+      });
+    },
+    wake(ticket) {
+      const sleeper = sleepers.get(ticket);
+      if (sleeper?.rouse) sleeper.rouse();
+      else if (sleeper) sleeper.isCalled = true;
+    },
+  };
+}

@@ -1,0 +1,221 @@
+/**
+ * Limits of tools that hold over all executors, as leases in Redis.
+ *
+ * 1. A place is given by one script, by Redis's own clock. It is renewed while the call runs; that of a holder who died comes
+ *    back by itself when its lease ends.
+ * 2. What Redis forgot (FLUSHALL, a restart, a failover) is made good by the holders: they say again that they are there, and
+ *    until a lease has passed nobody new gets a place. The same after a time in which Redis was not heard by anybody.
+ * 3. Without Redis nobody gets a place, and calls under way go on.
+ * 4. A call counts against the rate from its grant until `perMs` after the latest time at which it can have reached the tool.
+ * 5. Places go to whoever asked first, of those who are there to take them.
+ */
+import { randomUUID } from "node:crypto";
+import { DEFAULT_PREFIX } from "../names.ts";
+import { type OnError, reportOnce } from "../report-errors.ts";
+import { connectForLimits } from "./limit-connection.ts";
+import { ACQUIRE, LEAVE, RELEASE, RENEW } from "./limit-scripts.ts";
+import { createScript } from "./script.ts";
+import { createSleepers } from "./sleepers.ts";
+import { AcquireAnswerSchema, lifeKey, limitKeys, type ToolLimit, wakeChannel } from "./tool-limit.ts";
+
+/** Settings of {@link createToolLimits}. */
+export interface ToolLimitsOptions {
+  redisUrl: string;
+  /** Before every key in Redis; default "planwright". The same for all executors. */
+  prefix?: string | undefined;
+  /** After which silence a holder's place is given to others, in milliseconds; the same for all executors. Default 10,000. */
+  leaseMs?: number | undefined;
+  /** Hears of trouble, the same words once in 10 s. */
+  onError: OnError;
+}
+
+/** Who wants to make a call. */
+export interface PlaceRequest {
+  limit: ToolLimit;
+  /** Names the call over all executors and all times that it is asked for: its place in the line goes by this. */
+  ticket: string;
+  /** Ends the waiting. */
+  signal: AbortSignal;
+}
+
+/** The right to make one call. */
+export interface Place {
+  /**
+   * To be awaited right before the call is sent: at once when the place was taken a moment ago, otherwise it is made sure that
+   * it is still there. False when the signal ended the waiting for it; the call must not be made then.
+   */
+  confirm(): Promise<boolean>;
+  /** Gives it back. Never throws, never waits; a second time it does nothing. */
+  release(): void;
+}
+
+/** A place, or the wait for one: null once the signal has ended it. `retryAfterMs` says when it is worth asking, as far as known. */
+export type Acquired =
+  | { type: "granted"; place: Place }
+  | { type: "waiting"; retryAfterMs: number; place: Promise<Place | null> };
+
+/** The limits of all tools, as one executor keeps them. */
+export interface ToolLimits {
+  /** Asks once, and stands in line when there is no place. Answers within a second, whatever Redis does. Never rejects. */
+  acquire(request: PlaceRequest): Promise<Acquired>;
+  /** Gives back nothing: whoever holds a place releases it before. */
+  close(): void;
+}
+
+const DEFAULT_LEASE_MS = 10_000;
+const RENEWALS_PER_LEASE = 5;
+/** Longest wait for Redis. */
+const ANSWER_MS = 1_000;
+/** How often whoever waits asks by itself; mostly it is called before. */
+const POLL_MS = 500;
+/** How long a place in the line is kept for whoever does not ask again. */
+const STAY_MS = 3 * POLL_MS;
+/** Pause after Redis gave no answer. */
+const AWAY_MS = 1_000;
+/** How much later than its grant, or its confirmation, a call may reach the tool. */
+const REACH_MS = 500;
+/** A call is confirmed once more when its grant was asked for longer ago. */
+const FRESH_MS = 200;
+/** Longest silence of a rate limit after Redis forgot what was called. */
+const CAUTION_MS = 60_000;
+
+interface Answer {
+  isGranted: boolean;
+  retryAfterMs: number;
+  /** How many stand before it in the line. */
+  rank: number;
+}
+
+const NO_ANSWER: Answer = { isGranted: false, retryAfterMs: AWAY_MS, rank: 0 };
+const acquireScript = createScript(ACQUIRE);
+const releaseScript = createScript(RELEASE);
+const renewScript = createScript(RENEW);
+const leaveScript = createScript(LEAVE);
+
+/** Connects without waiting for Redis. */
+export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
+  const { redisUrl, prefix = DEFAULT_PREFIX, leaseMs = DEFAULT_LEASE_MS } = options;
+  const report = reportOnce(options.onError);
+  const channel = wakeChannel(prefix);
+  const connection = connectForLimits({ redisUrl, channel, timeoutMs: ANSWER_MS, onError: report });
+  const { client } = connection;
+  const life = lifeKey(prefix);
+  const sleepers = createSleepers();
+  /** Calls under way, by the key of their limit's holders. */
+  const held = new Map<string, Set<string>>();
+  const timer = setInterval(renew, leaseMs / RENEWALS_PER_LEASE);
+  connection.onWake((ticket) => sleepers.wake(ticket));
+  connection.onReady(renew);
+
+  /** Says that all calls of this process go on; without any, that there is somebody (invariant 2). */
+  function renew(): void {
+    connection.askAgain();
+    const run = connection.runId();
+    if (run === undefined) return;
+    const limits = held.size > 0 ? [...held] : [[life, new Set<string>()] as const];
+    for (const [holders, members] of limits) {
+      renewScript(client, [life, holders], [run, leaseMs, ...members]).catch(report);
+    }
+  }
+
+  async function ask({ limit, ticket }: PlaceRequest, member: string): Promise<Answer> {
+    const run = connection.runId();
+    if (run === undefined) return NO_ANSWER;
+    const { holders, log, line, seen, away } = limitKeys(prefix, limit);
+    const { maxConcurrency = 0, rate = { max: 0, perMs: 0 } } = limit;
+    const bounds = [maxConcurrency, rate.max, rate.perMs, STAY_MS, REACH_MS, CAUTION_MS];
+    try {
+      const answer = await acquireScript(
+        client,
+        [life, holders, log, line, seen, away],
+        [run, leaseMs, member, ticket, ...bounds],
+      );
+      const [isGranted, retryAfterMs, rank] = AcquireAnswerSchema.parse(answer);
+      return { isGranted: isGranted === 1, retryAfterMs: retryAfterMs < 0 ? POLL_MS : retryAfterMs, rank };
+    } catch (error) {
+      report(error);
+      return NO_ANSWER;
+    }
+  }
+
+  /** Waits until it is worth asking again; those further back ask less often. */
+  function pause({ ticket, signal }: PlaceRequest, { retryAfterMs, rank }: Answer): Promise<void> {
+    const pollMs = POLL_MS * (1 + Math.min(rank, 250) / 25);
+    return sleepers.sleep(ticket, Math.min(Math.max(1, retryAfterMs), pollMs), signal);
+  }
+
+  function giveBack({ limit }: PlaceRequest, member: string, isSent: boolean): void {
+    const { holders, log, line } = limitKeys(prefix, limit);
+    const members = held.get(holders);
+    members?.delete(member);
+    if (members?.size === 0) held.delete(holders);
+    if (connection.runId() === undefined) return; // its lease ends by itself
+    const args = [member, isSent ? 1 : 0, limit.maxConcurrency ?? 0, channel];
+    releaseScript(client, [holders, log, line], args).catch(report);
+  }
+
+  function createPlace(request: PlaceRequest, member: string, askedAt: number): Place {
+    const { holders } = limitKeys(prefix, request.limit);
+    held.set(holders, (held.get(holders) ?? new Set()).add(member));
+    let confirmedAt = askedAt;
+    let isSent = false;
+    let isReleased = false;
+    return {
+      async confirm() {
+        while (performance.now() - confirmedAt > FRESH_MS) {
+          if (request.signal.aborted) return false;
+          const at = performance.now();
+          const answer = await ask(request, member);
+          if (answer.isGranted) confirmedAt = at;
+          else await pause(request, answer);
+        }
+        isSent = true;
+        return true;
+      },
+      release() {
+        if (isReleased) return;
+        isReleased = true;
+        giveBack(request, member, isSent);
+      },
+    };
+  }
+
+  async function wait(request: PlaceRequest, member: string, first: Answer): Promise<Place | null> {
+    const { ticket, signal } = request;
+    sleepers.begin(ticket);
+    for (let answer = first; ; ) {
+      await pause(request, answer);
+      if (signal.aborted) break;
+      const askedAt = performance.now();
+      answer = await ask(request, member);
+      if (!answer.isGranted) continue;
+      sleepers.end(ticket);
+      return createPlace(request, member, askedAt);
+    }
+    sleepers.end(ticket);
+    leave(request, member);
+    return null;
+  }
+
+  function leave(request: PlaceRequest, member: string): void {
+    if (connection.runId() === undefined) return;
+    const { line, seen, away } = limitKeys(prefix, request.limit);
+    leaveScript(client, [line, seen, away], [request.ticket]).catch(report);
+    // A question whose answer never came may have been heard.
+    giveBack(request, member, false);
+  }
+
+  return {
+    async acquire(request) {
+      const member = randomUUID();
+      const askedAt = performance.now();
+      const answer = await ask(request, member);
+      if (answer.isGranted) return { type: "granted", place: createPlace(request, member, askedAt) };
+      return { type: "waiting", retryAfterMs: answer.retryAfterMs, place: wait(request, member, answer) };
+    },
+    close() {
+      clearInterval(timer);
+      connection.close();
+    },
+  };
+}

@@ -1,0 +1,297 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type LocalServer, startRedis } from "@planwright/local";
+import { testServers } from "@planwright/testing";
+import { Redis } from "ioredis";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import {
+  type Acquired,
+  createToolLimits,
+  type Place,
+  type ToolLimit,
+  type ToolLimits,
+} from "../src/index.ts";
+
+const LEASE_MS = 1_000;
+const WAIT = { timeout: 20_000, interval: 20 };
+const ONE: ToolLimit = { name: "server/one", maxConcurrency: 1 };
+const FIVE: ToolLimit = { name: "server/five", maxConcurrency: 5 };
+
+/** A Redis of this test alone: it may be stopped, frozen and emptied. */
+async function ownRedis(): Promise<LocalServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), "planwright-limits-"));
+  const { REDIS_URL: _, ...env } = process.env;
+  const redis = await startRedis({ dataDir, env });
+  onTestFinished(async () => {
+    if (redis.pid()) process.kill(redis.pid()!, "SIGCONT");
+    await redis.kill();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return redis;
+}
+
+/** One executor's view of the limits. */
+function limitsAt(redisUrl: string, prefix = "test"): ToolLimits {
+  const limits = createToolLimits({ redisUrl, prefix, leaseMs: LEASE_MS, onError: () => undefined });
+  onTestFinished(() => limits.close());
+  return limits;
+}
+
+let tickets = 0;
+/** Waits as long as it takes. */
+async function take(limits: ToolLimits, limit: ToolLimit, ticket = `call ${tickets++}`): Promise<Place> {
+  const place = await placeOf(await limits.acquire({ limit, ticket, signal: new AbortController().signal }));
+  return place!;
+}
+
+function placeOf(acquired: Acquired): Promise<Place | null> {
+  return Promise.resolve(acquired.place);
+}
+
+/** Asks for a place; tells whether it was given. */
+function ask(limits: ToolLimits, limit: ToolLimit, ticket = `call ${tickets++}`) {
+  const state = { isGranted: false, place: null as Place | null };
+  const controller = new AbortController();
+  void limits
+    .acquire({ limit, ticket, signal: controller.signal })
+    .then(placeOf)
+    .then((place) => {
+      state.place = place;
+      state.isGranted = place !== null;
+    });
+  return { state, giveUp: () => controller.abort() };
+}
+
+/** Looks for a while, by the clock that leases go by. */
+async function during(ms: number, look: () => void): Promise<void> {
+  for (const until = performance.now() + ms; performance.now() < until; await delay(20)) look();
+}
+
+/** Makes calls through several executors and counts those at once. */
+async function makeCalls(executors: ToolLimits[], limit: ToolLimit, count: number, durationMs: number) {
+  let active = 0;
+  let most = 0;
+  await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const place = await take(executors[index % executors.length]!, limit);
+      expect(await place.confirm()).toBe(true);
+      active += 1;
+      most = Math.max(most, active);
+      await delay(durationMs * (0.5 + Math.random()));
+      active -= 1;
+      place.release();
+    }),
+  );
+  return most;
+}
+
+test("calls at once never exceed the limit, whoever makes them, and all are made", async () => {
+  const { redisUrl, redisPrefix } = testServers();
+  const executors = [1, 2, 3].map(() => limitsAt(redisUrl, redisPrefix));
+  expect(await makeCalls(executors, FIVE, 200, 10)).toBe(5);
+});
+
+test("different limits do not know of each other", async () => {
+  const { redisUrl, redisPrefix } = testServers();
+  const limits = limitsAt(redisUrl, redisPrefix);
+  await take(limits, ONE);
+  await take(limits, { ...ONE, name: "server/one of tenant b" });
+});
+
+test("a place is kept as long as its holder lives, and comes back by itself when it dies", async () => {
+  const { redisUrl, redisPrefix } = testServers();
+  const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
+  await take(first!, ONE);
+  const { state } = ask(second!, ONE);
+  await during(3 * LEASE_MS, () => expect(state.isGranted).toBe(false));
+  first!.close();
+  await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);
+});
+
+test("whoever asked first goes first, also when it was away meanwhile", async () => {
+  const { redisUrl, redisPrefix } = testServers();
+  const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
+  const held = await take(first!, ONE);
+  const order: string[] = [];
+  const queueUp = async (ticket: string, limits: ToolLimits) => {
+    const place = await take(limits, ONE, ticket);
+    order.push(ticket);
+    place.release();
+  };
+  const parked = ask(first!, ONE, "parked");
+  const client = new Redis(redisUrl);
+  onTestFinished(() => client.disconnect());
+  const waiting = () => client.zcard(`{${redisPrefix}:limits}:line:${ONE.name}`);
+  await vi.waitFor(async () => expect(await waiting()).toBe(1), WAIT);
+  parked.giveUp();
+  await vi.waitFor(async () => expect(await waiting()).toBe(0), WAIT);
+  const done: Promise<void>[] = [];
+  for (const [index, ticket] of ["a", "b", "c", "parked"].entries()) {
+    done.push(queueUp(ticket, index % 2 === 0 ? first! : second!));
+    await vi.waitFor(async () => expect(await waiting()).toBe(index + 1), WAIT);
+  }
+  held.release();
+  await Promise.all(done);
+  expect(order).toEqual(["parked", "a", "b", "c"]);
+});
+
+test("a call is not made while it cannot be made sure that its place is still there", async () => {
+  const redis = await ownRedis();
+  const limits = limitsAt(redis.url);
+  const controller = new AbortController();
+  const place = await placeOf(await limits.acquire({ limit: ONE, ticket: "x", signal: controller.signal }));
+  await redis.kill();
+  await during(300, () => undefined); // the grant is no longer fresh
+  let answer: boolean | undefined;
+  const confirmed = place!.confirm().then((isConfirmed) => (answer = isConfirmed));
+  await during(LEASE_MS, () => expect(answer).toBeUndefined());
+  await redis.restart();
+  expect(await confirmed).toBe(true);
+  await during(300, () => undefined);
+  await redis.kill();
+  controller.abort();
+  expect(await place!.confirm()).toBe(false);
+});
+
+describe("a Redis that forgets, or is away", () => {
+  const faults: [string, (redis: LocalServer) => Promise<void>][] = [
+    [
+      "is emptied",
+      async (redis) => {
+        const client = new Redis(redis.url);
+        await client.flushall();
+        client.disconnect();
+      },
+    ],
+    [
+      "is killed and started again with its data after longer than a lease",
+      async (redis) => {
+        await redis.kill();
+        await delay(2 * LEASE_MS);
+        await redis.restart();
+      },
+    ],
+    [
+      "stands still for longer than a lease",
+      async (redis) => {
+        process.kill(redis.pid()!, "SIGSTOP");
+        await delay(2 * LEASE_MS);
+        process.kill(redis.pid()!, "SIGCONT");
+      },
+    ],
+  ];
+
+  test.each(faults)("gives no place twice when it %s", async (_, fault) => {
+    const redis = await ownRedis();
+    const [first, second] = [limitsAt(redis.url), limitsAt(redis.url)];
+    const held = await take(first!, ONE);
+    const { state } = ask(second!, ONE);
+    await fault(redis);
+    await during(3 * LEASE_MS, () => expect(state.isGranted).toBe(false));
+    held.release();
+    await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);
+  });
+
+  test.each(faults)(
+    "lets all calls be made, and never too many, when it %s in the middle",
+    async (_, fault) => {
+      const redis = await ownRedis();
+      const executors = [1, 2, 3].map(() => limitsAt(redis.url));
+      const [most] = await Promise.all([
+        makeCalls(executors, FIVE, 100, 150),
+        delay(LEASE_MS + 500).then(() => fault(redis)),
+      ]);
+      expect(most).toBe(5);
+    },
+  );
+
+  test("gives the place of a holder who died in the meantime back as well", async () => {
+    const redis = await ownRedis();
+    const [first, second] = [limitsAt(redis.url), limitsAt(redis.url)];
+    await take(first!, ONE);
+    const { state } = ask(second!, ONE);
+    process.kill(redis.pid()!, "SIGSTOP");
+    first!.close();
+    await delay(2 * LEASE_MS);
+    process.kill(redis.pid()!, "SIGCONT");
+    await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);
+  });
+
+  test("lets whoever asks know within a second, and gives places once it is there", async () => {
+    const redis = await ownRedis();
+    await redis.kill();
+    const limits = limitsAt(redis.url);
+    const acquired = await limits.acquire({ limit: ONE, ticket: "x", signal: new AbortController().signal });
+    expect(acquired.type).toBe("waiting");
+    await redis.restart();
+    expect(await placeOf(acquired)).not.toBeNull();
+  });
+});
+
+describe("a rate limit", () => {
+  const RATED: ToolLimit = { name: "server/rated", rate: { max: 20, perMs: 500 } };
+
+  /** The most calls that reached the tool in any span of the window. */
+  function mostInWindow(arrivals: number[], windowMs: number): number {
+    const sorted = arrivals.toSorted((a, b) => a - b);
+    return Math.max(
+      ...sorted.map((from) => sorted.filter((at) => at >= from && at < from + windowMs).length),
+    );
+  }
+
+  async function arrivalsOf(executors: ToolLimits[], count: number): Promise<number[]> {
+    const arrivals: number[] = [];
+    await Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const place = await take(executors[index % executors.length]!, RATED);
+        expect(await place.confirm()).toBe(true);
+        await delay(Math.random() * 100); // on its way
+        arrivals.push(performance.now());
+        await delay(Math.random() * 50);
+        place.release();
+      }),
+    );
+    return arrivals;
+  }
+
+  test("is never exceeded in any span, whoever calls, and all calls are made", async () => {
+    const { redisUrl, redisPrefix } = testServers();
+    const executors = [1, 2, 3].map(() => limitsAt(redisUrl, redisPrefix));
+    const arrivals = await arrivalsOf(executors, 100);
+    expect(arrivals).toHaveLength(100);
+    expect(mostInWindow(arrivals, 500)).toBeLessThanOrEqual(20);
+  });
+
+  test("is not exceeded either when Redis is emptied in the middle", async () => {
+    const redis = await ownRedis();
+    const executors = [1, 2, 3].map(() => limitsAt(redis.url));
+    const client = new Redis(redis.url);
+    onTestFinished(() => client.disconnect());
+    const [arrivals] = await Promise.all([
+      arrivalsOf(executors, 100),
+      delay(LEASE_MS + 600).then(() => client.flushall()),
+    ]);
+    expect(arrivals).toHaveLength(100);
+    expect(mostInWindow(arrivals, 500)).toBeLessThanOrEqual(20);
+  });
+
+  test("counts no call that was never sent", async () => {
+    const { redisUrl, redisPrefix } = testServers();
+    const limits = limitsAt(redisUrl, redisPrefix);
+    const seldom: ToolLimit = { name: "server/seldom", rate: { max: 1, perMs: 3_600_000 } };
+    const client = new Redis(redisUrl);
+    onTestFinished(() => client.disconnect());
+    const life = `{${redisPrefix}:limits}:life`;
+    await vi.waitFor(async () => expect(await client.hget(life, "run")).not.toBeNull(), WAIT);
+    await client.hset(life, "since", 1); // as if Redis had been there for long
+    (await take(limits, seldom)).release();
+    const sent = await take(limits, seldom);
+    await sent.confirm();
+    sent.release();
+    const { state, giveUp } = ask(limits, seldom);
+    await during(LEASE_MS, () => expect(state.isGranted).toBe(false));
+    giveUp();
+  });
+});
