@@ -22,6 +22,11 @@ export interface ToolCall {
   idempotencyKey?: string | undefined;
   /** Further `_meta`, such as `traceparent`. */
   meta?: JsonObject | undefined;
+  /**
+   * Asked once the connection stands, right before the call is sent; false: it is not sent, and counts as aborted. How long
+   * the answer takes is no part of `timeoutMs`.
+   */
+  beforeSend?: (() => Promise<boolean>) | undefined;
 }
 
 /** What a call needs beside itself. */
@@ -50,6 +55,7 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
     return failed("TOOL_UNREACHABLE", message, "none", true);
   }
   const remainingMs = Math.max(1, Math.round(timeoutMs - (performance.now() - startedAt)));
+  if (call.beforeSend && !(await call.beforeSend())) return { type: "aborted" };
   return await send(call, { ...context, session, timeoutMs, remainingMs });
 }
 

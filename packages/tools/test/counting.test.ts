@@ -187,6 +187,14 @@ describe("what became of a call", () => {
     expect(server.stats()["plain_effect"]).toBeUndefined();
   });
 
+  test("a call that may not go after all is aborted; one that may goes, however long the question took", async () => {
+    expect(await call("plain_effect", {}, { beforeSend: async () => false })).toEqual({ type: "aborted" });
+    expect(server.stats()["plain_effect"]).toBeUndefined();
+    const beforeSend = () => new Promise<boolean>((resolve) => setTimeout(resolve, 300, true));
+    const outcome = await call("plain_effect", { latencyMs: 20 }, { beforeSend, timeoutMs: 250 });
+    expect(outcome).toMatchObject({ type: "completed" });
+  });
+
   test("a call cancelled under way is unknown, and the server learns of it", async () => {
     const controller = new AbortController();
     const outcome = call(
