@@ -46,7 +46,7 @@ export {
   type ReadModelAnswerOptions,
   readModelAnswer,
 } from "./model-answer/read-model-answer.ts";
-export { findTool, nameTools } from "./name-tools.ts";
+export { findTool, nameTools, qualifiedName } from "./name-tools.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./order-errors.ts";
 export {
   type CallGroup,

@@ -44,7 +44,8 @@ function bareName(tool: ToolDescriptor): string {
   return prefix !== "" && tool.name.startsWith(prefix) ? tool.name.slice(prefix.length) : tool.name;
 }
 
-function qualifiedName(tool: ToolDescriptor): string {
+/** `server/tool`: the same whether or not another server offers a tool of that name. */
+export function qualifiedName(tool: ToolDescriptor): string {
   return `${prefixOf(tool)}${bareName(tool)}`;
 }
 

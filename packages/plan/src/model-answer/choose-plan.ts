@@ -26,9 +26,10 @@ export function choosePlan(
   formOf: (plan: PlanCandidate) => string | undefined,
 ): Choice {
   const values = trustworthy(text, found);
-  const [broken] = found.broken;
-  if (broken && values.length === 0) return none("PLAN_NOT_JSON", brokenWords(text, broken));
   const { plans, calls, refusals } = sorted(values);
+  const [broken] = found.broken;
+  // Calls on their own may be what is left of a list.
+  if (broken && plans.length === 0) return none("PLAN_NOT_JSON", brokenWords(text, broken));
   if (plans.length > 0) {
     const only = theOnly(plans, formOf);
     if (!only) return ambiguous(`${plans.length} different plans`);
@@ -51,7 +52,7 @@ const none = (code: DiagnosticCode, message: string): Choice => ({ type: "none",
 const ambiguous = (what: string): Choice =>
   none("ANSWER_AMBIGUOUS", `The answer holds ${what}; answer with exactly one plan and no other JSON`);
 
-/** Behind a plan that broke only what opens a code fence of its own is whole; anything else may be a piece of it, or older than it. */
+/** Behind something that broke only what begins a line, or a code fence of its own, is whole; anything else may be a piece of it, or older. */
 function trustworthy(text: string, { values, broken }: FoundJson): readonly FoundValue[] {
   const last = broken.at(-1);
   if (!last) return values;
@@ -59,7 +60,8 @@ function trustworthy(text: string, { values, broken }: FoundJson): readonly Foun
   const opened = new Set(
     fences.filter((_, index) => index % 2 === 0).map((fence) => fence.index + fence[0].length),
   );
-  return values.filter(({ start }) => start > last.at && opened.has(start));
+  const isWhole = ({ start }: FoundValue) => opened.has(start) || text.charAt(start - 1) === "\n";
+  return values.filter((value) => value.start > last.at && isWhole(value));
 }
 
 function brokenWords(text: string, { at, reason }: { at: number; reason: string }): string {

@@ -30,7 +30,7 @@ const PLAN_FIELDS = [
   "formatVersion",
 ] as const;
 const WRAPPERS = new Set(
-  "plan tool_plan toolPlan execution_plan executionPlan workflow response result output answer final_answer data json tool_calls toolCalls function_calls".split(
+  "plan content tool_plan toolPlan execution_plan executionPlan workflow response result output answer final_answer data json tool_calls toolCalls function_calls".split(
     " ",
   ),
 );
