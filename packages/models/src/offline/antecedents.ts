@@ -12,6 +12,8 @@ export interface Antecedent {
   next: number;
   /** The kind of thing meant, where the steps say it. */
   thing: string | null;
+  /** The steps meant; none where it is a place in a list. */
+  steps: readonly PlannedStep[];
   /** References to the things, for a parameter that takes such; else none. */
   idsFor: (parameter: Parameter) => JsonValue[];
   /** References to the whole outputs, in the form that the parameter takes; null when it can take none. */
@@ -73,17 +75,20 @@ function inList(step: PlannedStep, place: number | "*", next: number): Anteceden
   return {
     next,
     thing: step.words.thing,
+    steps: [],
     idsFor: (parameter) => idsIn(parameter, step, place),
     outputsFor: (parameter) => (place === "*" ? outputsFor(parameter, [step], null) : null),
   };
 }
 
-/** What the last step is about, or, where it gives no id, the thing made last that the parameter can point to. */
+/** What the last step is about, or, where it gives nothing for the parameter, the thing made last that it can point to. */
 function idsBefore(parameter: Parameter, steps: readonly PlannedStep[], last: Antecedent): JsonValue[] {
   const ids = last.idsFor(parameter);
   if (ids.length > 0 || steps.at(-1)?.words.isListing !== false) return ids;
   const latest = latestLink(parameter, steps);
-  return latest === null || latest === "ambiguous" ? [] : [latest.reference];
+  if (latest !== null) return latest === "ambiguous" ? [] : [latest.reference];
+  const known = steps.flatMap((step) => identityOf(parameter, step) ?? []);
+  return known.slice(-1);
 }
 
 function idsIn(parameter: Parameter, step: PlannedStep, place: number | "*"): JsonValue[] {
@@ -147,6 +152,7 @@ function pointTo(steps: readonly PlannedStep[], field: string | null, next: numb
   return {
     next,
     thing: steps.at(-1)?.words.thing ?? null,
+    steps,
     idsFor: (parameter) => (field === null ? steps.flatMap((step) => identityOf(parameter, step) ?? []) : []),
     outputsFor: (parameter) => outputsFor(parameter, steps, field),
   };

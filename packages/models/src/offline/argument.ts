@@ -20,6 +20,8 @@ export interface Argument {
   topic?: string;
   /** What the object is called. It begins the next object when the one under way has a name. */
   named?: { parameter: Parameter; text: string };
+  /** A text without quotes, and without a word that brings it in. */
+  bareText?: string;
   /** A value that cannot stand for what is wanted, such as a name where an address is: to be asked for. */
   unusable?: { parameter: Parameter; said: string };
   /** Values for the one required parameter that is left when everything else is read. */

@@ -4,7 +4,7 @@ import { type BoundObject, hasParameter, newObject, share } from "./bound-object
 import { choice } from "./choices.ts";
 import { dated } from "./dated.ts";
 import { keyword } from "./keyed.ts";
-import { filler, flagged, measured, phrase, typed, unit } from "./loose.ts";
+import { announced, filler, flagged, measured, phrase, purpose, typed, unit } from "./loose.ts";
 import { named } from "./naming.ts";
 import type { Parameter } from "./parameter.ts";
 import { placePending } from "./pending.ts";
@@ -23,6 +23,7 @@ const identity: Rule = (reading, at, isSeparated) =>
 
 /** Every way to read the words at a position, the plainest first. */
 const RULES: readonly Rule[] = [
+  purpose,
   measured,
   unit,
   phrase,
@@ -67,12 +68,15 @@ class Binder {
   bind(): BoundObject[] {
     let isSeparated = true;
     while (this.at < this.input.tokens.length) {
+      const said = announced(this.reading, this.at);
       const behind = skipSeparators(this.input.tokens, this.at);
-      if (behind > this.at) {
+      if (said) this.take(said);
+      else if (behind > this.at) {
         this.at = behind;
         isSeparated = true;
         continue;
       }
+      if (said) continue;
       this.argument(isSeparated);
       isSeparated = false;
     }
@@ -119,6 +123,7 @@ class Binder {
     if (found.unusable) this.current().unusable.set(found.unusable.parameter.name, found.unusable.said);
     if (found.spread) this.spreadOver(found.spread);
     if (found.pending) this.current().pending.push(found.pending);
+    this.current().bareText ??= found.bareText ?? null;
     this.current().topic ??= found.topic ?? null;
     this.current().isTyped ||= found.isTyped === true;
     this.at = found.next;

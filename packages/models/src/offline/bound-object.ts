@@ -11,6 +11,8 @@ export interface BoundObject {
   topic: string | null;
   /** What the sentence calls it. */
   name: string | null;
+  /** A text that stands there without quotes, and without a word that brings it in. */
+  bareText: string | null;
   /** Values that are for the one required parameter left in the end. */
   pending: NonNullable<Argument["pending"]>[];
   /** True when the look of a value, or a link, shows that the tool is meant. */
@@ -23,6 +25,7 @@ export const newObject = (): BoundObject => ({
   unusable: new Map(),
   topic: null,
   name: null,
+  bareText: null,
   pending: [],
   isTyped: false,
 });

@@ -8,8 +8,9 @@ import { isDated, isNumeric, linkedNoun } from "./parameter.ts";
 import { beginsPhrase, phraseAt } from "./phrases.ts";
 import { type Mode, openParameters, type Reading } from "./reading.ts";
 import { isSeparator, skipDeterminers } from "./separators.ts";
-import { isIdentifier, isPath, isTyped, measureAt, valueFor } from "./values.ts";
-import { stem } from "./words.ts";
+import { isSuffixed } from "./suffix.ts";
+import { isIdentifier, isPath, isTyped, measureAt, PATH_NAMES, valueFor } from "./values.ts";
+import { participleRoot, stem } from "./words.ts";
 
 /** True when words such as "under" stand in front of a number at a position. */
 export const boundAt = (reading: Reading, at: number) =>
@@ -24,18 +25,31 @@ export function beginsArgument(reading: Reading, at: number, mode: Mode, isSepar
   const token = reading.tokens[at];
   if (!token || token.kind === "quoted") return false;
   if (beginsMeasure(reading, at, mode, isSeparated) || beginsMoment(reading, at, mode)) return true;
-  if (token.kind !== "word") return mode !== "text" && fillsShape(reading, at);
+  const isLong = mode === "text" || mode === "title";
+  if (token.kind !== "word") return !isLong && fillsShape(reading, at);
   if (phraseAt(reading, at)) return true;
   if (mode === "name" && (beginsPhrase(reading.tokens, at) || NAME_ENDS.has(token.lower))) return true;
   const connects = CONNECTORS.has(token.lower);
   if (beginsKeyword(reading, connects ? at + 1 : at, mode, connects || isSeparated)) return true;
   if (boundAt(reading, at) && openParameters(reading).some(isNumeric)) return true;
-  if (mode !== "text" && (isSeparated || mode === "name") && choiceAt(reading, at)?.isNamed === true)
-    return true;
+  if (!isLong && (isSeparated || mode === "name") && choiceAt(reading, at)?.isNamed === true) return true;
   if (mode === "name" && endsInChoice(reading, at)) return true;
-  if (connects && (mode === "name" || choiceAt(reading, at + 1)?.isNamed === true)) return true;
+  if (connects && (mode === "name" || bringsArgument(reading, at + 1))) return true;
   if (!PREPOSITIONS.has(token.lower)) return false;
-  return mode === "name" ? token.lower !== "of" : isPlainLink(reading, at);
+  if (mode === "name") return token.lower !== "of";
+  return isPlainLink(reading, at) || (mode === "title" && bringsNamed(reading, at + 1));
+}
+
+/** Behind "with": "high priority", "30 guests". */
+const bringsArgument = (reading: Reading, at: number) =>
+  choiceAt(reading, at)?.isNamed === true || measureAt(openParameters(reading), reading.tokens, at) !== null;
+
+/** Behind a preposition: "project WEB", "the web repo", "4 guests". */
+function bringsNamed(reading: Reading, at: number): boolean {
+  const start = skipDeterminers(reading.tokens, at);
+  const keyword = keywordAt(reading, start);
+  if (keyword && !reading.isSet(keyword.parameter)) return true;
+  return measureAt(openParameters(reading), reading.tokens, start) !== null || isSuffixed(reading, at);
 }
 
 /** "25 minutes": inside a text only behind a separator. */
@@ -46,8 +60,8 @@ function beginsMeasure(reading: Reading, at: number, mode: Mode, isSeparated: bo
 
 /** A day or a time, while a tool waits for one. */
 function beginsMoment(reading: Reading, at: number, mode: Mode): boolean {
-  if (mode === "text" && !openParameters(reading).some((each) => isDated(each) && each.required))
-    return false;
+  const isLong = mode === "text" || mode === "title";
+  if (isLong && !openParameters(reading).some((each) => isDated(each) && each.required)) return false;
   const moment = momentAt(reading.tokens, at);
   if (!moment) return false;
   return openParameters(reading).some(isDated) || (mode === "name" && moment.isRelative);
@@ -60,7 +74,12 @@ const fillsShape = (reading: Reading, at: number) =>
 function beginsKeyword(reading: Reading, at: number, mode: Mode, isLoud: boolean): boolean {
   const keyword = keywordAt(reading, skipDeterminers(reading.tokens, at));
   if (!keyword || reading.isSet(keyword.parameter)) return false;
-  if (mode !== "text" || isLoud || keyword.isMarked) return true;
+  if (mode === "name" || mode === "key" || isLoud || keyword.isMarked) return true;
+  if (
+    participleRoot(reading.tokens[at]?.lower ?? "") !== null &&
+    PREPOSITIONS.has(reading.tokens[at + 1]?.lower ?? "")
+  )
+    return mode === "title";
   const { parameter } = keyword;
   const value = reading.tokens[keyword.next];
   const isShaped = parameter.type !== "string" || parameter.shape !== null || parameter.choices !== null;
@@ -116,8 +135,7 @@ function fillsOpen(reading: Reading, at: number): boolean {
   return openParameters(reading).some((each) => {
     const shape = each.shape ?? each.item?.shape ?? null;
     if (shape !== null) return valueFor(each, token.text, token.kind) !== undefined;
-    const isPlace =
-      isPath(token.text) && /path|file|folder|directory|source|destination/.test(each.words.at(-1) ?? "");
+    const isPlace = isPath(token.text) && PATH_NAMES.has(stem(each.words.at(-1) ?? ""));
     if (isPlace || !each.required) return isPlace;
     if (each.link) return isIdentifier(token.text) && valueFor(each, token.text, token.kind) !== undefined;
     return false;

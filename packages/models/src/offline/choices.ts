@@ -2,6 +2,7 @@ import type { JsonValue } from "@planwright/plan";
 import type { Argument } from "./argument.ts";
 import type { Parameter } from "./parameter.ts";
 import { openParameters, type Reading } from "./reading.ts";
+import { otherThan } from "./relations.ts";
 import { valueFor } from "./values.ts";
 import { stem } from "./words.ts";
 
@@ -26,8 +27,12 @@ export function choiceAt(reading: Reading, at: number): Choice | null {
       const value = parameter.choices ? valueFor(parameter, text) : undefined;
       return value === undefined ? [] : [{ parameter, value }];
     });
-    const [fit, second] = fits;
-    if (fit && second === undefined) return { ...fit, ...ending(reading, fit.parameter, at + length) };
+    const other = otherThan(
+      fits.map(({ parameter }) => parameter),
+      reading.tokens[at + length],
+    );
+    const fit = fits.length === 1 ? fits[0] : fits.find(({ parameter }) => parameter === other);
+    if (fit) return { ...fit, ...ending(reading, fit.parameter, at + length) };
   }
   return null;
 }

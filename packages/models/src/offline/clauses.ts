@@ -194,7 +194,7 @@ function endOfClause(
   for (let at = from; at < tokens.length; at++) {
     const token = tokens[at];
     if (isWord(token, "then") || (token?.kind === "mark" && token.text === ";")) return at;
-    if (!isSeparator(token)) continue;
+    if (!isSeparator(token) || token?.text === ":") continue;
     const behind = skipSeparators(tokens, at);
     if (isWord(tokens[behind], "then")) return at;
     if (beginsClause(tokens, behind, from, head, catalogue)) return at;

@@ -4,7 +4,7 @@ import type { BoundObject } from "./bound-object.ts";
 import { expected } from "./link-values.ts";
 import { latestLink, type PlannedStep } from "./links.ts";
 import { outputsAsText } from "./outputs.ts";
-import { isContent, isTitle, type Parameter } from "./parameter.ts";
+import { isContent, isFreeText, isLongText, isTitle, type Parameter } from "./parameter.ts";
 import { misread } from "./reading.ts";
 import type { ToolWords } from "./tool-words.ts";
 import { literalText } from "./values.ts";
@@ -36,7 +36,8 @@ export function completeArguments(place: Place): Completed {
     const { name, description } = parameter;
     const said = place.object.unusable.get(name) ?? null;
     const own = place.object.values.get(name);
-    const value = own ?? (said === null ? impliedValue(parameter, place) : undefined);
+    const value =
+      own ?? (said === null ? (impliedValue(parameter, place) ?? sharedValue(parameter, place)) : undefined);
     if (value !== undefined) {
       completed[name] = value;
       isLinked ||= own === undefined && typeof value === "string" && value.includes("<<");
@@ -70,6 +71,15 @@ function impliedValue(parameter: Parameter, place: Place): JsonValue | undefined
     if (latest) return parameter.type === "array" ? [latest.reference] : latest.reference;
   }
   return declaredSource(parameter, words, steps) ?? wholeOutputs(parameter, place);
+}
+
+/** Where a thing lives goes along with it: a pull request made in `repo` "web" is merged in the same. */
+function sharedValue(parameter: Parameter, { object, steps }: Place): JsonValue | undefined {
+  if (!parameter.required || !isFreeText(parameter) || isLongText(parameter)) return undefined;
+  const given = JSON.stringify([...object.values.values()]);
+  const source = steps.findLast(({ id }) => new RegExp(`<<${id}[.\\[>]`).test(given));
+  const isAlike = source?.words.parameters.some((each) => each.name === parameter.name && isFreeText(each));
+  return source && isAlike === true ? source.arguments[parameter.name] : undefined;
 }
 
 /** A contract's `depends_on: [{tool, required_fields}]`: the field of that tool's output that bears the parameter's name. */

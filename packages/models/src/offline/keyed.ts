@@ -6,12 +6,12 @@ import { type Keyword, keywordAt } from "./keywords.ts";
 import { CONNECTORS, DETERMINERS, PREPOSITIONS, QUANTIFIERS } from "./lexicon.ts";
 import { give } from "./link-values.ts";
 import { giveAll } from "./lists.ts";
-import { isDated, isNumeric, type Parameter } from "./parameter.ts";
+import { isDated, isLongText, isNumeric, type Parameter } from "./parameter.ts";
 import { pointingTo } from "./pointing.ts";
 import { modeFor, type ReadValue, readValue } from "./read-value.ts";
-import type { Reading } from "./reading.ts";
+import type { Mode, Reading } from "./reading.ts";
 import { isSeparator, skipDeterminers } from "./separators.ts";
-import { suffixedAt } from "./suffixed.ts";
+import { suffixed } from "./suffixed.ts";
 import { isTyped, valueFor } from "./values.ts";
 import { isPlural, stem } from "./words.ts";
 
@@ -28,7 +28,7 @@ export function keyword(reading: Reading, at: number): Argument | null {
   const connects = CONNECTORS.has(reading.tokens[at]?.lower ?? "");
   const named = keyed(reading, connects ? at + 1 : at, { isBehindPreposition: false });
   if (named || !connects) return named;
-  return choice(reading, skipDeterminers(reading.tokens, at + 1)) ?? suffixedAt(reading, at + 1);
+  return choice(reading, skipDeterminers(reading.tokens, at + 1)) ?? suffixed(reading, at + 1);
 }
 
 /** The same without a connector. A preposition is taken for a parameter's name only where a mark follows it ("to: ..."). */
@@ -48,7 +48,7 @@ export function keyed(
   if (pointed) return pointed;
   if (parameter.type === "boolean") return flag(reading, parameter, next);
   if (isDated(parameter)) return momentFor(reading, parameter, next);
-  if (QUANTIFIERS.has(reading.tokens[next]?.lower ?? "")) return null;
+  if (QUANTIFIERS.has(reading.tokens[next]?.lower ?? "") && !isLongText(parameter)) return null;
   return valueOf(reading, found, isPlural(reading.tokens[position]?.lower ?? ""));
 }
 
@@ -86,9 +86,14 @@ function chosen(parameter: Parameter, reading: Reading, at: number): ReadValue |
 }
 
 /** Reads with the parameter counted as set, so that its own words inside the value end nothing. */
-export function readAs(reading: Reading, parameter: Parameter, at: number): ReadValue | null {
+export function readAs(
+  reading: Reading,
+  parameter: Parameter,
+  at: number,
+  mode: Mode = modeFor(parameter),
+): ReadValue | null {
   const without: Reading = { ...reading, isSet: (each) => each === parameter || reading.isSet(each) };
-  return readValue(without, at, modeFor(parameter));
+  return readValue(without, at, mode);
 }
 
 /** "size 50 gb": the unit behind a number that the parameter's name or description holds. */

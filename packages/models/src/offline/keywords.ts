@@ -1,5 +1,5 @@
-import { CONNECTORS, ORDINALS } from "./lexicon.ts";
-import type { Parameter } from "./parameter.ts";
+import { CONNECTORS, ORDINALS, PREPOSITIONS } from "./lexicon.ts";
+import { isNumeric, type Parameter } from "./parameter.ts";
 import type { Reading } from "./reading.ts";
 import { isSeparator } from "./separators.ts";
 import { participleRoot, splitName, stem } from "./words.ts";
@@ -51,7 +51,17 @@ export function namedAt(reading: Reading, at: number): { parameter: Parameter; l
     if (best === null || length > best.length || (length === best.length && isOpen && !best.isOpen))
       best = { parameter, length, isOpen };
   }
-  return best ?? byParticiple(reading, at);
+  return best ?? byParticiple(reading, at) ?? byDescription(reading, at);
+}
+
+/** "worth 900": a word of one required parameter's description, in front of a value that shows itself to be one. */
+function byDescription(reading: Reading, at: number): { parameter: Parameter; length: number } | null {
+  const [token, value] = [reading.tokens[at], reading.tokens[at + 1]];
+  if (!token || !value || token.lower.length < 4 || value.kind !== "number") return null;
+  const [only, second] = reading.words.parameters.filter(({ describedBy }) => describedBy.has(token.lower));
+  return only && second === undefined && only.required && isNumeric(only) && !PREPOSITIONS.has(token.lower)
+    ? { parameter: only, length: 1 }
+    : null;
 }
 
 /** How many tokens at a position are the parameter's name; 0 when they are not. */
@@ -72,11 +82,18 @@ function namedLength(reading: Reading, parameter: Parameter, at: number): number
     )
       return thing.length;
   }
+  if (isOwnId(reading.words.parameters, parameter, token.lower)) return 1;
   return isOnlyOwner(reading.words.parameters, parameter, stem(token.lower)) ? 1 : 0;
 }
 
 const sameWords = (said: readonly string[], words: readonly string[]) =>
   said.length === words.length && said.every((word, index) => stem(word) === stem(words[index] ?? ""));
+
+/** "id 5", "number 5": the one required link. */
+const isOwnId = (parameters: readonly Parameter[], parameter: Parameter, word: string) =>
+  (word === parameter.link?.ending || word === "number" || word === "id") &&
+  parameter.link !== null &&
+  parameters.filter((each) => each.link !== null && each.required).every((each) => each === parameter);
 
 const VAGUE = new Set(
   "id name type value in on at to for of by with as from is text new first last".split(" "),

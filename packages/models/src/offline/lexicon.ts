@@ -18,6 +18,8 @@ export const PRONOUNS = wordSet("it them that this these those him her both");
 export const QUANTIFIERS = wordSet(
   "all every each everything everyone everybody anything anyone anybody nothing nobody none something someone somebody whatever whichever any either neither",
 );
+/** Words for those who speak; who that is, the sentence does not say. */
+export const SPEAKERS = wordSet("me myself us ourselves you yourself i we");
 /** Counts written as words. */
 export const COUNTS: ReadonlyMap<string, number> = new Map([
   ["one", 1],
@@ -122,7 +124,7 @@ export const CONDITION_WORDS = wordSet("if unless except otherwise until while w
 
 /** Words that no name goes on with, though a text may. */
 export const NAME_ENDS = wordSet(
-  "but or nor when before without now asap again later soon quickly immediately urgently daily weekly monthly yearly",
+  "but or nor not no like than when before without now asap again later soon quickly immediately urgently daily weekly monthly yearly",
 );
 
 /** Words that may stand between arguments. */
@@ -145,6 +147,7 @@ export const PREPOSITIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["as", words("as status state role type format kind category")],
   ["by", words("by author sender owner creator assignee")],
   ["under", words("under parent category folder directory")],
+  ["since", words("since from start after")],
   ["until", words("until end due")],
   ["through", words("until end")],
   ["till", words("until end due")],

@@ -1,8 +1,8 @@
 import type { JsonValue } from "@planwright/plan";
 import { identityOf } from "./antecedents.ts";
 import type { Argument } from "./argument.ts";
-import { linkByThing, linkTo, namedThing, stepsNamed } from "./links.ts";
-import type { Parameter } from "./parameter.ts";
+import { linkByThing, linkTo, linkToThingOf, namedThing, stepsNamed } from "./links.ts";
+import { linkedNoun, type Parameter } from "./parameter.ts";
 import type { ReadValue } from "./read-value.ts";
 import { misread, type Reading } from "./reading.ts";
 import { valueFor } from "./values.ts";
@@ -12,9 +12,11 @@ export const isLinkable = (reading: Reading, parameter: Parameter) =>
   parameter.link !== null || namedThing(parameter, reading.things) !== null;
 
 const reach = (parameter: Parameter, reading: Reading, text: string) =>
-  stepsNamed(reading.steps, text).flatMap(
-    (step) => linkTo(parameter, step) ?? (parameter.link ? [] : (linkByThing(parameter, step) ?? [])),
-  );
+  stepsNamed(reading.steps, text).flatMap((step) => {
+    if (!parameter.link) return linkByThing(parameter, step) ?? [];
+    const isRole = !reading.things.has(linkedNoun(parameter) ?? "");
+    return linkTo(parameter, step) ?? (isRole ? (linkToThingOf(parameter, step) ?? []) : []);
+  });
 
 /**
  * What a value gives a parameter: a reference where an earlier step's thing bears that name, else the value itself. A name where an id

@@ -2,15 +2,15 @@ import type { JsonValue } from "@planwright/plan";
 import type { Argument } from "./argument.ts";
 import { choiceAt } from "./choices.ts";
 import { keywordAt } from "./keywords.ts";
-import { CONNECTORS, NAME_ENDS, PREPOSITIONS, QUANTIFIERS } from "./lexicon.ts";
+import { CONNECTORS, NAME_ENDS, PREPOSITIONS, QUANTIFIERS, SPEAKERS } from "./lexicon.ts";
 import { give, isLinkable } from "./link-values.ts";
 import { momentAt } from "./moments.ts";
 import type { Parameter } from "./parameter.ts";
 import { beginsPhrase } from "./phrases.ts";
 import { type ReadValue, readValue } from "./read-value.ts";
-import { openParameters, type Reading } from "./reading.ts";
+import { misread, openParameters, type Reading } from "./reading.ts";
 import { isSeparator, skipSeparators } from "./separators.ts";
-import { measureAt, valueFor } from "./values.ts";
+import { isTyped, measureAt, valueFor } from "./values.ts";
 
 /** True when the words at a position can be a value, and not the beginning of another argument. */
 export function startsValue(reading: Reading, at: number): boolean {
@@ -21,6 +21,7 @@ export function startsValue(reading: Reading, at: number): boolean {
     !PREPOSITIONS.has(token.lower) &&
     !QUANTIFIERS.has(token.lower) &&
     !NAME_ENDS.has(token.lower) &&
+    !SPEAKERS.has(token.lower) &&
     !CONNECTORS.has(token.lower) &&
     !beginsPhrase(reading.tokens, at) &&
     keywordAt(reading, at) === null
@@ -72,7 +73,25 @@ export function giveAll(reading: Reading, parameter: Parameter, first: ReadValue
   if (parameter.type === "array" && values.length > 0)
     return { ...head, next, gives: [{ parameter, value: values }] };
   if (values.length < 2) return { ...head, next };
+  if (values.length === 2 && isOneName(reading, first.next)) {
+    throw misread(
+      reading,
+      'it is open whether a comma joins two values or stands inside one; quotes or "and" say it',
+    );
+  }
   return { next, spread: { parameter, values }, isTyped: head.isTyped ?? false };
+}
+
+/** "Paris, France": a comma alone between two plain words, where a list would say "and". */
+function isOneName(reading: Reading, at: number): boolean {
+  const [before, mark, behind] = [reading.tokens[at - 1], reading.tokens[at], reading.tokens[at + 1]];
+  return (
+    mark?.text === "," &&
+    behind?.kind === "word" &&
+    !isSeparator(behind) &&
+    !isTyped(before) &&
+    !isTyped(behind)
+  );
 }
 
 function tryGive(reading: Reading, parameter: Parameter, value: ReadValue): JsonValue | undefined {

@@ -4,12 +4,14 @@ import { saysAt } from "./heads.ts";
 import { readAs } from "./keyed.ts";
 import { CONNECTORS, COURTESIES, DETERMINERS, ORDINALS, PREPOSITIONS } from "./lexicon.ts";
 import { give } from "./link-values.ts";
+import { stepsNamed } from "./links.ts";
 import { giveAll, startsValue } from "./lists.ts";
-import { isFreeText, type Parameter } from "./parameter.ts";
+import { isContent, isFreeText, isLongText, type Parameter } from "./parameter.ts";
 import { phraseAt } from "./phrases.ts";
 import { readValue } from "./read-value.ts";
 import { openParameters, type Reading } from "./reading.ts";
 import { isSeparator } from "./separators.ts";
+import type { Token } from "./tokens.ts";
 import { literalText, measureAt, valueFor } from "./values.ts";
 import { stem } from "./words.ts";
 
@@ -33,13 +35,42 @@ export function phrase(reading: Reading, at: number): Argument | null {
   const found = phraseAt(reading, at);
   if (!found) return null;
   const { parameter, kind, next } = found;
+  const isNaming = kind === "name" || kind === "title";
   const value = isFreeText(parameter)
-    ? readValue({ ...reading, isSet: (each) => each === parameter || reading.isSet(each) }, next, "text")
+    ? readAs(reading, parameter, next, isNaming ? "title" : "text")
     : readAs(reading, parameter, next);
   if (!value) return null;
   const given = { ...give(reading, parameter, value), next: value.next };
   if (kind === "topic") return { ...given, topic: value.text };
-  return kind === "name" || kind === "title" ? { ...given, named: { parameter, text: value.text } } : given;
+  return isNaming ? { ...given, named: { parameter, text: value.text } } : given;
+}
+
+/** "a task to call Bob": what a thing is made for, where "to" can bring nothing else, is its text or its title. */
+export function purpose(reading: Reading, at: number): Argument | null {
+  const { words, tokens } = reading;
+  if (at !== 0 || tokens[0]?.lower !== "to" || !words.isMaking || !isPlainWord(tokens[1])) return null;
+  const names = PREPOSITIONS.get("to") ?? [];
+  const isTaken = words.parameters.some(
+    (each) => (each.link !== null && each.required) || each.words.some((word) => names.includes(word)),
+  );
+  if (isTaken || stepsNamed(reading.steps, tokens[1]?.text ?? "").length > 0) return null;
+  const open = openParameters(reading).filter((each) => each.required && isLongText(each));
+  const [only, second] = open;
+  const value =
+    only && second === undefined ? readAs(reading, only, 1, isContent(only) ? "text" : "title") : null;
+  return only && value ? { ...give(reading, only, value), next: value.next } : null;
+}
+
+const isPlainWord = (token: Token | undefined) =>
+  token?.kind === "word" && /^\p{Ll}+$/u.test(token.text) && !DETERMINERS.has(token.lower);
+
+/** "add a note to deal 5: call them back": what a colon announces is the one text that is still wanted. */
+export function announced(reading: Reading, at: number): Argument | null {
+  if (reading.tokens[at]?.kind !== "mark" || reading.tokens[at]?.text !== ":") return null;
+  if (at === 0 || !startsValue(reading, at + 1)) return null;
+  const [only, second] = openParameters(reading).filter((each) => each.required && isContent(each));
+  const value = only && second === undefined ? readAs(reading, only, at + 1, "text") : null;
+  return only && value ? { ...give(reading, only, value), next: value.next } : null;
 }
 
 /** "250 usd": the unit of a number in front of it, for the one parameter that is called so. */

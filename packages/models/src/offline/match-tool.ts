@@ -1,6 +1,7 @@
 import { isNameWord, nounPhrase } from "./noun-phrase.ts";
 import type { Token } from "./tokens.ts";
 import type { ToolWords } from "./tool-words.ts";
+import { isTyped } from "./values.ts";
 import { isMakingVerb, takesFor, verbFit } from "./verbs.ts";
 import { isPlural, stem } from "./words.ts";
 
@@ -112,7 +113,9 @@ function nounFit(words: ToolWords, verb: string, rest: readonly Token[]): NounFi
   const coverage = named === 0 ? 0.8 : 0.8 + 0.2 * (named / words.nouns.length);
   const foreign = said.filter((word) => !isNameWord(words, stem(word))).length;
   const many = isPlural(said.at(-1) ?? "");
-  const number = isMakingVerb(verb) || words.isListing === many ? 1 : 0.9;
+  // "get the posts" asks for a list, "get posts 5 and 6" does not.
+  const isListed = many && !isTyped(rest[consumed]);
+  const number = isMakingVerb(verb) || words.isListing === many ? 1 : isListed ? 0.75 : 0.9;
   const qualified =
     words.qualifiers.length === 0 || rest.some((token) => words.qualifiers.includes(stem(token.lower)))
       ? 1

@@ -56,7 +56,7 @@ function adjectiveAt(words: ToolWords, rest: readonly Token[], at: number): numb
   const token = rest[at];
   if (!token || token.kind === "quoted") return 0;
   if (measureAt(words.parameters, rest, at)) return 2;
-  if (isLeading(token)) return 1;
+  if (isLeading(token) || isReceiver(rest, at)) return 1;
   if (isNameWord(words, stem(token.lower))) return 0;
   const isChoice = words.parameters.some((each) =>
     each.type === "boolean"

@@ -60,23 +60,24 @@ export function planByRules(query: string, tools: readonly ToolDescriptor[]): Of
     const input = { clause, index, stage, sentence: query, steps, catalogue };
     const matches = toolsFor(input);
     if (matches.length === 0) throw refuse(clause.text, "no tool fits its verb and noun");
-    steps.push(...planOrRefuse(input, matches, () => refuse(clause.text, "no tool fits its verb and noun")));
+    steps.push(...planOrRefuse(input, matches, (reason) => refuse(clause.text, reason)));
   }
   requireValues(steps, clauses);
   return { steps: steps.map(toStep) };
 }
 
-/** Where the verb alone spoke for the tools, a failure says no more than that none fits. */
+/** Where the verb alone spoke for several tools, a failure says no more than that none fits; it names the nearest. */
 function planOrRefuse(
   input: ClauseInput,
   matches: readonly ToolMatch[],
-  refusal: () => NotUnderstoodError,
+  refusal: (reason: string) => NotUnderstoodError,
 ): PlannedStep[] {
   try {
     return planClause(input, matches);
   } catch (error) {
-    if (error instanceof NotUnderstoodError && matches.every((match) => match.isByVerb)) throw refusal();
-    throw error;
+    const isByVerb = matches.every((match) => match.isByVerb);
+    if (!(error instanceof NotUnderstoodError) || !isByVerb) throw error;
+    throw refusal(matches.length === 1 ? error.facts.reason : "no tool fits its verb and noun");
   }
 }
 

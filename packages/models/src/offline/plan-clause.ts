@@ -10,6 +10,8 @@ import { waitsFor } from "./ordering.ts";
 import { misread } from "./reading.ts";
 import { type Token, tokenize } from "./tokens.ts";
 import type { ToolWords } from "./tool-words.ts";
+import { isTyped } from "./values.ts";
+import { stem, wordsOf } from "./words.ts";
 
 /** A clause in its sentence. */
 export interface ClauseInput {
@@ -34,26 +36,44 @@ export function toolsFor({ clause, steps, catalogue }: ClauseInput): ToolMatch[]
   return found.length > 0 ? found.map((match) => ({ ...match, consumed: 0 })) : clause.matches;
 }
 
+/** A tool that fits less than this is not tried when a better one fails. */
+const LEAST_FIT = 0.4;
+
 /**
  * The steps that one clause asks for. Where several tools fit equally well, their arguments decide; a tool that all values are given for
- * goes before one that lacks some. Steps with missing values come back too, to be asked for.
- * @throws {NotUnderstoodError}
+ * goes before one that lacks some, and a tool that fits less well gets its turn when no better one can take every word. Steps with missing
+ * values come back too, to be asked for.
+ * @throws {NotUnderstoodError} as the best tool sees it
  */
 export function planClause(input: ClauseInput, matches: readonly ToolMatch[]): PlannedStep[] {
-  const best = bestMatches(matches);
-  const attempts = best.map((match) => attempt(input, match));
+  let failure: DraftError | null = null;
+  let left = matches;
+  while (left.length > 0 && (failure === null || (left[0]?.fit ?? 0) >= LEAST_FIT)) {
+    const best = bestMatches(left);
+    const planned = planBest(input, best, failure !== null);
+    if (Array.isArray(planned)) return planned;
+    failure ??= planned;
+    left = left.slice(best.length);
+  }
+  throw failure ?? misread({ clause: input.clause.text }, "no tool fits it");
+}
+
+/** The same for tools that fit equally well. @param isSecond - true when better ones failed: the values must then show that one is meant */
+function planBest(
+  input: ClauseInput,
+  best: readonly ToolMatch[],
+  isSecond: boolean,
+): PlannedStep[] | DraftError {
+  const attempts = best.map((match) => attempt(input, isSecond ? { ...match, isByVerb: true } : match));
   const planned = attempts.filter((each) => Array.isArray(each));
   const complete = planned.filter((steps) => steps.every(({ missing }) => missing.length === 0));
   const [only, second] = complete.length > 0 ? complete : planned;
   if (only && second) {
     const names = best.map((match) => match.words.tool.name);
-    throw misread({ clause: input.clause.text }, `it fits several tools: ${names.slice(0, 5).join(", ")}`);
+    return misread({ clause: input.clause.text }, `it fits several tools: ${names.slice(0, 5).join(", ")}`);
   }
-  if (only) return only;
-  throw (
-    attempts.find((each) => each instanceof DraftError) ??
-    misread({ clause: input.clause.text }, "no tool fits it")
-  );
+  const failure = attempts.find((each) => each instanceof DraftError);
+  return only ?? failure ?? misread({ clause: input.clause.text }, "no tool fits it");
 }
 
 function attempt(input: ClauseInput, match: ToolMatch): PlannedStep[] | DraftError {
@@ -72,7 +92,7 @@ function stepsFor(input: ClauseInput, match: ToolMatch): PlannedStep[] {
     sentence,
     clause: clause.text,
     words,
-    tokens: withAdjectives(clause.rest.slice(match.consumed), match.adjectives),
+    tokens: withAdjectives(clause.rest.slice(argumentsFrom(clause, match)), match.adjectives),
     steps,
     things: new Set(catalogue.flatMap((each) => each.thing ?? [])),
     isPlural: clause.isPlural,
@@ -81,7 +101,8 @@ function stepsFor(input: ClauseInput, match: ToolMatch): PlannedStep[] {
   const taken = new Set(steps.map((step) => step.id));
   return counted.map((object) => {
     const completed = completeArguments({ object, words, steps, clause: clause.text });
-    if (match.isByVerb && !object.isTyped && !completed.isLinked)
+    const isShown = object.isTyped || completed.isLinked;
+    if (match.isByVerb && (!isShown || saysMore(object, words, catalogue)))
       throw misread({ clause: clause.text }, "it does not say what kind of thing is meant");
     const id = freeId(words.tool.name, taken);
     taken.add(id);
@@ -96,6 +117,27 @@ function stepsFor(input: ClauseInput, match: ToolMatch): PlannedStep[] {
       name: object.name,
     };
   });
+}
+
+/** True when what would be a text speaks of things of the catalogue: "add labels ui to WEB-5" is no comment. */
+function saysMore(object: BoundObject, words: ToolWords, catalogue: readonly ToolWords[]): boolean {
+  if (object.bareText === null) return false;
+  const said = wordsOf(object.bareText, 50).map(stem);
+  const known = catalogue.flatMap(({ thing, parameters }) => [
+    thing,
+    ...parameters.flatMap((each) => each.words.map(stem)),
+  ]);
+  const isShared = catalogue.some((each) => each !== words && each.verbs[0] === words.verbs[0]);
+  return isShared || said.some((word) => word.length > 2 && known.includes(word));
+}
+
+/** Where the arguments begin. "add product 7" to an order names an argument by its noun, and not what the tool is about. */
+function argumentsFrom({ rest }: Clause, { words, consumed }: ToolMatch): number {
+  const noun = stem(rest[consumed - 1]?.lower ?? "");
+  const isArgument =
+    noun !== words.thing &&
+    words.parameters.some((each) => each.words.map(stem).includes(noun) && each.required);
+  return isArgument && isTyped(rest[consumed]) ? consumed - 1 : consumed;
 }
 
 const LIMITS = new Set("limit max maximum count top size results".split(" "));

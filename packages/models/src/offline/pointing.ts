@@ -1,14 +1,22 @@
 import type { JsonValue } from "@planwright/plan";
 import { type Antecedent, antecedentAt } from "./antecedents.ts";
 import type { Argument } from "./argument.ts";
+import { PREPOSITIONS } from "./lexicon.ts";
 import { isContent, isFreeText, type Parameter } from "./parameter.ts";
 import { openParameters, type Reading } from "./reading.ts";
+import { isPath } from "./values.ts";
 
 /** "it", "them", "the results", "that blog": gives what earlier steps made as ids, or as whole outputs. */
 export function pointing(reading: Reading, at: number): Argument | null {
   const meant = antecedentAt(reading, at);
   if (!meant) return null;
   const open = openParameters(reading);
+  // "write it to b.txt": where it goes follows, and so what it holds is meant.
+  const isMoved =
+    PREPOSITIONS.has(reading.tokens[meant.next]?.lower ?? "") &&
+    isPath(reading.tokens[meant.next + 1]?.text ?? "");
+  if (isMoved && open.some((each) => each.required && isContent(each)))
+    return byOutputs(meant, open.find((each) => each.required && isContent(each)) ?? null);
   return byIds(meant, open) ?? byOutputs(meant, outputTaker(open));
 }
 

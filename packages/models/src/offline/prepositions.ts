@@ -3,17 +3,17 @@ import { antecedentAt } from "./antecedents.ts";
 import type { Argument } from "./argument.ts";
 import { boundAt } from "./boundaries.ts";
 import { choice } from "./choices.ts";
-import { keyed } from "./keyed.ts";
+import { keyed, readAs } from "./keyed.ts";
 import { PREPOSITIONS, QUANTIFIERS } from "./lexicon.ts";
 import { give, personNamed } from "./link-values.ts";
 import { latestLink, linkTo, linkToThingOf, type PlannedStep, stepsNamed } from "./links.ts";
 import { giveAll, listed, startsValue } from "./lists.ts";
-import { isDated, isNumeric, linkedNoun, type Parameter } from "./parameter.ts";
+import { isDated, isLongText, isNumeric, linkedNoun, type Parameter } from "./parameter.ts";
 import { byIds } from "./pointing.ts";
 import { readValue } from "./read-value.ts";
 import { misread, openParameters, type Reading } from "./reading.ts";
 import { skipDeterminers } from "./separators.ts";
-import { suffixedAt } from "./suffixed.ts";
+import { suffixed } from "./suffixed.ts";
 import { isIdentifier, isPath, isTyped, valueFor } from "./values.ts";
 import { stem } from "./words.ts";
 
@@ -30,7 +30,7 @@ export function preposition(reading: Reading, at: number): Argument | null {
   return (
     (isNamedThing(reading, start) ? byNoun(reading, start, names) : null) ??
     byPointer(reading, at + 1, names) ??
-    suffixedAt(reading, at + 1) ??
+    suffixed(reading, at + 1) ??
     byNoun(reading, start, names) ??
     byName(reading, at + 1, names) ??
     choice(reading, start) ??
@@ -68,7 +68,12 @@ function byPointer(reading: Reading, at: number, names: readonly string[]): Argu
   if (!meant) return null;
   const isNamed = (parameter: Parameter) => parameter.words.some((word) => names.includes(word));
   const open = openParameters(reading);
-  return byIds(meant, [...open.filter(isNamed), ...open.filter((each) => !isNamed(each))]);
+  const ids = byIds(meant, [...open.filter(isNamed), ...open.filter((each) => !isNamed(each))]);
+  if (ids) return ids;
+  const [only, second] = open.flatMap((parameter) =>
+    meant.steps.flatMap((step) => linked(reading, parameter, step, names)),
+  );
+  return only && second === undefined ? { next: meant.next, gives: [only], isTyped: true } : null;
 }
 
 /** "for order 900", "in project WEB", "on the blog", "for the file a.txt", "to the cart". */
@@ -138,10 +143,11 @@ function byRelation(reading: Reading, at: number, names: readonly string[]): Arg
       if (!parameter.words.includes(name) || isDated(parameter)) continue;
       const isOwnNoun = parameter.words.map(stem).includes(stem(reading.tokens[at]?.lower ?? ""));
       const start = isOwnNoun && startsValue(reading, at + 1) ? at + 1 : at;
-      const value = startsValue(reading, start) ? readValue(reading, start, "name") : null;
+      const value = startsValue(reading, start) ? readAs(reading, parameter, start) : null;
       if (!value || (parameter.link && !isIdentifier(value.text))) continue;
-      if (valueFor(parameter, value.text, value.kind) !== undefined)
-        return giveAll(reading, parameter, value);
+      const isFitting = valueFor(parameter, value.text, value.kind) !== undefined;
+      if (isFitting && isLongText(parameter)) return { ...give(reading, parameter, value), next: value.next };
+      if (isFitting) return giveAll(reading, parameter, value);
       const isAddress = (parameter.shape ?? parameter.item?.shape) === "email" && value.kind === "word";
       if (isAddress && parameter.required) return { ...give(reading, parameter, value), next: value.next };
     }
@@ -193,5 +199,7 @@ function left(reading: Reading, at: number, said: string): Argument | null {
   const first = readValue(reading, at, "name");
   if (!first) return null;
   const { values, next } = listed(reading, first);
-  return { next, pending: values };
+  // "for germans going": a participle shows that more is said than a value.
+  const isOdd = values.some(({ text, kind }) => kind === "word" && / \p{Ll}+ing\b/u.test(text));
+  return isOdd ? null : { next, pending: values };
 }

@@ -1,10 +1,10 @@
 import { beginsArgument } from "./boundaries.ts";
-import { CONDITION_WORDS, QUANTIFIERS } from "./lexicon.ts";
+import { CONDITION_WORDS, QUANTIFIERS, SPEAKERS } from "./lexicon.ts";
 import { isFreeText, isLongText, type Parameter } from "./parameter.ts";
 import type { Mode, Reading } from "./reading.ts";
 import { isSeparator, skipSeparators } from "./separators.ts";
 import type { Token } from "./tokens.ts";
-import { isIdentifier } from "./values.ts";
+import { isIdentifier, isPath } from "./values.ts";
 
 /** A value as it stands in the sentence. */
 export interface ReadValue {
@@ -20,7 +20,7 @@ export function readValue(reading: Reading, at: number, mode: Mode): ReadValue |
   const first = reading.tokens[at];
   if (!first || isSeparator(first)) return null;
   if (first.kind === "quoted") return { text: first.text, kind: "quoted", next: at + 1 };
-  if (mode !== "text" && QUANTIFIERS.has(first.lower)) return null;
+  if (mode === "name" && (QUANTIFIERS.has(first.lower) || SPEAKERS.has(first.lower))) return null;
   if (mode === "name" && first.kind !== "word") return { text: first.text, kind: first.kind, next: at + 1 };
   const next = endOfValue(reading, at, mode);
   const end = reading.tokens[next - 1]?.end ?? first.end;
@@ -30,7 +30,8 @@ export function readValue(reading: Reading, at: number, mode: Mode): ReadValue |
 
 function endOfValue(reading: Reading, at: number, mode: Mode): number {
   const isProper = /^\p{Lu}/u.test(reading.tokens[at]?.text ?? "");
-  const isId = isIdentifier(reading.tokens[at]?.text ?? "");
+  const first = reading.tokens[at]?.text ?? "";
+  const isId = isIdentifier(first) || isPath(first);
   let next = at + 1;
   while (next < reading.tokens.length) {
     const token = reading.tokens[next];

@@ -57,6 +57,10 @@ function numberFor(type: "number" | "integer", text: string, kind: Token["kind"]
   return value === null || (type === "integer" && !Number.isSafeInteger(value)) ? undefined : value;
 }
 
+/** True for a day that the calendar has, as YYYY-MM-DD. */
+const isDay = (text: string) =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true;
+
 const LOCAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?$/i;
 const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
@@ -67,15 +71,27 @@ function stringFits(parameter: Parameter, text: string, kind: Token["kind"]): bo
     case "url":
       return kind === "url" || /^([a-z][a-z0-9+.-]*:\/\/|\/|www\.)\S+$/i.test(text);
     case "date":
-      return /^\d{4}-\d{2}-\d{2}$/.test(text);
+      return isDay(text);
     case "date-time":
       return ZONED.test(text);
     case "local-date-time":
       return LOCAL.test(text);
     case null:
-      return parameter.link === null || kind === "quoted" || canIdentify(parameter.link.ending, text);
+      if (parameter.link) return kind === "quoted" || canIdentify(parameter.link.ending, text);
+      return kind === "quoted" || !isStrayPattern(parameter, text);
   }
 }
+
+/** "*.log" where a tool takes the path of one file: many are meant, and it does not say that it takes a pattern. */
+const isStrayPattern = ({ words, describedBy }: Parameter, text: string) =>
+  text.includes("*") &&
+  PATH_NAMES.has(stem(words.at(-1) ?? "")) &&
+  !["pattern", "glob", "wildcard", "wildcards"].some((word) => words.includes(word) || describedBy.has(word));
+
+/** Names of parameters that hold where a file or folder is. */
+export const PATH_NAMES: ReadonlySet<string> = new Set(
+  "path filename file folder directory source destination src dest".split(" "),
+);
 
 /** True for text that can be an id: it has a digit and no space. A plain word is a name, and a name is not an id. */
 export const isIdentifier = (text: string) => /\d/.test(text) && !/\s/.test(text);
@@ -105,6 +121,8 @@ export function measureAt(
   const [number, unit] = [tokens[at], tokens[at + 1]];
   if (!number || number.kind === "quoted" || unit?.kind !== "word") return null;
   if (number.kind !== "number" && !COUNTS.has(number.lower)) return null;
+  // "order 5 amount 20": the word names what follows it.
+  if (tokens[at + 2]?.kind === "number" || [":", "="].includes(tokens[at + 2]?.text ?? "")) return null;
   if (PREPOSITIONS.has(unit.lower) || CONNECTORS.has(unit.lower) || DETERMINERS.has(unit.lower)) return null;
   const counted = stem(unit.lower);
   const numeric = parameters.filter((each) => each.type === "number" || each.type === "integer");
