@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@planwright/plan";
+import { isTerminalStepStatus, type JsonObject, type JsonValue } from "@planwright/plan";
 import { checkArguments, itemScope, resolveArguments } from "../arguments.ts";
 import { batchArguments } from "../for-each/batch.ts";
 import type { StepError } from "../protocol.ts";
@@ -10,21 +10,50 @@ export interface Preparation {
   refused: { unit: Unit; error: StepError }[];
 }
 
+/** Resolves and validates the arguments of a call, once: later attempts for the same units get the same object back. */
+export function prepareCall(state: EngineState, caller: Caller): Preparation {
+  const units = unitsToSend(caller);
+  if (caller.prepared && servesAll(caller.prepared, units)) return { prepared: caller.prepared, refused: [] };
+  const preparation = resolveCall(state, caller, units, caller.step.forEach?.values);
+  caller.prepared = preparation.prepared;
+  return preparation;
+}
+
 /**
- * Resolves and validates the arguments of a call, once: later attempts get the same object back.
- * @param values - the list of a forEach; default the one that its step was expanded to
+ * A batch that may be repeated is sent whole, byte for byte, whichever of its items have their result. Of any other, what is
+ * settled or in doubt is not sent again.
  */
-export function prepareCall(
+function unitsToSend({ units, step }: Caller): readonly Unit[] {
+  const { effectClass } = step.tool;
+  if (effectClass === "K" || effectClass === "R") return units;
+  return units.filter(({ status }) => !isTerminalStepStatus(status) && status !== "IN_DOUBT");
+}
+
+/** True for a call of exactly these units; those whose arguments could not be resolved are no part of it and have failed. */
+function servesAll({ sent }: Prepared, units: readonly Unit[]): boolean {
+  const served = new Set(sent);
+  const wanted = new Set(units);
+  return (
+    sent.every((unit) => wanted.has(unit)) &&
+    units.every((unit) => served.has(unit) || isTerminalStepStatus(unit.status))
+  );
+}
+
+/**
+ * The arguments of a call for these units, resolved and validated.
+ * @param values - the list of a forEach
+ */
+export function resolveCall(
   state: EngineState,
   caller: Caller,
-  values: readonly JsonValue[] | undefined = caller.step.forEach?.values,
+  units: readonly Unit[],
+  values: readonly JsonValue[] | undefined,
 ): Preparation {
-  if (caller.prepared) return { prepared: caller.prepared, refused: [] };
   const sent: Unit[] = [];
   const each: JsonObject[] = [];
   const warnings = new Set<string>();
   const refused: Preparation["refused"] = [];
-  for (const unit of caller.units) {
+  for (const unit of units) {
     const resolved = resolveArguments(state, caller.step, scopeOf(unit, values));
     if (!resolved.ok) {
       refused.push({ unit, error: resolved.error });
@@ -40,8 +69,7 @@ export function prepareCall(
   const value = isBatch ? batchArguments(caller.step, each) : only;
   const error = checkArguments(caller.step, value);
   if (error) return { prepared: undefined, refused: [...refused, ...sent.map((unit) => ({ unit, error }))] };
-  caller.prepared = { arguments: value, warnings: [...warnings].toSorted(), sent };
-  return { prepared: caller.prepared, refused };
+  return { prepared: { arguments: value, warnings: [...warnings].toSorted(), sent }, refused };
 }
 
 function scopeOf(unit: Unit, values: readonly JsonValue[] | undefined) {

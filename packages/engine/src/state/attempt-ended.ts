@@ -45,8 +45,10 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
 }
 
 /** The units that this call was to decide. */
-function openUnits(caller: Caller): Unit[] {
-  return caller.units.filter((unit) => !isTerminalStepStatus(unit.status) && !unit.unacknowledged);
+function openUnits({ prepared, units }: Caller): Unit[] {
+  return (prepared?.sent ?? units).filter(
+    (unit) => !isTerminalStepStatus(unit.status) && !unit.unacknowledged,
+  );
 }
 
 function changeAll(turn: Turn, caller: Caller, to: Change): void {
