@@ -157,7 +157,7 @@ export const STEP_DEFECTS: readonly Defect[] = [
   inStep(
     "a tool that two servers have",
     "tool",
-    (draft) => /\/read$/.test(String(draft.steps[0]?.["tool"])) && withFirstTool(() => "read")(draft),
+    (draft) => String(draft.steps[0]?.["tool"]).endsWith("/read") && withFirstTool(() => "read")(draft),
     { code: "TOOL_AMBIGUOUS" },
   ),
   inStep(
