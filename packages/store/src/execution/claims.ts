@@ -49,7 +49,11 @@ export function createClaims(
   async function unitsOf(plan: PlanDocument & { plan: Plan }): Promise<StepDocument[]> {
     if (plan.epoch === FIRST_EPOCH && plan.isFresh) return newSteps(plan, plan.plan);
     const ofPlan = { tenant: plan.tenant, planId: plan._id };
-    await steps.updateMany({ ...ofPlan, finishedAt: null }, { $set: { epoch: plan.epoch } });
+    // Upwards alone: a claimer that stood still since its claim takes nothing away from whoever came after it.
+    await steps.updateMany(
+      { ...ofPlan, finishedAt: null, epoch: { $lt: plan.epoch } },
+      { $set: { epoch: plan.epoch } },
+    );
     return steps.find(ofPlan).sort({ position: 1, item: 1 }).toArray();
   }
 
