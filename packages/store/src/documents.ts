@@ -221,6 +221,8 @@ export interface StepDocument {
   approved: boolean;
   /** Hash of what is to be approved, or was: plan, step, resolved arguments, tool. Null until somebody has to be asked. */
   approvalHash: string | null;
+  /** Who settled a doubt after the plan was over, and how. */
+  resolvedBy?: { by: string; resolution: Resolution["type"] };
   nextAttemptAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;

@@ -39,6 +39,7 @@ export type {
   PlanClaim,
   PlanningClaim,
   PlanningStore,
+  ResolutionWord,
   Store,
   UnitRecord,
 } from "./store.ts";

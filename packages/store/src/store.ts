@@ -1,4 +1,4 @@
-import type { Call, StepError, StepRecord } from "@planwright/engine";
+import type { Call, Resolution, StepError, StepRecord } from "@planwright/engine";
 import type {
   Diagnostic,
   JsonValue,
@@ -34,6 +34,15 @@ export interface Idempotency {
   key: string;
   /** SHA-256 of what is submitted: the key stands for nothing else. */
   payloadHash: string;
+}
+
+/** An operator's word on a unit that is in doubt. */
+export interface ResolutionWord {
+  key: string;
+  /** The attempt that was looked at; default the one in doubt. */
+  attempt?: number | undefined;
+  resolution: Resolution;
+  by: string;
 }
 
 /** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
@@ -90,6 +99,25 @@ export interface ClientStore {
     /** The opposite was said before. */
     | { type: "decided"; step: StepDocument }
     /** No such plan, or no such step in it. */
+    | { type: "unknown" }
+  >;
+  /**
+   * Takes an operator's word on a unit that is in doubt. While the plan goes on, its executor acts on it; in a plan that is
+   * over the unit gets its last state here: FAILED where it should be called again, which is left to a rerun.
+   */
+  resolveUnit(
+    tenant: string,
+    planId: PlanId,
+    word: ResolutionWord,
+  ): Promise<
+    | { type: "recorded"; plan: PlanDocument }
+    /** It is not, no longer, or the step of this item is COMPLETED; or another attempt is in doubt by now. */
+    | { type: "not in doubt"; unit: StepDocument }
+    /** Somebody else said so before. */
+    | { type: "decided"; unit: StepDocument }
+    /** The output is over 32 KiB, or nothing that MongoDB can hold. */
+    | { type: "too large" }
+    /** No such plan, or no such unit in it. */
     | { type: "unknown" }
   >;
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;

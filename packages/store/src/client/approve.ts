@@ -1,10 +1,7 @@
 import type { PlanApproval, PlanDocument } from "../documents.ts";
 import type { ClientStore } from "../store.ts";
 import type { ClientContext } from "./context.ts";
-import { WISH } from "./wish.ts";
-
-/** States of a plan in which words of operators are heard. */
-const HEARING = ["QUEUED", "RUNNING", "WAITING", "PAUSED"] as const;
+import { asData, HEARING, WISH } from "./wish.ts";
 
 /** The part of the store that takes the words of operators on calls that need approval. */
 export function createApprove({
@@ -32,7 +29,7 @@ export function createApprove({
             {
               $set: {
                 ...WISH,
-                approvals: { $concatArrays: ["$approvals", [{ ...literals(word), at: "$$NOW" }]] },
+                approvals: { $concatArrays: ["$approvals", [{ ...asData(word), at: "$$NOW" }]] },
               },
             },
           ],
@@ -46,9 +43,4 @@ export function createApprove({
 
 function earlierWord(plan: PlanDocument, stepId: string, approvalHash: string): PlanApproval | undefined {
   return plan.approvals.find((word) => word.stepId === stepId && word.approvalHash === approvalHash);
-}
-
-/** Texts of operators are data in an expression, whatever they begin with. */
-function literals(word: object): object {
-  return Object.fromEntries(Object.entries(word).map(([name, value]) => [name, { $literal: value }]));
 }

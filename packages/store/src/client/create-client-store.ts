@@ -7,6 +7,7 @@ import type { ClientContext } from "./context.ts";
 import { createPause } from "./pause.ts";
 import { createQueuePlan } from "./queue-plan.ts";
 import { createReads } from "./reads.ts";
+import { createResolve } from "./resolve.ts";
 
 /** Accepting, asking, reading: everything that clients and operators reach, bound to a tenant. */
 export function createClientStore(parts: Omit<ClientContext, "readPlan">): ClientStore {
@@ -17,6 +18,7 @@ export function createClientStore(parts: Omit<ClientContext, "readPlan">): Clien
     ...createCancel(context),
     ...createPause(context),
     ...createApprove(context),
+    ...createResolve(context),
     ...createReads(context),
   };
 }

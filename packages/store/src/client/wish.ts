@@ -11,3 +11,11 @@ export const WISH = {
   dueAt: { $cond: [IS_FREE, "$$NOW", "$dueAt"] },
   updatedAt: "$$NOW",
 } as const;
+
+/** States of a plan in which wishes are heard. */
+export const HEARING = ["QUEUED", "RUNNING", "WAITING", "PAUSED"] as const;
+
+/** Values of clients are data in an expression, whatever their texts begin with. */
+export function asData(fields: object): { [name: string]: { $literal: unknown } } {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, { $literal: value }]));
+}

@@ -7,6 +7,7 @@ import { createCancel } from "../client/cancel.ts";
 import { createPause } from "../client/pause.ts";
 import { createQueuePlan } from "../client/queue-plan.ts";
 import { createReads } from "../client/reads.ts";
+import { createResolve } from "../client/resolve.ts";
 import { createClaims } from "../execution/claims.ts";
 import { createPlanEnds } from "../execution/plan-ends.ts";
 import { createUnitWrites } from "../execution/unit-writes.ts";
@@ -90,6 +91,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     ...createCancel(context),
     ...createPause(context),
     ...createApprove(context),
+    ...createResolve(context),
     ...createReads(context),
     ...createClaims(context),
     ...createUnitWrites(context),

@@ -1,0 +1,160 @@
+import { type Plan, parsePlan } from "@planwright/plan";
+import { createStore, type PlanClaim, type ResolutionWord, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+let store: Store;
+
+beforeAll(async () => {
+  store = await createStore({ url: testServers().mongodbUrl });
+});
+afterAll(async () => {
+  await store.close();
+});
+
+const completed = (output: object | string): ResolutionWord => ({
+  key: "a",
+  resolution: { type: "completed", output: Object(output) },
+  by: "operator",
+});
+const failed: ResolutionWord = {
+  key: "a",
+  resolution: { type: "failed", error: { code: "TOOL_FAILED", message: "no", retryable: false } },
+  by: "operator",
+};
+const retry: ResolutionWord = { key: "a", resolution: { type: "retry" }, by: "operator" };
+
+function onePlan(): Plan {
+  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
+
+/** A plan whose unit "a" is in doubt after one attempt. */
+async function inDoubt(): Promise<PlanClaim> {
+  const { plan } = await store.submitPlan({
+    tenant: "t1",
+    query: null,
+    plan: onePlan(),
+    raw: "",
+    diagnostics: [],
+    autoExecute: true,
+  });
+  const claim = (await store.claimPlan(plan._id, "e1"))!;
+  const call = {
+    key: "a",
+    stepId: "a",
+    attempt: 1,
+    tool: "a",
+    arguments: {},
+    effectClass: "U" as const,
+    timeoutMs: 1_000,
+  };
+  await store.writeIntents(claim, [{ call, attemptId: "try", argsHash: "h" }]);
+  const error = { code: "EXECUTOR_LOST", message: "lost", retryable: false };
+  await store.writeRecords(
+    claim,
+    [{ key: "a", stepId: "a", status: "IN_DOUBT", attempts: 1, error, waitReason: "in doubt" }],
+    [],
+  );
+  return claim;
+}
+
+async function endedInDoubt(): Promise<string> {
+  const claim = await inDoubt();
+  await store.finishPlan(claim, { type: "finish", status: "CANCELLED", outputs: {} });
+  return claim.plan._id;
+}
+
+const unitOf = async (planId: string) => (await store.listSteps("t1", [planId]))[0];
+
+describe("while the plan goes on, a word", () => {
+  test("is left for the executor, for exactly the attempt in doubt, and makes the plan due", async () => {
+    const claim = await inDoubt();
+    const planId = claim.plan._id;
+    await store.releasePlan(claim, { status: "WAITING", reason: "in doubt", dueAtMs: null });
+    const output = { $where: "1", "a.b": "$status" };
+    expect(await store.resolveUnit("t1", planId, completed(output))).toMatchObject({ type: "recorded" });
+    expect(await store.findWishes([planId])).toMatchObject([
+      {
+        wishes: 1,
+        resolutions: [
+          {
+            key: "a",
+            attempt: 1,
+            resolution: { type: "completed", output },
+            by: "operator",
+            at: expect.any(Date),
+          },
+        ],
+      },
+    ]);
+    expect(await store.findClaimable(10)).toContain(planId);
+    expect(await unitOf(planId)).toMatchObject({ status: "IN_DOUBT" });
+  });
+
+  test("is the first one said: a second is refused", async () => {
+    const { plan } = await inDoubt();
+    const said = await Promise.all(
+      [retry, failed, retry].map((word) => store.resolveUnit("t1", plan._id, word)),
+    );
+    expect(said.map(({ type }) => type).toSorted()).toEqual(["decided", "decided", "recorded"]);
+  });
+
+  test("on an attempt that is no longer in doubt is refused", async () => {
+    const { plan } = await inDoubt();
+    expect(await store.resolveUnit("t1", plan._id, { ...retry, attempt: 2 })).toMatchObject({
+      type: "not in doubt",
+      unit: { status: "IN_DOUBT" },
+    });
+  });
+});
+
+describe("in a plan that is over, a unit", () => {
+  test.each([
+    ["completed", completed({ n: 1 }), { status: "COMPLETED", output: { n: 1 }, error: null }],
+    ["failed", failed, { status: "FAILED", error: { message: "no" } }],
+    ["retry", retry, { status: "FAILED", error: { code: "EXECUTOR_LOST", retryable: true } }],
+  ] as const)("gets its last state: %s", async (resolution, word, state) => {
+    const planId = await endedInDoubt();
+    expect(await store.resolveUnit("t1", planId, word)).toMatchObject({ type: "recorded" });
+    expect(await unitOf(planId)).toMatchObject({
+      ...state,
+      finishedAt: expect.any(Date),
+      waitReason: null,
+      resolvedBy: { by: "operator", resolution },
+    });
+    expect(await store.getPlan("t1", planId)).toMatchObject({ status: "CANCELLED", wishes: 0 });
+    expect(await store.resolveUnit("t1", planId, word)).toMatchObject({ type: "not in doubt" });
+  });
+
+  test("gets it once", async () => {
+    const planId = await endedInDoubt();
+    const words = [completed({ n: 1 }), failed, completed({ n: 2 })];
+    const said = await Promise.all(words.map((word) => store.resolveUnit("t1", planId, word)));
+    expect(said.filter(({ type }) => type === "recorded")).toHaveLength(1);
+  });
+});
+
+test.each([
+  ["over 32 KiB", { text: "x".repeat(40_000) }],
+  ["with a key that BSON does not have", { "a\0b": 1 }],
+])("an output %s is refused", async (_, output) => {
+  const { plan } = await inDoubt();
+  expect(await store.resolveUnit("t1", plan._id, completed(output))).toEqual({ type: "too large" });
+});
+
+test("what is unknown, of others, or in no doubt is refused", async () => {
+  const { plan } = await inDoubt();
+  expect(await store.resolveUnit("t2", plan._id, retry)).toEqual({ type: "unknown" });
+  expect(await store.resolveUnit("t1", plan._id, { ...retry, key: "b" })).toEqual({ type: "unknown" });
+  const fresh = await store.submitPlan({
+    tenant: "t1",
+    query: null,
+    plan: onePlan(),
+    raw: "",
+    diagnostics: [],
+    autoExecute: true,
+  });
+  expect(await store.resolveUnit("t1", fresh.plan._id, retry)).toMatchObject({ type: "not in doubt" });
+});

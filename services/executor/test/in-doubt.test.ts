@@ -1,0 +1,74 @@
+import type { Resolution } from "@planwright/engine";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+
+const PATIENCE = { timeout: 30_000, interval: 50 };
+let bench: Workbench;
+
+beforeEach(async () => {
+  bench = await openWorkbench();
+});
+afterEach(async () => {
+  await bench.close();
+});
+
+/** A plan whose first step is in doubt: its effect happened, and its answer was lost. The plan has parked. */
+async function inDoubt(): Promise<string> {
+  bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
+  await bench.startExecutor();
+  const { _id: planId } = await bench.submit([
+    { id: "effect", tool: "plain_effect", arguments: { value: 7 } },
+    { id: "after", tool: "read_value", arguments: { value: "<<effect.value>>" } },
+  ]);
+  await expect
+    .poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE)
+    .toBe("WAITING");
+  expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ lease: null, waitReason: "in doubt" });
+  return planId;
+}
+
+const say = (planId: string, resolution: Resolution) =>
+  bench.store.resolveUnit(TENANT, planId, { key: "effect", resolution, by: "operator" });
+
+test("an operator who knows that it happened gives the output, and the plan goes on with it", async () => {
+  const planId = await inDoubt();
+  await say(planId, { type: "completed", output: { value: "by hand" } });
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("COMPLETED");
+  expect(steps.get("after")).toMatchObject({ arguments: { value: "by hand" } });
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+test("an operator who knows that it failed ends the step with the reason", async () => {
+  const planId = await inDoubt();
+  const error = { code: "TOOL_FAILED", message: "the bank says no", retryable: false };
+  await say(planId, { type: "failed", error });
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("FAILED");
+  expect(steps.get("effect")).toMatchObject({ status: "FAILED", error });
+  expect(steps.get("after")?.status).toBe("SKIPPED");
+});
+
+test("an operator who wants it again gets one more attempt, and a new doubt needs a new word", async () => {
+  const planId = await inDoubt();
+  bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
+  await say(planId, { type: "retry" });
+  await expect
+    .poll(async () => {
+      const effect = (await bench.steps(planId)).get("effect");
+      return `${effect?.status} ${effect?.attempts.length}`;
+    }, PATIENCE)
+    .toBe("IN_DOUBT 2");
+  await expect
+    .poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE)
+    .toBe("WAITING");
+  await say(planId, { type: "retry" });
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("COMPLETED");
+  expect(steps.get("effect")?.attempts.map(({ outcome }) => outcome)).toEqual([
+    "unknown",
+    "unknown",
+    "completed",
+  ]);
+  expect(await bench.tools.ledger()).toHaveLength(3);
+});
