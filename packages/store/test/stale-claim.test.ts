@@ -75,3 +75,29 @@ test("a claimer that stood still before it fenced off takes nothing from its suc
     output: 1,
   });
 });
+
+test("an item that a stale owner inserted late is taken over by its successor, and never the other way round", async () => {
+  const item = (index: number) => ({
+    key: `each[${index}]`,
+    stepId: "each",
+    item: index,
+    status: "PENDING" as const,
+    attempts: 0,
+  });
+  const stale = await claimed("stale");
+  nowMs += LEASE_MS;
+  const owner = await claimed("owner");
+  await open("stale").writeRecords(stale, [item(0)], []);
+  await open("owner").writeRecords(owner, [item(0), item(1)], []);
+  await expect(open("stale").writeRecords(stale, [item(1)], [])).rejects.toBeInstanceOf(LeaseLostError);
+  const done = { ...item(0), status: "COMPLETED" as const, output: 1 };
+  await expect(open("stale").writeRecords(stale, [done], [])).rejects.toBeInstanceOf(LeaseLostError);
+  await open("owner").writeRecords(owner, [done], []);
+  const units = await open("reader").listSteps("t1", [planId]);
+  expect(units.map(({ key, status, epoch }) => [key, status, epoch])).toEqual([
+    ["a", "PENDING", 2],
+    ["each", "PENDING", 2],
+    ["each[0]", "COMPLETED", 2],
+    ["each[1]", "PENDING", 2],
+  ]);
+});

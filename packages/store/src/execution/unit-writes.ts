@@ -25,13 +25,15 @@ export function createUnitWrites(
     if (isNew) claim.steps.set(document.key, document);
     const noted = claim.noted.get(document.key)?.change;
     claim.noted.delete(document.key);
+    const { epoch } = claim;
     const set = { ...noted, ...fields, updatedAt: new Date(clock.now()) };
     Object.assign(document, set);
     const isDone = await group.set({
       collection: "steps",
       id: document._id,
-      condition: { epoch: claim.epoch, finishedAt: null },
-      set,
+      // Nothing refuses the late insert of an earlier owner: what it left is taken over, instead of being taken for a successor's.
+      condition: { epoch: isNew ? { $lte: epoch } : epoch, finishedAt: null },
+      set: isNew ? { ...set, epoch } : set,
       insert: isNew ? document : undefined,
     });
     if (!isDone) throw new LeaseLostError({ id: document._id, epoch: claim.epoch });
