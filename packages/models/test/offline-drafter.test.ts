@@ -75,6 +75,60 @@ test("a missing value names the tool, the parameter and its description", () => 
   });
 });
 
+test("what is missing becomes at most three questions in plain words", () => {
+  const tools = [
+    tool("book_room", "Books a room.", {
+      guest: { type: "string", description: "Full name of the guest." },
+      email: { type: "string", format: "email" },
+      kind: { type: "string", enum: ["single", "double"] },
+      nights: { type: "integer", minimum: 1 },
+    }),
+  ];
+  const { facts } = refusalOf("book a room", tools);
+  expect(facts).toMatchObject({ missing: [{}, {}, {}, {}] });
+  expect(facts).toMatchObject({
+    questions: [
+      {
+        tool: "book_room",
+        parameter: "guest",
+        description: "Full name of the guest.",
+        question: 'What should "guest" (Full name of the guest) of book_room be? Give a text.',
+      },
+      { parameter: "email", question: 'What should "email" of book_room be? Give an e-mail address.' },
+      { parameter: "kind", question: 'What should "kind" of book_room be? Give one of single, double.' },
+    ],
+  });
+});
+
+test("a question says what cannot be used", () => {
+  const error = refusalOf("send an email to Bob with subject Hi and body Yo", CALENDAR_AND_MAIL);
+  expect(error.facts).toMatchObject({
+    questions: [{ question: expect.stringContaining('"Bob" cannot be used. Give an e-mail address.') }],
+  });
+});
+
+test("values that several clauses lack are asked for together, and what is not understood goes first", () => {
+  const missing = refusalOf("create author Alice, then delete comment", BLOG);
+  expect(missing.facts).toMatchObject({ missing: [{ parameter: "email" }, { parameter: "id" }] });
+  expect(refusalOf("create author Alice, then polish the silver", BLOG).code).toBe("NOT_UNDERSTOOD");
+});
+
+test("the answer to a question may follow in a sentence of its own", () => {
+  expect(planned("create author Alice. email: a@test.com", BLOG)).toEqual([
+    { call: "createAuthor", name: "Alice", email: "a@test.com" },
+  ]);
+});
+
+test("a step waits for others that act on the same thing, and not for those that act on others", () => {
+  const query =
+    "create customer Ann with email ann@test.com, create an order for Ann, create product Mug with price 5, add 2 of that product to that order and checkout";
+  expect(planned(query, SHOP).at(-1)).toEqual({
+    call: "checkout",
+    orderId: "<<createOrder.id>>",
+    after: ["addOrderItem"],
+  });
+});
+
 test("a tool that does not say which field holds the id is no source of a link", () => {
   const tools = [
     tool("createUser", "Creates a user.", { name: "string" }),

@@ -1,5 +1,5 @@
 import { fc, test } from "@fast-check/vitest";
-import { parsePlan } from "@planwright/plan";
+import { parsePlan, type ToolDescriptor } from "@planwright/plan";
 import { expect } from "vitest";
 import { DraftError, planByRules } from "../src/index.ts";
 import { BLOG } from "./catalogues/blog.ts";
@@ -7,10 +7,20 @@ import { CALENDAR_AND_MAIL } from "./catalogues/calendar-and-mail.ts";
 import { FILES_AND_ISSUES } from "./catalogues/files-and-issues.ts";
 import { SHOP } from "./catalogues/shop.ts";
 import { WEATHER } from "./catalogues/weather.ts";
+import { DOMAINS } from "./offline-corpus.ts";
 
-const CATALOGUES = [BLOG, FILES_AND_ISSUES, CALENDAR_AND_MAIL, SHOP, WEATHER];
+const CATALOGUES: readonly ToolDescriptor[][] = [
+  BLOG,
+  FILES_AND_ISSUES,
+  CALENDAR_AND_MAIL,
+  SHOP,
+  WEATHER,
+  ...DOMAINS.map(({ tools }) => tools),
+];
 const WORDS =
   `create add write list get delete update send author authors blog comment issue file event email order product weather then and , ; .
+   search book post deploy transfer user users project deal flight account service results first second one its same her him both all every
+   under over at tomorrow 10:30 9am UTC may 2027 because saying about through a.txt *.md WEB-5 #ops 250 $3.50 usd monthly production on off me
    with by about on to for in titled named saying that the it them a two name title content id Alice Bob "Great post" 'x y' a@b.test 12 3.5
    https://x.test/p <<createAuthor._id>> {{a.b}} $ref:a.b 2026-12-01 high open ( ) : = constructor __proto__ toString if not every`.split(
     /\s+/,
@@ -51,5 +61,27 @@ test.prop([sentence, catalogue], { numRuns: 200 })(
   "the same sentence gives the same plan",
   (query, tools) => {
     expect(planOrRefusal(query, tools)).toEqual(planOrRefusal(query, tools));
+  },
+);
+
+const joined = fc
+  .tuple(
+    fc.constantFrom(...DOMAINS),
+    fc.nat(),
+    fc.nat(),
+    fc.constantFrom(", ", " and ", ", then ", ". ", "\n"),
+  )
+  .map(([{ tools, cases }, first, second, joint]) => {
+    const queryAt = (index: number) => cases[index % cases.length]?.query ?? "";
+    return { tools, words: `${queryAt(first)}${joint}${queryAt(second)}`.split(" ") };
+  });
+
+test.prop([joined, fc.nat({ max: 40 }), fc.constantFrom(...WORDS)], { numRuns: 1_000 })(
+  "two requests in one, with a word more, are planned validly or refused",
+  ({ tools, words }, place, word) => {
+    const plan = planOrRefusal(words.toSpliced(place % words.length, 0, word).join(" "), tools);
+    if (!plan) return;
+    const read = parsePlan(plan, { tools });
+    expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   },
 );

@@ -51,8 +51,16 @@ export function personNamed(reading: Reading, parameter: Parameter, text: string
 export function expected(parameter: Parameter): string {
   if (parameter.choices) return `one of ${parameter.choices.slice(0, 10).map(String).join(", ")}`;
   const kind = parameter.item ?? parameter;
-  return FORMS[kind.shape ?? kind.type];
+  const limits = Object.entries(kind.bounds).map(([bound, limit]) => `${LIMITS[bound] ?? bound} ${limit}`);
+  return [FORMS[kind.shape ?? kind.type], ...limits].join(" ");
 }
+
+const LIMITS: Readonly<Record<string, string>> = {
+  minimum: "from",
+  exclusiveMinimum: "above",
+  maximum: "up to",
+  exclusiveMaximum: "below",
+};
 
 const FORMS: Readonly<Record<NonNullable<Parameter["shape"]> | Parameter["type"], string>> = {
   email: "an e-mail address",

@@ -2,6 +2,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan"
 import { CONTENT_NAMES, LINK_ENDINGS, QUERY_NAMES, REASON_NAMES, TITLE_NAMES } from "./lexicon.ts";
 import { splitName, stem, wordsOf } from "./words.ts";
 
+const BOUNDS = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"] as const;
+
+/** A limit of a number in JSON Schema. */
+export type Bound = (typeof BOUNDS)[number];
+
 /** One argument of a tool, as its input schema describes it. */
 export interface Parameter {
   name: string;
@@ -12,6 +17,8 @@ export interface Parameter {
   /** Type of the items of an array. */
   item: Parameter | null;
   choices: readonly JsonValue[] | null;
+  /** What a number must be: not below `minimum`, above `exclusiveMinimum`, and so on, as far as the schema says. */
+  bounds: Readonly<Partial<Record<Bound, number>>>;
   /** What its text must look like. A `date-time` has a time zone, as RFC 3339 asks; a `local-date-time` need not. */
   shape: "email" | "url" | "date" | "date-time" | "local-date-time" | null;
   /** For a parameter that points to a thing made elsewhere: what kind of thing ("author"), and by which of its names ("id"). */
@@ -51,12 +58,21 @@ function parameterOf(name: string, stated: JsonObject, required: boolean, thing:
     type,
     item: type === "array" ? parameterOf(name, items, false, thing) : null,
     choices: Array.isArray(choices) ? choices : null,
+    bounds: boundsOf(schema),
     shape: type === "string" && link === null ? shapeOf(words, schema["format"], description) : null,
     link,
     default: Object.hasOwn(stated, "default") ? stated["default"] : schema["default"],
     description,
     describedBy: new Set(wordsOf(description ?? "", 30)),
   };
+}
+
+function boundsOf(schema: JsonObject): Parameter["bounds"] {
+  const stated = BOUNDS.flatMap((bound) => {
+    const limit = Object.hasOwn(schema, bound) ? schema[bound] : undefined;
+    return typeof limit === "number" ? [[bound, limit] as const] : [];
+  });
+  return Object.fromEntries(stated);
 }
 
 /** `anyOf: [{...}, {"type": "null"}]` says no more than that the value may be left out. */

@@ -16,7 +16,7 @@ export function valueFor(
       return stringFits(parameter, text, kind) ? literalText(text) : undefined;
     case "number":
     case "integer":
-      return numberFor(parameter.type, text, kind);
+      return numberFor(parameter, text, kind);
     case "boolean":
       return BOOLEANS.get(text.toLowerCase());
     case "array":
@@ -51,10 +51,19 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ["disabled", false],
 ]);
 
-function numberFor(type: "number" | "integer", text: string, kind: Token["kind"]): number | undefined {
+function numberFor({ type, bounds }: Parameter, text: string, kind: Token["kind"]): number | undefined {
   const value =
     kind === "quoted" ? null : (COUNTS.get(text.toLowerCase()) ?? toNumber(text.replace(/%$/, "")));
-  return value === null || (type === "integer" && !Number.isSafeInteger(value)) ? undefined : value;
+  if (value === null || (type === "integer" && !Number.isSafeInteger(value))) return undefined;
+  const {
+    minimum = -Infinity,
+    maximum = Infinity,
+    exclusiveMinimum = -Infinity,
+    exclusiveMaximum = Infinity,
+  } = bounds;
+  const isWithin =
+    value >= minimum && value <= maximum && value > exclusiveMinimum && value < exclusiveMaximum;
+  return isWithin ? value : undefined;
 }
 
 /** True for a day that the calendar has, as YYYY-MM-DD. */
