@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createQueues } from "@planwright/queue";
 import { Redis } from "ioredis";
-import { describeFault, type Fault } from "./fault.ts";
+import { BUSIEST, describeFault, EXECUTORS, type Fault } from "./fault.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { QUEUE_PREFIX, type System } from "./system.ts";
 
@@ -17,6 +17,8 @@ export interface Kill {
 export interface FaultInjectorParts {
   system: System;
   random: SeededRandom;
+  /** Plans that each process holds just now, by its pid. */
+  plansHeld: () => ReadonlyMap<number, number>;
   /** Ids of plans that duplicate jobs may name. */
   knownPlanIds: () => readonly string[];
   say: (line: string) => void;
@@ -32,17 +34,19 @@ export interface FaultInjector {
 }
 
 /** An injector over a running system. */
-export function createFaultInjector({
-  system,
-  random,
-  knownPlanIds,
-  say,
-}: FaultInjectorParts): FaultInjector {
+export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
+  const { system, random, plansHeld, knownPlanIds, say } = parts;
   const kills: Kill[] = [];
   const turns = new Map<string, Promise<void>>();
   const queues = createQueues({ redisUrl: system.redisUrl, prefix: QUEUE_PREFIX });
 
-  async function inject(fault: Fault): Promise<void> {
+  function busiest(): (typeof EXECUTORS)[number] {
+    const held = plansHeld();
+    const load = (name: (typeof EXECUTORS)[number]): number => held.get(system.victims[name].pid() ?? 0) ?? 0;
+    return EXECUTORS.toSorted((a, b) => load(b) - load(a))[0] ?? EXECUTORS[0];
+  }
+
+  async function inject(fault: Aimed<Fault>): Promise<void> {
     say(describeFault(fault));
     switch (fault.type) {
       case "kill": {
@@ -88,8 +92,9 @@ export function createFaultInjector({
     async run(schedule) {
       const startedAt = performance.now();
       const running: Promise<void>[] = [];
-      for (const fault of schedule) {
-        await delay(Math.max(0, startedAt + fault.atMs - performance.now()));
+      for (const planned of schedule) {
+        await delay(Math.max(0, startedAt + planned.atMs - performance.now()));
+        const fault = aim(planned, busiest);
         const target = "target" in fault ? fault.target : fault.type;
         const turn = (turns.get(target) ?? Promise.resolve()).then(() => inject(fault));
         turns.set(target, turn);
@@ -100,6 +105,25 @@ export function createFaultInjector({
     },
     close: () => queues.close(),
   };
+}
+
+/** A fault whose victim has a name. */
+type Aimed<F> = F extends { target: infer Target }
+  ? Omit<F, "target"> & { target: Exclude<Target, typeof BUSIEST> }
+  : F;
+
+function aim(fault: Fault, busiest: () => (typeof EXECUTORS)[number]): Aimed<Fault> {
+  switch (fault.type) {
+    case "kill":
+    case "pause":
+      return { ...fault, target: fault.target === BUSIEST ? busiest() : fault.target };
+    case "cut":
+    case "freeze":
+      return { ...fault, target: fault.target === BUSIEST ? busiest() : fault.target };
+    case "flush":
+    case "duplicates":
+      return fault;
+  }
 }
 
 /** Empties Redis, once it answers; commands wait for a Redis that is just being started. */

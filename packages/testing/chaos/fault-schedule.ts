@@ -1,4 +1,4 @@
-import { EXECUTORS, type Fault, PLANNERS, SERVICES } from "./fault.ts";
+import { BUSIEST, EXECUTORS, type Fault, PLANNERS, SERVICES } from "./fault.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /** What a schedule is made of. */
@@ -15,25 +15,28 @@ type Drawn = { [Type in Fault["type"]]: Omit<Extract<Fault, { type: Type }>, "at
 type Draw = (random: SeededRandom, leaseMs: number) => Drawn;
 
 const back = (random: SeededRandom): number => random.between(200, 3_000);
+/** Half of the time the one that holds most. */
+const anExecutor = (random: SeededRandom): (typeof EXECUTORS)[number] | typeof BUSIEST =>
+  random.chance(0.5) ? BUSIEST : random.pick(EXECUTORS);
 /** Long enough for somebody else to take over. */
 const outlasting = (random: SeededRandom, leaseMs: number): number => leaseMs + random.between(300, 2_500);
 
 /** Executors most: they hold what must not be lost. One turn of this has every kind of fault. */
 const DECK: readonly Draw[] = [
-  (random) => ({ type: "kill", target: random.pick(EXECUTORS), forMs: back(random) }),
+  (random) => ({ type: "kill", target: BUSIEST, forMs: back(random) }),
   (random, leaseMs) => ({
     type: "pause",
-    target: random.pick(EXECUTORS),
+    target: anExecutor(random),
     forMs: outlasting(random, leaseMs),
   }),
   (random, leaseMs) => ({
     type: "freeze",
-    target: random.pick(EXECUTORS),
+    target: anExecutor(random),
     link: "mongo",
     forMs: outlasting(random, leaseMs),
   }),
   (random) => ({ type: "kill", target: "mongo", forMs: random.between(200, 1_500) }),
-  (random) => ({ type: "kill", target: random.pick(EXECUTORS), forMs: back(random) }),
+  (random) => ({ type: "kill", target: anExecutor(random), forMs: back(random) }),
   (random) => ({ type: "kill", target: "redis", forMs: back(random) }),
   (random) => ({ type: "kill", target: random.pick(PLANNERS), forMs: back(random) }),
   (random) => ({ type: "kill", target: "api", forMs: back(random) }),
@@ -41,13 +44,13 @@ const DECK: readonly Draw[] = [
   (random) => ({ type: "kill", target: "tools", forMs: random.between(200, 2_000) }),
   (random) => ({
     type: "cut",
-    target: random.pick(EXECUTORS),
+    target: anExecutor(random),
     link: "mongo",
     forMs: random.between(300, 4_000),
   }),
   (random) => ({ type: "duplicates", count: random.between(10, 60) }),
   (random, leaseMs) => ({ type: "pause", target: random.pick(PLANNERS), forMs: outlasting(random, leaseMs) }),
-  (random) => ({ type: "kill", target: random.pick(EXECUTORS), forMs: back(random) }),
+  (random) => ({ type: "kill", target: anExecutor(random), forMs: back(random) }),
   (random) => ({ type: "pause", target: "mongo", forMs: random.between(500, 3_500) }),
   (random) => ({ type: "pause", target: "redis", forMs: random.between(1_000, 6_000) }),
   (random) => ({ type: "pause", target: "api", forMs: random.between(500, 4_000) }),
@@ -78,6 +81,7 @@ export function makeFaultSchedule(random: SeededRandom, options: FaultScheduleOp
   const share = withinMs / Math.max(1, count);
   return draws.slice(0, count).map((draw, place) => ({
     ...draw(random, leaseMs),
-    atMs: Math.round((place + random.next()) * share),
+    // Late in its share the first one, so that there is work to be taken over.
+    atMs: Math.round((place + (place === 0 ? 0.7 + random.next() * 0.3 : random.next())) * share),
   }));
 }

@@ -4,16 +4,18 @@ export const PLANNERS = ["planner-1", "planner-2"] as const;
 export const SERVICES = ["api", ...PLANNERS, ...EXECUTORS] as const;
 export type ServiceName = (typeof SERVICES)[number];
 export type VictimName = ServiceName | "mongo" | "redis" | "tools";
+/** Whichever executor holds most plans when the fault begins: there it hurts. */
+export const BUSIEST = "busiest executor";
 
 /** One fault. `atMs` counts from the first one's earliest time; `forMs` is how long it lasts. */
 export type Fault = { atMs: number } /** SIGKILL, and a start `forMs` later. */ & (
-  | { type: "kill"; target: VictimName; forMs: number }
+  | { type: "kill"; target: VictimName | typeof BUSIEST; forMs: number }
   /** SIGSTOP, and SIGCONT `forMs` later. */
-  | { type: "pause"; target: VictimName; forMs: number }
+  | { type: "pause"; target: VictimName | typeof BUSIEST; forMs: number }
   /** The connections of one service to one server are cut and refused. */
-  | { type: "cut"; target: ServiceName; link: Link; forMs: number }
+  | { type: "cut"; target: ServiceName | typeof BUSIEST; link: Link; forMs: number }
   /** They stay open, new ones are accepted, and nothing passes. */
-  | { type: "freeze"; target: ServiceName; link: Link; forMs: number }
+  | { type: "freeze"; target: ServiceName | typeof BUSIEST; link: Link; forMs: number }
   /** Redis forgets everything. */
   | { type: "flush" }
   /** Jobs that nobody needs: for known plans with odd epochs, for unknown ones, for what is no id. */

@@ -7,6 +7,7 @@ import type { ChaosPlan } from "./chaos-plan.ts";
 import type { Evidence, Violation } from "./evidence.ts";
 import { createFaultInjector, type Kill } from "./fault-injector.ts";
 import { makeFaultSchedule } from "./fault-schedule.ts";
+import { plansHeld } from "./plan-holders.ts";
 import { readDocuments } from "./read-evidence.ts";
 import { type Reading, regressionsBetween } from "./reading.ts";
 import { watchRequest } from "./request-watch.ts";
@@ -64,6 +65,7 @@ export async function playOut({
   const injector = createFaultInjector({
     system,
     random: random.fork("jobs"),
+    plansHeld: () => plansHeld(log.changes),
     knownPlanIds: () => accepted.map(({ planId }) => planId),
     say,
   });

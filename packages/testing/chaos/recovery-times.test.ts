@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Change } from "./change.ts";
+import { plansHeld } from "./plan-holders.ts";
 import { percentile, recoveryTimes } from "./recovery-times.ts";
 
 const claim = (at: number, id: string, epoch: number, pid: number): Change => ({
@@ -52,4 +53,18 @@ test("percentiles of nothing are null", () => {
   expect(percentile([], 0.5)).toBeNull();
   expect(percentile([1, 2, 3, 4], 0.5)).toBe(3);
   expect(percentile([1, 2, 3, 4], 0.99)).toBe(4);
+});
+
+test("a process holds the plans that it claimed and has neither ended nor given back", () => {
+  const changes = [
+    claim(0, "p1", 1, 10),
+    claim(0, "p2", 1, 10),
+    claim(0, "p3", 1, 10),
+    claim(5, "p2", 2, 11),
+    end(6, "p3", "FAILED"),
+  ];
+  expect([...plansHeld(changes)]).toEqual([
+    [10, 1],
+    [11, 1],
+  ]);
 });

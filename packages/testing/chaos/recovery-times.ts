@@ -1,5 +1,5 @@
-import { isTerminalPlanStatus, PlanStatusSchema } from "@planwright/plan";
 import type { Change } from "./change.ts";
+import { isGivenUp, pidOf } from "./plan-holders.ts";
 
 /** A process that was killed. */
 export interface KilledProcess {
@@ -30,7 +30,8 @@ export function recoveryTimes(changes: readonly Change[], kills: readonly Killed
     }
   }
 
-  for (const { collection, id, at, status, epoch, owner } of changes) {
+  for (const change of changes) {
+    const { collection, id, at, epoch, owner } = change;
     bury(at);
     if (collection !== "plans") continue;
     const wait = orphaned.get(id);
@@ -39,20 +40,12 @@ export function recoveryTimes(changes: readonly Change[], kills: readonly Killed
       orphaned.delete(id);
     }
     if (owner !== undefined && epoch !== undefined) held.set(id, { owner, epoch });
-    const isGiven =
-      status !== undefined &&
-      (isTerminalPlanStatus(PlanStatusSchema.parse(status)) || status === "WAITING" || status === "QUEUED");
-    if (isGiven) {
+    if (isGivenUp(change)) {
       held.delete(id);
       orphaned.delete(id);
     }
   }
   return times.toSorted((a, b) => a - b);
-}
-
-/** Owners are `{host}:{pid}:{random}`. */
-function pidOf(owner: string): number {
-  return Number(owner.split(":").at(-2));
 }
 
 /** The value below which this share of sorted values lies; null when there are none. */

@@ -67,11 +67,13 @@ describe("a fault schedule", () => {
   const schedule = makeFaultSchedule(createSeededRandom(3), { count: 40, withinMs: 100_000, leaseMs: 2_000 });
 
   test("begins with the death of an executor and has every kind of fault within twenty", () => {
-    expect(schedule[0]).toMatchObject({ type: "kill", target: expect.stringMatching(/^executor/) });
+    expect(schedule[0]).toMatchObject({ type: "kill", target: "busiest executor" });
     const types = new Set(schedule.slice(0, 20).map(({ type }) => type));
     expect([...types].toSorted()).toEqual(["cut", "duplicates", "flush", "freeze", "kill", "pause"]);
     const killed = new Set(
-      schedule.flatMap((fault) => (fault.type === "kill" ? [fault.target.replace(/-\d$/, "")] : [])),
+      schedule.flatMap((fault) =>
+        fault.type === "kill" ? [fault.target.replace(/-\d$|^busiest /, "")] : [],
+      ),
     );
     expect([...killed].toSorted()).toEqual(["api", "executor", "mongo", "planner", "redis", "tools"]);
   });
@@ -81,7 +83,7 @@ describe("a fault schedule", () => {
       schedule.map(({ atMs }) => atMs).toSorted((a, b) => a - b),
     );
     expect(schedule.every(({ atMs }) => atMs >= 0 && atMs <= 100_000)).toBe(true);
-    const stops = schedule.filter((fault) => fault.type === "pause" && fault.target.startsWith("executor"));
+    const stops = schedule.filter((fault) => fault.type === "pause" && fault.target.includes("executor"));
     expect(stops.every((fault) => "forMs" in fault && fault.forMs > 2_000)).toBe(true);
   });
 });

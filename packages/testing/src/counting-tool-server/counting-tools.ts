@@ -89,4 +89,16 @@ export const COUNTING_TOOLS: readonly CountingTool[] = [
     },
     effect: "never",
   },
+  {
+    name: "rated_effect",
+    description: "Make an effect, once for each idempotency key; at most 20 calls a second, whoever calls.",
+    annotations: WRITE,
+    contract: {
+      mode: "parallel-safe",
+      rate_limit: { max: 20, per_ms: 1_000 },
+      side_effects: true,
+      idempotency: "key",
+    },
+    effect: "per-key",
+  },
 ];

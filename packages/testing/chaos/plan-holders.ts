@@ -1,0 +1,26 @@
+import { isTerminalPlanStatus, PlanStatusSchema } from "@planwright/plan";
+import type { Change } from "./change.ts";
+
+/** Plans that each process holds when the list ends, by its pid. Pure. */
+export function plansHeld(changes: readonly Change[]): Map<number, number> {
+  const holders = new Map<string, number>();
+  for (const change of changes) {
+    if (change.collection !== "plans") continue;
+    if (change.owner !== undefined) holders.set(change.id, pidOf(change.owner));
+    if (isGivenUp(change)) holders.delete(change.id);
+  }
+  const counts = new Map<number, number>();
+  for (const pid of holders.values()) counts.set(pid, (counts.get(pid) ?? 0) + 1);
+  return counts;
+}
+
+/** True when after this change nobody holds the plan: it is over, waits, or is queued again. */
+export function isGivenUp({ status }: Change): boolean {
+  if (status === undefined) return false;
+  return status === "WAITING" || status === "QUEUED" || isTerminalPlanStatus(PlanStatusSchema.parse(status));
+}
+
+/** Owners are `{host}:{pid}:{random}`. */
+export function pidOf(owner: string): number {
+  return Number(owner.split(":").at(-2));
+}
