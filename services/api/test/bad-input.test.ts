@@ -301,6 +301,9 @@ describe("inputs", () => {
   const createOld = "mutation ($query: String!) { createPlanWithRequestId(query: $query) { id } }";
   const approve = `mutation ($id: ID!, $step: ID!, $hash: String!, $reason: String) {
     approve(requestId: $id, stepId: $step, approvalHash: $hash, reason: $reason) { id } }`;
+  const resolve = `mutation ($id: ID!, $key: ID!, $resolution: InDoubtResolution!, $output: JSON, $reason: String, $attempt: Int) {
+    resolveInDoubt(requestId: $id, stepKey: $key, resolution: $resolution, output: $output, reason: $reason, attempt: $attempt) { id } }`;
+  const doubt = { id: unknownRequest, key: "a", resolution: "retry" };
   const approval = { id: unknownRequest, step: "a", hash: "a".repeat(64) };
   const cases: [string, string, object, string, RegExp][] = [
     ["an empty query", create, { query: "" }, "BAD_USER_INPUT", /empty/],
@@ -397,6 +400,42 @@ describe("inputs", () => {
       "BAD_USER_INPUT",
       /well-formed/,
     ],
+    ["an unknown requestId in resolveInDoubt", resolve, doubt, "NOT_FOUND", /^Plan not found for requestId/],
+    [
+      "a malformed requestId in resolveInDoubt",
+      resolve,
+      { ...doubt, id: "" },
+      "BAD_USER_INPUT",
+      /Not a request id/,
+    ],
+    ["a step key that is none", resolve, { ...doubt, key: "a[b]" }, "BAD_USER_INPUT", /Not the key/],
+    ["a step key that goes on", resolve, { ...doubt, key: "a[1]b" }, "BAD_USER_INPUT", /Not the key/],
+    ["a long step key", resolve, { ...doubt, key: "a".repeat(100_000) }, "BAD_USER_INPUT", /…/],
+    ["an unknown resolution", resolve, { ...doubt, resolution: "maybe" }, "BAD_USER_INPUT", /maybe/],
+    [
+      "completed without an output",
+      resolve,
+      { ...doubt, resolution: "completed" },
+      "BAD_USER_INPUT",
+      /output/,
+    ],
+    ["failed without a reason", resolve, { ...doubt, resolution: "failed" }, "BAD_USER_INPUT", /reason/],
+    ["retry with an output", resolve, { ...doubt, output: 1 }, "BAD_USER_INPUT", /no output/],
+    [
+      "an output 200 levels deep",
+      resolve,
+      { ...doubt, resolution: "completed", output: nested(200) },
+      "BAD_USER_INPUT",
+      /levels deep/,
+    ],
+    [
+      "an output with NUL in a key",
+      resolve,
+      { ...doubt, resolution: "completed", output: { "a\0b": 1 } },
+      "BAD_USER_INPUT",
+      /NUL/,
+    ],
+    ["an attempt beyond 32 bits", resolve, { ...doubt, attempt: 1e12 }, "BAD_USER_INPUT", /32-bit/],
     [
       "an unknown requestId in executePlan",
       ofRequest("executePlan", "mutation"),

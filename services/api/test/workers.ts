@@ -120,6 +120,51 @@ export async function askApprovalAs(store: Store, planId: PlanId): Promise<void>
   await store.releasePlan(claim, { status: "WAITING", reason: "approval", dueAtMs: null });
 }
 
+/** Plays an executor whose first step is in doubt, and that gives the plan back. */
+export async function doubtAs(store: Store, planId: PlanId): Promise<void> {
+  const claim = await claimInDoubt(store, planId);
+  await store.releasePlan(claim, { status: "WAITING", reason: "in doubt", dueAtMs: null });
+}
+
+/** Plays an executor that is told to cancel while its first step is in doubt. */
+export async function cancelInDoubtAs(store: Store, planId: PlanId): Promise<void> {
+  const claim = await claimInDoubt(store, planId);
+  const error = { code: "CANCELLED", message: "Cancelled by the client", retryable: false };
+  const record = {
+    key: "createBlog",
+    stepId: "createBlog",
+    status: "CANCELLED" as const,
+    attempts: 0,
+    error,
+  };
+  await store.writeRecords(claim, [record], []);
+  await store.finishPlan(claim, { type: "finish", status: "CANCELLED", outputs: {}, error });
+}
+
+async function claimInDoubt(store: Store, planId: PlanId): Promise<PlanClaim> {
+  const claim = (await store.claimPlan(planId, "test executor"))!;
+  const call = {
+    key: "createAuthor",
+    stepId: "createAuthor",
+    attempt: 1,
+    tool: "createAuthor",
+    arguments: { name: "Alice" },
+    effectClass: "U" as const,
+    timeoutMs: 1_000,
+  };
+  await store.writeIntents(claim, [{ call, attemptId: randomUUID(), argsHash: "test" }]);
+  const error = { code: "TOOL_CONNECTION_LOST", message: "The answer was lost", retryable: false };
+  const record = {
+    key: "createAuthor",
+    stepId: "createAuthor",
+    status: "IN_DOUBT" as const,
+    attempts: 1,
+    error,
+  };
+  await store.writeRecords(claim, [record], []);
+  return claim;
+}
+
 /** Plays an executor whose first step fails. */
 export async function failAs(store: Store, planId: PlanId): Promise<void> {
   const claim = (await store.claimPlan(planId, "test executor"))!;

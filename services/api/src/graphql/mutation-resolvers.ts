@@ -2,6 +2,7 @@ import { createPlanWithRequestId } from "../legacy/create-plan-with-request-id.t
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
 import { type ApprovalInput, approve } from "../plans/approve.ts";
 import { executePlan } from "../plans/execute-plan.ts";
+import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan } from "../requests/create-plan.ts";
@@ -23,6 +24,7 @@ export const mutationResolvers = {
   pause: mutation((context, { requestId }: RequestIdOnly) => pauseRequest(context, requestId)),
   resume: mutation((context, { requestId }: RequestIdOnly) => resumeRequest(context, requestId)),
   approve: mutation((context, input: ApprovalInput) => approve(context, input)),
+  resolveInDoubt: mutation((context, input: ResolutionInput) => resolveInDoubt(context, input)),
   createPlanWithRequestId: mutation((context, { query }: { query: string }) =>
     createPlanWithRequestId(context, query),
   ),

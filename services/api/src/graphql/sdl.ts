@@ -135,6 +135,25 @@ type Mutation {
   ): Request!
 
   """
+  Settles a step, or an item, that is IN_DOUBT: nobody knows whether its call happened. Returns at once; an executor acts on
+  it. In a plan that is over, the step gets its last state here, and retry makes it FAILED, to be called again by rerun.
+  Errors: NOT_FOUND, BAD_USER_INPUT, STATE_CONFLICT when it is not in doubt, or was settled before.
+  """
+  resolveInDoubt(
+    requestId: ID!
+    "key of the step or item."
+    stepKey: ID!
+    "completed: it happened, with this output. failed: it did not, and shall not. retry: it did not, and is called again."
+    resolution: InDoubtResolution!
+    "What the call gave, at most 32 KiB of JSON; for completed, where null is an output too."
+    output: JSON
+    "For people, at most 1,000 characters; for failed, the step's error message."
+    reason: String
+    "The attempt that was looked at, from 1; refused when another one is in doubt by now. Absent means the one in doubt."
+    attempt: Int
+  ): Request!
+
+  """
   Plans a sentence and waits for the plan, 60 s at most; starts nothing.
   Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
   """
@@ -226,6 +245,18 @@ enum StepStatus {
   IN_DOUBT
   "Ended because someone asked for it."
   CANCELLED
+}
+
+"""
+What became of a call of which nobody knew.
+"""
+enum InDoubtResolution {
+  "It happened."
+  completed
+  "It did not happen, or failed, and is not called again."
+  failed
+  "It did not happen, and is called again."
+  retry
 }
 
 """

@@ -41,6 +41,16 @@ export function parseStepId(text: string): StepId {
   );
 }
 
+/** @throws {BadInputError} if the text cannot be the key of a step or of an item, such as "each[3]" */
+export function parseStepKey(text: string): string {
+  if (/^[A-Za-z][A-Za-z0-9_-]{0,63}(\[\d{1,6}\])?$/.test(text)) return text;
+  throw new BadInputError(
+    "stepKey",
+    `Not the key of a step: ${shortened(text)}`,
+    "request(requestId) { plan { steps { key } } } lists the keys of steps and items.",
+  );
+}
+
 /** What was given, quoted, short enough for a message. */
 function shortened(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -1,0 +1,36 @@
+import { BadInputError } from "../errors.ts";
+
+/** MongoDB nests 100 levels; the plan language allows fewer and names the place. */
+const MAX_DEPTH = 90;
+
+/**
+ * Checks depth and keys of a JSON value that a client sent, before anything else walks through it. Without recursion, so
+ * that no depth can exhaust the stack.
+ * @param argument - its name, such as "plan"
+ * @throws {BadInputError}
+ */
+export function checkJsonShape(argument: string, value: unknown): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) {
+      throw new BadInputError(
+        argument,
+        `The ${argument} is nested more than ${MAX_DEPTH} levels deep`,
+        "Make it flatter.",
+      );
+    }
+    level = level.flatMap((one) => childrenOf(argument, one));
+  }
+}
+
+function childrenOf(argument: string, value: unknown): unknown[] {
+  if (typeof value !== "object" || value === null) return [];
+  if (Object.keys(value).some((key) => key.includes("\0"))) {
+    throw new BadInputError(
+      argument,
+      `A key of the ${argument} holds a NUL character`,
+      "Remove it from the key.",
+    );
+  }
+  return Object.values(value).filter((child) => typeof child === "object" && child !== null);
+}

@@ -1,0 +1,97 @@
+import type { Resolution } from "@planwright/engine";
+import { JsonValueSchema } from "@planwright/plan";
+import type { RequestDocument } from "@planwright/store";
+import { BadInputError, StateConflictError, StepNotFoundError } from "../errors.ts";
+import type { OperationParts } from "../parts.ts";
+import { findRequest } from "../requests/find-request.ts";
+import { parseStepKey } from "../requests/parse-ids.ts";
+import { parseText } from "../requests/parse-text.ts";
+import { checkJsonShape } from "./json-shape.ts";
+
+/** What a client said of a step, or of an item, that is in doubt. */
+export interface ResolutionInput {
+  requestId: string;
+  stepKey: string;
+  resolution: "completed" | "failed" | "retry";
+  /** Absent and null are different: null is an output. */
+  output?: unknown;
+  reason?: string | null;
+  attempt?: number | null;
+}
+
+/** Who speaks, as long as clients are not told apart. */
+const BY = "api";
+
+/**
+ * Settles a call of which nobody knows whether it happened.
+ * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError}
+ */
+export async function resolveInDoubt(
+  parts: OperationParts,
+  input: ResolutionInput,
+): Promise<RequestDocument> {
+  const key = parseStepKey(input.stepKey);
+  const resolution = parseResolution(input);
+  const request = await findRequest(parts, input.requestId);
+  const word = { key, resolution, by: BY, attempt: input.attempt ?? undefined };
+  const said = await parts.store.resolveUnit(parts.tenant, request.planId, word);
+  const place = { requestId: request._id, stepId: key };
+  switch (said.type) {
+    case "recorded":
+      if (!said.plan.finishedAt) parts.offers.offerExecution(said.plan._id, said.plan.epoch);
+      return request;
+    case "not in doubt": {
+      const { status, attempts } = said.unit;
+      throw new StateConflictError(
+        { ...place, status },
+        `Step '${key}' is ${status} after ${attempts.length} attempts: there is no such doubt to settle`,
+        "Settle steps whose status is IN_DOUBT, for the attempt that request(requestId) shows last.",
+      );
+    }
+    case "decided":
+      throw new StateConflictError(
+        { ...place, status: said.unit.status },
+        `The doubt about step '${key}' was settled before`,
+        "Nothing: the first word counts, and takes effect as soon as an executor is free.",
+      );
+    case "too large":
+      throw new BadInputError(
+        "output",
+        "The output is larger than 32 KiB, or nothing that can be stored",
+        "Give what later steps need of it.",
+      );
+    case "unknown":
+      throw new StepNotFoundError(place);
+  }
+}
+
+function parseResolution(input: ResolutionInput): Resolution {
+  const reason = parseText("reason", input.reason);
+  const hasOutput = input.output !== undefined;
+  if (hasOutput && input.resolution !== "completed") {
+    throw new BadInputError(
+      "output",
+      `${input.resolution} has no output`,
+      "Leave output away, or say completed.",
+    );
+  }
+  switch (input.resolution) {
+    case "completed":
+      if (!hasOutput) {
+        throw new BadInputError(
+          "output",
+          "completed needs the output that the call gave",
+          "Give output as JSON; null where nobody needs it.",
+        );
+      }
+      checkJsonShape("output", input.output);
+      return { type: "completed", output: JsonValueSchema.parse(input.output) };
+    case "failed":
+      if (reason === null) {
+        throw new BadInputError("reason", "failed needs a reason", "Say in reason why the call failed.");
+      }
+      return { type: "failed", error: { code: "TOOL_FAILED", message: reason, retryable: false } };
+    case "retry":
+      return { type: "retry" };
+  }
+}

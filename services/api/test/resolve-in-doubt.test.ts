@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { cancelInDoubtAs, doubtAs } from "./workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+async function submitted(play: typeof doubtAs): Promise<{ requestId: string; planId: string }> {
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }",
+    { plan: BLOG_PLAN },
+  );
+  const ids = body.data.submitPlan;
+  await play(running.store, ids.planId);
+  running.offered.length = 0;
+  return ids;
+}
+
+async function say(requestId: string, word: object) {
+  const { body } = await running.graphql(
+    `mutation ($id: ID!, $key: ID!, $resolution: InDoubtResolution!, $output: JSON, $reason: String, $attempt: Int) {
+       resolveInDoubt(requestId: $id, stepKey: $key, resolution: $resolution, output: $output, reason: $reason, attempt: $attempt) {
+         status plan { status waitReason steps { status output error { code message } } } } }`,
+    { id: requestId, key: "createAuthor", ...word },
+  );
+  return body;
+}
+
+test.each([
+  [
+    { resolution: "completed", output: { _id: "a1" } },
+    { type: "completed", output: { _id: "a1" } },
+  ],
+  [
+    { resolution: "completed", output: null },
+    { type: "completed", output: null },
+  ],
+  [
+    { resolution: "failed", reason: " $no " },
+    { type: "failed", error: { code: "TOOL_FAILED", message: "$no", retryable: false } },
+  ],
+  [{ resolution: "retry", attempt: 1 }, { type: "retry" }],
+])("%j is recorded for the attempt in doubt and offered to the executors", async (word, resolution) => {
+  const { requestId, planId } = await submitted(doubtAs);
+  const { data } = await say(requestId, word);
+  expect(data.resolveInDoubt.plan).toMatchObject({ status: "WAITING", waitReason: "in doubt" });
+  const [wishes] = await running.store.findWishes([planId]);
+  expect(wishes?.resolutions).toMatchObject([{ key: "createAuthor", attempt: 1, resolution, by: "api" }]);
+  expect(running.offered).toEqual([`execution ${planId}`]);
+});
+
+test("a doubt is settled once, and for the attempt that was looked at", async () => {
+  const { requestId } = await submitted(doubtAs);
+  const early = await say(requestId, { resolution: "retry", attempt: 2 });
+  expect(early.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", status: "IN_DOUBT" });
+  await say(requestId, { resolution: "retry" });
+  const late = await say(requestId, { resolution: "failed", reason: "no" });
+  expect(late.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", remedy: expect.any(String) });
+});
+
+test("in a plan that is over the step gets its last state, and nobody is told", async () => {
+  const { requestId } = await submitted(cancelInDoubtAs);
+  const { data } = await say(requestId, { resolution: "completed", output: { _id: "a1" } });
+  expect(data.resolveInDoubt).toMatchObject({ status: "CANCELLED", plan: { status: "CANCELLED" } });
+  expect(data.resolveInDoubt.plan.steps[0]).toMatchObject({
+    status: "COMPLETED",
+    output: { _id: "a1" },
+    error: null,
+  });
+  expect(running.offered).toEqual([]);
+});
+
+test("what is not in doubt, not there, or too large is refused", async () => {
+  const { requestId } = await submitted(doubtAs);
+  const codeOf = async (word: object) => (await say(requestId, word)).errors[0].extensions.code;
+  expect(await codeOf({ key: "createBlog", resolution: "retry" })).toBe("STATE_CONFLICT");
+  expect(await codeOf({ key: "createAuthor[0]", resolution: "retry" })).toBe("NOT_FOUND");
+  const large = { text: "x".repeat(40_000) };
+  expect(await codeOf({ resolution: "completed", output: large })).toBe("BAD_USER_INPUT");
+});
