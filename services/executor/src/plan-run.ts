@@ -80,6 +80,8 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   const timers = new Set<() => void>();
   let isOver = false;
   let isHandingOver = false;
+  /** The plan is being given back: whoever claims it next hears what comes from now on. */
+  let isLeaving = false;
   let isShowing = false;
   let resolveDone: () => void = () => {};
   const done = new Promise<void>((resolve) => {
@@ -102,7 +104,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   }
 
   function dispatch(event: EngineEvent | EngineEvent[]): void {
-    if (isOver || (Array.isArray(event) && event.length === 0)) return;
+    if (isOver || isLeaving || (Array.isArray(event) && event.length === 0)) return;
     try {
       for (const command of decide(state, event)) perform(command);
     } catch (error) {
@@ -206,14 +208,20 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
 
   async function park(command: Extract<Command, { type: "park" }>): Promise<void> {
     const now = store.now();
-    if (isHandingOver) await store.releasePlan(claim, { status: "QUEUED" });
+    if (isHandingOver) await giveBack({ status: "QUEUED" });
     else if (command.until !== undefined && command.until - now <= RELEASE_AFTER_MS) return;
     else {
       const { reason, until = null } = command;
-      await store.releasePlan(claim, { status: command.status, reason, dueAtMs: until });
+      await giveBack({ status: command.status, reason, dueAtMs: until });
       logger.info({ reason, until }, "plan waits");
     }
     end();
+  }
+
+  /** From here on nothing is begun: as soon as MongoDB has it, another executor may hold the plan. */
+  async function giveBack(to: Parameters<ExecutionStore["releasePlan"]>[1]): Promise<void> {
+    isLeaving = true;
+    await store.releasePlan(claim, to);
   }
 
   /** Waits before another call. The lease may be gone by then: this process may have stood still. */
