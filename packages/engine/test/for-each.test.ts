@@ -254,3 +254,45 @@ test("after a crash only the missing items are called, and records are not asked
   });
   expect(run.finish?.outputs["f"]).toMatchObject({ results: [{ data: "kept" }, { data: 2 }, { data: 3 }] });
 });
+
+test.each(["stop", "collect"])(
+  "a plan that is cancelled waits for no doubt in a list (errors: %s)",
+  (errors) => {
+    const run = simulate(planOf([each({ items: [1, 2], concurrency: 1, errors })]), [write("t")], {
+      events: [{ type: "cancel", at: 10, reason: "stop" }],
+      outcome: () => failed("unknown"),
+    });
+    expect(run.finish?.status).toBe("CANCELLED");
+    expect([...run.records.values()].map(({ key, status }) => [key, status])).toEqual([
+      ["f", "CANCELLED"],
+      ["f[0]", "IN_DOUBT"],
+      ["f[1]", "CANCELLED"],
+    ]);
+  },
+);
+
+test("a list of one in doubt does not hold up the end of its plan", () => {
+  const run = simulate(planOf([each({ items: [1], errors: "stop" })]), [write("t")], {
+    events: [{ type: "deadline", at: 10 }],
+    outcome: () => failed("unknown"),
+  });
+  expect(run.finish?.status).toBe("EXPIRED");
+  expect(run.statuses).toEqual({ f: "CANCELLED" });
+});
+
+test("an operator's word on an item comes too late once the end of its list is asked for", () => {
+  const records: StepRecord[] = [
+    { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
+    { key: "f[0]", stepId: "f", item: 0, status: "IN_DOUBT", attempts: 1 },
+  ];
+  const run = simulate(planOf([each({ items: [1], errors: "stop" })]), [write("t")], {
+    records,
+    writeMs: 2,
+    events: [
+      { type: "cancel", at: 0, reason: "stop" },
+      { type: "resolve", key: "f[0]", resolution: { type: "retry" }, at: 0 },
+    ],
+  });
+  expect(run.finish?.status).toBe("CANCELLED");
+  expect([...run.records.values()].map(({ status }) => status)).toEqual(["CANCELLED", "IN_DOUBT"]);
+});

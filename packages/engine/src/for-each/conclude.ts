@@ -2,6 +2,7 @@ import { isForEachStep, isTerminalStepStatus } from "@planwright/plan";
 import type { Items, StepNode } from "../state/engine-state.ts";
 import { close } from "../state/stop.ts";
 import { change, type Turn } from "../state/turn.ts";
+import { isEnding } from "../state/units.ts";
 import { envelopeOf } from "./envelope.ts";
 
 /** Ends a forEach when all that it waits for is durable. O(1) until then. */
@@ -13,7 +14,9 @@ export function concludeItems(turn: Turn, node: StepNode): void {
   const { errors, minSuccess } = node.step.forEach;
   const open = items.units.length - items.settled - items.inDoubt;
   const isWhole = items.ok + items.failed + items.inDoubt === items.units.length;
-  if (turn.state.stopping && !isWhole) close(turn, node);
+  // A plan that is being ended does not wait for operators: a list that would is cut short.
+  const isCutShort = isEnding(turn.state) && errors === "stop" && items.inDoubt > 0 && items.failed === 0;
+  if (turn.state.stopping && (!isWhole || isCutShort)) close(turn, node);
   else if (items.stopped && open > 0) skipOpenItems(turn, node, items);
   else if (errors === "stop" && items.failed > 0)
     fail(turn, node, items, "and the list stops at the first failure");

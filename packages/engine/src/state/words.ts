@@ -1,3 +1,4 @@
+import { isTerminalStepStatus } from "@planwright/plan";
 import type { EarlyWord, Unit } from "./engine-state.ts";
 import { change, type Turn } from "./turn.ts";
 
@@ -23,7 +24,8 @@ function applyApproval(turn: Turn, unit: Unit, word: Extract<EarlyWord, { type: 
 }
 
 function applyResolution(turn: Turn, unit: Unit, word: Extract<EarlyWord, { type: "resolve" }>): void {
-  if (unit.status !== "IN_DOUBT" || unit.step.final) return;
+  // For an item: unless the end of its list is on its way to the store.
+  if (unit.status !== "IN_DOUBT" || isTerminalStepStatus(unit.step.unit.status)) return;
   turn.state.inDoubt--;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.inDoubt--;
   const { resolution } = word;
