@@ -51,6 +51,8 @@ export interface StepRecord {
   warnings?: string[] | undefined;
   /** True once an operator approved the call; kept by every later record of the unit. */
   approved?: boolean | undefined;
+  /** True for a unit that finished in an earlier version of the plan: it is part of no call, not even of its batch's. */
+  carried?: boolean | undefined;
   /**
    * Present when WAITING_APPROVAL: the arguments as they will be sent; for a forEach those of each of its calls, as
    * `{calls: {"step[0]": {..}}}`. What is approved is a hash over these, the plan, the step and the tool.

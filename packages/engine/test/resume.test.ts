@@ -180,3 +180,33 @@ test.each([
   expect(run.finish?.status).toBe(status);
   for (const key of ["each", "each[1]", "each[3]"]) expect(run.records.get(key)?.status).toBe(status);
 });
+
+test("items that an earlier version finished are part of no call, and their outputs are part of the envelope", () => {
+  const plan = planOf([
+    { id: "each", forEach: { items: [1, 2, 3, 4], do: { tool: "batched", arguments: { x: "<<item>>" } } } },
+  ]);
+  const records: StepRecord[] = [0, 2].map((item) => {
+    const key = `each[${item}]`;
+    return {
+      key,
+      stepId: "each",
+      item,
+      status: "COMPLETED",
+      attempts: 1,
+      output: `old ${item}`,
+      carried: true,
+    };
+  });
+  const run = simulate(plan, TOOLS, {
+    outcome,
+    records: [{ key: "each", stepId: "each", status: "PENDING", attempts: 0 }, ...records],
+  });
+  expect(run.calls.map(({ call }) => [call.key, call.items])).toEqual([
+    ["each[0..2]", [1]],
+    ["each[3..3]", [3]],
+  ]);
+  expect(run.finish?.outputs["each"]).toMatchObject({
+    results: [{ data: "old 0" }, { data: { got: { x: 2 } } }, { data: "old 2" }, { status: "ok" }],
+    summary: { ok: 4, error: 0 },
+  });
+});

@@ -39,7 +39,7 @@ export interface RequestDocument {
   /** The sentence; null when a plan was submitted without one. */
   query: string | null;
   status: RequestStatus;
-  /** The current version's plan. Fixed when the request is accepted, so planning twice cannot make two plans. */
+  /** The current version's plan; of the first one fixed when the request is accepted, so planning twice cannot make two plans. */
   planId: PlanId;
   /** Version of the current plan, from 1. */
   version: number;
@@ -221,6 +221,8 @@ export interface StepDocument {
   approved: boolean;
   /** Hash of what is to be approved, or was: plan, step, resolved arguments, tool. Null until somebody has to be asked. */
   approvalHash: string | null;
+  /** The plan that executed it, for a unit that a new version carried over; null for one that is this plan's own. */
+  carriedFrom: PlanId | null;
   /** Who settled a doubt after the plan was over, and how. */
   resolvedBy?: { by: string; resolution: Resolution["type"] };
   nextAttemptAt: Date | null;

@@ -39,6 +39,7 @@ export type {
   PlanClaim,
   PlanningClaim,
   PlanningStore,
+  RerunAnswer,
   ResolutionWord,
   Store,
   UnitRecord,

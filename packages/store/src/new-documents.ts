@@ -127,6 +127,7 @@ export function newStep(
     warnings: [],
     approved: false,
     approvalHash: null,
+    carriedFrom: null,
     nextAttemptAt: null,
     startedAt: null,
     finishedAt: null,
@@ -136,6 +137,6 @@ export function newStep(
 }
 
 /** `_id` of a unit's document. */
-function stepDocumentId(planId: PlanId, key: string): string {
+export function stepDocumentId(planId: PlanId, key: string): string {
   return `${planId}/${key}`;
 }

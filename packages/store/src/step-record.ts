@@ -26,6 +26,7 @@ export function toStepRecord(
     error: document.error ?? undefined,
     waitReason: document.waitReason ?? undefined,
     approved: document.approved || undefined,
+    carried: document.carriedFrom ? true : undefined,
     nextAttemptAt: document.nextAttemptAt?.getTime(),
     warnings: document.warnings.length > 0 ? document.warnings : undefined,
   };

@@ -45,6 +45,22 @@ export interface ResolutionWord {
   by: string;
 }
 
+/** What became of a wish to run a plan again. */
+export type RerunAnswer =
+  | { type: "rerun"; request: RequestDocument; plan: PlanDocument }
+  /** The current plan goes on, or was never started. */
+  | { type: "not over"; plan: PlanDocument }
+  /** Units that would run again although nobody knows whether they happened. */
+  | { type: "in doubt"; keys: string[] }
+  /** Everything completed, and no step was named. */
+  | { type: "nothing failed" }
+  | { type: "unknown step" }
+  /** The current plan can never run. */
+  | { type: "invalid"; request: RequestDocument; plan: PlanDocument }
+  /** Planning goes on, or ended without a plan. */
+  | { type: "no plan"; request: RequestDocument }
+  | { type: "unknown" };
+
 /** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
 export interface ClientStore {
   /**
@@ -120,6 +136,16 @@ export interface ClientStore {
     /** No such plan, or no such unit in it. */
     | { type: "unknown" }
   >;
+  /**
+   * Makes a new version of a plan that is over, under its request. What did not complete runs again; with `from` also that step
+   * and all that depends on it. Every other step is carried over with its output and is never called again. Of several reruns
+   * at once one makes a version.
+   */
+  rerunPlan(
+    tenant: string,
+    requestId: RequestId,
+    options: { from: string | null; autoExecute: boolean },
+  ): Promise<RerunAnswer>;
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   getPlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   /** All versions of a request's plan, newest first. */

@@ -2,7 +2,7 @@ import { isForEachStep, type JsonObject } from "@planwright/plan";
 import { expandForEach } from "../for-each/expand.ts";
 import type { StepError } from "../protocol.ts";
 import type { EngineState, StepNode } from "../state/engine-state.ts";
-import { resolveCall } from "./prepare.ts";
+import { ownUnits, resolveCall } from "./prepare.ts";
 
 /** What an operator is asked to approve, or why there is nothing that could be asked. */
 export type Approvable = { ok: true; value: JsonObject } | { ok: false; error: StepError };
@@ -26,7 +26,7 @@ export function approvableOf(state: EngineState, node: StepNode): Approvable {
 function argumentsOf(state: EngineState, node: StepNode): Approvable {
   const { caller } = node.unit;
   if (!caller) return { ok: true, value: {} };
-  const { prepared, refused } = resolveCall(state, caller, caller.units, undefined);
+  const { prepared, refused } = resolveCall(state, caller, ownUnits(caller), undefined);
   const [first] = refused;
   if (first) return { ok: false, error: first.error };
   return { ok: true, value: prepared?.arguments ?? {} };
@@ -43,7 +43,7 @@ function callsOf(state: EngineState, node: StepNode): Approvable {
   }
   const calls: JsonObject = {};
   for (const caller of items.callers) {
-    const { prepared } = resolveCall(state, caller, caller.units, items.values);
+    const { prepared } = resolveCall(state, caller, ownUnits(caller), items.values);
     if (prepared) calls[caller.key] = prepared.arguments;
   }
   return { ok: true, value: { calls } };

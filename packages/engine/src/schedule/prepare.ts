@@ -23,10 +23,16 @@ export function prepareCall(state: EngineState, caller: Caller): Preparation {
  * A batch that may be repeated is sent whole, byte for byte, whichever of its items have their result. Of any other, what is
  * settled or in doubt is not sent again.
  */
-function unitsToSend({ units, step }: Caller): readonly Unit[] {
-  const { effectClass } = step.tool;
+function unitsToSend(caller: Caller): readonly Unit[] {
+  const { effectClass } = caller.step.tool;
+  const units = ownUnits(caller);
   if (effectClass === "K" || effectClass === "R") return units;
   return units.filter(({ status }) => !isTerminalStepStatus(status) && status !== "IN_DOUBT");
+}
+
+/** The units that this plan itself has to call for. */
+export function ownUnits({ units }: Caller): readonly Unit[] {
+  return units.some(({ isCarried }) => isCarried) ? units.filter(({ isCarried }) => !isCarried) : units;
 }
 
 /** True for a call of exactly these units; those whose arguments could not be resolved are no part of it and have failed. */

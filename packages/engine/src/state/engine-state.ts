@@ -38,6 +38,8 @@ export interface Unit {
   nextAttemptAt: number | undefined;
   /** An operator approved the call. */
   approved: boolean;
+  /** Finished in an earlier version of the plan. */
+  readonly isCarried: boolean;
   unacknowledged: boolean;
   /** An operator's word that came before the record it answers was durable. */
   early: EarlyWord | undefined;

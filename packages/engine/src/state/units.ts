@@ -30,6 +30,7 @@ export function createUnit(
     warnings: record?.warnings ?? [],
     nextAttemptAt: record?.nextAttemptAt,
     approved: record?.approved ?? false,
+    isCarried: record?.carried ?? false,
     unacknowledged: false,
     early: undefined,
   };

@@ -7,6 +7,7 @@ import type { ClientContext } from "./context.ts";
 import { createPause } from "./pause.ts";
 import { createQueuePlan } from "./queue-plan.ts";
 import { createReads } from "./reads.ts";
+import { createRerun } from "./rerun.ts";
 import { createResolve } from "./resolve.ts";
 
 /** Accepting, asking, reading: everything that clients and operators reach, bound to a tenant. */
@@ -19,6 +20,7 @@ export function createClientStore(parts: Omit<ClientContext, "readPlan">): Clien
     ...createPause(context),
     ...createApprove(context),
     ...createResolve(context),
+    ...createRerun(context),
     ...createReads(context),
   };
 }

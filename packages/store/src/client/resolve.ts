@@ -68,7 +68,9 @@ export function createResolve({
         ]);
         if (!plan || !unit || !step) return { type: "unknown" };
         const attempt = unit.attempts.length;
-        const isInDoubt = unit.status === "IN_DOUBT" && step.status !== "COMPLETED";
+        // The output of a completed step says in_doubt for its item, and never changes; a rerun wants to know all the same.
+        const isOpen = step.status !== "COMPLETED" || plan.finishedAt !== null;
+        const isInDoubt = unit.status === "IN_DOUBT" && isOpen;
         if (!isInDoubt || (word.attempt ?? attempt) !== attempt) return { type: "not in doubt", unit };
         const isSaid = plan.resolutions.some((said) => said.key === word.key && said.attempt === attempt);
         if (isSaid && !plan.finishedAt) return { type: "decided", unit };

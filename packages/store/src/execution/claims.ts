@@ -59,7 +59,10 @@ export function createClaims(
 
   /** A claim that finds more finished units than the one before has seen progress: the plan is not poison. */
   async function noteProgress(plan: PlanDocument, units: readonly StepDocument[]): Promise<void> {
-    const progress = units.filter((unit) => unit.finishedAt !== null).length;
+    // Units that an end as poisoned has closed do not count: who cut that end off does not bring the plan back to life.
+    const progress = units.filter(
+      ({ finishedAt, error }) => finishedAt !== null && error?.code !== "POISONED",
+    ).length;
     if (plan.epoch === FIRST_EPOCH || progress <= plan.progressSeen) return;
     plan.claimsWithoutProgress = 1;
     await plans.updateOne(

@@ -1,0 +1,132 @@
+import { type Plan, parsePlan, type StepStatus } from "@planwright/plan";
+import { createStore, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let store: Store;
+
+beforeAll(async () => {
+  store = await createStore({ url: testServers().mongodbUrl });
+});
+afterAll(async () => {
+  await store.close();
+});
+
+function onePlan(): Plan {
+  const parsed = parsePlan([
+    { id: "a", tool: "a", arguments: {} },
+    { id: "b", tool: "b", arguments: { x: "<<a.x>>" } },
+    { id: "c", tool: "c", arguments: {} },
+  ]);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
+
+type Statuses = Record<"a" | "b" | "c", StepStatus>;
+
+/** A plan that is over, with its steps in these states. */
+async function over(statuses: Statuses, status: "FAILED" | "COMPLETED" | "CANCELLED" = "FAILED") {
+  const { request, plan } = await store.submitPlan({
+    tenant: "t1",
+    query: "do it",
+    plan: onePlan(),
+    raw: "raw",
+    diagnostics: [],
+    autoExecute: true,
+  });
+  const claim = (await store.claimPlan(plan._id, "e1"))!;
+  const records = Object.entries(statuses).map(([key, one]) => {
+    const output = one === "COMPLETED" ? { x: `${key} said`, text: "y".repeat(40_000) } : undefined;
+    return { key, stepId: key, status: one, attempts: 1, output };
+  });
+  await store.writeRecords(claim, records, []);
+  await store.finishPlan(claim, { type: "finish", status, outputs: {} });
+  return { requestId: request._id, planId: plan._id };
+}
+
+const FAILED: Statuses = { a: "COMPLETED", b: "FAILED", c: "SKIPPED" };
+const statusesOf = async (planId: string) =>
+  Object.fromEntries((await store.listSteps("t1", [planId])).map(({ key, status }) => [key, status]));
+
+test("a rerun is a new version that carries over what completed, and the old one stays as it was", async () => {
+  const { requestId, planId } = await over(FAILED);
+  const before = await store.getPlan("t1", planId);
+  const answer = await store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
+  if (answer.type !== "rerun") throw new TypeError(answer.type);
+  expect(answer.plan).toMatchObject({ version: 2, status: "QUEUED", isFresh: false, epoch: 0, raw: "raw" });
+  expect(answer.plan._id).not.toBe(planId);
+  expect(await store.getRequest("t1", requestId)).toEqual(answer.request);
+  expect(answer.request).toMatchObject({ planId: answer.plan._id, version: 2, status: "EXECUTING" });
+  expect(await store.getPlan("t1", planId)).toEqual(before);
+  expect(await statusesOf(planId)).toEqual(FAILED);
+  expect(await statusesOf(answer.plan._id)).toEqual({ a: "COMPLETED", b: "PENDING", c: "PENDING" });
+  expect((await store.listPlans("t1", requestId)).map(({ version }) => version)).toEqual([2, 1]);
+});
+
+test("whoever claims the new version knows the outputs that were carried over, large ones too", async () => {
+  const { requestId } = await over(FAILED);
+  const answer = await store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
+  if (answer.type !== "rerun") throw new TypeError(answer.type);
+  const claim = (await store.claimPlan(answer.plan._id, "e2"))!;
+  expect(claim.records.find(({ key }) => key === "a")).toMatchObject({
+    status: "COMPLETED",
+    carried: true,
+    output: { x: "a said", text: "y".repeat(40_000) },
+  });
+  expect(claim.records.filter(({ status }) => status === "PENDING").map(({ key }) => key)).toEqual([
+    "b",
+    "c",
+  ]);
+});
+
+test("from a step, that step and what depends on it run again", async () => {
+  const { requestId } = await over({ a: "COMPLETED", b: "COMPLETED", c: "COMPLETED" }, "COMPLETED");
+  const answer = await store.rerunPlan("t1", requestId, { from: "a", autoExecute: false });
+  if (answer.type !== "rerun") throw new TypeError(answer.type);
+  expect(await statusesOf(answer.plan._id)).toEqual({ a: "PENDING", b: "PENDING", c: "COMPLETED" });
+  expect(answer).toMatchObject({
+    plan: { status: "READY" },
+    request: { status: "READY", autoExecute: false },
+  });
+  expect(await store.queuePlan("t1", answer.plan._id, requestId)).toMatchObject({ status: "QUEUED" });
+});
+
+test("many reruns at once make one version", async () => {
+  const { requestId } = await over(FAILED);
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => store.rerunPlan("t1", requestId, { from: null, autoExecute: true })),
+  );
+  expect(answers.map(({ type }) => type).toSorted()).toEqual([...Array(9).fill("not over"), "rerun"]);
+  expect(await store.listPlans("t1", requestId)).toHaveLength(2);
+});
+
+test("steps in doubt are named, and nothing runs until somebody settles them", async () => {
+  const { requestId, planId } = await over({ a: "COMPLETED", b: "IN_DOUBT", c: "CANCELLED" }, "CANCELLED");
+  const rerun = () => store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
+  expect(await rerun()).toEqual({ type: "in doubt", keys: ["b"] });
+  await store.resolveUnit("t1", planId, { key: "b", resolution: { type: "retry" }, by: "operator" });
+  const answer = await rerun();
+  if (answer.type !== "rerun") throw new TypeError(answer.type);
+  expect(await statusesOf(answer.plan._id)).toEqual({ a: "COMPLETED", b: "PENDING", c: "PENDING" });
+});
+
+test("what goes on, has nothing that failed, or is unknown is not run again", async () => {
+  const done = await over({ a: "COMPLETED", b: "COMPLETED", c: "COMPLETED" }, "COMPLETED");
+  const options = { from: null, autoExecute: true };
+  expect(await store.rerunPlan("t1", done.requestId, options)).toEqual({ type: "nothing failed" });
+  expect(await store.rerunPlan("t1", done.requestId, { ...options, from: "z" })).toEqual({
+    type: "unknown step",
+  });
+  expect(await store.rerunPlan("t2", done.requestId, options)).toEqual({ type: "unknown" });
+  const asked = await store.createRequest({ tenant: "t1", query: "later", autoExecute: true });
+  expect(await store.rerunPlan("t1", asked._id, options)).toMatchObject({ type: "no plan" });
+});
+
+test("a late end of the old version does not reach the request any more", async () => {
+  const { requestId, planId } = await over(FAILED);
+  await store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
+  const request = await store.getRequest("t1", requestId);
+  expect(request?.planId).not.toBe(planId);
+  expect(await store.reconcileRequests()).toBe(0);
+  expect(await store.getRequest("t1", requestId)).toMatchObject({ status: "EXECUTING" });
+});

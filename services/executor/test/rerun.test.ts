@@ -1,0 +1,97 @@
+import type { PlanDocument } from "@planwright/store";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+
+let bench: Workbench;
+
+beforeEach(async () => {
+  bench = await openWorkbench();
+});
+afterEach(async () => {
+  await bench.close();
+});
+
+const chain = [
+  { id: "first", tool: "keyed_effect", arguments: { value: 1 } },
+  { id: "second", tool: "keyed_effect", arguments: { value: "<<first.value>>" } },
+  { id: "third", tool: "keyed_effect", arguments: { value: "<<second.value>>" } },
+];
+
+async function rerun(plan: PlanDocument, from: string | null = null): Promise<PlanDocument> {
+  const answer = await bench.store.rerunPlan(TENANT, plan.requestId, { from, autoExecute: true });
+  if (answer.type !== "rerun") throw new TypeError(answer.type);
+  return answer.plan;
+}
+
+const effects = async () => (await bench.tools.ledger()).map(({ key }) => String(key).replace(/^.*\//, ""));
+
+test("a rerun of what failed calls no finished step again, and goes on with its output", async () => {
+  bench.tools.script({
+    keyed_effect: [
+      { type: "latency", ms: 0 },
+      { type: "tool-error", message: "not today" },
+    ],
+  });
+  await bench.startExecutor();
+  const failed = await bench.submit(chain);
+  expect((await bench.end(failed._id)).plan.status).toBe("FAILED");
+  const again = await rerun(failed);
+  const { plan, steps } = await bench.end(again._id);
+  expect(plan).toMatchObject({ status: "COMPLETED", version: 2, counts: { COMPLETED: 3 } });
+  expect(steps.get("first")).toMatchObject({ carriedFrom: failed._id, attempts: [{ outcome: "completed" }] });
+  expect(steps.get("third")?.output).toMatchObject({ value: 1 });
+  expect(await effects()).toEqual(["first", "second", "third"]);
+  const keys = (await bench.tools.ledger()).map(({ key }) => String(key).split("/")[0]);
+  expect(keys).toEqual([failed._id, again._id, again._id]);
+  expect(await bench.store.getRequest(TENANT, failed.requestId)).toMatchObject({
+    status: "COMPLETED",
+    version: 2,
+  });
+});
+
+test("a rerun from a step calls it and what depends on it, with keys of their own", async () => {
+  await bench.startExecutor();
+  const done = await bench.submit(chain);
+  await bench.end(done._id);
+  const again = await rerun(done, "second");
+  expect((await bench.end(again._id)).plan.status).toBe("COMPLETED");
+  expect(await effects()).toEqual(["first", "second", "third", "second", "third"]);
+});
+
+test("a rerun of a list calls the items that failed, and the envelope holds all", async () => {
+  bench.tools.script({ keyed_effect: [{ type: "latency", ms: 0 }, { type: "tool-error" }] });
+  await bench.startExecutor();
+  const failed = await bench.submit([
+    {
+      id: "each",
+      forEach: {
+        items: [1, 2, 3],
+        concurrency: 1,
+        minSuccess: 3,
+        do: { tool: "keyed_effect", arguments: { value: "<<item>>" } },
+      },
+    },
+  ]);
+  expect((await bench.end(failed._id)).plan.status).toBe("FAILED");
+  const { plan } = await bench.end((await rerun(failed))._id);
+  expect(plan.outputs?.["each"]).toMatchObject({
+    results: [{ data: { value: 1 } }, { data: { value: 2 } }, { data: { value: 3 } }],
+    summary: { ok: 3, error: 0 },
+  });
+  expect(await effects()).toEqual(["each[0]", "each[2]", "each[1]"]);
+});
+
+test("a rerun whose executor dies goes on where it was", async () => {
+  bench.tools.script({
+    keyed_effect: [{ type: "latency", ms: 0 }, { type: "tool-error" }, { type: "hang", effect: true }],
+  });
+  const first = await bench.startExecutor();
+  const failed = await bench.submit(chain);
+  await bench.end(failed._id);
+  const again = await rerun(failed);
+  await expect.poll(effects, { timeout: 20_000 }).toEqual(["first", "second"]);
+  await bench.stopExecutor(first, "SIGKILL");
+  await bench.startExecutor();
+  expect((await bench.end(again._id)).plan.status).toBe("COMPLETED");
+  expect(await effects()).toEqual(["first", "second", "third"]);
+});
