@@ -118,6 +118,15 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const fourth = await leaseOver(planId, "e4");
       expect(fourth.plan.claimsWithoutProgress).toBe(2);
     });
+
+    test("does not take an end as poisoned that was cut off for progress", async () => {
+      const planId = await queued("a", "b");
+      const first = await claimed(planId);
+      const error = { code: "POISONED", message: "it kills its executors", retryable: false };
+      await store.writeRecords(first, [{ key: "a", stepId: "a", status: "SKIPPED", attempts: 0, error }], []);
+      const second = await leaseOver(planId, "e2");
+      expect(second.plan.claimsWithoutProgress).toBe(2);
+    });
   });
 
   describe("giving a plan back", () => {
