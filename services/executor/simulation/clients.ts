@@ -40,7 +40,7 @@ export function startClients(world: World, queue: JobQueue): void {
     const at = index === 0 ? 1 : random.whole(1, 10_000);
     process.deliver(at, () => void submit(client, `p${index}`, index === deadly));
   }
-  startOperator({ world, process, store, random: random.stream("operator"), reach });
+  startOperator({ world, process, store, random: random.stream("operator") });
 }
 
 interface Client {

@@ -1,6 +1,6 @@
 import type { Resolution } from "@planwright/engine";
 import type { StepDocument } from "@planwright/store";
-import type { MemoryDatabase, MemoryStore, Reach } from "@planwright/store/memory";
+import type { MemoryStore } from "@planwright/store/memory";
 import type { Random } from "./random.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { TENANT } from "./tenant.ts";
@@ -13,11 +13,10 @@ export interface OperatorParts {
   process: SimulatedProcess;
   store: MemoryStore;
   random: Random;
-  reach: Reach;
 }
 
 /** Starts an operator, who sees most of what waits for people, sooner or later. */
-export function startOperator({ world, process, store, random, reach }: OperatorParts): void {
+export function startOperator({ world, process, store, random }: OperatorParts): void {
   const { timeline, checker, database, log } = world;
 
   function later(what: () => Promise<unknown>): void {
@@ -42,11 +41,11 @@ export function startOperator({ world, process, store, random, reach }: Operator
     const attempt = unit.attempts.length;
     const resolution = drawResolution(random);
     later(async () => {
-      log.note("operator says", resolution.type, "of", unit._id, "attempt", attempt);
       // Counted before it is heard: nobody knows whether a word that was lost came through.
       if (resolution.type === "retry")
         checker.effects.allowedAgain(unitName(checker.facts(planId)?.name ?? "", key));
-      await reach({ name: "plans.resolve", apply: () => say(database, unit, attempt, resolution) });
+      const { type } = await store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" });
+      log.note("operator says", resolution.type, "of", unit._id, "attempt", attempt, type);
     });
   }
 
@@ -67,17 +66,4 @@ function drawResolution(random: Random): Resolution {
   if (drawn < 0.4) return { type: "retry" };
   if (drawn < 0.8) return { type: "completed", output: { value: 0, list: [] } };
   return { type: "failed", error: { code: "TOOL_FAILED", message: "an operator says so", retryable: false } };
-}
-
-/** Puts a word on a doubt down on its plan, as every wish: whoever holds the plan sees that there is something new. */
-function say(database: MemoryDatabase, unit: StepDocument, attempt: number, resolution: Resolution): void {
-  const word = { key: unit.key, attempt, resolution: { $literal: resolution }, by: "operator", at: "$$NOW" };
-  const filter = { _id: unit.planId, status: { $in: ["QUEUED", "RUNNING", "WAITING", "PAUSED"] } };
-  const set = {
-    resolutions: { $concatArrays: ["$resolutions", [word]] },
-    wishes: { $add: ["$wishes", 1] },
-    dueAt: { $cond: [{ $eq: ["$lease", null] }, "$$NOW", "$dueAt"] },
-    updatedAt: "$$NOW",
-  };
-  database.update("plans", filter, { set, isPipeline: true });
 }

@@ -46,7 +46,12 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
   const timeline = createTimeline();
   const log = createEventLog(() => timeline.now(), options.keptEvents);
   const faults = createFaults(settings, { timeline, random: random.stream("faults"), log });
-  const checker = createChecker({ log, now: () => timeline.now(), calmSince: () => faults.calmSince() });
+  const checker = createChecker({
+    log,
+    now: () => timeline.now(),
+    calmSince: () => faults.calmSince(),
+    soon: (happen) => void timeline.at(timeline.now(), happen),
+  });
   const database = createMemoryDatabase(() => EPOCH_MS + timeline.now());
   const world: World = { settings, timeline, log, random, database, checker, faults, mutant, actor: null };
   database.onChange((change) => {

@@ -131,11 +131,16 @@ export function createSimulatedTools(world: World): SimulatedTools {
 
   return {
     clientsOf: (process) => ({
-      callTool(call) {
+      async callTool(call) {
         if (!process.isAlive() || !faults.survives(process, `before ${call.tool}`))
           return new Promise(() => undefined);
+        const begunAt = timeline.now();
+        // The connection takes its time.
+        await process.sleep(random.whole(1, random.chance(0.95) ? 3 : 2_000));
+        if (call.signal?.aborted) return { type: "aborted" };
+        if (call.beforeSend && !(await call.beforeSend())) return { type: "aborted" };
         log.note(process.name, "calls", call.tool, nameOf(call), call.idempotencyKey ?? "");
-        const ended = checker.called(process.name, call);
+        const ended = checker.called(process.name, call, begunAt);
         const outcome = send(process, call, ended);
         return faults.survives(process, `after sending ${call.tool}`)
           ? outcome

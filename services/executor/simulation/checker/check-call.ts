@@ -18,7 +18,8 @@ export interface StartingCall {
   /** Who makes it, and the epoch of its claim, undefined when it has none. */
   owner: string;
   epoch: number | undefined;
-  /** Simulated milliseconds. */
+  /** Simulated milliseconds; when its connection was asked for, and now that it is there. */
+  begunAt: number;
   now: number;
   calmSince: number;
 }
@@ -62,7 +63,9 @@ function checkWishes(call: StartingCall, fail: Fail): void {
   if (cancelAskedAt !== null && (claimedAt > cancelAskedAt || isLate(cancelAskedAt))) {
     fail("cancel-stops", `${nameOf(call)} ${now - cancelAskedAt} ms after the cancel`);
   }
-  if (pauseAskedAt !== null && claimedAt <= pauseAskedAt && isLate(pauseAskedAt)) {
+  // What is under way goes on, if only to connect.
+  const isNew = pauseAskedAt !== null && call.begunAt - pauseAskedAt > HEARD_WITHIN_MS;
+  if (pauseAskedAt !== null && claimedAt <= pauseAskedAt && isLate(pauseAskedAt) && isNew) {
     fail("pause-stops", `${nameOf(call)} ${now - pauseAskedAt} ms after the pause`);
   }
 }

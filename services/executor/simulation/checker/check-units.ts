@@ -10,12 +10,13 @@ export function checkUnitWrite(
   { before, after, actor }: { before: StepDocument | null; after: StepDocument; actor: Actor | null },
   fail: Fail,
 ): void {
+  // The late insert of an item has no document that could refuse it; it is PENDING, and the successor takes it over.
+  if (!before) return;
   const meant: unknown = actor?.write?.condition["epoch"];
   if (typeof meant === "number" && meant < facts.fencedBy) {
-    const who = `${actor?.process.name} wrote ${after._id} (${before?.status ?? "nothing"} -> ${after.status})`;
+    const who = `${actor?.process.name} wrote ${after._id} (${before.status} -> ${after.status})`;
     fail("one-writer", `${who} under epoch ${meant}, which epoch ${facts.fencedBy} had fenced off`);
   }
-  if (!before) return;
   if (before.finishedAt !== null && (before.status !== after.status || before.output !== after.output)) {
     fail("completed-is-final", `${after._id} was ${before.status} and became ${after.status}`);
   }

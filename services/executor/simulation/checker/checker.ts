@@ -23,6 +23,8 @@ export interface CheckerParts {
   now: () => number;
   /** From when on nothing that happens can be blamed on a fault. */
   calmSince: () => number;
+  /** Lets something happen when this instant is over. */
+  soon: (happen: () => void) => void;
 }
 
 /** Hears of everything that happens, and compares it with what was promised. */
@@ -34,8 +36,8 @@ export interface Checker {
   wrote(change: DocumentChange, actor: Actor | null): void;
   /** A process holds a claim. */
   claimed(process: string, claim: PlanClaim): void;
-  /** A call leaves a process; the result ends it. */
-  called(process: string, call: ToolCall): () => void;
+  /** A call leaves a process, which had begun to connect before; the result ends it. */
+  called(process: string, call: ToolCall, begunAt: number): () => void;
   effects: Pick<EffectsCheck, "acted" | "allowedAgain">;
   /** A client was told that its plan is accepted. */
   accepted(planId: string): void;
@@ -46,7 +48,7 @@ export interface Checker {
 }
 
 /** A checker of a world where nothing has happened. */
-export function createChecker({ log, now, calmSince }: CheckerParts): Checker {
+export function createChecker({ log, now, calmSince, soon }: CheckerParts): Checker {
   const plans = new Map<string, PlanFacts>();
   const byName = new Map<string, PlanFacts>();
   /** Latest epoch that each process holds or held, by process and plan. */
@@ -72,7 +74,7 @@ export function createChecker({ log, now, calmSince }: CheckerParts): Checker {
     if (before) {
       const facts = factsOf(after._id);
       facts.document = after;
-      checkPlanWrite(facts, { before, after, actor, now: now(), calmSince: calmSince() }, fail);
+      checkPlanWrite(facts, { before, after, actor, now: now(), calmSince: calmSince(), soon }, fail);
       return;
     }
     if (!after.plan) return;
@@ -95,7 +97,7 @@ export function createChecker({ log, now, calmSince }: CheckerParts): Checker {
       checkUnitWrite(facts, { before, after, actor }, fail);
     },
     claimed: (process, { plan, epoch }) => void epochs.set(`${process} ${plan._id}`, epoch),
-    called(process, call) {
+    called(process, call, begunAt) {
       const names = unitNames(call);
       const facts = byName.get(names[0]?.split("/")[0] ?? "");
       const units = names.flatMap((name) => (facts ? (unitOfName(facts, name) ?? []) : []));
@@ -104,17 +106,8 @@ export function createChecker({ log, now, calmSince }: CheckerParts): Checker {
       const epoch = epochs.get(`${process} ${facts.document._id}`);
       const isLookup = call.tool === LOOKUP_TOOL;
       const keys = units.map(({ key }) => key);
-      const start = {
-        facts,
-        step,
-        keys,
-        isLookup,
-        owner: process,
-        epoch,
-        now: now(),
-        calmSince: calmSince(),
-      };
-      checkCallStart(start, fail);
+      const times = { begunAt, now: now(), calmSince: calmSince() };
+      checkCallStart({ facts, step, keys, isLookup, owner: process, epoch, ...times }, fail);
       if (!isLookup) {
         effects.sent(names, { arguments: JSON.stringify(call.arguments), key: call.idempotencyKey });
       }

@@ -66,9 +66,11 @@ export function unitOfName(facts: PlanFacts, name: string): { key: string; step:
   return { key, step };
 }
 
-/** Units that are over. */
+/** Units that are over, but for those that were closed because the plan is poison. */
 export function countFinished(facts: PlanFacts): number {
   let count = 0;
-  for (const unit of facts.units.values()) if (unit.finishedAt !== null) count += 1;
+  for (const { finishedAt, error } of facts.units.values()) {
+    if (finishedAt !== null && error?.code !== "POISONED") count += 1;
+  }
   return count;
 }
