@@ -106,7 +106,18 @@ test("a place is kept as long as its holder lives, and comes back by itself when
   await take(first!, ONE);
   const { state } = ask(second!, ONE);
   await during(3 * LEASE_MS, () => expect(state.isGranted).toBe(false));
-  first!.close();
+  await first!.close();
+  await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);
+});
+
+test("a place that is abandoned goes to others when its lease has ended, and not before", async () => {
+  const { redisUrl, redisPrefix } = testServers();
+  const limits = limitsAt(redisUrl, redisPrefix);
+  const place = await take(limits, ONE);
+  const { state } = ask(limits, ONE);
+  place.abandon();
+  place.release();
+  await during(LEASE_MS / 2, () => expect(state.isGranted).toBe(false));
   await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);
 });
 
@@ -213,7 +224,7 @@ describe("a Redis that forgets, or is away", () => {
     await take(first!, ONE);
     const { state } = ask(second!, ONE);
     process.kill(redis.pid()!, "SIGSTOP");
-    first!.close();
+    void first!.close();
     await delay(2 * LEASE_MS);
     process.kill(redis.pid()!, "SIGCONT");
     await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);

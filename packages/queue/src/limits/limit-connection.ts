@@ -16,7 +16,8 @@ export interface LimitConnection {
   onReady(listen: () => void): void;
   /** Asks for the run again, should the first question have got no answer. */
   askAgain(): void;
-  close(): void;
+  /** After what was sent before has been answered, or a command's time. */
+  close(): Promise<void>;
 }
 
 /** Connects without waiting for Redis, and again whenever the connection is lost. */
@@ -72,9 +73,10 @@ export function connectForLimits(options: {
     askAgain() {
       if (client.status === "ready" && runId === undefined) ask();
     },
-    close() {
-      client.disconnect();
+    async close() {
       subscriber.disconnect();
+      await client.quit().catch(() => undefined);
+      client.disconnect();
     },
   };
 }

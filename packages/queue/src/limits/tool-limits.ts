@@ -47,6 +47,8 @@ export interface Place {
   confirm(): Promise<boolean>;
   /** Gives it back. Never throws, never waits; a second time it does nothing. */
   release(): void;
+  /** Lets it go without giving it to others before its lease has ended: the call may still be under way in the tool. */
+  abandon(): void;
 }
 
 /** A place, or the wait for one: null once the signal has ended it. `retryAfterMs` says when it is worth asking, as far as known. */
@@ -58,8 +60,8 @@ export type Acquired =
 export interface ToolLimits {
   /** Asks once, and stands in line when there is no place. Answers within a second, whatever Redis does. Never rejects. */
   acquire(request: PlaceRequest): Promise<Acquired>;
-  /** Gives back nothing: whoever holds a place releases it before. */
-  close(): void;
+  /** Disconnects, within a second. Gives back nothing: whoever holds a place releases it before. */
+  close(): Promise<void>;
 }
 
 const DEFAULT_LEASE_MS = 10_000;
@@ -144,11 +146,16 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     return sleepers.sleep(ticket, Math.min(Math.max(1, retryAfterMs), pollMs), signal);
   }
 
-  function giveBack({ limit }: PlaceRequest, member: string, isSent: boolean): void {
-    const { holders, log, line } = limitKeys(prefix, limit);
+  /** From now on it is not renewed. */
+  function forget(holders: string, member: string): void {
     const members = held.get(holders);
     members?.delete(member);
     if (members?.size === 0) held.delete(holders);
+  }
+
+  function giveBack({ limit }: PlaceRequest, member: string, isSent: boolean): void {
+    const { holders, log, line } = limitKeys(prefix, limit);
+    forget(holders, member);
     if (connection.runId() === undefined) return; // its lease ends by itself
     const args = [member, isSent ? 1 : 0, limit.maxConcurrency ?? 0, channel];
     releaseScript(client, [holders, log, line], args).catch(report);
@@ -176,6 +183,11 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
         if (isReleased) return;
         isReleased = true;
         giveBack(request, member, isSent);
+      },
+      abandon() {
+        if (isReleased) return;
+        isReleased = true;
+        forget(holders, member);
       },
     };
   }
@@ -213,9 +225,9 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
       if (answer.isGranted) return { type: "granted", place: createPlace(request, member, askedAt) };
       return { type: "waiting", retryAfterMs: answer.retryAfterMs, place: wait(request, member, answer) };
     },
-    close() {
+    async close() {
       clearInterval(timer);
-      connection.close();
+      await connection.close();
     },
   };
 }
