@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { createQueueWorker, createSweeper } from "@planwright/queue";
+import { createQueueWorker, createSweeper, createToolLimits } from "@planwright/queue";
 import {
   createFailpoints,
   createHealthServer,
@@ -48,9 +48,17 @@ const tools = createToolClients(config, {
 });
 await tools.start();
 
+const limits = createToolLimits({
+  redisUrl: settings.REDIS_URL,
+  prefix: settings.QUEUE_PREFIX,
+  leaseMs: settings.LIMIT_LEASE_MS,
+  onError: (error) => logger.warn({ err: error }, "limits: Redis does not answer; limited calls wait"),
+});
+
 const runs = createPlanRuns({
   store,
   tools: failpoints.around(tools, TOOL_FAILPOINTS),
+  limits,
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
@@ -97,6 +105,7 @@ const health = await createHealthServer({
 shutdown.add("reconciler", () => clearInterval(reconciler));
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));
+shutdown.add("limits", () => limits.close());
 shutdown.add("queue", () => worker.close());
 shutdown.add("tools", () => tools.close());
 shutdown.add("health", () => health.close());

@@ -18,6 +18,7 @@ import {
   unitKeysOf,
 } from "@planwright/engine";
 import type { ToolDescriptor } from "@planwright/plan";
+import type { Place, ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import {
   type AttemptEnd,
@@ -31,6 +32,7 @@ import type { ToolClients } from "@planwright/tools";
 import { createApprovals } from "./approvals.ts";
 import { askLookup } from "./ask-lookup.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
+import { createPlanLimits } from "./tool-limits.ts";
 import { createWishEvents } from "./wish-events.ts";
 
 /** What a run needs. */
@@ -42,6 +44,8 @@ export interface PlanRunParts {
   readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
+  /** Limits of tools over all executors. Default: none are held. */
+  limits?: ToolLimits | undefined;
   logger: Logger;
   /** Default: the platform's. */
   clock?: RunClock | undefined;
@@ -74,6 +78,19 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   const { plan } = claim;
   const state = createEngineState({ plan: plan.plan, tools: [...catalogue], records: claim.records });
   const approvals = createApprovals(parts);
+  const planLimits =
+    parts.limits &&
+    createPlanLimits({
+      limits: parts.limits,
+      planId: plan._id,
+      tenant: plan.tenant,
+      unannotated: plan.plan.policy.unannotated,
+      catalogue,
+      now: () => store.now(),
+      random: () => clock.random(),
+      onCleared: (call) =>
+        dispatch({ type: "limit.cleared", key: unitKeysOf(call)[0] ?? call.key, at: store.now() }),
+    });
   const controllers = new Map<string, AbortController>();
   const ends = new Map<string, AttemptEnd>();
   /** What takes each timer under way back. */
@@ -92,6 +109,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     isOver = true;
     for (const takeBack of timers) takeBack();
     for (const controller of controllers.values()) controller.abort();
+    planLimits?.end();
     resolveDone();
   }
 
@@ -155,6 +173,20 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     controllers.set(call.key, controller);
     const refusal = call.approvable && !call.verify ? await approvals.refusalOf(call) : null;
     if (refusal) return answer(call, { type: "failed", effect: "none", error: refusal });
+    const entering = planLimits?.enter(call);
+    if (!entering) return attempt(call, controller.signal);
+    const entry = await entering;
+    if (entry.type === "deferred") return answer(call, entry);
+    try {
+      if (controller.signal.aborted) return answer(call, { type: "aborted" });
+      await attempt(call, controller.signal, entry.place);
+    } finally {
+      entry.place.release();
+    }
+  }
+
+  /** @param place - the call's place under a limit beyond the plan */
+  async function attempt(call: Call, signal: AbortSignal, place?: Place): Promise<void> {
     const attemptId = clock.id();
     const intent = { call, attemptId, argsHash: hashOf(call.arguments) };
     if (call.effectClass === "R") noteIntent(intent);
@@ -162,13 +194,21 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (isOver) return;
     if (!mayCall()) return lose();
     const startedAt = clock.now();
-    const outcome = await send(call, controller.signal);
+    const outcome = await send(call, signal, place);
+    if (outcome.type === "failed" && outcome.effect === "unknown") place?.abandon();
     if (!isOver) {
       const durationMs = Math.round(clock.now() - startedAt);
       const attemptEnd = { attemptId, endedAtMs: store.now(), durationMs, ...describe(outcome) };
       for (const key of unitKeysOf(call)) ends.set(key, { key, ...attemptEnd });
     }
     answer(call, outcome);
+  }
+
+  /** Asked when the connection stands, which may have taken long. */
+  async function mayGo(place: Place | undefined): Promise<boolean> {
+    if (place && !(await place.confirm())) return false;
+    if (!mayCall()) lose();
+    return !isOver;
   }
 
   /** True while a call that starts now starts within the lease. */
@@ -198,20 +238,25 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   }
 
   /** The same key over crashes and retries: it names the unit, not the attempt. */
-  async function send(call: Call, signal: AbortSignal): Promise<Outcome> {
+  async function send(call: Call, signal: AbortSignal, place: Place | undefined): Promise<Outcome> {
     if (signal.aborted) return { type: "aborted" };
     const idempotencyKey = `${plan._id}/${call.key}`;
-    if (call.verify) return askLookup({ call, idempotencyKey, catalogue, tools, signal, wait });
+    const beforeSend = (): Promise<boolean> => mayGo(place);
+    if (call.verify) {
+      const callTool: ToolClients["callTool"] = (lookup) => tools.callTool({ ...lookup, beforeSend });
+      return askLookup({ call, idempotencyKey, catalogue, tools: { callTool }, signal, wait });
+    }
     const { tool, arguments: args, timeoutMs } = call;
-    return tools.callTool({ tool, arguments: args, timeoutMs, signal, idempotencyKey });
+    return tools.callTool({ tool, arguments: args, timeoutMs, signal, idempotencyKey, beforeSend });
   }
 
   async function park(command: Extract<Command, { type: "park" }>): Promise<void> {
     const now = store.now();
+    const { reason } = command;
+    const until = (reason === "limit" ? planLimits?.asideUntil() : undefined) ?? command.until ?? null;
     if (isHandingOver) await giveBack({ status: "QUEUED" });
-    else if (command.until !== undefined && command.until - now <= RELEASE_AFTER_MS) return;
+    else if (until !== null && until - now <= RELEASE_AFTER_MS) return;
     else {
-      const { reason, until = null } = command;
       await giveBack({ status: command.status, reason, dueAtMs: until });
       logger.info({ reason, until }, "plan waits");
     }

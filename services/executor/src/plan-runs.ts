@@ -1,5 +1,6 @@
 import type { StepRecord } from "@planwright/engine";
 import type { EffectClass, PlanId, ToolDescriptor } from "@planwright/plan";
+import type { ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
@@ -10,6 +11,8 @@ import { createRunClock, type RunClock } from "./run-clock.ts";
 export interface PlanRunsParts {
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
+  /** Limits of tools over all executors. Default: none are held. */
+  limits?: ToolLimits | undefined;
   /** The published catalogue, which also knows tools whose server is away just now. */
   readCatalogue: () => Promise<readonly ToolDescriptor[]>;
   /** The same as it stands this moment, for calls that need approval. Default: `readCatalogue`. */
@@ -91,6 +94,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
           readCatalogueNow: parts.readCatalogueNow ?? parts.readCatalogue,
           store,
           tools: parts.tools,
+          limits: parts.limits,
           logger: planLogger,
           clock,
         });

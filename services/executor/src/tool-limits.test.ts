@@ -1,0 +1,46 @@
+import type { JsonObject } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { sharedLimitOf } from "./tool-limits.ts";
+
+function limitOf(contract: JsonObject) {
+  const descriptor = { name: "t", server: "s", trusted: true, _meta: { "x-orchestration": contract } };
+  return sharedLimitOf(descriptor, { tenant: "acme", unannotated: "sequential" });
+}
+
+test.each([
+  ["a bound inside the plan", { mode: "fan-out-bounded", max_concurrency: 5 }, null],
+  ["nothing to bound", { mode: "parallel-safe", scope: "global" }, null],
+  [
+    "a bound for everybody",
+    { mode: "fan-out-bounded", max_concurrency: 5, scope: "global" },
+    { name: "s/t", maxConcurrency: 5 },
+  ],
+  [
+    "a bound for each tenant",
+    { mode: "fan-out-bounded", max_concurrency: 5, scope: "tenant" },
+    { name: "s/t of acme", maxConcurrency: 5 },
+  ],
+  ["a sequential tool", { mode: "sequential-only", scope: "global" }, { name: "s/t", maxConcurrency: 1 }],
+  ["a barrier", { barrier: true, scope: "global" }, { name: "s/t", maxConcurrency: 1 }],
+  [
+    "a rate, which is everybody's",
+    { mode: "parallel-safe", rate_limit: { max: 20, per_ms: 1_000 } },
+    { name: "s/t", rate: { max: 20, perMs: 1_000 } },
+  ],
+  [
+    "a rate for each tenant",
+    { mode: "parallel-safe", scope: "tenant", rate_limit: { max: 20, per_ms: 1_000 } },
+    { name: "s/t of acme", rate: { max: 20, perMs: 1_000 } },
+  ],
+] as const)("the limit beyond the plan of a tool with %s", (_, contract, expected) => {
+  expect(limitOf(contract)).toEqual(expected);
+});
+
+test("the limit of a tool is the same whether or not another server offers one of that name", () => {
+  const contract = { mode: "sequential-only", scope: "global" };
+  const tool = { server: "s", trusted: true, _meta: { "x-orchestration": contract } };
+  const options = { tenant: "acme", unannotated: "sequential" as const };
+  expect(sharedLimitOf({ ...tool, name: "s/t" }, options)).toEqual(
+    sharedLimitOf({ ...tool, name: "t" }, options),
+  );
+});
