@@ -208,16 +208,20 @@ export class ApprovalStaleError extends ApiError<{
   }
 }
 
+/** What stands in the way: the status of the plan, or of the step where one is named; or several steps. */
+export interface ConflictFacts {
+  requestId: string;
+  stepId?: string;
+  steps?: readonly string[];
+  status: string;
+}
+
 /** The request, plan or step is not in a state in which this can be done. */
-export class StateConflictError extends ApiError<{ requestId: string; stepId?: string; status: string }> {
+export class StateConflictError extends ApiError<ConflictFacts> {
   readonly code = "STATE_CONFLICT";
   readonly retryable = false;
   readonly remedy: string;
-  constructor(
-    facts: { requestId: string; stepId?: string; status: string },
-    message: string,
-    remedy: string,
-  ) {
+  constructor(facts: ConflictFacts, message: string, remedy: string) {
     super(message, facts);
     this.remedy = remedy;
   }

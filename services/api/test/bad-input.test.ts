@@ -303,6 +303,7 @@ describe("inputs", () => {
     approve(requestId: $id, stepId: $step, approvalHash: $hash, reason: $reason) { id } }`;
   const resolve = `mutation ($id: ID!, $key: ID!, $resolution: InDoubtResolution!, $output: JSON, $reason: String, $attempt: Int) {
     resolveInDoubt(requestId: $id, stepKey: $key, resolution: $resolution, output: $output, reason: $reason, attempt: $attempt) { id } }`;
+  const rerun = "mutation ($id: ID!, $from: ID) { rerun(requestId: $id, from: $from) { id } }";
   const doubt = { id: unknownRequest, key: "a", resolution: "retry" };
   const approval = { id: unknownRequest, step: "a", hash: "a".repeat(64) };
   const cases: [string, string, object, string, RegExp][] = [
@@ -436,6 +437,17 @@ describe("inputs", () => {
       /NUL/,
     ],
     ["an attempt beyond 32 bits", resolve, { ...doubt, attempt: 1e12 }, "BAD_USER_INPUT", /32-bit/],
+    [
+      "an unknown requestId in rerun",
+      rerun,
+      { id: unknownRequest },
+      "NOT_FOUND",
+      /^Plan not found for requestId/,
+    ],
+    ["a malformed requestId in rerun", rerun, { id: "nope" }, "BAD_USER_INPUT", /Not a request id/],
+    ["a rerun from no step", rerun, { id: unknownRequest, from: "" }, "BAD_USER_INPUT", /Not a step id/],
+    ["a rerun from an item", rerun, { id: unknownRequest, from: "a[0]" }, "BAD_USER_INPUT", /Not a step id/],
+    ["a rerun from a list", rerun, { id: unknownRequest, from: ["a"] }, "BAD_USER_INPUT", /ID/],
     [
       "an unknown requestId in executePlan",
       ofRequest("executePlan", "mutation"),

@@ -3,7 +3,7 @@ import { buildSchema } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/index.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { APPROVAL_HASH, askApprovalAs, doubtAs, executeAs, planAs } from "./workers.ts";
+import { APPROVAL_HASH, askApprovalAs, doubtAs, executeAs, failAs, planAs } from "./workers.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const bodies = [...readme.matchAll(/^curl -s http:\/\/127\.0\.0\.1:4000\/graphql .* -d '(.*)'$/gm)].map(
@@ -39,6 +39,7 @@ async function work(): Promise<void> {
 const SITUATIONS: [string, (planId: string) => Promise<void>][] = [
   ["approve(", (planId) => askApprovalAs(running.store, planId)],
   ["resolveInDoubt(", (planId) => doubtAs(running.store, planId)],
+  ["rerun(", (planId) => failAs(running.store, planId)],
 ];
 
 /** A request whose plan is in that situation. */

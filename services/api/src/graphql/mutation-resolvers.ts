@@ -2,6 +2,7 @@ import { createPlanWithRequestId } from "../legacy/create-plan-with-request-id.t
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
 import { type ApprovalInput, approve } from "../plans/approve.ts";
 import { executePlan } from "../plans/execute-plan.ts";
+import { type RerunInput, rerun } from "../plans/rerun.ts";
 import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
 import { cancelRequest } from "../requests/cancel.ts";
@@ -25,6 +26,7 @@ export const mutationResolvers = {
   resume: mutation((context, { requestId }: RequestIdOnly) => resumeRequest(context, requestId)),
   approve: mutation((context, input: ApprovalInput) => approve(context, input)),
   resolveInDoubt: mutation((context, input: ResolutionInput) => resolveInDoubt(context, input)),
+  rerun: mutation((context, input: RerunInput) => rerun(context, input)),
   createPlanWithRequestId: mutation((context, { query }: { query: string }) =>
     createPlanWithRequestId(context, query),
   ),

@@ -58,6 +58,7 @@ export const stepResolvers = {
   warnings: ({ recorded }: StepView) => recorded.warnings,
   approvalHash: ({ recorded }: StepView) => recorded.approvalHash ?? null,
   approved: ({ recorded }: StepView) => recorded.approved,
+  carriedFrom: ({ recorded }: StepView) => recorded.carriedFrom ?? null,
   effectClass: ({ recorded }: StepView) => recorded.effectClass,
   attempts: ({ recorded }: StepView) => recorded.attempts,
   nextAttemptAt: ({ recorded }: StepView) => recorded.nextAttemptAt,

@@ -154,6 +154,21 @@ type Mutation {
   ): Request!
 
   """
+  Runs a plan that is over again, as a new version under the same request, and returns at once. What did not complete runs
+  again; with from, that step and everything that depends on it too. Every other step is carried over with its output and is
+  never called again; of a list that failed, the items that completed are. Of several reruns at once one makes a version.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
+  goes on, when nothing failed and from is absent, and when steps are IN_DOUBT, which extensions.steps then names.
+  """
+  rerun(
+    requestId: ID!
+    "Id of the step to begin with; absent means only what failed, was skipped or was cancelled."
+    from: ID
+    "Start executing at once."
+    execute: Boolean! = true
+  ): Request!
+
+  """
   Plans a sentence and waits for the plan, 60 s at most; starts nothing.
   Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
   """
@@ -277,7 +292,7 @@ type Request {
   id: ID!
   "req_{unix seconds}_{random}."
   requestId: ID!
-  "Id of the current plan. Fixed from the start: plan is null until it has been made."
+  "Id of the current plan. Fixed from the start: plan is null until it has been made. A rerun is a new plan."
   planId: ID!
   status: RequestStatus!
   "The status in one of four words: pending, in-progress, completed, failed."
@@ -410,6 +425,8 @@ type Step {
   approvalHash: String
   "True once an operator approved it."
   approved: Boolean!
+  "The plan that executed it, for a step that was carried over from an earlier version."
+  carriedFrom: ID
   warnings: [String!]!
   "Why it has not started: dependency, limit, backoff, approval, in doubt, paused, no worker. Null while it runs and when it is over. A plan that nobody started counts as paused."
   waitReason: String

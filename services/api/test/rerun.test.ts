@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { AUTHOR, askAs, cancelInDoubtAs, executeAs, failAs, playStep } from "./workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+async function submitted(play?: typeof failAs): Promise<{ requestId: string; planId: string }> {
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }",
+    { plan: BLOG_PLAN },
+  );
+  const ids = body.data.submitPlan;
+  await play?.(running.store, ids.planId);
+  running.offered.length = 0;
+  return ids;
+}
+
+async function rerun(requestId: string, more: object = {}) {
+  const { body } = await running.graphql(
+    `mutation ($id: ID!, $from: ID, $execute: Boolean! = true) { rerun(requestId: $id, from: $from, execute: $execute) {
+       planId version status executionState plan { id version status steps { id status carriedFrom output attempts { outcome } } }
+       plans { id version } } }`,
+    { id: requestId, ...more },
+  );
+  return body;
+}
+
+test("rerun makes a new version of a failed plan, under the same request, and offers it", async () => {
+  const { requestId, planId } = await submitted(failAs);
+  const { data } = await rerun(requestId);
+  const again = data.rerun;
+  expect(again).toMatchObject({ version: 2, status: "EXECUTING", executionState: "in-progress" });
+  expect(again.plan).toMatchObject({ id: again.planId, version: 2, status: "QUEUED" });
+  expect(again.plan.steps).toMatchObject([{ status: "PENDING" }, { status: "PENDING" }]);
+  expect(again.plans).toEqual([
+    { id: again.planId, version: 2 },
+    { id: planId, version: 1 },
+  ]);
+  expect(running.offered).toEqual([`execution ${again.planId}`]);
+});
+
+test("rerun from a step carries the others over with outputs and attempts, and execute: false leaves it READY", async () => {
+  const { requestId, planId } = await submitted(executeAs);
+  const { data } = await rerun(requestId, { from: "createBlog", execute: false });
+  expect(data.rerun).toMatchObject({ status: "READY", plan: { status: "READY" } });
+  expect(data.rerun.plan.steps).toEqual([
+    {
+      id: "createAuthor",
+      status: "COMPLETED",
+      carriedFrom: planId,
+      output: AUTHOR,
+      attempts: [{ outcome: "completed" }],
+    },
+    { id: "createBlog", status: "PENDING", carriedFrom: null, output: null, attempts: [] },
+  ]);
+  expect(running.offered).toEqual([]);
+  const started = await running.graphql(
+    "mutation ($id: ID!) { executePlan(requestId: $id) { plan { status } } }",
+    {
+      id: requestId,
+    },
+  );
+  expect(started.body.data.executePlan.plan.status).toBe("QUEUED");
+  const claim = (await running.store.claimPlan(data.rerun.planId, "test executor"))!;
+  await playStep(running.store, claim, "createBlog", { arguments: {}, output: { _id: "b2" } });
+  await running.store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+  expect((await running.store.getRequest("default", requestId))?.status).toBe("COMPLETED");
+});
+
+test("a plan that goes on, and one of which nothing failed, are refused with what to do", async () => {
+  const going = await submitted();
+  expect((await rerun(going.requestId)).errors[0].extensions).toMatchObject({
+    code: "STATE_CONFLICT",
+    status: "QUEUED",
+    remedy: expect.stringContaining("cancel"),
+  });
+  const done = await submitted(executeAs);
+  expect((await rerun(done.requestId)).errors[0].extensions).toMatchObject({
+    code: "STATE_CONFLICT",
+    remedy: expect.stringContaining("from"),
+  });
+  const { errors } = await rerun(done.requestId, { from: "nobody" });
+  expect(errors[0].extensions).toMatchObject({ code: "NOT_FOUND", stepId: "nobody" });
+});
+
+test("steps in doubt are named until somebody settles them", async () => {
+  const { requestId } = await submitted(cancelInDoubtAs);
+  expect((await rerun(requestId)).errors[0].extensions).toMatchObject({
+    code: "STATE_CONFLICT",
+    status: "IN_DOUBT",
+    steps: ["createAuthor"],
+    remedy: expect.stringContaining("resolveInDoubt"),
+  });
+  await running.graphql(
+    `mutation ($id: ID!) { resolveInDoubt(requestId: $id, stepKey: "createAuthor", resolution: completed, output: {}) { id } }`,
+    { id: requestId },
+  );
+  expect((await rerun(requestId)).data.rerun.plan.steps).toMatchObject([
+    { status: "COMPLETED" },
+    { status: "PENDING" },
+  ]);
+});
+
+test("of reruns at the same time one makes a version", async () => {
+  const { requestId } = await submitted(failAs);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => rerun(requestId)));
+  expect(answers.filter(({ errors }) => errors === undefined)).toHaveLength(1);
+  expect(await running.store.listPlans("default", requestId)).toHaveLength(2);
+});
+
+test("what never had a plan that could run is refused as by executePlan", async () => {
+  const created = await running.graphql(`mutation { createPlan(query: "not yet") { requestId } }`);
+  const { requestId } = created.body.data.createPlan;
+  expect((await rerun(requestId)).errors[0].extensions.code).toBe("NOT_READY");
+  await askAs(running.store, requestId, ["Which one?"]);
+  expect((await rerun(requestId)).errors[0].extensions.code).toBe("NEEDS_INPUT");
+  const refused = await running.graphql("mutation { submitPlan(plan: {steps: []}) { id } }");
+  const { requestId: invalidId } = refused.body.errors[0].extensions;
+  expect((await rerun(invalidId)).errors[0].extensions.code).toBe("PLAN_INVALID");
+});
