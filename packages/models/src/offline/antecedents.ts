@@ -159,7 +159,7 @@ function pointTo(steps: readonly PlannedStep[], field: string | null, next: numb
 }
 
 /** Parameters that name the same thing in every tool of its kind. */
-const SHARED_NAMES = new Set("path filename file url uri symbol sku email phone".split(" "));
+const SHARED_NAMES = new Set("path filename file url uri email phone".split(" "));
 
 /** The id of what a step made, or what the step itself used to name it: the path of a file that was written. */
 export function identityOf(parameter: Parameter, step: PlannedStep): JsonValue | null {

@@ -26,6 +26,8 @@ export interface Argument {
   unusable?: { parameter: Parameter; said: string };
   /** Values for the one required parameter that is left when everything else is read. */
   pending?: readonly { text: string; kind: Token["kind"] }[];
+  /** True when what follows is meant for all objects so far: "both", "all". */
+  isForAll?: boolean;
   /** True when the look of the value, or a link, shows that it is meant for this tool. */
   isTyped?: boolean;
 }

@@ -4,7 +4,7 @@ import { type BoundObject, hasParameter, newObject, share } from "./bound-object
 import { choice } from "./choices.ts";
 import { dated } from "./dated.ts";
 import { keyword } from "./keyed.ts";
-import { announced, filler, flagged, measured, phrase, purpose, typed, unit } from "./loose.ts";
+import { announced, collective, filler, flagged, measured, phrase, purpose, typed, unit } from "./loose.ts";
 import { named } from "./naming.ts";
 import type { Parameter } from "./parameter.ts";
 import { placePending } from "./pending.ts";
@@ -23,6 +23,7 @@ const identity: Rule = (reading, at, isSeparated) =>
 
 /** Every way to read the words at a position, the plainest first. */
 const RULES: readonly Rule[] = [
+  collective,
   purpose,
   measured,
   unit,
@@ -53,6 +54,9 @@ class Binder {
   private objects: BoundObject[] = [newObject()];
   private naming: Parameter | null = null;
   private spread: { parameter: Parameter; values: readonly JsonValue[] } | null = null;
+  /** What is said in front of the first name is meant for every object: "high priority issues A and B". */
+  private common: ReadonlyMap<string, JsonValue> = new Map();
+  private isForAll = false;
   private at = 0;
 
   constructor(input: BindInput) {
@@ -80,7 +84,11 @@ class Binder {
       this.argument(isSeparated);
       isSeparated = false;
     }
-    const shared = share(this.objects, this.naming, this.input.words.parameters);
+    const shared = share(this.objects, {
+      naming: this.naming,
+      common: this.common,
+      parameters: this.input.words.parameters,
+    });
     return placePending(this.reading, this.spreadOut(shared));
   }
 
@@ -89,7 +97,7 @@ class Binder {
   }
 
   private argument(isSeparated: boolean): void {
-    if (isSeparated && this.isNextNamed()) this.objects.push(newObject());
+    if (isSeparated && this.isNextNamed()) this.objects.push(newObject(this.common));
     for (const rule of RULES) {
       const found = rule(this.reading, this.at, isSeparated);
       if (!found || found.next <= this.at) continue;
@@ -115,12 +123,14 @@ class Binder {
 
   private take(found: Argument): void {
     if (found.named) {
-      if (this.reading.naming() === found.named.parameter) this.objects.push(newObject());
+      if (this.naming === null) this.common = new Map(this.current().values);
+      if (this.reading.naming() === found.named.parameter) this.objects.push(newObject(this.common));
       this.naming ??= found.named.parameter;
       this.current().name ??= found.named.text;
     }
     for (const { parameter, value } of found.gives ?? []) this.set(parameter, value);
     if (found.unusable) this.current().unusable.set(found.unusable.parameter.name, found.unusable.said);
+    this.isForAll ||= found.isForAll === true;
     if (found.spread) this.spreadOver(found.spread);
     if (found.pending) this.current().pending.push(found.pending);
     this.current().bareText ??= found.bareText ?? null;
@@ -130,9 +140,11 @@ class Binder {
   }
 
   private set(parameter: Parameter, value: JsonValue): void {
-    if (this.reading.isSet(parameter)) throw misread(this.reading, `it gives "${parameter.name}" twice`);
+    const objects = this.isForAll ? this.objects : [this.current()];
+    if (this.spread?.parameter === parameter || objects.some((object) => hasParameter(object, parameter)))
+      throw misread(this.reading, `it gives "${parameter.name}" twice`);
     const isWhole = parameter.type !== "array" || Array.isArray(value) || isListReference(value);
-    this.current().values.set(parameter.name, isWhole ? value : [value]);
+    for (const object of objects) object.values.set(parameter.name, isWhole ? value : [value]);
   }
 
   private spreadOver(spread: { parameter: Parameter; values: readonly JsonValue[] }): void {

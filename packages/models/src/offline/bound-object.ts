@@ -19,9 +19,9 @@ export interface BoundObject {
   isTyped: boolean;
 }
 
-/** An object of which nothing is known yet. */
-export const newObject = (): BoundObject => ({
-  values: new Map(),
+/** An object of which no more is known than what is meant for all. */
+export const newObject = (common: ReadonlyMap<string, JsonValue> = new Map()): BoundObject => ({
+  values: new Map(common),
   unusable: new Map(),
   topic: null,
   name: null,
@@ -40,13 +40,16 @@ export const hasParameter = (object: BoundObject, { name }: Parameter) =>
  */
 export function share(
   objects: readonly BoundObject[],
-  naming: Parameter | null,
-  parameters: readonly Parameter[],
+  {
+    naming,
+    common,
+    parameters,
+  }: { naming: Parameter | null; common: ReadonlyMap<string, JsonValue>; parameters: readonly Parameter[] },
 ): BoundObject[] {
   const last = objects.at(-1);
   const others = objects.slice(0, -1);
-  const isOnlyName = (object: BoundObject) =>
-    [...object.values.keys()].every((name) => name === naming?.name);
+  const isOnlyName = ({ values, pending }: BoundObject) =>
+    pending.length === 0 && [...values.keys()].every((name) => name === naming?.name || common.has(name));
   if (!last || naming === null || others.length === 0 || !others.every(isOnlyName)) return [...objects];
   const shared = parameters.filter(
     ({ name, shape }) =>

@@ -6,6 +6,7 @@ import { linkTo, stepsNamed } from "./links.ts";
 import { momentAt } from "./moments.ts";
 import { isDated, isNumeric, linkedNoun } from "./parameter.ts";
 import { beginsPhrase, phraseAt } from "./phrases.ts";
+import { isOwnPlace } from "./places.ts";
 import { type Mode, openParameters, type Reading } from "./reading.ts";
 import { isSeparator, skipDeterminers } from "./separators.ts";
 import { isSuffixed } from "./suffix.ts";
@@ -49,6 +50,7 @@ function bringsNamed(reading: Reading, at: number): boolean {
   const start = skipDeterminers(reading.tokens, at);
   const keyword = keywordAt(reading, start);
   if (keyword && !reading.isSet(keyword.parameter)) return true;
+  if (isOwnPlace(reading, start)) return true;
   return measureAt(openParameters(reading), reading.tokens, start) !== null || isSuffixed(reading, at);
 }
 

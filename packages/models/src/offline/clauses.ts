@@ -130,7 +130,7 @@ function matchChange(catalogue: readonly ToolWords[], verb: string, rest: readon
     .filter(({ parameters }) =>
       parameters.some((each) => each.words.every((word) => said.includes(stem(word)))),
     )
-    .map((words) => ({ words, fit: 0.5, consumed: 0, adjectives: [], isByVerb: true }));
+    .map((words) => ({ words, fit: 0.5, consumed: 0, adjectives: [], modifier: null, isByVerb: true }));
 }
 
 /** The words behind the verb; where they are a text, with a word in front that says so. */

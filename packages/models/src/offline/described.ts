@@ -6,8 +6,12 @@ import { stem, wordsOf } from "./words.ts";
 export interface Described {
   /** Verbs that it opens with: "Move or rename a file" -> move, rename. */
   verbs: readonly string[];
+  /** Its first word, stemmed: a verb when the tool's name begins with the same. */
+  first: string | null;
   /** What it does that to, stemmed: "file"; with other words for it: "a directory (folder)", "an event, such as a meeting". */
   objects: ReadonlySet<string>;
+  /** What stands behind its prepositions, stemmed: "to the shop" -> shop. */
+  places: ReadonlySet<string>;
   /** Nouns and adjectives of its first words, stemmed. */
   nouns: readonly string[];
 }
@@ -28,7 +32,13 @@ export function describedBy(description: string | undefined): Described {
     if (!SKIPPED.has(word) && word !== "and" && word !== "or") nouns.push(stem(word));
     if (nouns.length === 4) break;
   }
-  return { verbs, nouns, objects: new Set([...objectsOf(behind), ...synonymsIn(sentence)]) };
+  return {
+    verbs,
+    first: words[0] === undefined ? null : stem(words[0]),
+    nouns,
+    places: placesOf(behind),
+    objects: new Set([...objectsOf(behind), ...synonymsIn(sentence)]),
+  };
 }
 
 const ARTICLES = new Set(["a", "an", "the", "one"]);
@@ -39,7 +49,8 @@ function leadingVerbs(words: readonly string[]): string[] {
   for (let at = 0; at < words.length; at += 2) {
     const verb = stem(words[at] ?? "");
     if (!isKnownVerb(verb) && !ARTICLES.has(words[at + 1] ?? "")) break;
-    verbs.push(verb);
+    // "Returns one order" is how interfaces speak: nothing is brought back.
+    verbs.push(verb === "return" ? "get" : verb);
     if (words[at + 1] !== "or" && words[at + 1] !== "and") break;
   }
   return verbs;
@@ -57,6 +68,15 @@ function objectsOf(words: readonly string[]): string[] {
     } else if (!SKIPPED.has(word)) last = stem(word);
   }
   return last === null ? objects : [...objects, last];
+}
+
+/** The word behind each preposition and its article. */
+function placesOf(words: readonly string[]): Set<string> {
+  const places = words.flatMap((word, at) => {
+    const noun = words[at + (ARTICLES.has(words[at + 1] ?? "") ? 2 : 1)];
+    return PREPOSITIONS.has(word) && noun !== undefined ? [stem(noun)] : [];
+  });
+  return new Set(places);
 }
 
 /** Other words for the thing: those in brackets, and those behind "such as" or "also called". */

@@ -12,7 +12,7 @@ import { matchByVerb, matchTools, type ToolMatch } from "./match-tool.ts";
 import { isSeparator } from "./separators.ts";
 import type { Token } from "./tokens.ts";
 import type { ToolWords } from "./tool-words.ts";
-import { isKnownVerb, isReadingVerb } from "./verbs.ts";
+import { asksForMe, isKnownVerb, isReadingVerb } from "./verbs.ts";
 import { sharesRoot, stem } from "./words.ts";
 
 /** What opens a clause: the verb, and where the words behind it begin. */
@@ -58,7 +58,9 @@ export function headAt(tokens: readonly Token[], at: number, catalogue: readonly
   const { verb, next } = verbAt(tokens, at, catalogue);
   const rest = tokens.slice(next);
   const matches = matchTools(catalogue, verb, rest);
-  const isVerb = isKnownVerb(verb) || catalogue.some((words) => words.verbs.includes(verb));
+  const isOwn = (word: string) => catalogue.some(({ verbs }) => verbs.includes(word));
+  if (asksForMe(verb) && !["me", "us"].includes(rest[0]?.lower ?? "") && !isOwn(verb)) return null;
+  const isVerb = isKnownVerb(verb) || isOwn(verb);
   if (isVerb && matches.length > 0) return { verb, next, matches };
   const isOwnVerb = catalogue.some(({ spoken }) => spoken[0] === token.lower);
   const isThing = catalogue.some((words) => words.thing === token.lower || words.objects.has(token.lower));
@@ -113,7 +115,7 @@ function madeBy(tokens: readonly Token[], at: number, catalogue: readonly ToolWo
     verb: "create",
     next: at + 3,
     bringsText: true,
-    matches: [{ words: maker, fit: 0.9, consumed: 0, adjectives: [], isByVerb: false }],
+    matches: [{ words: maker, fit: 0.9, consumed: 0, adjectives: [], modifier: null, isByVerb: false }],
   };
 }
 

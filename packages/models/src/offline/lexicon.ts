@@ -138,15 +138,15 @@ export const PREPOSITIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["to", words("to recipient destination dest target receiver assignee new language")],
   ["into", words("into destination dest target folder directory dir")],
   ["from", words("from sender source src origin")],
-  ["in", words("in location place city folder directory dir path country region language")],
-  ["for", words("for location place city topic query date")],
-  ["at", words("at time start when location place address url price")],
+  ["in", words("in location place folder directory dir path")],
+  ["for", words("for location place topic query date")],
+  ["at", words("at time start when location place address url")],
   ["on", words("on date day when start time")],
-  ["of", words("of location place city")],
-  ["with", words("with attendee guest participant")],
-  ["as", words("as status state role type format kind category")],
+  ["of", words("of location place")],
+  ["with", words("with participant")],
+  ["as", words("as status state role type format kind")],
   ["by", words("by author sender owner creator assignee")],
-  ["under", words("under parent category folder directory")],
+  ["under", words("under parent folder directory")],
   ["since", words("since from start after")],
   ["until", words("until end due")],
   ["through", words("until end")],
@@ -212,7 +212,7 @@ export const QUERY_NAMES = words("query q keyword search term pattern phrase");
 export const REASON_NAMES = words("reason why cause justification purpose");
 /** Names of parameters that say which thing is meant. */
 export const IDENTITY_NAMES = words(
-  "id number key uuid slug path filename file source src name title url symbol sku code",
+  "id number key uuid slug path filename file source src name title url code",
 );
 /** Endings of parameter names that point to a thing made elsewhere. */
 export const LINK_ENDINGS = wordSet("id ids uuid number key slug");

@@ -2,6 +2,7 @@ import { antecedentAt } from "./antecedents.ts";
 import type { Argument } from "./argument.ts";
 import { saysAt } from "./heads.ts";
 import { readAs } from "./keyed.ts";
+import { keywordAt } from "./keywords.ts";
 import { CONNECTORS, COURTESIES, DETERMINERS, ORDINALS, PREPOSITIONS } from "./lexicon.ts";
 import { give } from "./link-values.ts";
 import { stepsNamed } from "./links.ts";
@@ -101,6 +102,14 @@ export function filler(reading: Reading, at: number): Argument | null {
   const isDeterminer = DETERMINERS.has(token.lower) && !["all", "any"].includes(token.lower);
   const isPointing = antecedentAt(reading, at) !== null || ORDINALS.has(next?.lower ?? "");
   return isDeterminer && next && !isPointing ? { next: at + 1 } : null;
+}
+
+/** "..., both in department Ops": what follows is meant for all that were named. */
+export function collective(reading: Reading, at: number, isSeparated: boolean): Argument | null {
+  const [token, next] = [reading.tokens[at], reading.tokens[at + 1]];
+  if (!isSeparated || !reading.isPlural || !["both", "all", "each"].includes(token?.lower ?? "")) return null;
+  const isArgument = next?.kind === "word" && (PREPOSITIONS.has(next.lower) || CONNECTORS.has(next.lower));
+  return isArgument || keywordAt(reading, at + 1) !== null ? { next: at + 1, isForAll: true } : null;
 }
 
 /** "dark-mode on": a flag that only one parameter can be. */

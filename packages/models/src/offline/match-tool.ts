@@ -1,8 +1,8 @@
 import { isNameWord, nounPhrase } from "./noun-phrase.ts";
 import type { Token } from "./tokens.ts";
 import type { ToolWords } from "./tool-words.ts";
-import { isTyped } from "./values.ts";
-import { isMakingVerb, takesFor, verbFit } from "./verbs.ts";
+import { isIdentifier, isPath, isTyped } from "./values.ts";
+import { isMakingVerb, isPlainlyMaking, takesFor, verbFit } from "./verbs.ts";
 import { isPlural, stem } from "./words.ts";
 
 /** A tool that fits the head of a clause. */
@@ -14,6 +14,8 @@ export interface ToolMatch {
   consumed: number;
   /** Tokens in front of the noun that are arguments: "list open issues", "the 3 day forecast". */
   adjectives: readonly Token[];
+  /** A word in front of the noun that says which one is meant, and that no argument can take: "the front door". */
+  modifier: Token | null;
   /** True when the verb alone speaks for the tool ("delete a.txt"): its arguments must then show that it is meant. */
   isByVerb: boolean;
 }
@@ -22,7 +24,10 @@ interface NounFit {
   fit: number;
   consumed: number;
   adjectives: readonly Token[];
+  modifier: Token | null;
 }
+
+const NO_NOUN = { consumed: 0, adjectives: [], modifier: null };
 
 /** Fits closer together than this are a tie. */
 const TIE = 0.02;
@@ -48,7 +53,7 @@ export function matchTools(
   for (const words of catalogue) {
     const spelled = spelledOut(words, verb, rest);
     if (spelled > 0) {
-      matches.push({ words, fit: 1, consumed: spelled, adjectives: [], isByVerb: false });
+      matches.push({ words, fit: 1, consumed: spelled, adjectives: [], modifier: null, isByVerb: false });
       continue;
     }
     const verbScore = Math.max(
@@ -58,24 +63,35 @@ export function matchTools(
     const skipped = takesFor(verb) && rest[0]?.lower === "for" ? 1 : 0;
     const behind = rest.slice(skipped);
     const noun = words.nouns.length === 0 ? bareFit(words, verb, behind) : nounFit(words, verb, behind);
-    if (!noun) continue;
-    const { fit, consumed, adjectives } = noun;
+    if (!noun || isThere(words, verb, behind[noun.consumed])) continue;
+    const { fit, consumed, adjectives, modifier } = noun;
     matches.push({
       words,
       fit: verbScore * fit,
       consumed: consumed === 0 ? 0 : consumed + skipped,
       adjectives,
+      modifier,
       isByVerb: false,
     });
   }
   return matches.toSorted((left, right) => right.fit - left.fit);
 }
 
+/** "open issue 5": the id behind the noun shows that nothing new is asked for, unless the tool itself says "open". */
+const isThere = (words: ToolWords, verb: string, behind: Token | undefined) =>
+  words.isMaking &&
+  !isPlainlyMaking(verb) &&
+  !words.verbs.includes(verb) &&
+  (isIdLike(behind) || (verb === "open" && behind !== undefined && isPath(behind.text)));
+
+const isIdLike = (token: Token | undefined) =>
+  token !== undefined && (token.kind === "number" || (token.kind === "word" && isIdentifier(token.text)));
+
 /** Tools that do what the verb says, whatever to: for a clause that does not name the thing. */
 export function matchByVerb(catalogue: readonly ToolWords[], verb: string): ToolMatch[] {
   return catalogue
     .filter((words) => words.verbs.includes(verb))
-    .map((words) => ({ words, fit: 0.5, consumed: 0, adjectives: [], isByVerb: true }));
+    .map((words) => ({ words, ...NO_NOUN, fit: 0.5, isByVerb: true }));
 }
 
 /** The best matches that nothing but their arguments can tell apart. */
@@ -99,15 +115,18 @@ function spelledOut({ spoken }: ToolWords, verb: string, rest: readonly Token[])
 function bareFit(words: ToolWords, verb: string, rest: readonly Token[]): NounFit | null {
   if (words.qualifiers.length > 0) {
     const isNamed = rest.some((token) => words.qualifiers.includes(stem(token.lower)));
-    return isNamed ? { fit: 0.9, consumed: 0, adjectives: [] } : null;
+    return isNamed ? { ...NO_NOUN, fit: 0.9 } : null;
   }
-  return words.verbs[0] === verb ? { fit: 0.9, consumed: 0, adjectives: [] } : null;
+  return words.verbs[0] === verb ? { ...NO_NOUN, fit: 0.9 } : null;
 }
 
 function nounFit(words: ToolWords, verb: string, rest: readonly Token[]): NounFit | null {
   const phrase = nounPhrase(words, rest);
   if (!phrase) return null;
-  const { said, consumed, adjectives } = phrase;
+  const isPlaced = rest.some((token) => words.qualifiers.includes(stem(token.lower)));
+  // "open issue 5" is no way to ask for `add_issue_to_sprint`.
+  if (words.qualifiers.length > 0 && !isPlaced && !words.verbs.includes(verb)) return null;
+  const { said, consumed, adjectives, modifier } = phrase;
   const named = words.nouns.filter((noun) => said.some((word) => stem(word) === noun)).length;
   const last = stem(said.at(-1) ?? "");
   const coverage = named === 0 ? 0.8 : 0.8 + 0.2 * (named / words.nouns.length);
@@ -116,14 +135,12 @@ function nounFit(words: ToolWords, verb: string, rest: readonly Token[]): NounFi
   // "get the posts" asks for a list, "get posts 5 and 6" does not.
   const isListed = many && !isTyped(rest[consumed]);
   const number = isMakingVerb(verb) || words.isListing === many ? 1 : isListed ? 0.75 : 0.9;
-  const qualified =
-    words.qualifiers.length === 0 || rest.some((token) => words.qualifiers.includes(stem(token.lower)))
-      ? 1
-      : 0.9;
+  const qualified = words.qualifiers.length === 0 || isPlaced ? 1 : 0.9;
   return {
     fit: lastFit(words, verb, last) * coverage * number * qualified * 0.9 ** foreign,
     consumed,
     adjectives,
+    modifier,
   };
 }
 

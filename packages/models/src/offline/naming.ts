@@ -32,6 +32,7 @@ export function named(reading: Reading, at: number, isSeparated: boolean): Argum
 /** "summarize report.txt" means what the file holds, and "non-vip customer Zed" has words in front that are no name. */
 function isOdd(reading: Reading, parameter: Parameter, { text, kind }: ReadValue): boolean {
   if (kind === "quoted") return false;
+  if (kind === "number" && isTitle(parameter)) return true;
   if (isContent(parameter)) return isPath(text) || kind === "url";
   const words = text.toLowerCase().split(" ");
   return words.slice(1).some((word) => stem(word) === reading.words.thing);

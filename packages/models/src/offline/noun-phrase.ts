@@ -1,4 +1,5 @@
-import { COUNTS, DETERMINERS, QUANTIFIERS } from "./lexicon.ts";
+import { CONNECTORS, COUNTS, DETERMINERS, ORDINALS, PREPOSITIONS, PRONOUNS, QUANTIFIERS } from "./lexicon.ts";
+import { linkedNoun, type Parameter } from "./parameter.ts";
 import type { Token } from "./tokens.ts";
 import type { ToolWords } from "./tool-words.ts";
 import { measureAt, valueFor } from "./values.ts";
@@ -11,6 +12,8 @@ export interface NounPhrase {
   consumed: number;
   /** Tokens in front of the noun that are arguments: "list open issues", "the 3 day forecast". */
   adjectives: readonly Token[];
+  /** A word in front of the noun that says which one is meant, and that no argument can take: "the front door". */
+  modifier: Token | null;
 }
 
 /** The noun phrase at the start of some tokens; null when no word there names what the tool is about. */
@@ -23,6 +26,8 @@ export function nounPhrase(words: ToolWords, rest: readonly Token[]): NounPhrase
       adjectives.push(...rest.slice(at, at + found));
     at += found;
   }
+  const modifier = at > 0 ? modifierAt(words, rest, at) : null;
+  if (modifier) at += 1;
   const said: string[] = [];
   while (at < rest.length) {
     const token = rest[at];
@@ -36,8 +41,25 @@ export function nounPhrase(words: ToolWords, rest: readonly Token[]): NounPhrase
   }
   const last = stem(said.at(-1) ?? "");
   const isNamed = words.nouns.includes(last) || words.describedNouns.includes(last);
-  return said.length > 0 && isNamed ? { said, consumed: at, adjectives } : null;
+  return said.length > 0 && isNamed ? { said, consumed: at, adjectives, modifier } : null;
 }
+
+/** A plain word between an article and the thing, for a tool that needs to know which thing. */
+function modifierAt(words: ToolWords, rest: readonly Token[], at: number): Token | null {
+  const [token, noun] = [rest[at], rest[at + 1]];
+  if (token?.kind !== "word" || noun?.kind !== "word" || noun.lower !== words.thing) return null;
+  const isPlain =
+    !FUNCTION_WORDS.some((known) => known.has(token.lower)) && !isNameWord(words, stem(token.lower));
+  return isPlain && ownParameter(words) ? token : null;
+}
+
+const FUNCTION_WORDS = [PREPOSITIONS, CONNECTORS, QUANTIFIERS, ORDINALS, COUNTS, PRONOUNS];
+
+/** The required parameter that says which thing is meant: its id, or what it is called. */
+export const ownParameter = ({ thing, parameters }: ToolWords) =>
+  parameters.find(
+    (each) => each.required && thing !== null && (linkedNoun(each) === thing || each.words.at(-1) === thing),
+  ) ?? null;
 
 /** True for a word of the tool's name or of its server's. */
 export const isNameWord = (words: ToolWords, word: string) =>
@@ -58,13 +80,21 @@ function adjectiveAt(words: ToolWords, rest: readonly Token[], at: number): numb
   if (measureAt(words.parameters, rest, at)) return 2;
   if (isLeading(token) || isReceiver(rest, at)) return 1;
   if (isNameWord(words, stem(token.lower))) return 0;
-  const isChoice = words.parameters.some((each) =>
+  const parameter = words.parameters.find((each) =>
     each.type === "boolean"
-      ? each.name.toLowerCase() === token.lower
+      ? isFlag(each, token.lower)
       : each.choices && valueFor(each, token.text) !== undefined,
   );
-  return isChoice ? 1 : 0;
+  if (!parameter) return 0;
+  // "high priority issues": the parameter's own name goes with its value.
+  const next = rest[at + 1];
+  const isNamed = next?.kind === "word" && parameter.choices && parameter.words.includes(stem(next.lower));
+  return isNamed && !isNameWord(words, stem(next.lower)) ? 2 : 1;
 }
+
+/** "public" for `isPublic`. */
+export const isFlag = ({ words }: Parameter, said: string) =>
+  words.filter((word) => !["is", "has", "should", "be"].includes(word)).join(" ") === said;
 
 /** Determiners, counts and "me" in front of the noun. */
 export const isLeading = (token: Token | undefined) =>

@@ -1,11 +1,12 @@
 import { DraftError } from "../draft-error.ts";
 import { antecedentAt } from "./antecedents.ts";
 import { bindArguments } from "./bind-arguments.ts";
-import type { BoundObject } from "./bound-object.ts";
+import { type BoundObject, hasParameter } from "./bound-object.ts";
 import type { Clause } from "./clauses.ts";
 import { completeArguments } from "./complete.ts";
 import type { PlannedStep } from "./links.ts";
 import { bestMatches, matchTools, type ToolMatch } from "./match-tool.ts";
+import { ownParameter } from "./noun-phrase.ts";
 import { waitsFor } from "./ordering.ts";
 import { misread } from "./reading.ts";
 import { type Token, tokenize } from "./tokens.ts";
@@ -97,7 +98,7 @@ function stepsFor(input: ClauseInput, match: ToolMatch): PlannedStep[] {
     things: new Set(catalogue.flatMap((each) => each.thing ?? [])),
     isPlural: clause.isPlural,
   });
-  const counted = withCount(clause, words, objects);
+  const counted = withCount(clause, words, withModifier(match, clause, objects));
   const taken = new Set(steps.map((step) => step.id));
   return counted.map((object) => {
     const completed = completeArguments({ object, words, steps, clause: clause.text });
@@ -138,6 +139,18 @@ function argumentsFrom({ rest }: Clause, { words, consumed }: ToolMatch): number
     noun !== words.thing &&
     words.parameters.some((each) => each.words.map(stem).includes(noun) && each.required);
   return isArgument && isTyped(rest[consumed]) ? consumed - 1 : consumed;
+}
+
+/** "lock the front door" says which door, but not in the tool's words: it is asked for. @throws {NotUnderstoodError} when it is said twice */
+function withModifier({ words, modifier }: ToolMatch, clause: Clause, objects: BoundObject[]): BoundObject[] {
+  const parameter = modifier && ownParameter(words);
+  if (!modifier || !parameter) return objects;
+  if (objects.some((object) => hasParameter(object, parameter)))
+    throw misread({ clause: clause.text }, `it is open what "${modifier.text}" means there`);
+  return objects.map((object) => ({
+    ...object,
+    unusable: new Map(object.unusable).set(parameter.name, modifier.text),
+  }));
 }
 
 const LIMITS = new Set("limit max maximum count top size results".split(" "));

@@ -9,6 +9,7 @@ import { give, personNamed } from "./link-values.ts";
 import { latestLink, linkTo, linkToThingOf, type PlannedStep, stepsNamed } from "./links.ts";
 import { giveAll, listed, startsValue } from "./lists.ts";
 import { isDated, isLongText, isNumeric, linkedNoun, type Parameter } from "./parameter.ts";
+import { isOwnPlace } from "./places.ts";
 import { byIds } from "./pointing.ts";
 import { readValue } from "./read-value.ts";
 import { misread, openParameters, type Reading } from "./reading.ts";
@@ -88,7 +89,8 @@ function byNoun(reading: Reading, at: number, names: readonly string[]): Argumen
   if (link && !startsValue(reading, at + 1)) return latest(reading, link, at + 1);
   if (startsValue(reading, at + 1) && (words.nouns.includes(noun) || words.objects.has(noun)))
     return byRelation(reading, at + 1, names) ?? byShape(reading, at + 1);
-  return words.qualifiers.includes(noun) && !link ? { next: at + 1 } : null;
+  const isPlace = words.qualifiers.includes(noun) || isOwnPlace(reading, at);
+  return isPlace && !link ? { next: at + 1 } : null;
 }
 
 /** The thing made last; where none was made its id is left open, to be asked for. @throws {NotUnderstoodError} when several were */
@@ -198,7 +200,8 @@ function left(reading: Reading, at: number, said: string): Argument | null {
   if (!startsValue(reading, at) || isOther || !(PLACING.has(said) || isTyped(token))) return null;
   const first = readValue(reading, at, "name");
   if (!first) return null;
-  const { values, next } = listed(reading, first);
+  const { values, next } =
+    first.kind === "number" ? { values: [first], next: first.next } : listed(reading, first);
   // "for germans going": a participle shows that more is said than a value.
   const isOdd = values.some(({ text, kind }) => kind === "word" && / \p{Ll}+ing\b/u.test(text));
   return isOdd ? null : { next, pending: values };

@@ -26,6 +26,8 @@ export interface ToolWords {
   describedNouns: readonly string[];
   /** Those among them that its description says it acts on: other words for the thing. */
   objects: ReadonlySet<string>;
+  /** Where its description says that it acts: "adds an employee to the company". */
+  places: ReadonlySet<string>;
   /** The kind of thing that it is about. */
   thing: string | null;
   /** True when it answers with many things, so that only a place in the list says which is meant. */
@@ -72,6 +74,7 @@ export function toolWordsOf(tool: ToolDescriptor): ToolWords {
       ...new Set([...splitName(tool.title ?? "").map(stem), ...described.nouns, ...described.objects]),
     ],
     objects: described.objects,
+    places: described.places,
     thing,
     isListing: isListingVerb(verbs[0] ?? "") || (nouns.length > 0 && isPlural(nouns.at(-1) ?? "")),
     isMaking:
@@ -90,13 +93,17 @@ const isPreposition = (word: string) => PREPOSITIONS.has(word);
  * The verb of a name comes first, unless a better one stands behind it (`email_send`). Where the name shows none and the description
  * opens with one (`current_weather`: "Gets ..."), the first word may be either, and counts as both.
  */
-function verbsOf(words: readonly string[], { verbs }: Described): { verbAt: number; verbs: string[] } {
+function verbsOf(
+  words: readonly string[],
+  { verbs, first: opening }: Described,
+): { verbAt: number; verbs: string[] } {
   const strong = words.findIndex((word) => isKnownVerb(word) && !isWeakVerb(word));
   const first = words[0] ?? "";
   const all = (verbAt: number, more: readonly string[] = []) => ({
     verbAt,
     verbs: [...new Set([words[verbAt] ?? "", ...verbs, ...more].filter((verb) => verb !== ""))],
   });
+  if (opening === first) return all(0);
   if (isKnownVerb(first) && (strong <= 0 || !isWeakVerb(first))) return all(0);
   if (strong !== -1) return all(strong);
   const [described] = verbs;

@@ -11,9 +11,9 @@ const VERB_GROUPS: readonly (readonly string[])[] = [
     "create add make new write post insert register publish open draft submit build compose start put upload save record log raise file leave schedule plan book arrange reserve organize set place generate",
   ),
   words(
-    "get show fetch read find retrieve view display check see tell load look lookup give return inspect describe",
+    "get show fetch read find retrieve view display check see tell load look lookup give inspect describe",
   ),
-  words("list show get find fetch display enumerate view see give return"),
+  words("list show get find fetch display enumerate view see give"),
   words("search find look lookup query seek"),
   words("update change edit modify set rename revise adjust correct mark amend patch alter"),
   words("delete remove drop erase destroy discard trash"),
@@ -73,6 +73,10 @@ export function verbFit(said: string, offered: string): number {
 
 /** True when the verb asks for something that does not exist yet. */
 export const isMakingVerb = (verb: string) => verbFit(verb, "create") >= 0.8 || verbFit(verb, "send") >= 0.8;
+/** Verbs that ask to be told something only with "me" behind them: "give me the list", but "give them a raise". */
+export const asksForMe = (verb: string) => verb === "give" || verb === "tell";
+/** Verbs that can only mean something new; "open issue 5" and "publish post 5" mean something that is there. */
+export const isPlainlyMaking = (verb: string) => ["create", "make", "new"].includes(verb);
 /** "search for files": the preposition belongs to the verb. */
 export const takesFor = (verb: string) => ["search", "look", "ask", "seek", "query"].includes(verb);
 /** True when the verb asks for many things. */
