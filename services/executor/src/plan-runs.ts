@@ -32,7 +32,7 @@ export interface PlanRuns {
   capacity(): number;
   /** Claims a plan and works on it; resolves with its end, or null when there is nothing to do. */
   take(planId: string): Promise<{ done: Promise<void> } | null>;
-  /** Takes no more, lets running calls end for at most `timeoutMs`, gives plans back. */
+  /** Takes no more, lets running calls end for at most `timeoutMs`, gives plans back, also those just being claimed. */
   handOver(timeoutMs: number): Promise<void>;
 }
 
@@ -45,7 +45,8 @@ const WISH_POLL_MS = 500;
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const { store, owner, maxPlans, leaseMs, logger, clock = createRunClock() } = parts;
   const active = new Map<PlanId, { claim: PlanClaim; run: PlanRun }>();
-  let claiming = 0;
+  /** Claims under way, by plan: a process that claimed a plan twice at once would be two owners under one name. */
+  const claiming = new Map<string, Promise<{ done: Promise<void> } | null>>();
   let isClosing = false;
 
   const endRenewal = clock.every(Math.floor(leaseMs / 3.3), () => void renewAll());
@@ -72,38 +73,43 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     }
   }
 
+  async function begin(planId: PlanId): Promise<{ done: Promise<void> } | null> {
+    const [claim, catalogue] = await Promise.all([store.claimPlan(planId, owner), parts.readCatalogue()]);
+    if (!claim) return null;
+    const planLogger = logger.child({ requestId: claim.plan.requestId, planId, epoch: claim.epoch });
+    if (isClosing) {
+      await store.releasePlan(claim, { status: "QUEUED" });
+      return null;
+    }
+    if (claim.plan.claimsWithoutProgress > MAX_CLAIMS_WITHOUT_PROGRESS) {
+      await endPoisoned(store, claim);
+      planLogger.error("plan ended as poisoned");
+      return null;
+    }
+    planLogger.info({ steps: claim.plan.plan.steps.length }, "plan claimed");
+    const run = startPlanRun({
+      claim,
+      catalogue,
+      readCatalogueNow: parts.readCatalogueNow ?? parts.readCatalogue,
+      store,
+      tools: parts.tools,
+      limits: parts.limits,
+      logger: planLogger,
+      clock,
+    });
+    active.set(planId, { claim, run });
+    const done = run.done.then(() => void active.delete(planId));
+    return { done };
+  }
+
   return {
-    capacity: () => (isClosing ? 0 : Math.max(0, maxPlans - active.size - claiming)),
+    capacity: () => (isClosing ? 0 : Math.max(0, maxPlans - active.size - claiming.size)),
 
     async take(planId) {
-      if (isClosing || active.has(planId)) return null;
-      claiming += 1;
-      try {
-        const [claim, catalogue] = await Promise.all([store.claimPlan(planId, owner), parts.readCatalogue()]);
-        if (!claim) return null;
-        const planLogger = logger.child({ requestId: claim.plan.requestId, planId, epoch: claim.epoch });
-        if (claim.plan.claimsWithoutProgress > MAX_CLAIMS_WITHOUT_PROGRESS) {
-          await endPoisoned(store, claim);
-          planLogger.error("plan ended as poisoned");
-          return null;
-        }
-        planLogger.info({ steps: claim.plan.plan.steps.length }, "plan claimed");
-        const run = startPlanRun({
-          claim,
-          catalogue,
-          readCatalogueNow: parts.readCatalogueNow ?? parts.readCatalogue,
-          store,
-          tools: parts.tools,
-          limits: parts.limits,
-          logger: planLogger,
-          clock,
-        });
-        active.set(planId, { claim, run });
-        const done = run.done.then(() => void active.delete(planId));
-        return { done };
-      } finally {
-        claiming -= 1;
-      }
+      if (isClosing || active.has(planId) || claiming.has(planId)) return null;
+      const begun = begin(planId).finally(() => claiming.delete(planId));
+      claiming.set(planId, begun);
+      return begun;
     },
 
     async handOver(timeoutMs) {
@@ -114,7 +120,8 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       const timeout = new Promise<void>((resolve) => {
         takeBack = clock.after(timeoutMs, resolve);
       });
-      await Promise.race([Promise.all(runs.map((run) => run.done)), timeout]);
+      const ends = Promise.allSettled([...runs.map((run) => run.done), ...claiming.values()]);
+      await Promise.race([ends, timeout]);
       takeBack();
       endRenewal();
       endWishPoll();

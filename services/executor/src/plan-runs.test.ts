@@ -1,0 +1,78 @@
+import { PlanSchema } from "@planwright/plan";
+import { createLogger } from "@planwright/runtime";
+import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
+import { expect, onTestFinished, test } from "vitest";
+import { createPlanRuns } from "./plan-runs.ts";
+
+const TENANT = "t1";
+const LEASE_MS = 10_000;
+const TOOL = { name: "write", server: "test", trusted: true };
+
+/** Plan runs over a store in memory whose claims are answered when somebody says so. */
+async function slowClaims() {
+  let nowMs = 1_000_000;
+  const database = createMemoryDatabase(() => nowMs);
+  const own = createMemoryStore({ database, owner: "e1", leaseMs: LEASE_MS, monotonic: () => nowMs });
+  const plan = PlanSchema.parse({ steps: [{ id: "a", tool: TOOL.name, arguments: {} }] });
+  const input = { tenant: TENANT, query: null, plan, raw: "", diagnostics: [], autoExecute: true };
+  const { plan: accepted } = await own.submitPlan(input);
+  const answers: (() => void)[] = [];
+  const called: string[] = [];
+  const runs = createPlanRuns({
+    store: {
+      ...own,
+      publishTools: async () => undefined,
+      keepOnlyServers: async () => undefined,
+      async claimPlan(...claim) {
+        const claimed = await own.claimPlan(...claim);
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return claimed;
+      },
+    },
+    tools: {
+      async callTool({ tool }) {
+        called.push(tool);
+        return { type: "completed", output: null };
+      },
+    },
+    readCatalogue: async () => [TOOL],
+    owner: "e1",
+    maxPlans: 4,
+    leaseMs: LEASE_MS,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  onTestFinished(() => runs.handOver(1_000));
+  const passTime = (ms: number) => (nowMs += ms);
+  return {
+    runs,
+    planId: accepted._id,
+    answers,
+    called,
+    passTime,
+    plan: () => own.getPlan(TENANT, accepted._id),
+  };
+}
+
+test("a plan whose claim is not answered yet is not claimed again, even when its lease has run out", async () => {
+  const { runs, planId, answers, passTime, plan } = await slowClaims();
+  const first = runs.take(planId);
+  await expect.poll(() => answers.length).toBe(1);
+  passTime(LEASE_MS);
+  expect(await runs.take(planId)).toBeNull();
+  expect(runs.capacity()).toBe(3);
+  expect(await plan()).toMatchObject({ epoch: 1 });
+  for (const answer of answers) answer();
+  await (await first)?.done;
+});
+
+test("a plan that is being claimed when its executor is to stop is given back, and nothing of it is called", async () => {
+  const { runs, planId, answers, called, plan } = await slowClaims();
+  const taken = runs.take(planId);
+  await expect.poll(() => answers.length).toBe(1);
+  const handedOver = runs.handOver(5_000);
+  for (const answer of answers) answer();
+  await handedOver;
+  expect(await taken).toBeNull();
+  expect(await plan()).toMatchObject({ status: "QUEUED", lease: null });
+  expect(called).toEqual([]);
+});
