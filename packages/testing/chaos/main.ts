@@ -21,6 +21,13 @@ const say = (line: string): void => {
   process.stderr.write(`${seconds.padStart(6)} s  ${line}\n`);
 };
 
+/** Longest that a run may take, in milliseconds; the largest ones asked for take half of it. */
+const LIMIT_MS = 20 * 60_000;
+setTimeout(() => {
+  say("The run does not come to an end; it is given up");
+  process.exit(1);
+}, LIMIT_MS).unref();
+
 const random = createSeededRandom(settings.seed);
 const plans = Array.from({ length: settings.plans }, (_, index) =>
   makePlan(random.fork(`plan ${index}`), index),
