@@ -27,6 +27,7 @@ export function decide(state: EngineState, event: EngineEvent | readonly EngineE
   }
   if (!state.started) return [];
   checkWaits(turn);
+  callHeld(turn);
   if (!turn.isPatient || turn.records.length === 0) dispatch(turn);
   concludePlan(turn);
   return turn.records.length === 0
@@ -73,7 +74,6 @@ function take(turn: Turn, event: EngineEvent): void {
       return;
     case "resume":
       state.paused = false;
-      callHeld(turn);
       for (const node of state.held.splice(0)) admit(turn, node);
       return;
     case "approval": {

@@ -3,7 +3,16 @@ import { STEP_TRANSITIONS } from "@planwright/plan";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { StepRecord } from "../src/index.ts";
-import { type Call, completed, planOf, type SimulateOptions, simulate, tool, write } from "./simulate.ts";
+import {
+  type Call,
+  completed,
+  failed,
+  planOf,
+  type SimulateOptions,
+  simulate,
+  tool,
+  write,
+} from "./simulate.ts";
 
 const TOOLS = [
   tool("read"),
@@ -209,4 +218,43 @@ test("items that an earlier version finished are part of no call, and their outp
     results: [{ data: "old 0" }, { data: { got: { x: 2 } } }, { data: "old 2" }, { status: "ok" }],
     summary: { ok: 4, error: 0 },
   });
+});
+
+test.each([
+  ["the plan", { maxParallel: 1 }, {}],
+  ["the tool", {}, { mode: "fan-out-bounded", max_concurrency: 1 }],
+  ["a barrier", {}, { barrier: true }],
+] as const)("calls that were lost with their executor keep to the limit of %s", (_, policy, contract) => {
+  const records: StepRecord[] = ["a", "b", "c"].map((id) => ({
+    key: id,
+    stepId: id,
+    status: "RUNNING",
+    attempts: 1,
+  }));
+  const steps = ["a", "b", "c", "d"].map((id) => ({ id, tool: id === "d" ? "read" : "limited" }));
+  const tools = [tool("read"), write("limited", { idempotency: "key", ...contract })];
+  const run = simulate(planOf(steps, policy), tools, { records });
+  expect(run.finish?.status).toBe("COMPLETED");
+  const limited = run.calls.filter(({ call }) => call.tool === "limited");
+  expect(limited.map(({ call, from }) => [call.key, from])).toEqual([
+    ["a", 0],
+    ["b", 10],
+    ["c", 20],
+  ]);
+});
+
+test("a call that was lost waits for its place although its plan has failed meanwhile, and is recorded", () => {
+  const records: StepRecord[] = ["a", "b"].map((id) => ({
+    key: id,
+    stepId: id,
+    status: "RUNNING",
+    attempts: 1,
+  }));
+  const steps = ["a", "b", "c"].map((id) => ({ id, tool: "keyed", dependsOn: id === "c" ? ["b"] : [] }));
+  const run = simulate(planOf(steps, { maxParallel: 1, onStepFailure: "fail-fast" }), TOOLS, {
+    records,
+    outcome: ({ key }) => (key === "a" ? failed() : completed(key)),
+  });
+  expect(run.finish?.status).toBe("FAILED");
+  expect(run.statuses).toEqual({ a: "FAILED", b: "COMPLETED", c: "SKIPPED" });
 });

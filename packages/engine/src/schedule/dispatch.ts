@@ -13,6 +13,8 @@ import { prepareCall } from "./prepare.ts";
 export function dispatch(turn: Turn): void {
   const { state } = turn;
   if (!state.started || state.paused || state.stopping) return;
+  // Others would keep it from ever being alone.
+  if (state.heldCalls.some(({ step }) => step.tool.contract.barrier)) return;
   while (!state.failing && !state.barrierRunning && state.running < state.plan.policy.maxParallel) {
     const node = state.ready.pop();
     if (!node) {
@@ -36,22 +38,36 @@ export function dispatch(turn: Turn): void {
   }
 }
 
-/** Goes on with a call that is under way as far as anybody knows: at once, or when a paused plan is resumed. */
+/**
+ * Goes on with a call that is under way as far as anybody knows: as soon as there is a place for it and the plan is not paused.
+ * After a crash there may be more of them than places: the owner before had made room by results that were lost with it.
+ */
 export function callAgain(turn: Turn, caller: Caller): void {
-  if (!turn.state.paused) {
-    startCall(turn, caller);
-    return;
-  }
   turn.state.heldCalls.push(caller);
   caller.step.heldCalls++;
+  callHeld(turn);
 }
 
-/** Makes the calls that a pause has held up. */
+/** Makes the calls that are held up, oldest first, as far as there are places. */
 export function callHeld(turn: Turn): void {
-  for (const caller of turn.state.heldCalls.splice(0)) {
+  const { state } = turn;
+  if (state.paused || state.heldCalls.length === 0) return;
+  for (const caller of state.heldCalls.splice(0)) {
+    const isOpen = caller.units.some(({ status, unacknowledged }) => status === "RUNNING" && !unacknowledged);
+    if (isOpen && !hasPlace(state, caller)) {
+      state.heldCalls.push(caller);
+      continue;
+    }
     caller.step.heldCalls--;
-    startCall(turn, caller);
+    if (isOpen) startCall(turn, caller);
   }
+}
+
+function hasPlace({ running, barrierRunning, plan }: EngineState, { step }: Caller): boolean {
+  const { tool, active, concurrency } = step;
+  if (barrierRunning || running >= plan.policy.maxParallel) return false;
+  if (tool.running >= tool.limit || active >= concurrency) return false;
+  return running === 0 || !tool.contract.barrier;
 }
 
 /** Asks for a caller's next call. False when its arguments do not allow one: the units are FAILED then. */

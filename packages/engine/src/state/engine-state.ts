@@ -102,7 +102,7 @@ export interface StepNode {
   /** Callers that may be called now. */
   readonly callers: Heap<Caller>;
   active: number;
-  /** Calls that go on when the plan is resumed. */
+  /** Calls that go on when the plan is resumed, or when there is a place for them. */
   heldCalls: number;
   concurrency: number;
   place: "nowhere" | "ready" | "limit" | "barrier";
@@ -189,7 +189,7 @@ export interface EngineState {
   paused: boolean;
   /** Steps that became ready while paused. */
   held: StepNode[];
-  /** Calls under way as far as anybody knows that are to be made again, or asked about, when the plan is resumed. */
+  /** Calls under way as far as anybody knows that are to be made again, or asked about, when the plan is resumed and there is a place. */
   heldCalls: Caller[];
   stopping: Stopping | undefined;
   /** The step whose failure stopped the plan. */

@@ -43,6 +43,8 @@ export function stopReason(state: EngineState): StepError {
 /** Gives a step of a stopped plan its last state, once nothing of it is under way. */
 export function close(turn: Turn, node: StepNode): void {
   if (!turn.state.stopping || node.final || node.active > 0 || node.unit.unacknowledged) return;
+  // Calls that wait for a place to go on are under way, as far as a failure elsewhere is concerned.
+  if (node.heldCalls > 0 && !turn.state.paused && !isEnding(turn.state)) return;
   if (!node.forEach) {
     closeUnit(turn, node.unit);
     return;
