@@ -59,7 +59,7 @@ async function statusesOf(plans: PlanDocument[]): Promise<string[]> {
 test("three executors never call a tool more often at once than its limit, over a SIGKILL and a FLUSHALL", async () => {
   bench.tools.script({ limited_read: Array.from({ length: 4 }, () => ({ type: "hang" as const })) });
   const [first] = await Promise.all([start(), start(), start()]);
-  const plans = await submitMany(24, calls("limited_read", 8, 150, 1_500));
+  const plans = await submitMany(16, calls("limited_read", 8, 150, 1_500));
   const made = () => bench.tools.stats()["limited_read"]?.calls ?? 0;
   await expect.poll(made, { timeout: 20_000 }).toBeGreaterThan(20);
   await bench.stopExecutor(first!, "SIGKILL");
