@@ -9,21 +9,28 @@ const TENANT = "t1";
 const LEASE_MS = 10_000;
 const TOOL = { name: "write", server: "test", trusted: true };
 
-/** A claimed plan of one step, over a store in memory. */
-async function claimedPlan(step: object) {
-  const nowMs = Math.floor(performance.now());
+/** A claimed plan, over a store in memory whose time stands still unless somebody moves it. */
+async function claimedPlan(steps: object[]) {
+  let nowMs = Math.floor(performance.now());
   const database = createMemoryDatabase(() => nowMs);
-  const own = createMemoryStore({ database, owner: "executor", leaseMs: LEASE_MS, monotonic: () => nowMs });
+  const monotonic = (): number => nowMs;
+  const own = createMemoryStore({
+    database,
+    owner: "executor",
+    leaseMs: LEASE_MS,
+    planTimeoutMs: 5_000,
+    monotonic,
+  });
   const store = { ...own, publishTools: async () => undefined, keepOnlyServers: async () => undefined };
-  const plan = PlanSchema.parse({ steps: [{ id: "a", tool: TOOL.name, arguments: {}, ...step }] });
+  const plan = PlanSchema.parse({ steps: steps.map((step) => ({ tool: TOOL.name, ...step })) });
   const input = { tenant: TENANT, query: null, plan, raw: "", diagnostics: [], autoExecute: true };
   const { plan: accepted } = await store.submitPlan(input);
   const claim = await store.claimPlan(accepted._id, "executor");
-  return { store, claim: claim!, planId: accepted._id };
+  return { store, claim: claim!, planId: accepted._id, passTime: (ms: number) => (nowMs += ms) };
 }
 
 test("a run that gives its plan back begins nothing more, whatever it hears until the answer is there", async () => {
-  const { store, claim, planId } = await claimedPlan({ approval: true });
+  const { store, claim, planId } = await claimedPlan([{ id: "a", approval: true }]);
   const called: string[] = [];
   let answer: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
@@ -64,4 +71,29 @@ test("a run that gives its plan back begins nothing more, whatever it hears unti
   await run.done;
   expect(called).toEqual([]);
   expect((await store.listSteps(TENANT, [planId]))[0]).toMatchObject({ status: "WAITING_APPROVAL" });
+});
+
+test("a process that stood still past the deadline starts nothing, though other news come before the timer", async () => {
+  const { store, claim, planId, passTime } = await claimedPlan([{ id: "a" }, { id: "b", dependsOn: ["a"] }]);
+  const called: string[] = [];
+  const run = startPlanRun({
+    claim,
+    catalogue: [TOOL],
+    readCatalogueNow: async () => [TOOL],
+    store,
+    tools: {
+      async callTool({ tool }) {
+        called.push(tool);
+        passTime(6_000);
+        return { type: "completed", output: null };
+      },
+    },
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  await run.done;
+  expect(called).toHaveLength(1);
+  expect(await store.getPlan(TENANT, planId)).toMatchObject({
+    status: "EXPIRED",
+    counts: { COMPLETED: 1, CANCELLED: 1 },
+  });
 });

@@ -123,8 +123,13 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
 
   function dispatch(event: EngineEvent | EngineEvent[]): void {
     if (isOver || isLeaving || (Array.isArray(event) && event.length === 0)) return;
+    const events = Array.isArray(event) ? event : [event];
+    const at = store.now();
+    // Said again it changes nothing; but in a process that stood still other news come before the timer.
+    const isExpired = plan.deadlineAt !== null && plan.deadlineAt.getTime() <= at;
     try {
-      for (const command of decide(state, event)) perform(command);
+      const decided = decide(state, isExpired ? [{ type: "deadline", at }, ...events] : events);
+      for (const command of decided) perform(command);
     } catch (error) {
       fail(error);
     }
@@ -295,10 +300,8 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   // A plan that is to end, or to pause, hears so before it would start anything; the other words need what it knows by then.
   const now = store.now();
   const words = wishEvents(plan, now);
-  const isExpired = plan.deadlineAt !== null && plan.deadlineAt.getTime() <= now;
   const isEarly = ({ type }: EngineEvent): boolean => type === "cancel" || type === "pause";
   dispatch([
-    ...(isExpired ? [{ type: "deadline" as const, at: now }] : []),
     ...words.filter(isEarly),
     { type: "started", at: now },
     ...words.filter((word) => !isEarly(word)),

@@ -63,8 +63,8 @@ function checkWishes(call: StartingCall, fail: Fail): void {
   if (cancelAskedAt !== null && (claimedAt > cancelAskedAt || isLate(cancelAskedAt))) {
     fail("cancel-stops", `${nameOf(call)} ${now - cancelAskedAt} ms after the cancel`);
   }
-  // What is under way goes on, if only to connect.
-  const isNew = pauseAskedAt !== null && call.begunAt - pauseAskedAt > HEARD_WITHIN_MS;
+  // What is under way goes on, if only to connect, or to ask what became of it.
+  const isNew = !call.isLookup && pauseAskedAt !== null && call.begunAt - pauseAskedAt > HEARD_WITHIN_MS;
   if (pauseAskedAt !== null && claimedAt <= pauseAskedAt && isLate(pauseAskedAt) && isNew) {
     fail("pause-stops", `${nameOf(call)} ${now - pauseAskedAt} ms after the pause`);
   }
