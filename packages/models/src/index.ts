@@ -33,4 +33,3 @@ export {
   parseModelSetting,
 } from "./model-setting.ts";
 export { createOfflineDrafter, type OfflinePlan, planByRules } from "./offline/offline-drafter.ts";
-export { type ReadAnswer, readAnswer } from "./read-answer.ts";

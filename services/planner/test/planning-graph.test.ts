@@ -162,7 +162,7 @@ test("a model that says what is missing ends planning with its words", async () 
   const { store } = await plan({ drafter: model });
   expect(store.failures[0]?.error).toEqual({
     code: "NOT_PLANNABLE",
-    message: "The model cannot plan this: the name of the folder",
+    message: "The model gives no plan: the name of the folder",
   });
 });
 

@@ -1,5 +1,12 @@
-import { type DraftResult, readAnswer } from "@planwright/models";
-import { type Diagnostic, type Plan, parsePlan, resolvePolicy, type ToolDescriptor } from "@planwright/plan";
+import type { DraftResult } from "@planwright/models";
+import {
+  type Diagnostic,
+  type DiagnosticCode,
+  type Plan,
+  readModelAnswer,
+  resolvePolicy,
+  type ToolDescriptor,
+} from "@planwright/plan";
 import type { RecordedError } from "@planwright/store";
 
 /** What an answer turned out to be. */
@@ -10,48 +17,33 @@ export type CheckedDraft =
   /** Nothing that a repair could change. */
   | { plan: null; diagnostics: Diagnostic[]; failure: RecordedError };
 
-/** Reads an answer as a plan and validates it against the tools. Pure. */
+/** Reads an answer as a plan and validates it against the tools. Pure. @param query - what was asked for: its values are not invented */
 export function checkDraft(
   draft: Pick<DraftResult, "text" | "finishReason">,
   tools: readonly ToolDescriptor[],
+  query?: string,
 ): CheckedDraft {
-  const answer = readAnswer(draft.text, { finishReason: draft.finishReason });
-  if (!answer.ok) return unreadDraft(answer.reason, answer.message);
+  const { finishReason } = draft;
   // Complete, so that nothing of the model's own choosing is left: policies are filled in by code.
-  const read = parsePlan(answer.value, { tools: [...tools], policy: resolvePolicy() });
-  const { diagnostics } = read;
-  return read.ok ? { plan: read.plan, diagnostics } : { plan: null, diagnostics };
+  const answer = readModelAnswer(draft.text, { tools, query, finishReason, policy: resolvePolicy() });
+  const { diagnostics } = answer;
+  if (answer.ok) return { plan: answer.plan, diagnostics };
+  const failure = diagnostics.map(failureOf).find((each) => each !== null);
+  return failure ? { plan: null, diagnostics, failure } : { plan: null, diagnostics };
 }
 
-function unreadDraft(reason: "declined" | "truncated" | "unreadable", message: string): CheckedDraft {
-  switch (reason) {
-    case "declined":
-      return {
-        plan: null,
-        diagnostics: [],
-        failure: { code: "NOT_PLANNABLE", message: `The model cannot plan this: ${message}` },
-      };
-    case "truncated":
-      return {
-        plan: null,
-        diagnostics: [],
-        failure: {
-          code: "MODEL_ANSWER_TRUNCATED",
-          message: "The model's answer was cut off; ask for fewer steps, or raise MODEL_MAX_OUTPUT_TOKENS",
-        },
-      };
-    case "unreadable":
-      return {
-        plan: null,
-        diagnostics: [
-          {
-            code: UNREADABLE,
-            severity: "error",
-            message: `The answer could not be read as a plan: ${message}. Answer with one JSON object {"steps":[...]} and nothing else.`,
-          },
-        ],
-      };
-  }
+/** What the model would answer again, however it is told. */
+const FINAL: { readonly [code in DiagnosticCode]?: (message: string) => RecordedError } = {
+  ANSWER_DECLINED: (message) => ({ code: "NOT_PLANNABLE", message }),
+  ANSWER_REFUSED: (message) => ({ code: "MODEL_REFUSED", message }),
+  ANSWER_TRUNCATED: () => ({
+    code: "MODEL_ANSWER_TRUNCATED",
+    message: "The model's answer was cut off; ask for fewer steps, or raise MODEL_MAX_OUTPUT_TOKENS",
+  }),
+};
+
+function failureOf({ code, message }: Diagnostic): RecordedError | null {
+  return FINAL[code]?.(message) ?? null;
 }
 
 /** Code of the finding that an answer holds no JSON. */

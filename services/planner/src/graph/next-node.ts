@@ -24,7 +24,8 @@ const isRepeated = ({
 const fingerprint = (diagnostics: readonly Diagnostic[]) =>
   diagnostics
     .filter((each) => each.severity === "error")
-    .map(({ code, stepId, path, message }) => JSON.stringify([code, stepId, path, message]))
+    // What is said of an answer as a whole quotes it: other prose is no progress.
+    .map(({ code, stepId, path, message }) => JSON.stringify([code, stepId, path, path && message]))
     .toSorted()
     .join("\n");
 

@@ -28,7 +28,9 @@ export function createPlanningGraph(parts: PlanningParts) {
     })
     .addNode("draft", (state, config) => ask(parts, state, config, "draft"))
     .addNode("validate", (state) => {
-      const checked = state.answer ? checkDraft(state.answer, state.tools) : { plan: null, diagnostics: [] };
+      const checked = state.answer
+        ? checkDraft(state.answer, state.tools, state.claim.request.query ?? undefined)
+        : { plan: null, diagnostics: [] };
       return { ...checked, earlierDiagnostics: state.repairs > 0 ? state.diagnostics : null };
     })
     .addNode("repair", (state, config) => ask(parts, state, config, "repair"))
