@@ -58,6 +58,14 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
   idempotencyKeys: [{ key: { createdAt: 1 }, expireAfterSeconds: KEY_LIFE_SECONDS }],
 };
 
+/**
+ * A due time before or at an instant; without one, any. The type has to be named: MongoDB does not see by itself that a date
+ * is in the indexes of due times, and would look at every document ever written.
+ */
+export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
+  return by ? { $type: "date", $lte: by } : { $type: "date" };
+}
+
 /** Makes the indexes that are not there yet. Safe to run in many processes at once. */
 export async function createIndexes(collections: Collections): Promise<void> {
   await Promise.all([

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RequestId, RequestStatus } from "@planwright/plan";
 import type { ClientSession, UpdateFilter } from "mongodb";
-import type { Collections } from "./collections.ts";
+import { type Collections, isDue } from "./collections.ts";
 import type { PlanDocument, RequestDocument } from "./documents.ts";
 import { LeaseLostError } from "./errors.ts";
 import { newPlan, newSteps } from "./new-documents.ts";
@@ -120,7 +120,7 @@ export function createPlanningStore(parts: PlanningStoreParts): PlanningStore {
 
     async findUnplanned(limit) {
       const due = await requests
-        .find({ "planning.dueAt": { $lte: new Date(clock.now()) } }, { projection: { _id: 1 } })
+        .find({ "planning.dueAt": isDue(new Date(clock.now())) }, { projection: { _id: 1 } })
         .sort({ "planning.dueAt": 1 })
         .limit(limit)
         .toArray();

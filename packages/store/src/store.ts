@@ -146,6 +146,8 @@ export interface ClientStore {
     requestId: RequestId,
     options: { from: string | null; autoExecute: boolean },
   ): Promise<RerunAnswer>;
+  /** Plans and requests in planning that are not over, of all tenants, or `limit` when there are more. Plans that never started and were paused do not count. */
+  countUnfinished(limit: number): Promise<number>;
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   getPlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   /** All versions of a request's plan, newest first. */

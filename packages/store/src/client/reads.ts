@@ -1,5 +1,6 @@
 import type { PlanId, RequestId, RequestStatus } from "@planwright/plan";
 import type { Filter } from "mongodb";
+import { isDue } from "../collections.ts";
 import { parseCursor, toCursor } from "../cursor.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
 import { readOutputs } from "../outputs/output-store.ts";
@@ -12,6 +13,7 @@ export function createReads({
   collections,
 }: ClientContext): Pick<
   ClientStore,
+  | "countUnfinished"
   | "getRequest"
   | "getPlan"
   | "listPlans"
@@ -26,6 +28,15 @@ export function createReads({
   const { requests, plans, steps, modelCalls, tools } = collections;
 
   return {
+    async countUnfinished(limit) {
+      // By the indexes that hold unfinished documents alone.
+      const [running, planning] = await Promise.all([
+        plans.countDocuments({ dueAt: isDue() }, { limit }),
+        requests.countDocuments({ "planning.dueAt": isDue() }, { limit }),
+      ]);
+      return Math.min(running + planning, limit);
+    },
+
     getRequest: (tenant, requestId) => requests.findOne({ _id: requestId, tenant }),
     getPlan: (tenant, planId) => plans.findOne({ _id: planId, tenant }),
     listPlans: (tenant, requestId) => plans.find({ tenant, requestId }).sort({ version: -1 }).toArray(),

@@ -9,6 +9,7 @@
  */
 import type { Plan, PlanId } from "@planwright/plan";
 import type { Document } from "mongodb";
+import { isDue } from "../collections.ts";
 import type { PlanDocument, StepDocument } from "../documents.ts";
 import { FIRST_EPOCH, newSteps } from "../new-documents.ts";
 import { readOutputs } from "../outputs/output-store.ts";
@@ -121,7 +122,7 @@ export function createClaims(
 
     async findClaimable(limit) {
       const due = await plans
-        .find({ dueAt: { $lte: new Date(clock.now()) } }, { projection: { _id: 1 } })
+        .find({ dueAt: isDue(new Date(clock.now())) }, { projection: { _id: 1 } })
         .sort({ dueAt: 1 })
         .limit(limit)
         .toArray();

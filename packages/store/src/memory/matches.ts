@@ -15,6 +15,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   $lte: (value, operand) => isThere(value) && compare(value, operand) <= 0,
   $ne: (value, operand) => comparable(value) !== comparable(operand),
   $nin: (value, operand) => !isAmong(value, operand),
+  $type: (value, operand) => operand === "date" && value instanceof Date,
 };
 
 /**

@@ -45,6 +45,8 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
     }),
     findOne: async (filter: Filter, options?: InSession) =>
       go("findOne", () => database.find(name, filter)[0] ?? null, options),
+    countDocuments: async (filter: Filter, { limit = Number.POSITIVE_INFINITY }: { limit?: number } = {}) =>
+      go("countDocuments", () => Math.min(database.find(name, filter).length, limit)),
     insertOne: async (document: StoredDocument, options?: InSession) =>
       go("insertOne", () => database.insert(name, document), options),
     insertMany: async (documents: readonly StoredDocument[], options?: InSession) =>

@@ -1,0 +1,64 @@
+import { type Plan, parsePlan } from "@planwright/plan";
+import { createStore, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let store: Store;
+let client: MongoClient;
+
+beforeAll(async () => {
+  const url = testServers().mongodbUrl;
+  store = await createStore({ url });
+  client = await MongoClient.connect(url);
+  for (let index = 0; index < 20; index += 1) {
+    await store.createRequest({ tenant: "t1", query: "do a", autoExecute: true });
+    await submitted(index < 5);
+  }
+});
+afterAll(async () => {
+  await client.close();
+  await store.close();
+});
+
+function onePlan(): Plan {
+  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
+
+const submitted = (autoExecute: boolean) =>
+  store.submitPlan({ tenant: "t1", query: null, plan: onePlan(), raw: "", diagnostics: [], autoExecute });
+
+/** How MongoDB answered what the store asked of it meanwhile. */
+async function plansOf(ask: () => Promise<unknown>): Promise<string[]> {
+  const db = client.db();
+  await db.setProfilingLevel("all");
+  await ask();
+  await db.setProfilingLevel("off");
+  const profiled = await db
+    .collection("system.profile")
+    .find({ planSummary: { $exists: true }, ns: { $not: /system\.profile/ } })
+    .toArray();
+  await db.collection("system.profile").drop();
+  return profiled.map(({ planSummary }) => String(planSummary));
+}
+
+test.each<[string, () => Promise<unknown>, RegExp]>([
+  ["plans that are due", () => store.findClaimable(10), /^IXSCAN \{ dueAt: 1 \}$/],
+  ["requests that are due", () => store.findUnplanned(10), /^IXSCAN \{ planning.dueAt: 1 \}$/],
+  [
+    "what is unfinished",
+    () => store.countUnfinished(10),
+    /^(IXSCAN|COUNT_SCAN) \{ (planning\.)?dueAt: 1 \}$/,
+  ],
+])("%s are found by the indexes of what is unfinished, however much is over", async (_, ask, expected) => {
+  const summaries = await plansOf(ask);
+  expect(summaries.length).toBeGreaterThan(0);
+  for (const summary of summaries) expect(summary).toMatch(expected);
+});
+
+test("what is unfinished is counted up to a limit: plans that were started, and requests in planning", async () => {
+  expect(await store.countUnfinished(100)).toBe(25);
+  expect(await store.countUnfinished(7)).toBe(7);
+});
