@@ -15,6 +15,10 @@ export const ApiSettingsSchema = z.object({
     .default("default"),
   /** Whether clients may read the schema. */
   INTROSPECTION: z.enum(["on", "off"]).default("on"),
+  /** Mutations under way at once, at most: what comes beyond is refused. */
+  MAX_PENDING_MUTATIONS: z.coerce.number().int().min(1).max(100_000).default(200),
+  /** Plans that are not over, at most, over all services: new ones are refused beyond. */
+  MAX_UNFINISHED_PLANS: z.coerce.number().int().min(1).max(100_000_000).default(100_000),
   /** Longest that one operation on MongoDB may take, in milliseconds. */
   MONGODB_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(5_000),
   /** Where this process dies, stands still or fails on purpose; for tests. */

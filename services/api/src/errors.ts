@@ -41,6 +41,7 @@ export const API_ERROR_CODES = [
   "NO_TOOLS",
   "POISONED",
   // The system.
+  "OVERLOADED",
   "UNAVAILABLE",
   "INTERNAL",
 ] as const;
@@ -224,6 +225,16 @@ export class StateConflictError extends ApiError<ConflictFacts> {
   constructor(facts: ConflictFacts, message: string, remedy: string) {
     super(message, facts);
     this.remedy = remedy;
+  }
+}
+
+/** More is under way than can be served in time. Nothing of the operation was done. */
+export class OverloadedError extends ApiError<{ retryAfterMs: number }> {
+  readonly code = "OVERLOADED";
+  readonly retryable = true;
+  readonly remedy = "Send the same again after retryAfterMs milliseconds; nothing of it was done.";
+  constructor(reason: string, retryAfterMs: number) {
+    super(`The service has too much to do: ${reason}`, { retryAfterMs });
   }
 }
 

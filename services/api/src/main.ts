@@ -28,6 +28,8 @@ const api = await startApi({
   port: settings.PORT,
   tenant: settings.TENANT,
   introspection: settings.INTROSPECTION === "on",
+  maxPendingMutations: settings.MAX_PENDING_MUTATIONS,
+  maxUnfinishedPlans: settings.MAX_UNFINISHED_PLANS,
 });
 
 shutdown.add("http", () => api.close());

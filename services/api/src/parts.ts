@@ -14,6 +14,8 @@ export interface OperationParts {
   tenant: string;
   /** Aborted when the client is gone or the service stops: waiting ends, accepted work goes on. */
   signal?: AbortSignal | undefined;
+  /** Gives the place among pending mutations back: from here on the operation only waits. */
+  releasePlace?: (() => void) | undefined;
 }
 
 /** The part of a pino logger that the service uses. */

@@ -5,6 +5,7 @@ import type { ClientStore } from "@planwright/store";
 import { createApolloServer } from "./graphql/apollo-server.ts";
 import { createContext } from "./graphql/context.ts";
 import { createApp } from "./http/app.ts";
+import { createAdmission } from "./load/admission.ts";
 import type { ApiLogger, WorkOffers } from "./parts.ts";
 import { createOpenCalls } from "./waiting/open-calls.ts";
 
@@ -18,6 +19,10 @@ export interface ApiParts {
   port: number;
   tenant: string;
   introspection: boolean;
+  /** Mutations under way at once, at most. Default 200. */
+  maxPendingMutations?: number | undefined;
+  /** Plans, and requests for one, that are not over, at most, counted over all services. Default 100,000. */
+  maxUnfinishedPlans?: number | undefined;
 }
 
 /** A running service. */
@@ -35,7 +40,13 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   const stopping = new AbortController();
   const calls = createOpenCalls();
   const httpServer = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
-  const apollo = createApolloServer({ httpServer, logger, introspection: parts.introspection });
+  const admission = createAdmission({
+    maxPendingMutations: parts.maxPendingMutations ?? 200,
+    maxUnfinishedPlans: parts.maxUnfinishedPlans ?? 100_000,
+    countUnfinished: (limit) => store.countUnfinished(limit),
+  });
+  const { introspection } = parts;
+  const apollo = createApolloServer({ httpServer, logger, admission, introspection });
   await apollo.start();
   const app = createApp({
     apollo,

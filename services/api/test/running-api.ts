@@ -1,7 +1,7 @@
 import type { JsonObject, PlanId, RequestId, ToolDescriptor } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { type Api, startApi } from "../src/index.ts";
+import { type Api, type ApiParts, startApi } from "../src/index.ts";
 
 /** An answer of the service, as a client sees it. */
 export interface Answer {
@@ -48,7 +48,9 @@ export const BLOG_PLAN = {
 };
 
 /** Starts the service with the tools of {@link BLOG_TOOLS}. */
-export async function startTestApi(options: { introspection?: boolean } = {}): Promise<RunningApi> {
+export async function startTestApi(
+  options: Partial<Pick<ApiParts, "introspection" | "maxPendingMutations" | "maxUnfinishedPlans">> = {},
+): Promise<RunningApi> {
   const store = await createStore({ url: testServers().mongodbUrl });
   await store.publishTools(
     "blog",
@@ -67,7 +69,8 @@ export async function startTestApi(options: { introspection?: boolean } = {}): P
     host: "127.0.0.1",
     port: 0,
     tenant: "default",
-    introspection: options.introspection ?? true,
+    introspection: true,
+    ...options,
   });
   const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(new URL(path, api.url), init);

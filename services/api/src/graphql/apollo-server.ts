@@ -2,7 +2,9 @@ import type { Server } from "node:http";
 import { ApolloServer } from "@apollo/server";
 import { ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
 import { ApolloServerPluginDrainHttpServer } from "@apollo/server/plugin/drainHttpServer";
+import type { Admission } from "../load/admission.ts";
 import type { ApiLogger } from "../parts.ts";
+import { createAdmissionPlugin } from "./admission-plugin.ts";
 import type { GraphqlContext } from "./context.ts";
 import { createSchema } from "./executable-schema.ts";
 import { createFormatError } from "./format-error.ts";
@@ -13,6 +15,8 @@ export interface ApolloServerSettings {
   /** Drained when the server stops: idle connections close, answers under way are finished. */
   httpServer: Server;
   logger: ApiLogger;
+  /** The gate that mutations pass. */
+  admission: Admission;
   /** Whether clients may read the schema. */
   introspection: boolean;
 }
@@ -24,6 +28,7 @@ const DRAIN_MS = 5_000;
 export function createApolloServer({
   httpServer,
   logger,
+  admission,
   introspection,
 }: ApolloServerSettings): ApolloServer<GraphqlContext> {
   return new ApolloServer<GraphqlContext>({
@@ -42,6 +47,7 @@ export function createApolloServer({
     formatError: createFormatError(logger),
     logger: quiet(logger),
     plugins: [
+      createAdmissionPlugin(admission),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginDrainHttpServer({ httpServer, stopGracePeriodMillis: DRAIN_MS }),
     ],

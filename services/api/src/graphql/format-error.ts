@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { unwrapResolverError } from "@apollo/server/errors";
 import { CursorInvalidError, IdempotencyKeyReusedError, StoreUnavailableError } from "@planwright/store";
 import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
 import {
@@ -37,9 +36,14 @@ export function createFormatError(logger: ApiLogger) {
     };
     const protocol = protocolError(formatted, error);
     if (protocol) return { message: protocol.message, ...place, extensions: protocol.extensions };
-    const known = toApiError(unwrapResolverError(error), logger, formatted.path);
+    const known = toApiError(originOf(error), logger, formatted.path);
     return { message: known.message, ...place, extensions: extensionsOf(known) };
   };
+}
+
+/** What was thrown, under the wrapping of GraphQL, which may be twofold: by a resolver, or before any ran. */
+function originOf(error: unknown): unknown {
+  return isGraphqlError(error) && error.originalError ? originOf(error.originalError) : error;
 }
 
 /** The public side of an error. */

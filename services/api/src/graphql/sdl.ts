@@ -53,6 +53,10 @@ type Query {
   getAvailableTools: [Tool!]!
 }
 
+"""
+Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+extensions.retryAfterMs milliseconds.
+"""
 type Mutation {
   """
   Accepts a sentence and returns at once; planning goes on behind it. Read the result with request(requestId).

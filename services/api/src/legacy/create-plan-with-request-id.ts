@@ -19,6 +19,7 @@ export async function createPlanWithRequestId(
 ): Promise<PlanDocument> {
   const { store, tenant, signal } = parts;
   const accepted = await createPlan(parts, { query, execute: false });
+  parts.releasePlace?.();
   const ids = { requestId: accepted._id, planId: accepted.planId };
   const request = await poll(
     () => store.getRequest(tenant, accepted._id),

@@ -22,7 +22,11 @@ export async function executeByRequestId(
   timeoutMs = EXECUTION_WAIT_MS,
 ): Promise<PlanDocument> {
   const { request, plan } = await poll(
-    () => startedPlan(parts, requestId),
+    async () => {
+      const found = await startedPlan(parts, requestId);
+      parts.releasePlace?.();
+      return found;
+    },
     (found) => (found.plan ? isTerminalPlanStatus(found.plan.status) : found.request.status !== "PLANNING"),
     { timeoutMs, signal: parts.signal },
   );

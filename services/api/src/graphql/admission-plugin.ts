@@ -1,0 +1,63 @@
+import { type ApolloServerPlugin, HeaderMap } from "@apollo/server";
+import { type DocumentNode, GraphQLError, visit } from "graphql";
+import { OverloadedError } from "../errors.ts";
+import type { Admission } from "../load/admission.ts";
+import type { GraphqlContext } from "./context.ts";
+
+/** Fields of Mutation that make new plans. */
+const MAKES_PLANS: ReadonlySet<string> = new Set([
+  "createPlan",
+  "submitPlan",
+  "createPlanWithRequestId",
+  "rerun",
+]);
+
+/**
+ * Lets mutations in, or refuses them with status 503 before anything of them runs: whoever sends a refused operation again
+ * repeats nothing.
+ */
+export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<GraphqlContext> {
+  return {
+    async requestDidStart() {
+      let leave = (): void => undefined;
+      return {
+        async didResolveOperation({ operation, document, contextValue }) {
+          if (operation?.operation !== "mutation") return;
+          try {
+            leave = admission.enter();
+            if (makesPlans(document)) await admission.reserve();
+          } catch (error) {
+            if (error instanceof OverloadedError) throw refusalOf(error);
+            throw error;
+          }
+          contextValue.releasePlace = leave;
+        },
+        async willSendResponse() {
+          leave();
+        },
+        async unexpectedErrorProcessingRequest() {
+          leave();
+        },
+      };
+    },
+  };
+}
+
+/** Names as they stand in the document, fragments included: no other type has fields of these names. */
+function makesPlans(document: DocumentNode): boolean {
+  let isFound = false;
+  visit(document, {
+    Field({ name }) {
+      isFound ||= MAKES_PLANS.has(name.value);
+    },
+  });
+  return isFound;
+}
+
+function refusalOf(error: OverloadedError): GraphQLError {
+  const seconds = Math.ceil(error.facts.retryAfterMs / 1_000);
+  return new GraphQLError(error.message, {
+    originalError: error,
+    extensions: { http: { status: 503, headers: new HeaderMap([["retry-after", String(seconds)]]) } },
+  });
+}

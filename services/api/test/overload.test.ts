@@ -1,0 +1,133 @@
+import type { PlanDocument } from "@planwright/store";
+import { expect, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { executeAs, planAs } from "./workers.ts";
+
+const CREATE = "mutation ($query: String!) { createPlan(query: $query) { requestId planId } }";
+const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }";
+
+/** Fifty sentences at once: what was accepted, and the answers that refuse. */
+async function burst(running: RunningApi) {
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => running.graphql(CREATE, { query: `sentence ${index}` })),
+  );
+  const accepted: string[] = answers.flatMap(({ body }) => body.data?.createPlan.requestId ?? []);
+  return { accepted, refused: answers.filter(({ body }) => body.errors) };
+}
+
+async function execute(running: RunningApi, requestId: string): Promise<PlanDocument | null> {
+  await planAs(running.store, requestId);
+  const request = await running.store.getRequest("default", requestId);
+  await executeAs(running.store, request!.planId);
+  return running.store.getPlan("default", request!.planId);
+}
+
+test.each([{ maxPendingMutations: 1 }, { maxUnfinishedPlans: 1 }])(
+  "above a capacity of %j calls are refused at once, and every accepted one completes",
+  async (limits) => {
+    const running = await startTestApi(limits);
+    const { accepted, refused } = await burst(running);
+    expect(accepted.length).toBeGreaterThan(0);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(accepted.length + refused.length).toBe(50);
+    for (const { status, headers, body, text } of refused) {
+      expect(status).toBe(503);
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(body.data).toBeUndefined();
+      expect(body.errors[0].extensions).toEqual({
+        code: "OVERLOADED",
+        retryable: true,
+        remedy: expect.any(String),
+        retryAfterMs: expect.any(Number),
+      });
+      expect(text).not.toMatch(/stack|\.ts|node_modules/);
+    }
+    const stored = await running.store.listRequests("default", { first: 100 });
+    expect(stored.items.map(({ _id }) => _id).toSorted()).toEqual(accepted.toSorted());
+    for (const requestId of accepted) {
+      expect(await execute(running, requestId)).toMatchObject({ status: "COMPLETED" });
+    }
+    await running.close();
+  },
+);
+
+test("who comes back after the time named is accepted once there is room", async () => {
+  const running = await startTestApi({ maxUnfinishedPlans: 1 });
+  const first = await running.graphql(SUBMIT, { plan: BLOG_PLAN });
+  const refused = await running.graphql(SUBMIT, { plan: BLOG_PLAN });
+  const { retryAfterMs } = refused.body.errors[0].extensions;
+  expect(retryAfterMs).toBeGreaterThanOrEqual(500);
+  expect(retryAfterMs).toBeLessThanOrEqual(1_500);
+  await executeAs(running.store, first.body.data.submitPlan.planId);
+  await expect
+    .poll(async () => (await running.graphql(SUBMIT, { plan: BLOG_PLAN })).status, { timeout: 10_000 })
+    .toBe(200);
+  await running.close();
+});
+
+test("while the database answers slowly, mutations beyond the places are refused and queries are answered", async () => {
+  const running = await startTestApi({ maxPendingMutations: 3 });
+  const createRequest = running.store.createRequest.bind(running.store);
+  const held: (() => void)[] = [];
+  running.store.createRequest = async (input) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    return createRequest(input);
+  };
+  const slow = [0, 1, 2].map((index) => running.graphql(CREATE, { query: `slow ${index}` }));
+  await expect.poll(() => held.length).toBe(3);
+  expect((await running.graphql(SUBMIT, { plan: BLOG_PLAN })).status).toBe(503);
+  expect((await running.graphql("{ requests { nodes { id } } }")).status).toBe(200);
+  for (const goOn of held) goOn();
+  expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect((await running.graphql(SUBMIT, { plan: BLOG_PLAN })).status).toBe(200);
+  await running.close();
+});
+
+test("a client that waits for a plan, or for its end, holds no place", async () => {
+  const running = await startTestApi({ maxPendingMutations: 1 });
+  const { body } = await running.graphql(SUBMIT, { plan: BLOG_PLAN });
+  const { requestId, planId } = body.data.submitPlan;
+  const waiting = [
+    running.graphql("mutation ($id: ID!) { executeByRequestId(requestId: $id) { status } }", {
+      id: requestId,
+    }),
+  ];
+  const getRequest = running.store.getRequest.bind(running.store);
+  let reads = 0;
+  running.store.getRequest = (...parameters) => {
+    reads += 1;
+    return getRequest(...parameters);
+  };
+  await expect.poll(() => reads).toBeGreaterThan(1);
+  const planned = running.graphql(`mutation { createPlanWithRequestId(query: "wait for me") { requestId } }`);
+  await expect.poll(async () => (await running.store.findUnplanned(10)).length).toBe(1);
+  const [asked] = await running.store.findUnplanned(10);
+  expect((await running.graphql(CREATE, { query: "let me in" })).status).toBe(200);
+  await planAs(running.store, asked!);
+  await executeAs(running.store, planId);
+  expect((await planned).body.data.createPlanWithRequestId.requestId).toBe(asked);
+  expect((await Promise.all(waiting))[0]!.body.data.executeByRequestId.status).toBe("COMPLETED");
+  await running.close();
+});
+
+test("a document with several mutations is refused as a whole", async () => {
+  const running = await startTestApi({ maxUnfinishedPlans: 1 });
+  await running.graphql(SUBMIT, { plan: BLOG_PLAN });
+  const { status, body } = await running.graphql(
+    `mutation { ...both } fragment both on Mutation { a: createPlan(query: "a") { id } b: createPlan(query: "b") { id } }`,
+  );
+  expect({ status, data: body.data }).toEqual({ status: 503, data: undefined });
+  expect((await running.store.listRequests("default", { first: 10 })).items).toHaveLength(1);
+  await running.close();
+});
+
+test("operators are heard when no new plan is accepted", async () => {
+  const running = await startTestApi({ maxUnfinishedPlans: 1 });
+  const { body } = await running.graphql(SUBMIT, { plan: BLOG_PLAN });
+  const { requestId } = body.data.submitPlan;
+  const { status } = await running.graphql("mutation ($id: ID!) { cancel(requestId: $id) { id } }", {
+    id: requestId,
+  });
+  expect(status).toBe(200);
+  await running.close();
+});
