@@ -61,6 +61,8 @@ export interface RequestDocument {
   diagnostics: Diagnostic[];
   /** What the planner needs to know, when NEEDS_INPUT. */
   questions: string[];
+  /** What the user answered, oldest first; part of what is asked for. */
+  answers: { question: string; answer: string; at: Date }[];
   /** Names the last grouped write. */
   writeId: string | null;
   createdAt: Date;

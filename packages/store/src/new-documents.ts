@@ -32,6 +32,7 @@ export function newRequest(input: {
     error: null,
     diagnostics: [],
     questions: [],
+    answers: [],
     writeId: null,
     createdAt: input.now,
     updatedAt: input.now,

@@ -148,6 +148,15 @@ export interface ClientStore {
   ): Promise<RerunAnswer>;
   /** Plans and requests in planning that are not over, of all tenants, or `limit` when there are more. Plans that never started and were paused do not count. */
   countUnfinished(limit: number): Promise<number>;
+  /**
+   * Takes the answers to the questions of a request that is NEEDS_INPUT, in their order: it is planned again. Any other request is
+   * given back as it is; null when unknown.
+   */
+  answerQuestions(
+    tenant: string,
+    requestId: RequestId,
+    answers: readonly string[],
+  ): Promise<RequestDocument | null>;
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   getPlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   /** All versions of a request's plan, newest first. */

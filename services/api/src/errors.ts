@@ -125,7 +125,8 @@ export class PlanInvalidError extends ApiError<
 export class NeedsInputError extends ApiError<RequestIds & { questions: readonly string[] }> {
   readonly code = "NEEDS_INPUT";
   readonly retryable = false;
-  readonly remedy = "Send the query again with the answers in it.";
+  readonly remedy =
+    "Answer with answerQuestions(requestId, answers), one answer for each question, or send the query again with the answers in it.";
   constructor(ids: RequestIds, questions: readonly string[]) {
     super(`More must be known before this can be planned: ${questions.join(" ")}`, { ...ids, questions });
   }

@@ -72,9 +72,9 @@ export function createMemoryPlanningStore(input: {
       request.error = failure.error;
       failures.push(failure);
     },
-    async askQuestions(claim) {
+    async askQuestions(claim, questions) {
       settle(claim);
-      request.status = "NEEDS_INPUT";
+      Object.assign(request, { status: "NEEDS_INPUT", questions });
     },
     async recordModelCall(call) {
       calls.push(call);

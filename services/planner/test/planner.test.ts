@@ -63,6 +63,21 @@ const accept = (query: string, autoExecute = false) =>
   store.createRequest({ tenant: TENANT, query, autoExecute });
 const statusOf = async (id: string) => (await store.getRequest(TENANT, id))?.status;
 
+test("a request that lacks a value asks for it and is planned with the answer", async () => {
+  const request = await accept("Create folder");
+  await start();
+  await expect.poll(() => statusOf(request._id), PATIENCE).toBe("NEEDS_INPUT");
+  const asked = await store.getRequest(TENANT, request._id);
+  expect(asked?.questions).toEqual([expect.stringContaining("name")]);
+  await store.answerQuestions(TENANT, request._id, ["name: Work"]);
+  await expect.poll(() => statusOf(request._id), PATIENCE).toBe("READY");
+  const planned = await store.getPlan(TENANT, request.planId);
+  expect(planned?.plan?.steps).toMatchObject([{ tool: "createFolder", arguments: { name: "Work" } }]);
+  expect((await store.getRequest(TENANT, request._id))?.answers).toMatchObject([
+    { question: asked?.questions[0], answer: "name: Work" },
+  ]);
+});
+
 test("a request that only MongoDB knows of is found and planned", async () => {
   const request = await accept(SENTENCE);
   await start();

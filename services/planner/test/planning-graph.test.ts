@@ -182,17 +182,19 @@ test.each([
     code: "NOT_UNDERSTOOD",
     says: "Dance",
   },
-  {
-    name: "a value that is not given",
-    query: "Create folder",
-    tools: TOOLS,
-    code: "VALUE_MISSING",
-    says: "name",
-  },
 ])("$name ends planning with $code and what to do", async ({ query, tools, code, says }) => {
   const { store } = await plan({ query, tools });
   expect(store.failures[0]?.error).toMatchObject({ code, message: expect.stringContaining(says) });
   expect(store.request.status).toBe("FAILED");
+});
+
+test("a value that is not given is asked for, and nothing is made up", async () => {
+  const { store } = await plan({ query: "Create folder", tools: TOOLS });
+  expect(store.request).toMatchObject({
+    status: "NEEDS_INPUT",
+    questions: [expect.stringContaining("name")],
+  });
+  expect(store.plans).toEqual([]);
 });
 
 test("a request that somebody else holds is skipped", async () => {

@@ -1,6 +1,7 @@
 import { createReadGroup } from "../read-group.ts";
 import type { ClientStore } from "../store.ts";
 import { createAcceptance } from "./acceptance.ts";
+import { createAnswerQuestions } from "./answer-questions.ts";
 import { createApprove } from "./approve.ts";
 import { createCancel } from "./cancel.ts";
 import type { ClientContext } from "./context.ts";
@@ -18,6 +19,7 @@ export function createClientStore(parts: Omit<ClientContext, "readPlan">): Clien
     ...createQueuePlan(context),
     ...createCancel(context),
     ...createPause(context),
+    ...createAnswerQuestions(context),
     ...createApprove(context),
     ...createResolve(context),
     ...createRerun(context),

@@ -17,8 +17,8 @@ import { createServerClock } from "../server-clock.ts";
 import type { ClientStore, ExecutionStore } from "../store.ts";
 import { createMemoryCollections, createMemoryTransact } from "./memory-collections.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
-import { createMemoryGroup, type GroupedWrite } from "./memory-group.ts";
-import { type Reach, reachAtOnce } from "./reach.ts";
+import { createMemoryGroup } from "./memory-group.ts";
+import { type GroupedWrite, type Reach, reachAtOnce } from "./reach.ts";
 
 /** Settings of {@link createMemoryStore}: what a process brings to the database that it shares. */
 export interface MemoryStoreOptions {
@@ -50,7 +50,8 @@ export interface MemoryStoreOptions {
 }
 
 /** What a store in memory can do: all but planning, catalogues and its own life. */
-export type MemoryStore = ClientStore & Omit<ExecutionStore, "publishTools" | "keepOnlyServers">;
+export type MemoryStore = Omit<ClientStore, "answerQuestions"> &
+  Omit<ExecutionStore, "publishTools" | "keepOnlyServers">;
 
 /**
  * A store over a database in memory, for tests and simulation: the code of the real store, down to its conditional updates,

@@ -108,6 +108,14 @@ type Mutation {
   cancel(requestId: ID!): Request!
 
   """
+  Answers the questions of a request that is NEEDS_INPUT, one answer for each, in their order, and returns at once: it is planned
+  again with them. An answer reads as a sentence behind the query, such as "email: maria@example.org". A request that asks nothing
+  is returned as it is.
+  Errors: NOT_FOUND, BAD_USER_INPUT when answers are missing or too many.
+  """
+  answerQuestions(requestId: ID!, "1 to 1,000 characters each." answers: [String!]!): Request!
+
+  """
   Asks that nothing more of a request's plan starts, and returns at once. Calls under way end and are recorded; the plan is
   PAUSED when the last one has, and holds no executor. Its deadline goes on. A plan that was not started, or is over, is
   returned as it is. Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
@@ -315,6 +323,8 @@ type Request {
   diagnostics: [Diagnostic!]!
   "What the planner must know before it can go on, when NEEDS_INPUT."
   questions: [String!]!
+  "What the user answered so far, oldest first."
+  answers: [Answer!]!
   "Why planning waits: no worker, while nobody holds it; otherwise null."
   waitReason: String
   "The current plan; null until it has been made."
@@ -327,6 +337,15 @@ type Request {
   updatedAt: DateTime!
   planningStartedAt: DateTime
   planningFinishedAt: DateTime
+}
+
+"""
+An answer of the user to a question of the planner.
+"""
+type Answer {
+  question: String!
+  answer: String!
+  at: DateTime!
 }
 
 """

@@ -1,6 +1,13 @@
 import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
-import { DraftError, type Drafter, type DraftInput, NoToolsError } from "@planwright/models";
+import {
+  DraftError,
+  type Drafter,
+  type DraftInput,
+  NoToolsError,
+  ValueMissingError,
+} from "@planwright/models";
 import type { PlanningStore, PlanOrigin } from "@planwright/store";
+import { askedOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
 import { invalidPlan, mayRepair } from "./next-node.ts";
 import { PlanningState } from "./planning-state.ts";
@@ -8,7 +15,10 @@ import { MAX_KEPT, recordOfCall } from "./record-of-call.ts";
 
 /** What the nodes of the graph use. */
 export interface PlanningParts {
-  store: Pick<PlanningStore, "toolCatalogue" | "recordModelCall" | "completePlanning" | "failPlanning">;
+  store: Pick<
+    PlanningStore,
+    "toolCatalogue" | "recordModelCall" | "completePlanning" | "failPlanning" | "askQuestions"
+  >;
   drafter: Drafter;
 }
 
@@ -29,14 +39,18 @@ export function createPlanningGraph(parts: PlanningParts) {
     .addNode("draft", (state, config) => ask(parts, state, config, "draft"))
     .addNode("validate", (state) => {
       const checked = state.answer
-        ? checkDraft(state.answer, state.tools, state.claim.request.query ?? undefined)
+        ? checkDraft(state.answer, state.tools, askedOf(state.claim.request))
         : { plan: null, diagnostics: [] };
       return { ...checked, earlierDiagnostics: state.repairs > 0 ? state.diagnostics : null };
     })
     .addNode("repair", (state, config) => ask(parts, state, config, "repair"))
-    .addNode("store", async ({ claim, plan, diagnostics, answer, failure }) => {
+    .addNode("store", async ({ claim, plan, diagnostics, answer, failure, questions }) => {
       const raw = answer?.text.slice(0, MAX_KEPT) ?? null;
       if (plan) return { stored: await store.completePlanning(claim, { plan, raw, origin, diagnostics }) };
+      if (questions.length > 0) {
+        await store.askQuestions(claim, questions);
+        return {};
+      }
       const error = failure ?? invalidPlan(diagnostics);
       await store.failPlanning(claim, { error, diagnostics, raw, plan, origin });
       return { failure: error };
@@ -59,6 +73,9 @@ const originOf = (drafter: Drafter): PlanOrigin =>
 
 const toFailure = ({ code, message }: DraftError) => ({ code, message });
 
+const questionsOf = (error: DraftError): string[] =>
+  error instanceof ValueMissingError ? error.facts.questions.map(({ question }) => question) : [];
+
 /** One call of the drafter, recorded whether it succeeds or fails. */
 async function ask(
   { store, drafter }: PlanningParts,
@@ -71,13 +88,14 @@ async function ask(
     purpose === "repair" ? { previous: state.answer?.text ?? "", diagnostics: state.diagnostics } : undefined;
   const signal = config.signal ?? new AbortController().signal;
   const result = await drafter
-    .draft({ query: request.query ?? "", tools: state.tools, repair, signal })
+    .draft({ query: askedOf(request), tools: state.tools, repair, signal })
     .catch((error: unknown) => {
       if (error instanceof DraftError) return error;
       throw error;
     });
   await store.recordModelCall(recordOfCall({ request, drafter, purpose, result }));
   const repairs = purpose === "repair" ? state.repairs + 1 : state.repairs;
-  if (result instanceof DraftError) return { failure: toFailure(result), repairs };
+  if (result instanceof DraftError)
+    return { failure: toFailure(result), questions: questionsOf(result), repairs };
   return { answer: result, repairs };
 }

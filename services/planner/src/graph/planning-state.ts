@@ -19,6 +19,8 @@ export const PlanningState = Annotation.Root({
   /** Findings about the answer before it; null when there was none. */
   earlierDiagnostics: Annotation<Diagnostic[] | null>,
   repairs: Annotation<number>,
+  /** What the user has to say before there can be a plan; empty when nothing is asked. */
+  questions: Annotation<string[]>,
   /** Why no plan can come out of this. */
   failure: Annotation<RecordedError | null>,
   /** The plan as stored. */
@@ -37,6 +39,7 @@ export function initialState(claim: PlanningClaim): PlanningState {
     diagnostics: [],
     earlierDiagnostics: null,
     repairs: 0,
+    questions: [],
     failure: null,
     stored: null,
   };

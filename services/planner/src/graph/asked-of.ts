@@ -1,0 +1,12 @@
+import type { RequestDocument } from "@planwright/store";
+
+/** What a request asks for: its sentence, and each answer to a question about it as a sentence of its own behind it. */
+export function askedOf(request: Pick<RequestDocument, "query" | "answers">): string {
+  const answers = request.answers.map(({ answer }) => answer.trim());
+  return [request.query?.trim() ?? "", ...answers].filter(Boolean).reduce(appendSentence, "");
+}
+
+function appendSentence(text: string, sentence: string): string {
+  if (text === "") return sentence;
+  return /[.!?]$/.test(text) ? `${text} ${sentence}` : `${text}. ${sentence}`;
+}
