@@ -179,6 +179,20 @@ test("a planner that asks back is an error with the questions", async () => {
   await askAs(running.store, requestId, ["Which email has Alice?"]);
   const [error] = (await answer).body.errors;
   expect(error.extensions).toMatchObject({ code: "NEEDS_INPUT", questions: ["Which email has Alice?"] });
+
+  const ANSWER = `mutation($id: ID!, $answers: [String!]!) {
+    answerQuestions(requestId: $id, answers: $answers) { status questions answers { question answer } } }`;
+  const tooMany = await running.graphql(ANSWER, { id: requestId, answers: ["alice@test.com", "and more"] });
+  expect(tooMany.body.errors[0].extensions).toMatchObject({
+    code: "BAD_USER_INPUT",
+    remedy: expect.stringContaining("Which email has Alice?"),
+  });
+  const { body } = await running.graphql(ANSWER, { id: requestId, answers: ["alice@test.com"] });
+  const given = { question: "Which email has Alice?", answer: "alice@test.com" };
+  expect(body.data.answerQuestions).toEqual({ status: "PLANNING", questions: [], answers: [given] });
+  expect(running.offered.at(-1)).toBe(`planning ${requestId}`);
+  const again = await running.graphql(ANSWER, { id: requestId, answers: ["bob@test.com"] });
+  expect(again.body.data.answerQuestions).toMatchObject({ status: "PLANNING", answers: [given] });
 });
 
 test("a plan that takes longer than the wait is given as it stands, and planning that does is an error", async () => {

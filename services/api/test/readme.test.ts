@@ -3,7 +3,7 @@ import { buildSchema } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/index.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { APPROVAL_HASH, askApprovalAs, doubtAs, executeAs, failAs, planAs } from "./workers.ts";
+import { APPROVAL_HASH, askApprovalAs, askAs, doubtAs, executeAs, failAs, planAs } from "./workers.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const bodies = [...readme.matchAll(/^curl -s http:\/\/127\.0\.0\.1:4000\/graphql .* -d '(.*)'$/gm)].map(
@@ -54,6 +54,14 @@ async function prepared(play: (planId: string) => Promise<void>): Promise<string
   return requestId;
 }
 
+/** A request that asks back. */
+async function asking(): Promise<string> {
+  const input = { tenant: "default", query: "Create author Alice", autoExecute: false };
+  const { _id: requestId } = await running.store.createRequest(input);
+  await askAs(running.store, requestId, ["Which email has Alice?"]);
+  return requestId;
+}
+
 test("every operation of the schema has an example", () => {
   const schema = buildSchema(SDL);
   const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
@@ -72,6 +80,7 @@ test("every example works, one after another, with the ids that the ones before 
   for (const body of bodies) {
     const [, play] = SITUATIONS.find(([field]) => body.includes(field)) ?? [];
     if (play) requestId = await prepared(play);
+    if (body.includes("answerQuestions(")) requestId = await asking();
     const text = body
       .replace(/req_1700000000_[a-z]+/, requestId)
       .replace(/plan_1700000000_[a-z]+/, planId)
