@@ -1,4 +1,5 @@
 import { type ExecutorProcess, startExecutor } from "./executor-process.ts";
+import type { Random } from "./random.ts";
 import { createProcess } from "./simulated-process.ts";
 import type { SimulatedTools } from "./simulated-tools.ts";
 import type { World } from "./world.ts";
@@ -6,7 +7,7 @@ import type { World } from "./world.ts";
 /** All executors of a world; those that die are started again. */
 export interface Executors {
   /** One of those that live, by chance; null when there is none just now. */
-  any(): ExecutorProcess | null;
+  any(random: Random): ExecutorProcess | null;
 }
 
 /** Starts the executors that the settings ask for. */
@@ -35,7 +36,7 @@ export function startExecutors(world: World, tools: SimulatedTools): Executors {
 
   for (let index = 0; index < settings.executors; index++) start(index, 0);
   return {
-    any() {
+    any(random) {
       const [first, ...rest] = lives.flatMap((life) => life ?? []);
       return first ? random.pick([first, ...rest]) : null;
     },

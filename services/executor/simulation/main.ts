@@ -2,6 +2,7 @@
  * npm run simulate -- --seeds 10000 [--from 1]   lives through seeds on all cores
  * npm run simulate -- --seed 1234 [--trace]      replays one seed; with all of its events
  * npm run simulate -- --mutants                  plants faults and says after how many seeds each was caught
+ * npm run simulate -- --seed 12 --mutant NAME    replays one seed with a planted fault
  *
  * Exit code 1 when an invariant is violated, or when a planted fault is not found.
  */
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     from: { type: "string", default: "1" },
     seed: { type: "string" },
     trace: { type: "boolean", default: false },
+    mutant: { type: "string" },
     mutants: { type: "boolean", default: false },
   },
 });
@@ -38,7 +40,9 @@ async function runAll(from: number, count: number): Promise<void> {
 }
 
 async function replay(seed: number): Promise<void> {
-  const result = await simulateSeed(seed, { keptEvents: values.trace ? 1_000_000 : undefined });
+  const keptEvents = values.trace ? 1_000_000 : undefined;
+  const mutant = MUTANTS.find(({ name }) => name === values.mutant);
+  const result = await simulateSeed(seed, { keptEvents, mutant });
   if (result.violation) report(result);
   else {
     if (values.trace) say(result.log.join("\n"));

@@ -54,7 +54,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "result-told-before-it-is-durable",
-    violates: ["dependency-first"],
+    violates: ["dependency-first", "ends-whole"],
     store: (store) => ({ ...store, writeRecords: async (...write) => forget(store.writeRecords(...write)) }),
   },
   {
@@ -73,7 +73,11 @@ export const MUTANTS: readonly Mutant[] = [
         plan.claimsWithoutProgress = 1;
       }),
   },
-  { name: "leases-by-the-local-clock", violates: ["call-within-lease", "taken-over"], hasLocalTime: true },
+  {
+    name: "leases-by-the-local-clock",
+    violates: ["call-within-lease", "taken-over", "ends-in-time"],
+    hasLocalTime: true,
+  },
   {
     name: "lease-not-looked-at",
     violates: ["call-within-lease"],

@@ -6,29 +6,28 @@ const HOUR_MS = 3_600_000;
 
 /** Lets the faults that the settings count happen at times within the chaos. */
 export function scheduleFaults(world: World, executors: Executors, queue: JobQueue): void {
-  const { settings, timeline, faults, log } = world;
+  const { settings, timeline, faults } = world;
   const random = world.random.stream("schedule of faults");
   const often = (count: number, happen: () => void): void => {
     for (let index = 0; index < count; index++) timeline.at(random.whole(1, settings.chaosMs), happen);
   };
   often(settings.crashes, () => {
-    const victim = executors.any();
+    const victim = executors.any(random);
     if (victim) faults.kill(victim.process, "out of nowhere");
   });
   often(settings.freezes, () => {
-    const victim = executors.any();
+    const victim = executors.any(random);
     if (victim) faults.freeze(victim.process, "out of nowhere");
   });
-  often(settings.terminations, () => executors.any()?.terminate());
+  often(settings.terminations, () => executors.any(random)?.terminate());
   often(settings.outages, () => faults.beginOutage(timeline.now() + random.whole(100, 15_000)));
   often(settings.flushes, () => queue.flush());
-  // Not a fault that anything may be blamed on: nobody looks at these clocks.
+  // Not a fault that anything may be blamed on, nor an event: nobody looks at these clocks, and the log has to stay the same.
   const clocks = world.random.stream("clocks that jump");
   for (let index = 0; index < settings.clockJumps; index++) {
     timeline.at(clocks.whole(1, settings.chaosMs), () => {
       const byMs = clocks.chance(0.5) ? HOUR_MS : -HOUR_MS;
-      log.note("a clock jumps by", byMs);
-      executors.any()?.process.jumpWall(byMs);
+      executors.any(clocks)?.process.jumpWall(byMs);
     });
   }
 }

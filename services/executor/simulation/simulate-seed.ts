@@ -61,7 +61,8 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     log.note(world.actor?.process.name ?? "", "writes", after._id, ...moved, after.status, epochOf(after));
   });
   const executors = startExecutors(world, createSimulatedTools(world));
-  const queue = createJobQueue(world, (planId) => executors.any()?.work(planId));
+  const workers = random.stream("workers");
+  const queue = createJobQueue(world, (planId) => executors.any(workers)?.work(planId));
   startClients(world, queue);
   scheduleFaults(world, executors, queue);
   const isAllOver = checkEnds(world);

@@ -1,21 +1,12 @@
-import type { GroupedWrite, MemoryDatabase } from "@planwright/store/memory";
+import type { MemoryDatabase } from "@planwright/store/memory";
+import type { Actor } from "./actor.ts";
 import type { Checker } from "./checker/checker.ts";
 import type { EventLog } from "./event-log.ts";
 import type { Faults } from "./faults.ts";
 import type { Mutant } from "./mutants.ts";
 import type { Random } from "./random.ts";
 import type { WorldSettings } from "./settings.ts";
-import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Timeline } from "./timeline.ts";
-
-/** Who has the database do something just now. */
-export interface Actor {
-  process: SimulatedProcess;
-  /** Name of the operation. */
-  name: string;
-  /** What was meant to be written, for a grouped write. */
-  write: GroupedWrite | undefined;
-}
 
 /** What all parts of one seed's world share. */
 export interface World {

@@ -5,5 +5,4 @@ export {
   type MemoryDatabase,
   type StoredDocument,
 } from "./memory-database.ts";
-export type { GroupedWrite } from "./memory-group.ts";
-export { type Reach, type ReachOperation, UnreachableError } from "./reach.ts";
+export { type GroupedWrite, type Reach, type ReachOperation, UnreachableError } from "./reach.ts";

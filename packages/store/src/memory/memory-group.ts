@@ -1,11 +1,8 @@
 import { StoreUnavailableError } from "../errors.ts";
-import type { GroupCommit, GroupSet, GroupUpdate } from "../group-commit.ts";
+import type { GroupCommit } from "../group-commit.ts";
 import { isTransient } from "../transient-errors.ts";
 import { DuplicateKeyError, type MemoryDatabase } from "./memory-database.ts";
-import type { Reach } from "./reach.ts";
-
-/** A write as it is given to the group commit. */
-export type GroupedWrite = GroupSet | GroupUpdate;
+import type { GroupedWrite, Reach } from "./reach.ts";
 
 /** What the group commit in memory needs. */
 export interface MemoryGroupParts {

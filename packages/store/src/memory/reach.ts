@@ -1,4 +1,7 @@
-import type { GroupedWrite } from "./memory-group.ts";
+import type { GroupSet, GroupUpdate } from "../group-commit.ts";
+
+/** A write as it is given to the group commit. */
+export type GroupedWrite = GroupSet | GroupUpdate;
 
 /** One operation on the database: as a whole, at one instant. */
 export interface ReachOperation<T> {

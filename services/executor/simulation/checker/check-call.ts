@@ -2,7 +2,7 @@ import { isTerminalStepStatus } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
 import { EPOCH_MS } from "../simulated-process.ts";
 import { MAX_CLAIMS_WITHOUT_PROGRESS } from "./check-plans.ts";
-import type { Fail } from "./checker.ts";
+import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
 const HEARD_WITHIN_MS = 1_000;

@@ -1,6 +1,5 @@
 import type { EffectClass } from "@planwright/plan";
-import type { Fail } from "./checker.ts";
-import type { InvariantName } from "./invariants.ts";
+import type { Fail, InvariantName } from "./invariants.ts";
 
 const ONCE: Partial<Record<EffectClass, InvariantName>> = {
   K: "keyed-effect-once",

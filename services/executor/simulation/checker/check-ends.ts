@@ -21,7 +21,7 @@ export function checkEnds(world: World): () => boolean {
         const requestStatus = requestOf(world, facts);
         checker.fail(
           "ends-in-time",
-          `${facts.name} is ${status} (${waitReason ?? "waits for nothing"}), its request ${requestStatus}, ${lateBy} ms late`,
+          `${facts.name} is ${status} (${waitReason ?? "waits for nothing"}), its request ${String(requestStatus)}, ${lateBy} ms late`,
         );
       }
     }

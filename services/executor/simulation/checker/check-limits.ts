@@ -1,4 +1,4 @@
-import type { Fail } from "./checker.ts";
+import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
 /** What one run has under way. */

@@ -1,8 +1,8 @@
 import { isTerminalPlanStatus, isTerminalStepStatus, PLAN_TRANSITIONS } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
+import type { Actor } from "../actor.ts";
 import { EPOCH_MS } from "../simulated-process.ts";
-import type { Actor } from "../world.ts";
-import type { Fail } from "./checker.ts";
+import type { Fail } from "./invariants.ts";
 import { countFinished, type PlanFacts } from "./plan-facts.ts";
 
 /** Claims in a row without progress, after which nothing is called any more. */

@@ -1,7 +1,7 @@
 import { STEP_TRANSITIONS, type StepStatus } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
-import type { Actor } from "../world.ts";
-import type { Fail } from "./checker.ts";
+import type { Actor } from "../actor.ts";
+import type { Fail } from "./invariants.ts";
 import type { PlanFacts } from "./plan-facts.ts";
 
 /** Checks a unit's document that was just written. */
@@ -13,9 +13,12 @@ export function checkUnitWrite(
   // The late insert of an item has no document that could refuse it; it is PENDING, and the successor takes it over.
   if (!before) return;
   const meant: unknown = actor?.write?.condition["epoch"];
-  if (typeof meant === "number" && meant < facts.fencedBy) {
+  if (isStale(meant, before, facts)) {
     const who = `${actor?.process.name} wrote ${after._id} (${before.status} -> ${after.status})`;
-    fail("one-writer", `${who} under epoch ${meant}, which epoch ${facts.fencedBy} had fenced off`);
+    fail(
+      "one-writer",
+      `${who} under epoch ${JSON.stringify(meant)}, which epoch ${facts.fencedBy} had fenced off`,
+    );
   }
   if (before.finishedAt !== null && (before.status !== after.status || before.output !== after.output)) {
     fail("completed-is-final", `${after._id} was ${before.status} and became ${after.status}`);
@@ -23,6 +26,13 @@ export function checkUnitWrite(
   if (!isReachable(before, after)) {
     fail("status-arrows", `${after._id} went from ${before.status} to ${after.status}`);
   }
+}
+
+/** An insert takes over what an earlier owner left, and so names the newest epoch that it may write over. */
+function isStale(meant: unknown, before: StepDocument, facts: PlanFacts): boolean {
+  if (typeof meant === "number") return meant < facts.fencedBy;
+  if (typeof meant !== "object" || meant === null || !("$lte" in meant)) return false;
+  return before.epoch > Number(meant.$lte);
 }
 
 /** One write may hold the beginning and the end of an attempt: it then passed through RUNNING. */

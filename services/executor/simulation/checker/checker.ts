@@ -2,19 +2,17 @@ import { isTerminalPlanStatus, type PlanStatus } from "@planwright/plan";
 import type { PlanClaim, PlanDocument } from "@planwright/store";
 import type { DocumentChange } from "@planwright/store/memory";
 import type { ToolCall } from "@planwright/tools";
+import type { Actor } from "../actor.ts";
 import { LOOKUP_TOOL } from "../catalogue.ts";
 import type { EventLog } from "../event-log.ts";
-import type { Actor } from "../world.ts";
+import { unitNamesOf } from "../unit-names.ts";
 import { checkCallStart } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";
 import { checkPlanWrite, fenced } from "./check-plans.ts";
 import { checkUnitWrite } from "./check-units.ts";
-import type { InvariantName, Violation } from "./invariants.ts";
+import type { Fail, Violation } from "./invariants.ts";
 import { type PlanFacts, planFactsOf, unitOfName } from "./plan-facts.ts";
-
-/** Says that an invariant does not hold. */
-export type Fail = (invariant: InvariantName, message: string) => void;
 
 /** What the checker has to know of the world around it. */
 export interface CheckerParts {
@@ -98,7 +96,7 @@ export function createChecker({ log, now, calmSince, soon }: CheckerParts): Chec
     },
     claimed: (process, { plan, epoch }) => void epochs.set(`${process} ${plan._id}`, epoch),
     called(process, call, begunAt) {
-      const names = unitNames(call);
+      const names = unitNamesOf(call);
       const facts = byName.get(names[0]?.split("/")[0] ?? "");
       const units = names.flatMap((name) => (facts ? (unitOfName(facts, name) ?? []) : []));
       const step = units[0]?.step;
@@ -131,14 +129,4 @@ export function createChecker({ log, now, calmSince, soon }: CheckerParts): Chec
     facts: (planId) => plans.get(planId),
     plans: () => plans.values(),
   };
-}
-
-/** Names of the units that a call serves, from its arguments. */
-function unitNames(call: ToolCall): string[] {
-  const { items, unit } = call.arguments;
-  const list = Array.isArray(items) ? items : [{ unit: unit ?? null }];
-  return list.flatMap((one) => {
-    const name = typeof one === "object" && one !== null && !Array.isArray(one) ? one["unit"] : null;
-    return typeof name === "string" ? [name] : [];
-  });
 }

@@ -41,3 +41,6 @@ export interface Violation {
   /** Simulated milliseconds. */
   at: number;
 }
+
+/** Says that an invariant does not hold. */
+export type Fail = (invariant: InvariantName, message: string) => void;

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { hunt, MAX_SEEDS } from "./hunt.ts";
+import { MUTANTS } from "./mutants.ts";
+
+test.each(MUTANTS)(
+  `the checker finds $name within ${MAX_SEEDS} seeds, by an invariant that it breaks`,
+  { timeout: 120_000 },
+  async (mutant) => {
+    const { result } = await hunt(mutant);
+    expect(mutant.violates).toContain(result?.violation?.invariant);
+  },
+);

@@ -1,0 +1,11 @@
+import type { ToolCall } from "@planwright/tools";
+
+/** Names of the units that a call serves, from its arguments: one, or those of a batch in its order. */
+export function unitNamesOf(call: Pick<ToolCall, "arguments">): string[] {
+  const { items, unit } = call.arguments;
+  const list = Array.isArray(items) ? items : [{ unit: unit ?? null }];
+  return list.flatMap((one) => {
+    const name = typeof one === "object" && one !== null && !Array.isArray(one) ? one["unit"] : null;
+    return typeof name === "string" ? [name] : [];
+  });
+}
