@@ -1,15 +1,19 @@
-/** Characters that show nothing but can carry hidden instructions: controls, zero-width, direction marks, tags. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
+/**
+ * Characters that show nothing but can carry hidden instructions: controls, zero-width, direction marks, tags, variation
+ * selectors, fillers, private use.
+ */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 /** Text of strangers, fit for a prompt: no control or invisible characters, white space single, at most `max` characters. */
 export function cleanText(text: string, max: number): string {
   const clean = text
     .slice(0, max * 4)
-    .replace(/\s/g, " ")
+    // U+FEFF counts as white space, but shows nothing.
+    .replace(/[^\S\ufeff]/g, " ")
     .replace(INVISIBLE, "")
     .replace(/ {2,}/g, " ")
     .trim();
-  return clean.length <= max ? clean : `${clean.slice(0, max - 1)}…`;
+  return clean.length <= max ? clean : `${clean.slice(0, max - 1).replace(/\p{Cs}$/u, "")}…`;
 }
 
 /** JSON text without `<`, so that no value can end the block that it stands in. */
