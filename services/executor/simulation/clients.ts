@@ -1,99 +1,83 @@
-import type { PlanId } from "@planwright/plan";
+import type { PlanId, RequestId } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
-import { createMemoryStore, type MemoryStore } from "@planwright/store/memory";
+import type { MemoryStore } from "@planwright/store/memory";
+import type { Api } from "./api.ts";
 import type { JobQueue } from "./job-queue.ts";
-import { createReach } from "./network.ts";
-import { startOperator } from "./operator.ts";
 import type { Random } from "./random.ts";
 import { drawPlan } from "./random-plan.ts";
-import { createProcess, type SimulatedProcess } from "./simulated-process.ts";
 import { TENANT } from "./tenant.ts";
 import type { World } from "./world.ts";
 
-/** Starts what stands outside: clients who submit plans, change their minds and read, and operators. */
-export function startClients(world: World, queue: JobQueue): void {
-  const { settings, timeline } = world;
-  const random = world.random.stream("clients");
-  const clocks = world.random.stream("clock of api");
-  const process = createProcess("api", {
-    timeline,
-    random: world.random.stream("api"),
-    wallOffsetMs: Math.round((clocks.next() * 2 - 1) * settings.wallOffsetMs),
-  });
-  const reach = createReach(world, process);
-  const own = createMemoryStore({
-    database: world.database,
-    owner: "api",
-    leaseMs: settings.leaseMs,
-    retryForMs: settings.retryForMs,
-    reach,
-    monotonic: () => process.clock.now(),
-    wall: () => process.wall(),
-    sleep: (ms) => process.sleep(ms),
-    randomBytes: (bytes: Uint8Array<ArrayBuffer>) =>
-      bytes.forEach((_, index) => (bytes[index] = random.whole(0, 255))),
-  });
-  const store = world.mutant?.clientStore?.(own, { database: world.database, reach }) ?? own;
-  const deadly = settings.hasDeadlyPlan ? random.whole(0, settings.plans - 1) : -1;
-  for (let index = 0; index < settings.plans; index++) {
-    const client = { world, process, store, queue, random: random.stream(`p${index}`) };
-    const at = index === 0 ? 1 : random.whole(1, 10_000);
-    process.deliver(at, () => void submit(client, `p${index}`, index === deadly));
-  }
-  startOperator({ world, process, store, random: random.stream("operator") });
-}
-
+/** One client with one plan. */
 interface Client {
   world: World;
-  process: SimulatedProcess;
-  store: MemoryStore;
+  api: Api;
   queue: JobQueue;
   random: Random;
 }
 
-/** One client with one plan. Whoever hears no answer does not know whether the plan is accepted, and leaves it at that. */
+/** Lets clients submit their plans, change their minds, and read what became of it. */
+export function startClients(world: World, api: Api, queue: JobQueue): void {
+  const { settings, timeline } = world;
+  const random = world.random.stream("clients");
+  const deadly = settings.hasDeadlyPlan ? random.whole(0, settings.plans - 1) : -1;
+  for (let index = 0; index < settings.plans; index++) {
+    const client = { world, api, queue, random: random.stream(`p${index}`) };
+    const at = index === 0 ? 1 : random.whole(1, 10_000);
+    timeline.at(at, () => void submit(client, `p${index}`, index === deadly));
+  }
+}
+
+/** Submits a plan. Who hears no answer does not know whether it is accepted, and leaves it at that. */
 async function submit(client: Client, name: string, isDeadly: boolean): Promise<void> {
-  const { world, store, queue, random, process } = client;
+  const { world, api, queue, random } = client;
   const plan = drawPlan(random, name, isDeadly);
   const isSeparate = random.chance(0.3);
+  const submission = {
+    tenant: TENANT,
+    query: null,
+    plan,
+    raw: name,
+    diagnostics: [],
+    autoExecute: !isSeparate,
+  };
   try {
-    const submission = {
-      tenant: TENANT,
-      query: null,
-      plan,
-      raw: name,
-      diagnostics: [],
-      autoExecute: !isSeparate,
-    };
-    const { plan: accepted } = await store.submitPlan(submission);
+    const { plan: accepted } = await api.ask((store) => store.submitPlan(submission));
     const { _id: planId, requestId } = accepted;
     world.log.note("client was given", name, planId, plan.steps.length, "steps");
     world.checker.accepted(planId);
     wish(client, planId);
     readAgain(client, planId);
-    if (!isSeparate) {
-      queue.offer(planId);
-      return;
-    }
-    for (;;) {
-      await process.sleep(random.whole(1, 2_000));
-      const queued = await store.queuePlan(TENANT, planId, requestId).catch(() => null);
-      if (!queued) continue;
-      queue.offer(planId);
-      return;
-    }
+    if (isSeparate) execute(client, planId, requestId);
+    else queue.offer(planId);
   } catch (error) {
     world.log.note("client hears no answer to", name, String(error));
   }
 }
 
+/** Asks for the execution until somebody has heard it. */
+function execute(client: Client, planId: PlanId, requestId: RequestId): void {
+  const { world, api, queue, random } = client;
+  const { timeline } = world;
+  timeline.at(timeline.now() + random.whole(1, 2_000), () => {
+    api
+      .ask((store) => store.queuePlan(TENANT, planId, requestId))
+      .then(
+        (plan) => plan && queue.offer(planId),
+        () => execute(client, planId, requestId),
+      );
+  });
+}
+
 /** Draws what the client will want of the plan, and when. */
-function wish({ world, store, queue, random, process }: Client, planId: PlanId): void {
+function wish({ world, api, queue, random }: Client, planId: PlanId): void {
   const { settings, timeline, log } = world;
   const later = (most: number): number => timeline.now() + random.whole(1, most);
-  const ask = (name: string, at: number, what: () => Promise<PlanDocument | null>): void => {
-    process.deliver(at, () => {
-      what().then(
+  type Ask = (store: MemoryStore) => Promise<PlanDocument | null>;
+
+  function ask(name: string, at: number, what: Ask): void {
+    timeline.at(at, () => {
+      api.ask(what).then(
         (plan) => {
           log.note("client asked to", name, planId);
           if (plan) queue.offer(planId);
@@ -102,27 +86,32 @@ function wish({ world, store, queue, random, process }: Client, planId: PlanId):
         () => ask(name, later(2_000), what),
       );
     });
-  };
+  }
+
   if (random.chance(0.25)) {
     const at = later(settings.wishesUntilMs);
-    ask("pause", at, () => store.requestPause(TENANT, planId));
-    if (random.chance(0.8))
-      ask("resume", at + random.whole(1, 8_000), () => store.requestResume(TENANT, planId));
+    ask("pause", at, (store) => store.requestPause(TENANT, planId));
+    const resumesAt = at + random.whole(1, 8_000);
+    if (random.chance(0.8)) ask("resume", resumesAt, (store) => store.requestResume(TENANT, planId));
   }
-  if (random.chance(0.25))
-    ask("cancel", later(settings.wishesUntilMs), () => store.requestCancel(TENANT, planId));
+  if (random.chance(0.25)) {
+    ask("cancel", later(settings.wishesUntilMs), (store) => store.requestCancel(TENANT, planId));
+  }
 }
 
 /** Reads the plan every few seconds until it is over. */
 function readAgain(client: Client, planId: PlanId): void {
-  const { world, store, process, random } = client;
-  process.clock.after(random.whole(200, 4_000), () => {
-    store.getPlan(TENANT, planId).then(
-      (plan) => {
-        world.checker.read(planId, plan);
-        if (plan?.finishedAt === null) readAgain(client, planId);
-      },
-      () => readAgain(client, planId),
-    );
+  const { world, api, random } = client;
+  const { timeline, checker } = world;
+  timeline.at(timeline.now() + random.whole(200, 4_000), () => {
+    api
+      .ask((store) => store.getPlan(TENANT, planId))
+      .then(
+        (plan) => {
+          checker.read(planId, plan);
+          if (plan?.finishedAt === null) readAgain(client, planId);
+        },
+        () => readAgain(client, planId),
+      );
   });
 }

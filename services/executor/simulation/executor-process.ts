@@ -1,4 +1,3 @@
-import { createLogger } from "@planwright/runtime";
 import type { ExecutionStore } from "@planwright/store";
 import { createMemoryStore } from "@planwright/store/memory";
 import { createPlanRuns } from "../src/plan-runs.ts";
@@ -13,9 +12,6 @@ const SWEEP_EVERY_MS = 1_000;
 /** As in the service. */
 const RECONCILE_EVERY_MS = 15_000;
 const MAX_PLANS = 16;
-/** Errors that a run may end with: the database was away, as the store says it or as the driver does. */
-const EXPECTED_ERRORS: readonly unknown[] = ["STORE_UNAVAILABLE", "MongoNetworkError"];
-
 /** The executor in one life of a process, wired as its main program does. */
 export interface ExecutorProcess {
   process: SimulatedProcess;
@@ -65,11 +61,7 @@ export function startExecutor(
     owner: name,
     maxPlans: MAX_PLANS,
     leaseMs: settings.leaseMs,
-    logger: createLogger({
-      service: "executor",
-      level: "error",
-      destination: { write: (line) => heard(world, name, line) },
-    }),
+    logger: world.logger.child({ executor: name }),
     clock,
   });
   let isStopping = false;
@@ -109,16 +101,4 @@ export function startExecutor(
       });
     },
   };
-}
-
-/** What an executor logs as an error ends a run: it has to be one of those that may. */
-function heard({ checker, log }: World, name: string, line: string): void {
-  const entry: unknown = JSON.parse(line);
-  if (typeof entry !== "object" || entry === null) return;
-  const error: unknown = "err" in entry ? entry.err : undefined;
-  if (typeof error !== "object" || error === null) return;
-  const code: unknown = "code" in error ? error.code : "name" in error ? error.name : undefined;
-  const message: unknown = "message" in error ? error.message : undefined;
-  log.note(name, "ends a run:", String(code), String(message));
-  if (!EXPECTED_ERRORS.includes(code)) checker.fail("no-surprise", `${name} ended a run: ${line}`);
 }

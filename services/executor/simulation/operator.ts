@@ -1,28 +1,19 @@
 import type { Resolution } from "@planwright/engine";
 import type { StepDocument } from "@planwright/store";
-import type { MemoryStore } from "@planwright/store/memory";
+import type { Api } from "./api.ts";
 import type { Random } from "./random.ts";
-import type { SimulatedProcess } from "./simulated-process.ts";
 import { TENANT } from "./tenant.ts";
 import type { World } from "./world.ts";
 
-/** Where an operator sits. */
-export interface OperatorParts {
-  world: World;
-  /** The API, through which words go. */
-  process: SimulatedProcess;
-  store: MemoryStore;
-  random: Random;
-}
-
 /** Starts an operator, who sees most of what waits for people, sooner or later. */
-export function startOperator({ world, process, store, random }: OperatorParts): void {
+export function startOperator(world: World, api: Api): void {
   const { timeline, checker, database, log } = world;
+  const random = world.random.stream("operator");
 
   function later(what: () => Promise<unknown>): void {
     const delayMs = random.whole(50, random.chance(0.2) ? 10_000 : 1_500);
     const isSeen = random.chance(0.85);
-    if (isSeen) process.deliver(timeline.now() + delayMs, () => void what().catch(() => later(what)));
+    if (isSeen) timeline.at(timeline.now() + delayMs, () => void what().catch(() => later(what)));
   }
 
   function approve(unit: StepDocument): void {
@@ -31,7 +22,7 @@ export function startOperator({ world, process, store, random }: OperatorParts):
     later(async () => {
       if (!approvalHash) return;
       const word = { stepId, approved, approvalHash, reason: null, by: "operator" };
-      const { type } = await store.approveStep(TENANT, planId, word);
+      const { type } = await api.ask((store) => store.approveStep(TENANT, planId, word));
       log.note("operator says", approved ? "yes" : "no", "to", unit._id, type);
     });
   }
@@ -44,7 +35,9 @@ export function startOperator({ world, process, store, random }: OperatorParts):
       // Counted before it is heard: nobody knows whether a word that was lost came through.
       if (resolution.type === "retry")
         checker.effects.allowedAgain(unitName(checker.facts(planId)?.name ?? "", key));
-      const { type } = await store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" });
+      const { type } = await api.ask((store) =>
+        store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" }),
+      );
       log.note("operator says", resolution.type, "of", unit._id, "attempt", attempt, type);
     });
   }

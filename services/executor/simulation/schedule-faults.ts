@@ -1,11 +1,19 @@
+import type { Api } from "./api.ts";
 import type { Executors } from "./executors.ts";
 import type { JobQueue } from "./job-queue.ts";
 import type { World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
 
+/** What faults happen to. */
+export interface Victims {
+  executors: Executors;
+  api: Api;
+  queue: JobQueue;
+}
+
 /** Lets the faults that the settings count happen at times within the chaos. */
-export function scheduleFaults(world: World, executors: Executors, queue: JobQueue): void {
+export function scheduleFaults(world: World, { executors, api, queue }: Victims): void {
   const { settings, timeline, faults } = world;
   const random = world.random.stream("schedule of faults");
   const often = (count: number, happen: () => void): void => {
@@ -14,6 +22,10 @@ export function scheduleFaults(world: World, executors: Executors, queue: JobQue
   often(settings.crashes, () => {
     const victim = executors.any(random);
     if (victim) faults.kill(victim.process, "out of nowhere");
+  });
+  often(settings.apiCrashes, () => {
+    const victim = api.process();
+    if (victim) faults.kill(victim, "out of nowhere");
   });
   often(settings.freezes, () => {
     const victim = executors.any(random);

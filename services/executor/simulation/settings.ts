@@ -20,6 +20,7 @@ export interface WorldSettings {
   outages: number;
   freezes: number;
   crashes: number;
+  apiCrashes: number;
   terminations: number;
   flushes: number;
   clockJumps: number;
@@ -67,6 +68,7 @@ export function drawSettings(random: Random): WorldSettings {
     outages: times(2),
     freezes: times(3),
     crashes: times(3),
+    apiCrashes: times(2),
     terminations: times(2),
     flushes: times(2),
     clockJumps: times(3),

@@ -1,4 +1,5 @@
 import { createMemoryDatabase } from "@planwright/store/memory";
+import { startApi } from "./api.ts";
 import { checkEnds } from "./checker/check-ends.ts";
 import { createChecker } from "./checker/checker.ts";
 import type { Violation } from "./checker/invariants.ts";
@@ -8,7 +9,9 @@ import { startExecutors } from "./executors.ts";
 import { createFaults } from "./faults.ts";
 import { createJobQueue } from "./job-queue.ts";
 import type { Mutant } from "./mutants.ts";
+import { startOperator } from "./operator.ts";
 import { createRandom } from "./random.ts";
+import { createErrorLogger } from "./run-errors.ts";
 import { scheduleFaults } from "./schedule-faults.ts";
 import { drawSettings, type WorldSettings } from "./settings.ts";
 import { EPOCH_MS } from "./simulated-process.ts";
@@ -53,7 +56,9 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     soon: (happen) => void timeline.at(timeline.now(), happen),
   });
   const database = createMemoryDatabase(() => EPOCH_MS + timeline.now());
-  const world: World = { settings, timeline, log, random, database, checker, faults, mutant, actor: null };
+  const logger = createErrorLogger({ checker, log });
+  const parts = { settings, timeline, log, random, database, logger, checker, faults, mutant };
+  const world: World = { ...parts, actor: null };
   database.onChange((change) => {
     checker.wrote(change, world.actor);
     const { before, after } = change;
@@ -63,8 +68,10 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
   const executors = startExecutors(world, createSimulatedTools(world));
   const workers = random.stream("workers");
   const queue = createJobQueue(world, (planId) => executors.any(workers)?.work(planId));
-  startClients(world, queue);
-  scheduleFaults(world, executors, queue);
+  const api = startApi(world);
+  startClients(world, api, queue);
+  startOperator(world, api);
+  scheduleFaults(world, { executors, api, queue });
   const isAllOver = checkEnds(world);
   await timeline.run(() => checker.violation() !== null || isAllOver());
   return {

@@ -1,3 +1,4 @@
+import type { Logger } from "@planwright/runtime";
 import type { MemoryDatabase } from "@planwright/store/memory";
 import type { Actor } from "./actor.ts";
 import type { Checker } from "./checker/checker.ts";
@@ -16,6 +17,8 @@ export interface World {
   /** The root of all chance. */
   random: Random;
   database: MemoryDatabase;
+  /** What executors log to. */
+  logger: Logger;
   checker: Checker;
   faults: Faults;
   /** The fault that is planted on purpose, if any. */
