@@ -2,6 +2,7 @@ import {
   effectClassOf,
   isForEachStep,
   type Plan,
+  type Policy,
   planGraph,
   referencedSteps,
   type Step,
@@ -104,9 +105,7 @@ function toolSlots(plan: Plan, tools: readonly ToolDescriptor[]): ToolSlot[] {
 }
 
 function createSlot(name: string, descriptor: ToolDescriptor | undefined, plan: Plan): ToolSlot {
-  const { contract, sources } = toolContract(descriptor ?? { name }, {
-    unannotated: plan.policy.unannotated,
-  });
+  const { contract, sources } = contractOf(descriptor ?? { name }, plan.policy.unannotated);
   return {
     name,
     descriptor,
@@ -119,6 +118,20 @@ function createSlot(name: string, descriptor: ToolDescriptor | undefined, plan: 
     running: 0,
     blocked: new Heap(precedes),
   };
+}
+
+type Contracts = { [unannotated in Policy["unannotated"]]?: ReturnType<typeof toolContract> };
+/** Contracts of the descriptors that many plans share; nothing here changes them. */
+const contracts = new WeakMap<ToolDescriptor, Contracts>();
+
+function contractOf(
+  descriptor: ToolDescriptor,
+  unannotated: Policy["unannotated"],
+): ReturnType<typeof toolContract> {
+  const known = contracts.get(descriptor) ?? {};
+  contracts.set(descriptor, known);
+  known[unannotated] ??= toolContract(descriptor, { unannotated });
+  return known[unannotated];
 }
 
 function limitOf(contract: ToolContract): number {
