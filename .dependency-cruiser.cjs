@@ -11,7 +11,7 @@ const PACKAGES = {
   testing: ["plan", "engine"],
 };
 const adapters = ["plan", "engine", "store", "queue", "tools", "models", "runtime"];
-const TEST = "(\\.test\\.ts$|/test/|/bench/|/chaos/|/simulation/)";
+const TEST = "(\\.test\\.ts$|/test/|/bench/|/chaos/|/simulation/|/evals/)";
 
 const forbidden = [
   { name: "no-cycle", severity: "error", from: {}, to: { circular: true } },

@@ -1,0 +1,10 @@
+import { CodedError } from "@planwright/plan";
+
+/** A case that measures nothing, because what it wants cannot be. */
+export class CaseInvalidError extends CodedError<{ reason: string }> {
+  readonly code = "CASE_INVALID";
+  readonly retryable = false;
+  constructor(facts: { reason: string }, cause?: unknown) {
+    super(`A case is wrong: ${facts.reason}`, facts, { cause });
+  }
+}

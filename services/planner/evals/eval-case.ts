@@ -1,0 +1,30 @@
+import { type Plan, type ToolDescriptor } from "@planwright/plan";
+import type { ScriptedAnswer } from "@planwright/testing";
+
+/** Where a case comes from, and with that what it measures: the rules, the reading of answers, planning as a whole. */
+export const SOURCES = ["offline", "reading", "model"] as const;
+export type Source = (typeof SOURCES)[number];
+
+/** How planning a request ends. */
+export type Ending =
+  | { type: "plan"; plan: Pick<Plan, "steps"> }
+  /** Questions about values that nobody gave, as `tool.parameter` and sorted; empty where a model asked in its own words. */
+  | { type: "questions"; missing: readonly string[] }
+  | { type: "refusal"; code: string };
+
+/** A request with its tools, and how planning it should end. */
+export interface EvalCase {
+  /** Unique: source, domain, and title or query. */
+  id: string;
+  source: Source;
+  /** Name of the catalogue. */
+  domain: string;
+  query: string;
+  tools: readonly ToolDescriptor[];
+  /** What the model says, one answer a call, the last one to every further call; empty for the offline drafter. */
+  answers: readonly ScriptedAnswer[];
+  /** What the request calls for, whoever plans it. */
+  wanted: Ending;
+  /** How planning must end on the recorded answers, where they do not allow what the request calls for. */
+  wantedOfAnswers?: Ending | undefined;
+}

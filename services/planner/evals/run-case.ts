@@ -1,0 +1,66 @@
+import { type Drafter, ValueMissingError } from "@planwright/models";
+import { createPlanningGraph } from "../src/graph/planning-graph.ts";
+import { createPlanRequest } from "../src/jobs/plan-request.ts";
+import { createMemoryPlanningStore, type MemoryPlanningStore } from "../test/memory-planning-store.ts";
+import type { Ending, EvalCase } from "./eval-case.ts";
+
+/** How planning a case went. */
+export interface Played {
+  ending: Ending;
+  /** Calls of the model, failed ones included. */
+  calls: number;
+  repairs: number;
+  /** As the provider counts them; 0 where it does not. */
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** Plans one request with the planner's own graph, over a store in memory. */
+export async function runCase(
+  { query, tools }: Pick<EvalCase, "query" | "tools">,
+  drafter: Drafter,
+): Promise<Played> {
+  const store = createMemoryPlanningStore({ query, tools: [...tools] });
+  const missing = new Set<string>();
+  const planRequest = createPlanRequest({
+    store,
+    graph: createPlanningGraph({ store, drafter: withMissingNoted(drafter, missing) }),
+    offerExecution: () => {},
+    owner: "evals",
+    renewEveryMs: 60_000,
+    onRenewalFailed: () => {},
+  });
+  await planRequest(store.request._id, new AbortController().signal);
+  const calls = drafter.kind === "model" ? store.calls : [];
+  const sum = (of: (call: (typeof calls)[number]) => number | null) =>
+    calls.reduce((total, call) => total + (of(call) ?? 0), 0);
+  return {
+    ending: endingOf(store, missing),
+    calls: calls.length,
+    repairs: calls.filter(({ purpose }) => purpose === "repair").length,
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+  };
+}
+
+/** The same drafter; what it finds missing is kept beside the questions, which are words. */
+function withMissingNoted(drafter: Drafter, missing: Set<string>): Drafter {
+  return {
+    name: drafter.name,
+    kind: drafter.kind,
+    draft: (input) =>
+      drafter.draft(input).catch((error: unknown) => {
+        if (error instanceof ValueMissingError) {
+          for (const { tool, parameter } of error.facts.missing) missing.add(`${tool}.${parameter}`);
+        }
+        throw error;
+      }),
+  };
+}
+
+function endingOf(store: MemoryPlanningStore, missing: ReadonlySet<string>): Ending {
+  const plan = store.plans.at(0)?.plan;
+  if (plan) return { type: "plan", plan };
+  if (store.request.status === "NEEDS_INPUT") return { type: "questions", missing: [...missing].toSorted() };
+  return { type: "refusal", code: store.failures.at(0)?.error.code ?? "NOTHING_STORED" };
+}
