@@ -1,0 +1,66 @@
+/**
+ * Plan quality: what the planner makes of requests, measured against the plans that they call for.
+ *
+ * npm run evals -- [--model openai:<model>] [--domain shop] [--update] [--json]
+ *
+ * Without `--model` no key is needed: models' answers are recorded and played by a scripted server. Ends with 1 when figures are lost
+ * since baseline.json; `--update` writes it anew.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { createDrafter } from "@planwright/models";
+import { CodedError } from "@planwright/plan";
+import { BaselineSchema, lossesSince, toBaseline } from "./baseline.ts";
+import { modelCases } from "./model-cases.ts";
+import { offlineCases } from "./offline-cases.ts";
+import { playLive, playRecorded } from "./play-cases.ts";
+import { readingCases } from "./reading-cases.ts";
+import { reportTable } from "./report-table.ts";
+import { readSettings, type Settings } from "./settings.ts";
+import { summariseAll } from "./summarise.ts";
+
+const BASELINE = fileURLToPath(new URL("baseline.json", import.meta.url));
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+const settings = readSettings(process.argv.slice(2));
+const startedAt = performance.now();
+try {
+  process.exitCode = await run(settings);
+} catch (error) {
+  if (!(error instanceof CodedError)) throw error;
+  say(`${error.code}: ${error.message}`);
+  process.exitCode = 1;
+}
+
+async function run({ model, domain, update, json }: Settings): Promise<number> {
+  const all = [...offlineCases(), ...readingCases(), ...modelCases()];
+  const cases = all.filter((each) => domain === null || each.domain === domain);
+  const graded =
+    model === null
+      ? await playRecorded(cases)
+      : await playLive(cases, createDrafter({ ...process.env, MODEL: model }), (done, of) => {
+          if (done % 20 === 0 || done === of) say(`${done} of ${of}`);
+        });
+
+  for (const { id, grade, played } of graded.filter((each) => !each.grade.isRight)) {
+    const { ending, repairs } = played;
+    const how = ending.type === "refusal" ? ending.code : ending.type;
+    say(`not as wanted: ${id} (${how}${grade.comparison ? ", plans differ" : ""}, ${repairs} repairs)`);
+  }
+  const summaries = summariseAll(graded);
+  for (const line of reportTable(summaries)) print(line);
+  const isWhole = model === null && domain === null;
+  const now = toBaseline(summaries);
+  if (isWhole && update) await writeFile(BASELINE, `${JSON.stringify(now, null, 2)}\n`);
+  const losses = isWhole ? lossesSince(await readBaseline(), now) : [];
+  for (const loss of losses) say(`lost: ${loss}`);
+  const durationMs = Math.round(performance.now() - startedAt);
+  say(`${graded.length} cases in ${(durationMs / 1_000).toFixed(1)} s`);
+  if (json) print(JSON.stringify({ durationMs, model, losses, groups: Object.fromEntries(summaries) }));
+  return losses.length > 0 ? 1 : 0;
+}
+
+async function readBaseline() {
+  return BaselineSchema.parse(JSON.parse(await readFile(BASELINE, "utf8")));
+}

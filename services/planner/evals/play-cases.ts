@@ -1,0 +1,76 @@
+import { createDrafter, type Drafter } from "@planwright/models";
+import { startModelServer } from "@planwright/testing";
+import type { EvalCase } from "./eval-case.ts";
+import { grade } from "./grade.ts";
+import { runCase } from "./run-case.ts";
+import type { GradedCase } from "./summarise.ts";
+
+/** Plays each case on its recorded answers, or with the offline drafter where it has none. */
+export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCase[]> {
+  const server = await startModelServer();
+  try {
+    const model = createDrafter({
+      MODEL: "openai:recorded",
+      OPENAI_BASE_URL: server.openAiUrl,
+      MODEL_MAX_RETRIES: 0,
+    });
+    const offline = createDrafter({});
+    const graded: GradedCase[] = [];
+    // One at a time, so that every call belongs to the case under way.
+    for (const each of cases) {
+      const { answers } = each;
+      let asked = 0;
+      server.script(
+        () =>
+          answers[Math.min(asked++, answers.length - 1)] ?? {
+            type: "error",
+            status: 400,
+            message: "no answer is recorded",
+          },
+      );
+      const played = await runCase(each, answers.length > 0 ? model : offline);
+      const wanted = each.wantedOfAnswers ?? each.wanted;
+      graded.push({ ...each, wanted, played, grade: grade(wanted, played.ending, true) });
+    }
+    return graded;
+  } finally {
+    await server.close();
+  }
+}
+
+/** Requests asked of a live model at once. */
+const AT_ONCE = 4;
+
+/** Asks a live model for every request once, and grades what it makes of it. @param onDone - after each, with how many are done */
+export async function playLive(
+  cases: readonly EvalCase[],
+  drafter: Drafter,
+  onDone: (done: number, of: number) => void,
+): Promise<GradedCase[]> {
+  const open = forLiveModels(cases);
+  const waiting = open.entries();
+  const graded: GradedCase[] = [];
+  const work = async () => {
+    for (const [, each] of waiting) {
+      const played = await runCase(each, drafter);
+      graded.push({ ...each, played, grade: grade(each.wanted, played.ending, false) });
+      onDone(graded.length, open.length);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return graded.toSorted((a, b) => a.id.localeCompare(b.id));
+}
+
+/**
+ * The requests that say something about a model: each once, without those that measure how single answers are read, and without
+ * those that only rules do not understand.
+ */
+export function forLiveModels(cases: readonly EvalCase[]): EvalCase[] {
+  const seen = new Set<string>();
+  return cases.filter(({ source, domain, query, wanted }) => {
+    const key = `${domain}: ${query}`;
+    if (source === "reading" || seen.has(key)) return false;
+    seen.add(key);
+    return !(wanted.type === "refusal" && wanted.code === "NOT_UNDERSTOOD");
+  });
+}
