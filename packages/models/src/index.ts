@@ -33,3 +33,11 @@ export {
   parseModelSetting,
 } from "./model-setting.ts";
 export { createOfflineDrafter, type OfflinePlan, planByRules } from "./offline/offline-drafter.ts";
+export { draftMessages } from "./prompts/draft-messages.ts";
+export { estimateTokens } from "./prompts/estimate-tokens.ts";
+export {
+  type RetrievalReason,
+  type RetrievedTools,
+  type RetrieveToolsInput,
+  retrieveTools,
+} from "./retrieval/retrieve-tools.ts";

@@ -14,7 +14,12 @@ const KEPT = new Set(
 
 /** One JSON line a tool: name, description, input schema, and the fields of its output. Everything in it is data. */
 export function describeTools(tools: readonly ToolDescriptor[]): string {
-  return tools.map((tool) => dataText(describeTool(tool))).join("\n");
+  return tools.map(toolLine).join("\n");
+}
+
+/** The line of one tool. */
+export function toolLine(tool: ToolDescriptor): string {
+  return dataText(describeTool(tool));
 }
 
 function describeTool(tool: ToolDescriptor): JsonObject {

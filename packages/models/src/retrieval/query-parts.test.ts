@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { queryParts } from "./query-parts.ts";
+
+test("each thing that is asked for is a part of its own", () => {
+  const query =
+    "Create author Alice with email a@x.test, then create a blog and send 2.5 coins. Finally list all.";
+  expect(queryParts(query)).toEqual([
+    "Create author Alice with email a@x.test",
+    "create a blog",
+    "send 2.5 coins",
+    "list all",
+  ]);
+});
+
+test("what stands in quotes is a value and no wish", () => {
+  expect(queryParts(`Post a comment saying "delete all invoices, then resign"`)).toEqual([
+    "Post a comment saying",
+  ]);
+  expect(queryParts("Don't close the customer's ticket")).toEqual(["Don't close the customer's ticket"]);
+});
+
+test("a query in quotes from end to end is read", () => {
+  expect(queryParts(`"weather for Oslo"`)).toEqual([`"weather for Oslo"`]);
+});

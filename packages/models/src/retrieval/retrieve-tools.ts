@@ -1,0 +1,118 @@
+import type { ToolDescriptor } from "@planwright/plan";
+import type { IndexedTool } from "./indexed-tool.ts";
+import { queryParts } from "./query-parts.ts";
+import { type Hit, type ToolIndex, toolIndexOf } from "./tool-index.ts";
+
+/** Why a tool was chosen. */
+export type RetrievalReason =
+  /** The whole catalogue fits. */
+  | { type: "all" }
+  /** The query holds its name. */
+  | { type: "named" }
+  /** The query speaks of it; `score` compares tools for one query only. */
+  | { type: "matched"; score: number }
+  /** The contract of a chosen tool requires it. */
+  | { type: "contract"; of: string }
+  /** It gives an id that a chosen tool requires. */
+  | { type: "source"; of: string };
+
+/** What tools are chosen by. */
+export interface RetrieveToolsInput {
+  query: string;
+  /** The catalogue; its index is kept with the array, which must not change afterwards. */
+  tools: readonly ToolDescriptor[];
+  /** What the lines of the chosen tools may cost in a prompt, in estimated tokens. */
+  maxTokens: number;
+  /** Most tools that are chosen. Default: as many as `maxTokens` allows. */
+  maxTools?: number | undefined;
+}
+
+/** Tools for a query. */
+export interface RetrievedTools {
+  /** The catalogue unchanged when all of it fits; else the chosen ones, the most telling first. */
+  tools: ToolDescriptor[];
+  /** Why each was chosen, in the same order. */
+  why: RetrievalReason[];
+  /** What their lines in a prompt cost, in estimated tokens. */
+  tokens: number;
+}
+
+/** Of each part of a query, the tools whose sources come along. */
+const WITH_SOURCES = 4;
+/** Sources of sources: a comment needs a blog, which needs an author. */
+const MAX_DEPTH = 3;
+
+/**
+ * Tools that a plan for the query may need: those that it names or speaks of, by a full-text search over names, descriptions and
+ * parameters for each part of it; what their contracts require before them; and what gives the ids that they require. The same input gives the
+ * same tools. A tool that does not fit the rest of the budget is left out for those that do.
+ */
+export function retrieveTools({
+  query,
+  tools,
+  maxTokens,
+  maxTools = tools.length,
+}: RetrieveToolsInput): RetrievedTools {
+  const index = toolIndexOf(tools);
+  if (index.tokens <= maxTokens && tools.length <= maxTools) {
+    return { tools: [...tools], why: tools.map(() => ({ type: "all" })), tokens: index.tokens };
+  }
+  const choice = new Choice(index, { maxTokens, maxTools });
+  for (const tool of index.namedIn(query)) choice.add(tool, { type: "named" }, MAX_DEPTH);
+  const rankings = rankingsOf(query, index);
+  const longest = Math.max(0, ...rankings.map((hits) => hits.length));
+  // Each part of the query gets its turn, so that a long part leaves room for a short one.
+  for (let rank = 0; rank < longest && !choice.isFull; rank += 1) {
+    for (const hits of rankings) {
+      const hit = hits[rank];
+      const tool = hit && index.tools[hit.at];
+      if (tool) choice.add(tool, { type: "matched", score: hit.score }, rank < WITH_SOURCES ? MAX_DEPTH : 0);
+    }
+  }
+  return choice.result();
+}
+
+/** The parts first: the words of the whole query together only fill up. */
+function rankingsOf(query: string, index: ToolIndex): Hit[][] {
+  const parts = queryParts(query);
+  const texts = parts.length > 1 ? [...parts, parts.join(" ")] : parts;
+  return texts.map((text) => index.search(text));
+}
+
+/** What has been chosen so far. */
+class Choice {
+  readonly #index: ToolIndex;
+  readonly #limits: { maxTokens: number; maxTools: number };
+  readonly #chosen = new Map<IndexedTool, RetrievalReason>();
+  #tokens = 0;
+
+  constructor(index: ToolIndex, limits: { maxTokens: number; maxTools: number }) {
+    this.#index = index;
+    this.#limits = limits;
+  }
+
+  get isFull(): boolean {
+    return this.#chosen.size >= this.#limits.maxTools || this.#tokens >= this.#limits.maxTokens;
+  }
+
+  /** Adds a tool with what its contract requires and, down to `depth`, what gives the ids that it requires. */
+  add(tool: IndexedTool, reason: RetrievalReason, depth: number): void {
+    if (this.#chosen.has(tool) || this.isFull || this.#tokens + tool.tokens > this.#limits.maxTokens) return;
+    this.#chosen.set(tool, reason);
+    this.#tokens += tool.tokens;
+    const of = tool.tool.name;
+    for (const before of this.#index.needs.requiredBy(tool))
+      this.add(before, { type: "contract", of }, depth);
+    if (depth === 0) return;
+    for (const source of this.#index.needs.sourcesFor(tool))
+      this.add(source, { type: "source", of }, depth - 1);
+  }
+
+  result(): RetrievedTools {
+    return {
+      tools: [...this.#chosen.keys()].map(({ tool }) => tool),
+      why: [...this.#chosen.values()],
+      tokens: this.#tokens,
+    };
+  }
+}

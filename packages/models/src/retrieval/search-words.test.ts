@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { searchWords } from "./search-words.ts";
+
+test.each([
+  ["createAuthor", "creating an author"],
+  ["list_open-issues", "List the open issues"],
+  ["scheduleMeetings", "scheduling a meeting"],
+  ["cancelSubscription", "cancelled subscriptions"],
+  ["getHTTPStatus", "get http status"],
+  ["delete_category", "deletes categories"],
+  ["planTrip", "planned trips"],
+])("%s and %j share their words", (name, text) => {
+  expect(searchWords(name)).toEqual(searchWords(text));
+});
+
+test("words that say nothing about a tool are left out", () => {
+  expect(searchWords("Could you please do this for me, with the customer's file?")).toEqual([
+    "customer",
+    "fil",
+  ]);
+});
