@@ -41,3 +41,4 @@ export {
   type RetrieveToolsInput,
   retrieveTools,
 } from "./retrieval/retrieve-tools.ts";
+export { MAX_PROMPT_TOKENS, toolsForPrompt } from "./retrieval/tools-for-prompt.ts";

@@ -7,14 +7,16 @@ import { type Hit, type ToolIndex, toolIndexOf } from "./tool-index.ts";
 export type RetrievalReason =
   /** The whole catalogue fits. */
   | { type: "all" }
-  /** The query holds its name. */
+  /** The query, or the caller, names it. */
   | { type: "named" }
   /** The query speaks of it; `score` compares tools for one query only. */
   | { type: "matched"; score: number }
   /** The contract of a chosen tool requires it. */
   | { type: "contract"; of: string }
   /** It gives an id that a chosen tool requires. */
-  | { type: "source"; of: string };
+  | { type: "source"; of: string }
+  /** The query speaks of no tool at all: one of a few from everywhere in the catalogue. */
+  | { type: "sample" };
 
 /** What tools are chosen by. */
 export interface RetrieveToolsInput {
@@ -25,6 +27,8 @@ export interface RetrieveToolsInput {
   maxTokens: number;
   /** Most tools that are chosen. Default: as many as `maxTokens` allows. */
   maxTools?: number | undefined;
+  /** Names of tools that come first, whatever the query says; names that the catalogue does not hold mean nothing. */
+  named?: readonly string[] | undefined;
 }
 
 /** Tools for a query. */
@@ -52,12 +56,17 @@ export function retrieveTools({
   tools,
   maxTokens,
   maxTools = tools.length,
+  named = [],
 }: RetrieveToolsInput): RetrievedTools {
   const index = toolIndexOf(tools);
   if (index.tokens <= maxTokens && tools.length <= maxTools) {
     return { tools: [...tools], why: tools.map(() => ({ type: "all" })), tokens: index.tokens };
   }
   const choice = new Choice(index, { maxTokens, maxTools });
+  for (const name of named) {
+    const tool = index.get(name);
+    if (tool) choice.add(tool, { type: "named" }, 0);
+  }
   for (const tool of index.namedIn(query)) choice.add(tool, { type: "named" }, MAX_DEPTH);
   const rankings = rankingsOf(query, index);
   const longest = Math.max(0, ...rankings.map((hits) => hits.length));
@@ -69,7 +78,14 @@ export function retrieveTools({
       if (tool) choice.add(tool, { type: "matched", score: hit.score }, rank < WITH_SOURCES ? MAX_DEPTH : 0);
     }
   }
+  if (choice.isEmpty) for (const tool of sampleOf(index, maxTokens)) choice.add(tool, { type: "sample" }, 0);
   return choice.result();
+}
+
+/** Tools at equal distances, about as many as the budget holds. */
+function sampleOf({ tools, tokens }: ToolIndex, maxTokens: number): IndexedTool[] {
+  const distance = Math.max(1, Math.ceil(tokens / Math.max(1, maxTokens)));
+  return tools.filter(({ at }) => at % distance === 0);
 }
 
 /** The parts first: the words of the whole query together only fill up. */
@@ -89,6 +105,10 @@ class Choice {
   constructor(index: ToolIndex, limits: { maxTokens: number; maxTools: number }) {
     this.#index = index;
     this.#limits = limits;
+  }
+
+  get isEmpty(): boolean {
+    return this.#chosen.size === 0;
   }
 
   get isFull(): boolean {

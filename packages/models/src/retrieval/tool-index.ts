@@ -21,6 +21,8 @@ export interface ToolIndex {
   readonly tools: readonly IndexedTool[];
   /** What all lines of the catalogue cost together. */
   readonly tokens: number;
+  /** The tool with exactly this name. */
+  get(name: string): IndexedTool | undefined;
   /** Tools that a text speaks of, the nearest first; of equally near ones the first of the catalogue. */
   search(text: string): Hit[];
   /** Tools whose names a text holds as identifiers of more than one word, in the order of the catalogue. */
@@ -67,8 +69,10 @@ function createToolIndex(catalogue: readonly ToolDescriptor[]): ToolIndex {
     searchOptions: { boost: BOOST, prefix: (term) => term.length >= 4, weights: { prefix: 0.3, fuzzy: 0.2 } },
   });
   search.addAll(tools.map(documentOf));
+  const byName = new Map(tools.map((tool) => [tool.tool.name, tool]));
   return {
     tools,
+    get: (name) => byName.get(name),
     tokens: tools.reduce((sum, { tokens }) => sum + tokens, 0),
     search: (text) => {
       const said = [...new Set(searchWords(text))];
