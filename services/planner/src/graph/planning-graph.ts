@@ -4,6 +4,7 @@ import {
   type Drafter,
   type DraftInput,
   NoToolsError,
+  toolsForPrompt,
   ValueMissingError,
 } from "@planwright/models";
 import type { PlanningStore, PlanOrigin } from "@planwright/store";
@@ -12,6 +13,7 @@ import { checkDraft } from "./check-draft.ts";
 import { invalidPlan, mayRepair } from "./next-node.ts";
 import { PlanningState } from "./planning-state.ts";
 import { MAX_KEPT, recordOfCall } from "./record-of-call.ts";
+import { createSameCatalogue } from "./same-catalogue.ts";
 
 /** What the nodes of the graph use. */
 export interface PlanningParts {
@@ -29,11 +31,12 @@ export interface PlanningParts {
 export function createPlanningGraph(parts: PlanningParts) {
   const { store, drafter } = parts;
   const origin = originOf(drafter);
+  const sameCatalogue = createSameCatalogue();
   const ifPlannable = (state: PlanningState) => (state.failure ? "store" : "validate");
 
   return new StateGraph(PlanningState)
     .addNode("retrieve", async () => {
-      const tools = await store.toolCatalogue();
+      const tools = sameCatalogue(await store.toolCatalogue());
       return tools.length > 0 ? { tools } : { failure: toFailure(new NoToolsError()) };
     })
     .addNode("draft", (state, config) => ask(parts, state, config, "draft"))
@@ -87,12 +90,14 @@ async function ask(
   const repair: DraftInput["repair"] =
     purpose === "repair" ? { previous: state.answer?.text ?? "", diagnostics: state.diagnostics } : undefined;
   const signal = config.signal ?? new AbortController().signal;
-  const result = await drafter
-    .draft({ query: askedOf(request), tools: state.tools, repair, signal })
-    .catch((error: unknown) => {
-      if (error instanceof DraftError) return error;
-      throw error;
-    });
+  const query = askedOf(request);
+  const whole = { query, tools: state.tools, repair };
+  // Rules look at every tool; a prompt has room for some. What comes back is checked against the whole catalogue.
+  const tools = drafter.kind === "model" ? toolsForPrompt(whole).tools : state.tools;
+  const result = await drafter.draft({ query, tools, repair, signal }).catch((error: unknown) => {
+    if (error instanceof DraftError) return error;
+    throw error;
+  });
   await store.recordModelCall(recordOfCall({ request, drafter, purpose, result }));
   const repairs = purpose === "repair" ? state.repairs + 1 : state.repairs;
   if (result instanceof DraftError)
