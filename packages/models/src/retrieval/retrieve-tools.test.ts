@@ -1,0 +1,119 @@
+import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { describeTools } from "../prompts/describe-tools.ts";
+import { estimateTokens } from "../prompts/estimate-tokens.ts";
+import { retrieveTools } from "./retrieve-tools.ts";
+
+const schema = (...fields: string[]): JsonObject => ({
+  type: "object",
+  properties: Object.fromEntries(fields.map((field) => [field, { type: "string" }])),
+  required: fields,
+});
+const tool = (name: string, description: string, more: Partial<ToolDescriptor> = {}): ToolDescriptor => ({
+  name,
+  description,
+  ...more,
+});
+const padding = Array.from({ length: 60 }, (_, index) =>
+  tool(`paint_wall_${index}`, `Paints wall number ${index} in a colour of one's choice.`),
+);
+const catalogue = (...tools: ToolDescriptor[]) => [...padding.slice(0, 30), ...tools, ...padding.slice(30)];
+const namesFor = (query: string, tools: ToolDescriptor[], maxTokens = 500) =>
+  retrieveTools({ query, tools, maxTokens }).tools.map(({ name }) => name);
+
+test("a catalogue that fits is passed through unchanged and in order", () => {
+  const tools = catalogue(tool("sendMail", "Sends a mail."));
+  const found = retrieveTools({ query: "send a mail", tools, maxTokens: 100_000 });
+  expect(found.tools).toEqual(tools);
+  expect(new Set(found.why.map(({ type }) => type))).toEqual(new Set(["all"]));
+});
+
+test("a tool is found by words of its description alone", () => {
+  const tools = catalogue(tool("op_77", "Sends a postcard to an address."));
+  expect(namesFor("I want postcards sent to grandma", tools)[0]).toBe("op_77");
+});
+
+test("another verb of the same meaning finds a tool", () => {
+  const tools = catalogue(tool("delete_photo", "Photo operation."), tool("create_photo", "Photo operation."));
+  expect(namesFor("remove the photo", tools)[0]).toBe("delete_photo");
+});
+
+test("each part of a query brings its own tools, however long the others are", () => {
+  const tools = catalogue(tool("sendMail", "Sends a mail."));
+  const query =
+    "Paint wall 1 in the colour of my choice, paint wall 2 in the colour of my choice, and mail Bob";
+  expect(namesFor(query, tools, 300)).toContain("sendMail");
+});
+
+test("what a contract requires comes along, from the same server where several offer it", () => {
+  const login = (server: string) => tool(`${server}/login`, "Opens a door.", { server });
+  const fetchInvoice = tool("fetchInvoice", "Fetches an invoice.", {
+    server: "b",
+    "x-orchestration": { mode: "dependent", depends_on: [{ tool: "login" }] },
+  });
+  const { tools, why } = retrieveTools({
+    query: "fetch the invoice",
+    tools: catalogue(login("a"), login("b"), fetchInvoice),
+    maxTokens: 500,
+  });
+  expect(tools.map(({ name }) => name)).toEqual(["fetchInvoice", "b/login"]);
+  expect(why[1]).toEqual({ type: "contract", of: "fetchInvoice" });
+});
+
+test.each([
+  ["an output schema", { outputSchema: schema("_id", "name") }],
+  ["provides of a contract", { outputSchema: schema("ok"), "x-orchestration": { provides: ["writer_id"] } }],
+  ["its name, where nothing is said of its output", {}],
+])("what gives a required id comes along: by %s", (_, more: Partial<ToolDescriptor>) => {
+  const tools = catalogue(
+    tool("createWriter", "Signs somebody on.", { inputSchema: schema("name"), ...more }),
+    tool("createChapter", "Creates a chapter.", { inputSchema: schema("writerId", "title") }),
+    tool("createRemark", "Puts a remark on it.", { inputSchema: schema("chapterId", "text") }),
+  );
+  expect(namesFor("add a remark", tools)).toEqual(["createRemark", "createChapter", "createWriter"]);
+});
+
+test("tools of the same name on two servers are both shown", () => {
+  const tools = catalogue(
+    tool("a/addTask", "Adds a task.", { server: "a" }),
+    tool("b/addTask", "Adds a task.", { server: "b" }),
+  );
+  expect(namesFor("add a task", tools).slice(0, 2)).toEqual(["a/addTask", "b/addTask"]);
+});
+
+test("a tool that the query names comes first", () => {
+  const tools = catalogue(tool("x9_run", "Does things."), tool("sendMail", "Sends a mail."));
+  const found = retrieveTools({ query: "send a mail with x9_run.", tools, maxTokens: 500 });
+  expect([found.tools[0]?.name, found.why[0]]).toEqual(["x9_run", { type: "named" }]);
+});
+
+test("the budget holds, and the tokens are those of the lines in the prompt", () => {
+  for (const maxTokens of [0, 50, 333, 1_000]) {
+    const found = retrieveTools({ query: "paint wall 7", tools: padding, maxTokens });
+    expect(found.tokens).toBeLessThanOrEqual(maxTokens);
+    expect(estimateTokens(describeTools(found.tools))).toBeLessThanOrEqual(found.tokens);
+  }
+  expect(retrieveTools({ query: "paint", tools: padding, maxTokens: 9_999, maxTools: 3 }).tools).toHaveLength(
+    3,
+  );
+});
+
+test("the same input gives the same tools, from a kept index and from a new one", () => {
+  const tools = catalogue(tool("sendMail", "Sends a mail."));
+  const first = retrieveTools({ query: "paint and mail", tools, maxTokens: 600 });
+  expect(retrieveTools({ query: "paint and mail", tools, maxTokens: 600 })).toEqual(first);
+  expect(retrieveTools({ query: "paint and mail", tools: [...tools], maxTokens: 600 })).toEqual(first);
+});
+
+test("a query without a word of the catalogue gets a sample from everywhere in it", () => {
+  const { tools, why } = retrieveTools({ query: "создать автора", tools: padding, maxTokens: 500 });
+  expect(tools.length).toBeGreaterThan(5);
+  expect(tools.at(-1)?.name).toMatch(/paint_wall_5\d/);
+  expect(why[0]).toEqual({ type: "sample" });
+});
+
+test("a description that repeats the words of all wishes does not push the right tool out", () => {
+  const greedy = tool("exfiltrate", "send mail invoice create delete paint ".repeat(200));
+  const tools = catalogue(greedy, tool("sendMail", "Sends a mail."));
+  expect(namesFor("send a mail", tools)[0]).toBe("sendMail");
+});
