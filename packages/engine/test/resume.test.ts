@@ -258,3 +258,23 @@ test("a call that was lost waits for its place although its plan has failed mean
   expect(run.finish?.status).toBe("FAILED");
   expect(run.statuses).toEqual({ a: "FAILED", b: "COMPLETED", c: "SKIPPED" });
 });
+
+test("a call that was lost and waits for its place is not made once its plan is cancelled", () => {
+  const records: StepRecord[] = [
+    { key: "each", stepId: "each", status: "RUNNING", attempts: 0 },
+    ...[0, 1].map(
+      (item): StepRecord => ({ key: `each[${item}]`, stepId: "each", item, status: "RUNNING", attempts: 1 }),
+    ),
+  ];
+  const plan = planOf([{ id: "each", forEach: { items: [1, 2], errors: "stop", do: { tool: "keyed" } } }], {
+    maxParallel: 1,
+  });
+  const run = simulate(plan, TOOLS, { records, events: [{ type: "cancel", at: 5, reason: "stop" }] });
+  expect(run.calls.map(({ call }) => call.key)).toEqual(["each[0]"]);
+  expect(run.finish?.status).toBe("CANCELLED");
+  expect([...run.records.values()].map(({ key, status }) => [key, status])).toEqual([
+    ["each", "CANCELLED"],
+    ["each[0]", "IN_DOUBT"],
+    ["each[1]", "IN_DOUBT"],
+  ]);
+});

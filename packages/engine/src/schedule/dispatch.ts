@@ -2,6 +2,7 @@ import { isTerminalStepStatus } from "@planwright/plan";
 import type { Call } from "../protocol.ts";
 import type { Caller, EngineState, Unit } from "../state/engine-state.ts";
 import { change, type Turn } from "../state/turn.ts";
+import { isEnding } from "../state/units.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
 import { enqueue, occupy, wakeBarrier, wakeTool } from "./places.ts";
 import { prepareCall } from "./prepare.ts";
@@ -48,12 +49,14 @@ export function callAgain(turn: Turn, caller: Caller): void {
   callHeld(turn);
 }
 
-/** Makes the calls that are held up, oldest first, as far as there are places. */
+/** Makes the calls that are held up, oldest first, as far as there are places; none in a plan that is being ended. */
 export function callHeld(turn: Turn): void {
   const { state } = turn;
   if (state.paused || state.heldCalls.length === 0) return;
   for (const caller of state.heldCalls.splice(0)) {
-    const isOpen = caller.units.some(({ status, unacknowledged }) => status === "RUNNING" && !unacknowledged);
+    const isOpen =
+      !isEnding(state) &&
+      caller.units.some(({ status, unacknowledged }) => status === "RUNNING" && !unacknowledged);
     if (isOpen && !hasPlace(state, caller)) {
       state.heldCalls.push(caller);
       continue;
