@@ -10,9 +10,12 @@ export function checkUnitWrite(
   { before, after, actor }: { before: StepDocument | null; after: StepDocument; actor: Actor | null },
   fail: Fail,
 ): void {
-  // The late insert of an item has no document that could refuse it; it is PENDING, and the successor takes it over.
-  if (!before) return;
   const meant: unknown = actor?.write?.condition["epoch"];
+  if (!before) {
+    // The late insert of an item has no document that could refuse it. It is PENDING, and a successor that needs it takes it over.
+    if (after.epoch < facts.fencedBy) facts.strays.add(after.key);
+    return;
+  }
   if (isStale(meant, before, facts)) {
     const who = `${actor?.process.name} wrote ${after._id} (${before.status} -> ${after.status})`;
     fail(
