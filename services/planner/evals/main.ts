@@ -13,20 +13,19 @@ import { CodedError } from "@planwright/plan";
 import { BaselineSchema, lossesSince, toBaseline } from "./baseline.ts";
 import { modelCases } from "./model-cases.ts";
 import { offlineCases } from "./offline-cases.ts";
-import { playLive, playRecorded } from "./play-cases.ts";
+import { isUnanswered, playLive, playRecorded } from "./play-cases.ts";
 import { readingCases } from "./reading-cases.ts";
 import { reportTable } from "./report-table.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { readSettings, type Settings, SettingsInvalidError } from "./settings.ts";
 import { summariseAll } from "./summarise.ts";
 
 const BASELINE = fileURLToPath(new URL("baseline.json", import.meta.url));
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const settings = readSettings(process.argv.slice(2));
 const startedAt = performance.now();
 try {
-  process.exitCode = await run(settings);
+  process.exitCode = await run(readSettings(process.argv.slice(2)));
 } catch (error) {
   if (!(error instanceof CodedError)) throw error;
   say(`${error.code}: ${error.message}`);
@@ -36,6 +35,7 @@ try {
 async function run({ model, domain, update, json }: Settings): Promise<number> {
   const all = [...offlineCases(), ...readingCases(), ...modelCases()];
   const cases = all.filter((each) => domain === null || each.domain === domain);
+  if (cases.length === 0) throw new SettingsInvalidError({ reason: `There are no cases of ${domain}` });
   const graded =
     model === null
       ? await playRecorded(cases)
@@ -54,11 +54,15 @@ async function run({ model, domain, update, json }: Settings): Promise<number> {
   const now = toBaseline(summaries);
   if (isWhole && update) await writeFile(BASELINE, `${JSON.stringify(now, null, 2)}\n`);
   const losses = isWhole ? lossesSince(await readBaseline(), now) : [];
+  const unanswered = model === null ? [] : graded.filter(isUnanswered);
+  if (unanswered.length > 0) {
+    say(`${unanswered.length} of ${graded.length} requests got no answer and say nothing of the model`);
+  }
   for (const loss of losses) say(`lost: ${loss}`);
   const durationMs = Math.round(performance.now() - startedAt);
   say(`${graded.length} cases in ${(durationMs / 1_000).toFixed(1)} s`);
   if (json) print(JSON.stringify({ durationMs, model, losses, groups: Object.fromEntries(summaries) }));
-  return losses.length > 0 ? 1 : 0;
+  return losses.length > 0 || unanswered.length > 0 ? 1 : 0;
 }
 
 async function readBaseline() {

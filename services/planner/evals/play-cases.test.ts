@@ -2,7 +2,7 @@ import { createDrafter } from "@planwright/models";
 import { answer, startModelServer } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { modelCases } from "./model-cases.ts";
-import { playLive, playRecorded } from "./play-cases.ts";
+import { isUnanswered, playLive, playRecorded } from "./play-cases.ts";
 
 const CASES = modelCases().filter(({ domain }) => domain === "smart-home");
 
@@ -27,4 +27,17 @@ test("a live model is asked through its protocol, without recorded answers, and 
   expect(server.requests).toHaveLength(CASES.length);
   const right = graded.filter(({ grade }) => grade.isRight).map(({ id }) => id);
   expect(right).toEqual(["model/smart-home: underscores for dashes, then dashes"]);
+});
+
+test("requests that the provider did not let through are told from wrong answers", async () => {
+  const server = await startModelServer({ apiKey: "secret" });
+  const drafter = createDrafter({
+    MODEL: "openai:live",
+    OPENAI_BASE_URL: server.openAiUrl,
+    OPENAI_API_KEY: "old",
+  });
+  const graded = await playLive(CASES, drafter, () => {});
+  await server.close();
+  expect(graded.filter(isUnanswered)).toHaveLength(CASES.length);
+  expect((await playRecorded(CASES)).filter(isUnanswered)).toEqual([]);
 });

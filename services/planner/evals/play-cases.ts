@@ -1,4 +1,4 @@
-import { createDrafter, type Drafter } from "@planwright/models";
+import { createDrafter, type DraftErrorCode, type Drafter } from "@planwright/models";
 import { startModelServer } from "@planwright/testing";
 import type { EvalCase } from "./eval-case.ts";
 import { grade } from "./grade.ts";
@@ -73,4 +73,18 @@ export function forLiveModels(cases: readonly EvalCase[]): EvalCase[] {
     seen.add(key);
     return !(wanted.type === "refusal" && wanted.code === "NOT_UNDERSTOOD");
   });
+}
+
+/** Trouble of the provider, not of the model. */
+const UNANSWERED: ReadonlySet<string> = new Set<DraftErrorCode>([
+  "MODEL_UNAUTHORIZED",
+  "MODEL_NOT_FOUND",
+  "MODEL_RATE_LIMITED",
+  "MODEL_TIMEOUT",
+  "MODEL_UNREACHABLE",
+]);
+
+/** True when the model had no chance to answer. */
+export function isUnanswered({ played: { ending } }: Pick<GradedCase, "played">): boolean {
+  return ending.type === "refusal" && UNANSWERED.has(ending.code);
 }
