@@ -44,3 +44,4 @@ export type {
   Store,
   UnitRecord,
 } from "./store.ts";
+export { isTransient } from "./transient-errors.ts";

@@ -12,20 +12,31 @@ export function isDuplicateKey(error: unknown): boolean {
  * server of what was asked has a code of its own, and asking again helps nobody.
  */
 export function isTransient(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (TRANSIENT_NAMES.has(error.name)) return true;
-  if (error instanceof AggregateError) return error.errors.some(isTransient);
-  const parts = "writeConcernErrors" in error ? error.writeConcernErrors : undefined;
-  if (Array.isArray(parts) && parts.length > 0) return true;
-  const response = "errorResponse" in error ? error.errorResponse : undefined;
-  return (
-    [codeOf(error), codeOf(error.cause), codeOf(response)].some((code) =>
-      RETRYABLE_SERVER_CODES.has(code ?? -1),
-    ) ||
-    (error.cause instanceof Error && isTransient(error.cause))
-  );
+  if (typeof error !== "object" || error === null) return false;
+  if (RETRYABLE_SERVER_CODES.has(codeOf(error) ?? -1)) return true;
+  if (error instanceof Error && TRANSIENT_NAMES.has(error.name)) return true;
+  if (labelsOf(error).some((label) => TRANSIENT_LABELS.has(label))) return true;
+  return partsOf(error).some((part) => part !== error && isTransient(part));
 }
 
+/** What broke it, where the driver wraps that: bulk writes, several servers asked, an answer of the server. */
+function partsOf(error: object): unknown[] {
+  if (error instanceof AggregateError) return error.errors;
+  const response = "errorResponse" in error ? error.errorResponse : undefined;
+  const writeConcerns =
+    "writeConcernErrors" in error && Array.isArray(error.writeConcernErrors) ? error.writeConcernErrors : [];
+  // A write concern that was not met is met later, or the write is sent again.
+  if (writeConcerns.length > 0) return [{ code: WRITE_CONCERN_FAILED }];
+  return ["cause" in error ? error.cause : undefined, response];
+}
+
+function labelsOf(error: object): unknown[] {
+  return "errorLabels" in error && Array.isArray(error.errorLabels) ? error.errorLabels : [];
+}
+
+const WRITE_CONCERN_FAILED = 64;
+/** The server itself says that it cannot take the write now: it steps down, starts or stops. */
+const TRANSIENT_LABELS = new Set<unknown>(["RetryableWriteError", "TransientTransactionError"]);
 const TRANSIENT_NAMES = new Set([
   "MongoNetworkError",
   "MongoNetworkTimeoutError",
@@ -35,6 +46,7 @@ const TRANSIENT_NAMES = new Set([
   "PoolClearedOnNetworkError",
   "MongoNotConnectedError",
   "MongoWaitQueueTimeoutError",
+  "MongoWriteConcernError",
 ]);
 
 /** Not primary, shutting down, interrupted by a step-down, write concern or time limit not met. */

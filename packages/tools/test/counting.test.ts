@@ -232,8 +232,8 @@ test("a server that is down is no effect, and is found again when it is back", a
   expect(await call("plain_effect", {}, { timeoutMs: 1_000 })).toMatchObject({ type: "failed" });
   const refused = await call("plain_effect", {}, { timeoutMs: 1_000 });
   expect(refused).toMatchObject({ effect: "none", error: { code: "TOOL_UNREACHABLE", retryable: true } });
-  expect(clients.status()).toMatchObject([{ server: "counting", tools: 9, error: expect.any(String) }]);
-  expect(clients.catalogue()).toHaveLength(9);
+  expect(clients.status()).toMatchObject([{ server: "counting", tools: 10, error: expect.any(String) }]);
+  expect(clients.catalogue()).toHaveLength(10);
 
   server = await startCountingToolServer({ ledgerFile, port });
   await vi.waitFor(() => expect(clients.status()).toMatchObject([{ state: "connected" }]), {

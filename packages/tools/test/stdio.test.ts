@@ -126,7 +126,7 @@ test("a server that cannot be started says why, and does not hinder the others",
     { server: "missing", error: expect.stringContaining("ENOENT") },
     { server: "boom", error: expect.stringContaining("no licence") },
     { server: "refused", error: expect.stringContaining("ECONNREFUSED") },
-    { server: "counting", state: "connected", tools: 9 },
+    { server: "counting", state: "connected", tools: 10 },
   ]);
   expect(await call("noop")).toMatchObject({ type: "completed" });
 });

@@ -1,5 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { CursorInvalidError, IdempotencyKeyReusedError, StoreUnavailableError } from "@planwright/store";
+import {
+  CursorInvalidError,
+  IdempotencyKeyReusedError,
+  isTransient,
+  StoreUnavailableError,
+} from "@planwright/store";
 import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
 import {
   ApiError,
@@ -107,32 +112,14 @@ function toApiError(error: unknown, logger: ApiLogger, path: GraphQLFormattedErr
   return new InternalError(correlationId, error);
 }
 
-/** Errors of the driver that mean "not reachable now"; the driver itself stays inside the store. */
-const UNAVAILABLE_NAMES: ReadonlySet<string> = new Set([
-  "MongoNetworkError",
-  "MongoNetworkTimeoutError",
-  "MongoServerSelectionError",
-  "MongoOperationTimeoutError",
-  "MongoPoolClearedError",
+/** This process ends: its connections are closed. */
+const CLOSED_NAMES: ReadonlySet<string> = new Set([
   "MongoPoolClosedError",
-  "MongoWaitQueueTimeoutError",
   "MongoTopologyClosedError",
-  "MongoNotConnectedError",
   "MongoClientClosedError",
-  "MongoWriteConcernError",
 ]);
 
 function isUnavailable(error: unknown): boolean {
-  if (error instanceof StoreUnavailableError) return true;
-  if (!(error instanceof Error)) return false;
-  if (UNAVAILABLE_NAMES.has(error.name) || isFailover(error)) return true;
-  // A bulk write says what broke it in a part of its own.
-  const inner = "errorResponse" in error ? error.errorResponse : error.cause;
-  return inner !== undefined && inner !== error && isUnavailable(inner);
-}
-
-/** The server itself says that it cannot take the write now: it steps down, starts or stops. */
-function isFailover(error: Error): boolean {
-  const labels = "errorLabels" in error && Array.isArray(error.errorLabels) ? error.errorLabels : [];
-  return labels.includes("RetryableWriteError") || labels.includes("TransientTransactionError");
+  if (error instanceof StoreUnavailableError || isTransient(error)) return true;
+  return error instanceof Error && CLOSED_NAMES.has(error.name);
 }

@@ -1,0 +1,45 @@
+import { MongoBulkWriteError, MongoNetworkError, MongoServerError } from "mongodb";
+import { describe, expect, test } from "vitest";
+import { isDuplicateKey, isTransient } from "./transient-errors.ts";
+
+const server = (code: number, errorLabels: string[] = []) =>
+  new MongoServerError({ message: "no", code, errorLabels });
+
+describe("what may succeed later", () => {
+  test.each([
+    ["a lost connection", new MongoNetworkError("read ECONNRESET")],
+    ["a server that shuts down", server(11_600)],
+    ["a server that is no longer primary", server(10_107)],
+    ["a transaction that has to be begun again", server(251, ["TransientTransactionError"])],
+    ["several servers, one of them lost", new AggregateError([new MongoNetworkError("x")])],
+    [
+      "an error with a lost connection as its cause",
+      new TypeError("x", { cause: new MongoNetworkError("x") }),
+    ],
+    [
+      "a write concern that was not met in time",
+      Object.assign(new Error("x"), { writeConcernErrors: [{ code: 1 }] }),
+    ],
+  ])("%s", (_, error) => {
+    expect(isTransient(error)).toBe(true);
+  });
+
+  test("a bulk write whose connection was lost", () => {
+    const error = new MongoBulkWriteError(new MongoNetworkError("gone"), Object.create(null));
+    expect(isTransient(error)).toBe(true);
+  });
+});
+
+test.each([
+  ["a duplicate key", server(11_000)],
+  ["a document that is too large", server(10_334)],
+  ["anything else", new TypeError("x")],
+  ["no error", "x"],
+])("%s never succeeds", (_, error) => {
+  expect(isTransient(error)).toBe(false);
+});
+
+test("a duplicate key is told from other refusals", () => {
+  expect(isDuplicateKey(server(11_000))).toBe(true);
+  expect(isDuplicateKey(server(10_334))).toBe(false);
+});
