@@ -73,27 +73,35 @@ test("a run that gives its plan back begins nothing more, whatever it hears unti
   expect((await store.listSteps(TENANT, [planId]))[0]).toMatchObject({ status: "WAITING_APPROVAL" });
 });
 
-test("a process that stood still past the deadline starts nothing, though other news come before the timer", async () => {
-  const { store, claim, planId, passTime } = await claimedPlan([{ id: "a" }, { id: "b", dependsOn: ["a"] }]);
-  const called: string[] = [];
-  const run = startPlanRun({
-    claim,
-    catalogue: [TOOL],
-    readCatalogueNow: async () => [TOOL],
-    store,
-    tools: {
-      async callTool({ tool }) {
-        called.push(tool);
-        passTime(6_000);
-        return { type: "completed", output: null };
+test.each([
+  ["while a call is under way", "after", { COMPLETED: 1, CANCELLED: 1 }],
+  ["while a connection is made", "before", { CANCELLED: 2 }],
+] as const)(
+  "a process that stood still past the deadline %s starts nothing more",
+  async (_, when, counts) => {
+    const { store, claim, planId, passTime } = await claimedPlan([
+      { id: "a" },
+      { id: "b", dependsOn: ["a"] },
+    ]);
+    const called: string[] = [];
+    const run = startPlanRun({
+      claim,
+      catalogue: [TOOL],
+      readCatalogueNow: async () => [TOOL],
+      store,
+      tools: {
+        async callTool({ tool, beforeSend }) {
+          if (when === "before") passTime(6_000);
+          if (beforeSend && !(await beforeSend())) return { type: "aborted" };
+          called.push(tool);
+          if (when === "after") passTime(6_000);
+          return { type: "completed", output: null };
+        },
       },
-    },
-    logger: createLogger({ service: "test", level: "silent" }),
-  });
-  await run.done;
-  expect(called).toHaveLength(1);
-  expect(await store.getPlan(TENANT, planId)).toMatchObject({
-    status: "EXPIRED",
-    counts: { COMPLETED: 1, CANCELLED: 1 },
-  });
-});
+      logger: createLogger({ service: "test", level: "silent" }),
+    });
+    await run.done;
+    expect(called).toHaveLength(when === "after" ? 1 : 0);
+    expect(await store.getPlan(TENANT, planId)).toMatchObject({ status: "EXPIRED", counts });
+  },
+);

@@ -126,9 +126,8 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     const events = Array.isArray(event) ? event : [event];
     const at = store.now();
     // Said again it changes nothing; but in a process that stood still other news come before the timer.
-    const isExpired = plan.deadlineAt !== null && plan.deadlineAt.getTime() <= at;
     try {
-      const decided = decide(state, isExpired ? [{ type: "deadline", at }, ...events] : events);
+      const decided = decide(state, isExpired() ? [{ type: "deadline", at }, ...events] : events);
       for (const command of decided) perform(command);
     } catch (error) {
       fail(error);
@@ -213,7 +212,11 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   async function mayGo(place: Place | undefined): Promise<boolean> {
     if (place && !(await place.confirm())) return false;
     if (!mayCall()) lose();
-    return !isOver;
+    return !isOver && !isExpired();
+  }
+
+  function isExpired(): boolean {
+    return plan.deadlineAt !== null && plan.deadlineAt.getTime() <= store.now();
   }
 
   /** True while a call that starts now starts within the lease. */
