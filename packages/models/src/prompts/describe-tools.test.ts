@@ -1,0 +1,39 @@
+import { isJsonObject, type JsonObject } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { toolLine } from "./describe-tools.ts";
+
+const inputOf = (line: string): JsonObject => {
+  const described: unknown = JSON.parse(line);
+  const input = isJsonObject(described) ? described["input"] : undefined;
+  return isJsonObject(input) ? input : {};
+};
+const fields = (count: number, schema: JsonObject): JsonObject => ({
+  type: "object",
+  required: ["field0", "field1"],
+  properties: Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, schema])),
+});
+
+test("a tool of usual size is described with all that says which values fit", () => {
+  const schema = fields(3, { type: "string", enum: ["a", "b"], description: "One of two" });
+  expect(inputOf(toolLine({ name: "t", inputSchema: schema }))).toEqual(schema);
+});
+
+test("of deep schemas the upper levels stay", () => {
+  const deep = fields(8, fields(8, fields(8, { type: "string", description: "x".repeat(100) })));
+  const line = toolLine({ name: "t", inputSchema: deep });
+  expect(line.length).toBeLessThan(4_000);
+  expect(Object.keys(inputOf(line)["properties"] ?? {})).toHaveLength(8);
+});
+
+test("a tool with very many long fields is described by names and types of those that it requires", () => {
+  const long = { type: "string", enum: Array(60).fill("x".repeat(100)), description: "x".repeat(100) };
+  const named = Object.fromEntries(
+    Array.from({ length: 500 }, (_, index) => [`${"very".repeat(20)}${index}`, long]),
+  );
+  const inputSchema = { type: "object", required: ["name"], properties: { ...named, name: long } };
+  expect(inputOf(toolLine({ name: "t", inputSchema }))).toEqual({
+    type: "object",
+    required: ["name"],
+    properties: { name: { type: "string" } },
+  });
+});
