@@ -117,3 +117,8 @@ test("a description that repeats the words of all wishes does not push the right
   const tools = catalogue(greedy, tool("sendMail", "Sends a mail."));
   expect(namesFor("send a mail", tools)[0]).toBe("sendMail");
 });
+
+test("a word that one tool alone has by chance does not hide what the other words mean", () => {
+  const tools = catalogue(tool("oddity", "Made for Zebedee."), tool("sendMail", "Sends a mail."));
+  expect(namesFor("send a mail to zebedee zebedee", tools)).toContain("sendMail");
+});
