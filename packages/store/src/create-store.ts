@@ -65,6 +65,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       collections,
       group,
       clock,
+      transact,
       leaseMs: options.leaseMs ?? 10_000,
       planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     });

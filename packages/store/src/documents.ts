@@ -129,6 +129,8 @@ export interface PlanDocument {
   /** Finished units at the last claim: a claim that finds more has seen progress. */
   progressSeen: number;
   waitReason: WaitReason | null;
+  /** Times that documents of items were inserted. */
+  expansions: number;
   /** True until something is written to a step: the steps are then as the plan makes them, and need not be read. */
   isFresh: boolean;
   /** Raised by one with each wish below, so that whoever holds the plan sees that there is something new. */

@@ -67,6 +67,7 @@ export function newPlan(input: {
     dueAt: isQueued ? now : null,
     progressSeen: 0,
     waitReason: null,
+    expansions: 0,
     isFresh: true,
     wishes: 0,
     cancelRequestedAt: null,

@@ -76,7 +76,7 @@ test("a claimer that stood still before it fenced off takes nothing from its suc
   });
 });
 
-test("an item that a stale owner inserted late is taken over by its successor, and never the other way round", async () => {
+test("an item is inserted by the owner alone: what is not there yet is fenced too", async () => {
   const item = (index: number) => ({
     key: `each[${index}]`,
     stepId: "each",
@@ -87,7 +87,8 @@ test("an item that a stale owner inserted late is taken over by its successor, a
   const stale = await claimed("stale");
   nowMs += LEASE_MS;
   const owner = await claimed("owner");
-  await open("stale").writeRecords(stale, [item(0)], []);
+  await expect(open("stale").writeRecords(stale, [item(0)], [])).rejects.toBeInstanceOf(LeaseLostError);
+  expect(await open("reader").listSteps("t1", [planId])).toHaveLength(2);
   await open("owner").writeRecords(owner, [item(0), item(1)], []);
   await expect(open("stale").writeRecords(stale, [item(1)], [])).rejects.toBeInstanceOf(LeaseLostError);
   const done = { ...item(0), status: "COMPLETED" as const, output: 1 };

@@ -8,6 +8,7 @@ import { writeOutput } from "../outputs/output-store.ts";
 import { previewOf } from "../outputs/preview.ts";
 import type { AttemptEnd, ExecutionStore, Intent, NotedChange, PlanClaim, UnitRecord } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
+import { insertUnits } from "./insert-units.ts";
 
 /** The part of the store that writes intents and results. A terminal state never changes: `finishedAt` is part of the fence. */
 export function createUnitWrites(
@@ -21,20 +22,15 @@ export function createUnitWrites(
     document: StepDocument,
     fields: Partial<StepDocument>,
   ): Promise<void> {
-    const isNew = !claim.steps.has(document.key);
-    if (isNew) claim.steps.set(document.key, document);
     const noted = claim.noted.get(document.key)?.change;
     claim.noted.delete(document.key);
-    const { epoch } = claim;
     const set = { ...noted, ...fields, updatedAt: new Date(clock.now()) };
     Object.assign(document, set);
     const isDone = await group.set({
       collection: "steps",
       id: document._id,
-      // Nothing refuses the late insert of an earlier owner: what it left is taken over, instead of being taken for a successor's.
-      condition: { epoch: isNew ? { $lte: epoch } : epoch, finishedAt: null },
-      set: isNew ? { ...set, epoch } : set,
-      insert: isNew ? document : undefined,
+      condition: { epoch: claim.epoch, finishedAt: null },
+      set,
     });
     if (!isDone) throw new LeaseLostError({ id: document._id, epoch: claim.epoch });
   }
@@ -110,8 +106,22 @@ export function createUnitWrites(
 
     async writeRecords(claim, records, ends) {
       const endOf = new Map(ends.map((end) => [end.key, end]));
-      await Promise.all(records.map((record) => writeRecord(claim, record, endOf.get(record.key))));
+      const isKnown = ({ key }: UnitRecord): boolean => claim.steps.has(key);
+      const known = records.filter(isKnown);
+      const fresh = records.filter((record) => !isKnown(record));
+      await Promise.all([
+        ...known.map((record) => writeRecord(claim, record, endOf.get(record.key))),
+        ...(fresh.length > 0 ? [insertUnits(context, claim, fresh.map(toDocument(claim)))] : []),
+      ]);
     },
+  };
+}
+
+/** The first record of an item is its document. */
+function toDocument(claim: PlanClaim): (record: UnitRecord) => StepDocument {
+  return (record) => {
+    const document = newUnit(claim, record.key, record.stepId);
+    return { ...document, ...toChange(document, record, undefined, document.updatedAt.getTime()) };
   };
 }
 
