@@ -16,6 +16,8 @@ const COMMENTARY = new Set(
 );
 /** The number of a step, which its place says already. */
 const NUMBERS = new Set(["step", "step_number", "stepNumber", "order", "index"]);
+/** What the host decides of a step: how often, how long, and what a failure means. */
+const HOST_FIELDS = new Set(["retry", "timeoutMs", "onError"]);
 const CALLS = ["steps", "tools", "calls"];
 const ARGUMENTS = ["arguments", "parameters", "args", "input", "params"];
 const CONTENTS = [...ARGUMENTS, "function", "forEach"];
@@ -36,7 +38,8 @@ export interface TidyPlan {
 }
 
 /**
- * Leaves out what a model says about its plan, and what it has no say in (policy and limits), each with a warning; reads arguments that
+ * Leaves out what a model says about its plan, and what it has no say in (policy, limits, repeats, timeouts), each with a warning; reads
+ * arguments that
  * are texts with defects. Everything else stays, so that the reader finds it.
  */
 export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidying: Tidying): TidyPlan {
@@ -73,6 +76,10 @@ function tidyCalls(
     for (const name of Object.keys(call)) {
       const value = call[name] ?? null;
       const isNumber = NUMBERS.has(name) && (value === index || value === index + 1);
+      if (HOST_FIELDS.has(name) && !mayBeArgument(name, call, tools)) {
+        if (value !== null) ignore(name, ["steps", index], "is not for a model to choose", findings);
+        continue;
+      }
       if (!(isNumber || isCommentary(name, value)) || mayBeArgument(name, call, tools)) tidy[name] = value;
       else if (!isNumber) mention(name, value, ["steps", index], findings);
     }

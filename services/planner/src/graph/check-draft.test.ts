@@ -2,6 +2,21 @@ import { resolvePolicy } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { checkDraft } from "./check-draft.ts";
 
+test("how often a step is repeated and how long it may take is not the model's to say", () => {
+  const step = {
+    id: "a",
+    tool: "read",
+    arguments: {},
+    retry: { maxAttempts: 20 },
+    timeoutMs: 600_000,
+    onError: "continue",
+  };
+  const draft = { text: JSON.stringify({ steps: [step] }), finishReason: "stop" };
+  const { plan, diagnostics } = checkDraft(draft, [{ name: "read" }]);
+  expect(plan?.steps).toEqual([{ id: "a", tool: "read", arguments: {}, dependsOn: [] }]);
+  expect(diagnostics.map(({ code }) => code)).toEqual(["FIELD_IGNORED", "FIELD_IGNORED", "FIELD_IGNORED"]);
+});
+
 test("a policy that the model wrote does not become the plan's", () => {
   const text = JSON.stringify({
     steps: [{ id: "a", tool: "read", arguments: {} }],
