@@ -9,14 +9,9 @@
  *    what was refused can be told from what was done the first time.
  * 4. A write that cannot be stored at all fails alone: it takes none of its bulk with it.
  */
-import {
-  type ClientBulkWriteModel,
-  type Document,
-  type MongoClient,
-  MongoClientBulkWriteError,
-} from "mongodb";
+import { type ClientBulkWriteModel, type Document, type MongoClient } from "mongodb";
 import { StoreUnavailableError, WriteNotPossibleError } from "./errors.ts";
-import { isDuplicateKey, isTransient } from "./transient-errors.ts";
+import { isTransient } from "./transient-errors.ts";
 
 /** The collections whose documents carry a `writeId`. */
 export type GroupedCollection = "requests" | "plans" | "steps";
@@ -31,8 +26,6 @@ interface Target {
 /** Sets fields to values. */
 export interface GroupSet extends Target {
   set: Document;
-  /** The whole document when it may not exist yet; then `set` is put over it. */
-  insert?: Document | undefined;
 }
 
 /** Sets fields to expressions that MongoDB computes. */
@@ -70,7 +63,7 @@ type StringKeyed = Document & { _id: string };
 type Schemas = Record<string, StringKeyed>;
 
 interface Pending extends Target {
-  body: { set: Document; insert?: Document | undefined } | { expressions: Document };
+  body: { set: Document } | { expressions: Document };
   writeId: string;
   settle: { resolve: (matched: boolean) => void; reject: (error: Error) => void }[];
 }
@@ -147,11 +140,10 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     for (let isRepeat = false; ; isRepeat = true) {
       try {
         const result = await client.bulkWrite<Schemas>(models, { ordered: false, verboseResults: true });
-        const matched = batch.filter((_, index) => isDone(result.updateResults?.get(index)));
+        const matched = batch.filter((_, index) => result.updateResults?.get(index)?.matchedCount === 1);
         if (!isRepeat || matched.length === batch.length) return new Set(matched);
         return await findDone(batch);
       } catch (error) {
-        if (isRefusal(error)) return await findDone(batch);
         if (performance.now() > giveUpAt || !isTransient(error)) throw error;
         await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
       }
@@ -173,7 +165,7 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   }
 
   return {
-    set: ({ set, insert, ...target }) => enqueue(target, { set: { ...set }, insert }),
+    set: ({ set, ...target }) => enqueue(target, { set: { ...set } }),
     update: ({ expressions, ...target }) => enqueue(target, { expressions }),
     async idle() {
       while (underWay) await underWay;
@@ -191,17 +183,6 @@ function mayMerge(
   return JSON.stringify(last.condition) === JSON.stringify(target.condition);
 }
 
-function isDone(result: { matchedCount: number; upsertedId?: unknown } | undefined): boolean {
-  return result !== undefined && (result.matchedCount === 1 || result.upsertedId !== undefined);
-}
-
-/** An upsert whose condition did not hold collides with the document that is there. */
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof MongoClientBulkWriteError)) return isDuplicateKey(error);
-  const errors = [...error.writeErrors.values()];
-  return errors.length > 0 && error.writeConcernErrors.length === 0 && errors.every(isDuplicateKey);
-}
-
 function toModel(entry: Pending, database: string): ClientBulkWriteModel<Schemas> {
   const { body, writeId } = entry;
   const target = {
@@ -210,10 +191,5 @@ function toModel(entry: Pending, database: string): ClientBulkWriteModel<Schemas
     filter: { _id: entry.id, ...entry.condition },
   };
   if ("expressions" in body) return { ...target, update: [{ $set: { ...body.expressions, writeId } }] };
-  const set = { ...body.set, writeId };
-  if (!body.insert) return { ...target, update: { $set: set } };
-  const isOpen = ([field]: [string, unknown]): boolean =>
-    field !== "_id" && !(field in set) && !(field in entry.condition);
-  const onInsert = Object.fromEntries(Object.entries(body.insert).filter(isOpen));
-  return { ...target, update: { $set: set, $setOnInsert: onInsert }, upsert: true };
+  return { ...target, update: { $set: { ...body.set, writeId } } };
 }

@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from "../errors.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import { isTransient } from "../transient-errors.ts";
-import { DuplicateKeyError, type MemoryDatabase } from "./memory-database.ts";
+import { type MemoryDatabase } from "./memory-database.ts";
 import type { GroupedWrite, Reach } from "./reach.ts";
 
 /** What the group commit in memory needs. */
@@ -49,14 +49,12 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   }
 
   async function send(given: GroupedWrite, writeId: string): Promise<boolean> {
-    // As it is now: whoever gave it may change the document before the database sees it.
-    const meant = "insert" in given && given.insert ? { ...given, insert: { ...given.insert } } : given;
-    const write = rewrite ? rewrite(meant) : meant;
+    const write = rewrite ? rewrite(given) : given;
     const giveUpAt = monotonic() + retryForMs;
     const name = `${write.collection}.write`;
     for (let isRepeat = false; ; isRepeat = true) {
       try {
-        const isMatched = await reach({ name, write: meant, apply: () => apply(write, writeId) });
+        const isMatched = await reach({ name, write: given, apply: () => apply(write, writeId) });
         if (isMatched || !isRepeat) return isMatched;
         return await reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
       } catch (error) {
@@ -73,19 +71,7 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     const set = { ...(isPipeline ? write.expressions : write.set), writeId };
     const options = { nowMs: parts.serverNow?.() };
     const fitted = database.update(collection, { _id: id, ...condition }, { set, isPipeline }, options);
-    if (fitted.length > 0) return true;
-    return !isPipeline && write.insert !== undefined && upsert(write.insert, write, set);
-  }
-
-  function upsert(insert: object, { collection, id, condition }: GroupedWrite, set: object): boolean {
-    try {
-      // As `$setOnInsert` and an upsert do: the condition's values hold, and what is set wins.
-      database.insert(collection, { ...insert, ...condition, ...set, _id: id });
-      return true;
-    } catch (error) {
-      if (error instanceof DuplicateKeyError) return false;
-      throw error;
-    }
+    return fitted.length > 0;
   }
 
   function isDone({ collection, id }: GroupedWrite, writeId: string): boolean {
