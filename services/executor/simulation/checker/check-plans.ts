@@ -73,10 +73,9 @@ function ended(facts: PlanFacts, { after, now, calmSince, soon }: PlanWrite, fai
   soon(() => checkWhole(facts, after, fail));
 }
 
-function checkWhole({ name, units, strays }: PlanFacts, after: PlanDocument, fail: Fail): void {
+function checkWhole({ name, units }: PlanFacts, after: PlanDocument, fail: Fail): void {
   const counts: Record<string, number> = {};
   for (const unit of units.values()) {
-    if (strays.has(unit.key) && unit.status === "PENDING") continue;
     if (!isTerminalStepStatus(unit.status) && unit.status !== "IN_DOUBT") {
       fail("ends-whole", `${name} ended ${after.status} while ${unit.key} was ${unit.status}`);
     }

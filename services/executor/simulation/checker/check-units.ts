@@ -10,32 +10,18 @@ export function checkUnitWrite(
   { before, after, actor }: { before: StepDocument | null; after: StepDocument; actor: Actor | null },
   fail: Fail,
 ): void {
-  const meant: unknown = actor?.write?.condition["epoch"];
-  if (!before) {
-    // The late insert of an item has no document that could refuse it. It is PENDING, and a successor that needs it takes it over.
-    if (after.epoch < facts.fencedBy) facts.strays.add(after.key);
-    return;
+  const meant: unknown = before ? actor?.write?.condition["epoch"] : after.epoch;
+  if (typeof meant === "number" && meant < facts.fencedBy) {
+    const who = `${actor?.process.name} wrote ${after._id} (${before?.status ?? "nothing"} -> ${after.status})`;
+    fail("one-writer", `${who} under epoch ${meant}, which epoch ${facts.fencedBy} had fenced off`);
   }
-  if (isStale(meant, before, facts)) {
-    const who = `${actor?.process.name} wrote ${after._id} (${before.status} -> ${after.status})`;
-    fail(
-      "one-writer",
-      `${who} under epoch ${JSON.stringify(meant)}, which epoch ${facts.fencedBy} had fenced off`,
-    );
-  }
+  if (!before) return;
   if (before.finishedAt !== null && (before.status !== after.status || before.output !== after.output)) {
     fail("completed-is-final", `${after._id} was ${before.status} and became ${after.status}`);
   }
   if (!isReachable(before, after)) {
     fail("status-arrows", `${after._id} went from ${before.status} to ${after.status}`);
   }
-}
-
-/** An insert takes over what an earlier owner left, and so names the newest epoch that it may write over. */
-function isStale(meant: unknown, before: StepDocument, facts: PlanFacts): boolean {
-  if (typeof meant === "number") return meant < facts.fencedBy;
-  if (typeof meant !== "object" || meant === null || !("$lte" in meant)) return false;
-  return before.epoch > Number(meant.$lte);
 }
 
 /** One write may hold the beginning and the end of an attempt: it then passed through RUNNING. */

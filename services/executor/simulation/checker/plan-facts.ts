@@ -22,8 +22,6 @@ export interface PlanFacts {
   /** The same, started again by everything that the store takes for progress. */
   claimsWithoutAnything: number;
   finishedAtClaim: number;
-  /** Items that an owner inserted who was fenced off by then: nobody may know of them. */
-  strays: Set<string>;
 }
 
 /** One step, by what the plan says of it. */
@@ -56,7 +54,6 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     claimsWithoutProgress: 0,
     claimsWithoutAnything: 0,
     finishedAtClaim: 0,
-    strays: new Set(),
   };
 }
 
