@@ -21,18 +21,20 @@ const setupFromSource = {
 };
 
 // Projects do not extend the root: its global setup, one MongoDB and one Redis, is to run once and not once a project.
-const projects = folders.map((root) => ({
-  ...fromSource,
-  test: { name: root, root: here(root), testTimeout: 30_000, hookTimeout: 60_000 },
-}));
+const projectsOf = (include: string[]) =>
+  folders.map((root) => ({
+    ...fromSource,
+    test: { name: root, root: here(root), include, testTimeout: 30_000, hookTimeout: 60_000 },
+  }));
 
-export default defineConfig({
+/** `--mode crash-points` runs those of the executor, which take minutes of their own; everything else runs by default. */
+export default defineConfig(({ mode }) => ({
   ...fromSource,
   environments: setupFromSource,
   test: {
-    projects,
+    projects: projectsOf(mode === "crash-points" ? ["**/*.crash.ts"] : ["**/*.test.ts"]),
     globalSetup: [here("packages/local/src/testing/global-setup.ts")],
     reporters: ["default", here("packages/testing/src/closing-line-reporter.ts")],
     coverage: { provider: "v8", include: ["{packages,services}/*/src/**/*.ts"] },
   },
-});
+}));

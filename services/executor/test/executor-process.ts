@@ -16,6 +16,7 @@ const TSX = createRequire(import.meta.url).resolve("tsx");
 export const TENANT = "t1";
 /** For machines with much else to do. */
 const END_PATIENCE_MS = 40_000;
+const SAY_PATIENCE_MS = 30_000;
 
 /** The counting server stands still in no test here, so what its lookup does not know after a moment never happens. */
 const OVERRIDES = {
@@ -104,12 +105,14 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
       });
     }
     const said = async (text: string): Promise<void> => {
+      const giveUp = AbortSignal.timeout(SAY_PATIENCE_MS);
+      const gaveUp = once(giveUp, "abort");
       while (!output.includes(text)) {
         const heard = once(child, "output");
-        if (child.exitCode !== null || child.signalCode !== null) {
-          throw new TypeError(`The executor ended without a word of "${text}":\n${output}`);
+        if (giveUp.aborted || child.exitCode !== null || child.signalCode !== null) {
+          throw new TypeError(`The executor said nothing of "${text}":\n${output}`);
         }
-        await Promise.race([heard, exited]);
+        await Promise.race([heard, exited, gaveUp]);
       }
     };
     return { child, said, exited };
