@@ -18,7 +18,8 @@ export const DIAGNOSTIC_CODES = [
   // The answer of a model
   "ANSWER_TRUNCATED", // cut off; closing its brackets would invent a plan
   "ANSWER_REFUSED", // the model will not, or the provider held the answer back
-  "ANSWER_DECLINED", // the model says in JSON why there is no plan, such as what is missing
+  "ANSWER_DECLINED", // the model says in JSON why there is no plan, such as that no tool can do it
+  "ANSWER_ASKS", // the model lacks a value; the message is a question for whoever asked
   "ANSWER_AMBIGUOUS", // several plans, and nothing says which is meant
   // The document
   "PLAN_NOT_JSON",
@@ -41,6 +42,7 @@ export const DIAGNOSTIC_CODES = [
   "FIELD_IGNORED", // what a model says about its plan, or has no say in
   "STEP_ID_INVALID",
   "STEP_ID_DUPLICATE",
+  "STEP_REPEATED", // a plan made anew calls again what happened already
   // Tools
   "TOOL_NAME_INVALID",
   "TOOL_UNKNOWN",

@@ -1,3 +1,5 @@
+export { canonicalJson } from "./canonical-json.ts";
+export { catalogueOfPlan, pinsByTool } from "./catalogue-of-plan.ts";
 export { CodedError } from "./coded-error.ts";
 export { ConditionInvalidError } from "./condition/condition-error.ts";
 export { type ConditionOptions, evaluateCondition } from "./condition/evaluate-condition.ts";
@@ -46,7 +48,7 @@ export {
   type ReadModelAnswerOptions,
   readModelAnswer,
 } from "./model-answer/read-model-answer.ts";
-export { findTool, nameTools, qualifiedName } from "./name-tools.ts";
+export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./name-tools.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./order-errors.ts";
 export {
   type CallGroup,
@@ -120,6 +122,9 @@ export {
   toolOfStep,
 } from "./step.ts";
 export type { ToolAnnotations, ToolDescriptor } from "./tool-descriptor.ts";
+export { toolDigest } from "./tool-digest.ts";
+export { createToolIndex, type ToolIndex } from "./tool-index.ts";
+export { changesSince, findPinnedTool, pinTools, type ToolPart, type ToolPin } from "./tool-pin.ts";
 export {
   outputOfToolResult,
   structureOfText,

@@ -38,8 +38,32 @@ export function findTool(tools: readonly ToolDescriptor[], name: string): ToolDe
   return others.length === 0 ? only : undefined;
 }
 
+/**
+ * The tool that another tool's contract means by a name: the one of its own server first, else what {@link findTool} finds. A server
+ * speaks of its own tools by their own names, whatever other servers offer.
+ */
+export function findRelatedTool(
+  tools: readonly ToolDescriptor[],
+  tool: ToolDescriptor,
+  name: string,
+): ToolDescriptor | undefined {
+  return (
+    (tool.server === undefined ? undefined : findServerTool(tools, tool.server, name)) ??
+    findTool(tools, name)
+  );
+}
+
+/** The tool that a server offers under its own name for it, whatever that is called in the catalogue. */
+export function findServerTool(
+  tools: readonly ToolDescriptor[],
+  server: string | undefined,
+  ownName: string,
+): ToolDescriptor | undefined {
+  return tools.find((tool) => tool.server === server && bareName(tool) === ownName);
+}
+
 /** The name that the server itself uses. */
-function bareName(tool: ToolDescriptor): string {
+export function bareName(tool: ToolDescriptor): string {
   const prefix = prefixOf(tool);
   return prefix !== "" && tool.name.startsWith(prefix) ? tool.name.slice(prefix.length) : tool.name;
 }

@@ -11,7 +11,7 @@ import { toolContract } from "./contract-of-tool.ts";
 import { breakCycles, type Edges, findCycle, reversed } from "./graph-edges.ts";
 import { MinHeap } from "./graph-heap.ts";
 import type { JsonObject } from "./json.ts";
-import { findTool } from "./name-tools.ts";
+import { findRelatedTool, findTool } from "./name-tools.ts";
 import { DependencyAbsentError, DependencyCycleError } from "./order-errors.ts";
 import { type PolicyInput, profileOptions } from "./policy.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
@@ -135,7 +135,9 @@ class ToolFacts {
     const isDeclared = (field: "mode" | "maxConcurrency") =>
       unannotated === "sequential" || (sources[field] !== "default" && sources[field] !== "annotations");
     const isLimited = isDeclared("mode") || isDeclared("maxConcurrency");
-    const keys = contract.dependsOn.map(({ tool }) => findTool(this.#tools, tool)?.name ?? tool);
+    const keys = contract.dependsOn.map(
+      ({ tool }) => findRelatedTool(this.#tools, descriptor, tool)?.name ?? tool,
+    );
     return {
       key: descriptor.name,
       descriptor,

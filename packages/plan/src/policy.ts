@@ -26,6 +26,13 @@ export const PolicySchema = z.strictObject({
   onCycle: z.enum(["error", "break-fewest", "run-together"]).default("error"),
   /** A dependency, by contract or by name, that the plan does not contain. */
   onAbsentDependency: z.enum(["error", "ignore", "insert"]).default("error"),
+  /** A tool says otherwise of itself than when the plan was made: its steps fail with TOOL_CHANGED, or go on with it as it is. */
+  onToolChanged: z.enum(["error", "continue"]).default("error"),
+  /**
+   * Steps with side effects that a replan adds or changes: an operator must approve their resolved arguments, or they run at once.
+   * What failed with an unknown outcome, and lists of which items completed, are always asked about.
+   */
+  replannedEffects: z.enum(["approve", "run"]).default("approve"),
   /** Object outputs of dependencies become missing arguments; explicit arguments win. */
   mergeDependencyOutputs: z.boolean().default(false),
   /** `first`: tools marked as navigation start at once beside everything else. */

@@ -42,16 +42,17 @@ export function insertAbsentSteps(
       (name) => locateRoot(name, [], names).type === "unknown",
     );
     const tool = catalogue.find(step.tool);
-    const byContract = tool ? catalogue.contractOf(tool).dependsOn.map((dependency) => dependency.tool) : [];
-    return [...wanted, ...byContract];
+    const byContract = tool
+      ? catalogue.contractOf(tool).dependsOn.map(({ tool: name }) => catalogue.findFor(tool, name))
+      : [];
+    return [...wanted.map((name) => catalogue.find(name)), ...byContract];
   };
   let count = steps.length;
   for (const first of steps) {
     const before: DraftStep[] = [];
     const pending = [first];
     for (let step = pending.pop(); step; step = pending.pop()) {
-      for (const name of needed(step)) {
-        const tool = catalogue.find(name);
+      for (const tool of needed(step)) {
         if (!tool || present.has(tool.name) || count >= maxSteps) continue;
         present.add(tool.name);
         count++;

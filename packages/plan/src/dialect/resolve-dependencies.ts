@@ -81,9 +81,10 @@ export function addContractDependencies(
   }
   for (const step of steps) {
     const tool = catalogue.find(step.tool);
-    for (const dependency of tool ? catalogue.contractOf(tool).dependsOn : []) {
-      const name = catalogue.find(dependency.tool)?.name ?? dependency.tool;
-      if (name !== tool?.name) addContractDependency(step, name, stepsOf.get(name) ?? [], context);
+    if (!tool) continue;
+    for (const dependency of catalogue.contractOf(tool).dependsOn) {
+      const name = catalogue.findFor(tool, dependency.tool)?.name ?? dependency.tool;
+      if (name !== tool.name) addContractDependency(step, name, stepsOf.get(name) ?? [], context);
     }
   }
 }

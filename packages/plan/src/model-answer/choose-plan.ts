@@ -3,14 +3,16 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { jsonEquals } from "../json-equals.ts";
 import { cut } from "../validation/findings.ts";
 import type { FoundJson, FoundValue } from "./find-json.ts";
-import { candidatesOf, type PlanCandidate } from "./plan-candidates.ts";
+import { candidatesOf, type Declined, type PlanCandidate } from "./plan-candidates.ts";
 import { isRefusal } from "./refusal.ts";
 
 /** The one plan of an answer, or why there is none. */
 export type Choice =
   /** `others`: lists of calls beside it that are no plans for these tools, such as a template. */
   | { readonly type: "plan"; readonly plan: PlanCandidate; readonly others: number }
-  | { readonly type: "none"; readonly code: DiagnosticCode; readonly message: string };
+  | { readonly type: "none"; readonly code: DiagnosticCode; readonly message: string }
+  /** The model asks what it would have to know. */
+  | { readonly type: "asks"; readonly questions: readonly string[] };
 
 /** More different plans than this are not compared. */
 const MAX_PLANS = 20;
@@ -43,8 +45,9 @@ export function choosePlan(
     const document = calls.map(({ call }) => call);
     return { type: "plan", plan: { type: "plan", document, ignored: [], isRepaired }, others: 0 };
   }
-  const [reason] = refusals;
-  if (reason !== undefined) return none("ANSWER_DECLINED", `The model gives no plan: ${reason}`);
+  const [refusal] = refusals;
+  if (refusal && refusal.questions.length > 0) return { type: "asks", questions: refusal.questions };
+  if (refusal) return none("ANSWER_DECLINED", `The model gives no plan: ${refusal.reason}`);
   return withoutAny(text, values);
 }
 
@@ -93,14 +96,14 @@ interface LoneCall {
 function sorted(values: readonly FoundValue[]) {
   const plans = new Map<string, PlanCandidate>();
   const calls: LoneCall[] = [];
-  const refusals: string[] = [];
+  const refusals: Declined[] = [];
   for (const found of values) {
     for (const candidate of candidatesOf(found.value)) {
       if (candidate.type === "plan") {
         const isRepaired = candidate.isRepaired || found.isRepaired;
         plans.set(JSON.stringify(candidate.document), { ...candidate, isRepaired });
       } else if (candidate.type === "call") calls.push({ call: candidate.call, found });
-      else if (candidate.type === "declined") refusals.push(candidate.reason);
+      else if (candidate.type === "declined") refusals.push(candidate);
     }
   }
   return { plans: [...plans.values()], calls, refusals };

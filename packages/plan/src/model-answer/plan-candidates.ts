@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { innerJson } from "./inner-json.ts";
+import { questionsIn } from "./questions-in.ts";
 
 /** What a JSON value of an answer could be. */
 export type Candidate =
@@ -7,8 +8,16 @@ export type Candidate =
   /** One call on its own. */
   | { readonly type: "call"; readonly call: JsonObject }
   /** The model says in JSON why there is no plan. */
-  | { readonly type: "declined"; readonly reason: string }
+  | Declined
   | { readonly type: "other" };
+
+/** No plan, and why. */
+export interface Declined {
+  readonly type: "declined";
+  readonly reason: string;
+  /** What whoever asked would have to say; empty when nothing would help. */
+  readonly questions: readonly string[];
+}
 
 /** A list of calls, or an object that holds one. */
 export interface PlanCandidate {
@@ -35,6 +44,7 @@ const WRAPPERS = new Set(
   ),
 );
 const REASONS = [
+  "impossible",
   "missing",
   "error",
   "refusal",
@@ -159,15 +169,12 @@ function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly
 }
 
 /** What the model says instead of a plan. */
-function declined(object: JsonObject): Candidate | undefined {
+function declined(object: JsonObject): Declined | undefined {
   for (const name of REASONS) {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
-    const texts = Array.isArray(value) ? value : [value];
-    const reason = texts
-      .filter((text) => typeof text === "string")
-      .join(" ")
-      .trim();
-    if (reason !== "") return { type: "declined", reason: reason.slice(0, 1_000) };
+    const texts = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === "string");
+    const reason = texts.join(" ").trim().slice(0, 1_000);
+    if (reason !== "") return { type: "declined", reason, questions: questionsIn(name, texts) };
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import type { Plan } from "../plan.ts";
 import { type Policy, resolvePolicy } from "../policy.ts";
 import { printPlan } from "../print-plan.ts";
 import { readPlan } from "../read-plan.ts";
-import { toolOfStep } from "../step.ts";
+import { type Step, toolOfStep } from "../step.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { cut, Findings } from "../validation/findings.ts";
 import { nearestName } from "../validation/nearest-name.ts";
@@ -14,9 +14,11 @@ import { checkOrder } from "./check-order.ts";
 import { checkValues } from "./check-values.ts";
 import { choosePlan } from "./choose-plan.ts";
 import { findJson } from "./find-json.ts";
+import { withGiven, withoutGiven } from "./given-steps.ts";
 import { withNearestTools } from "./nearest-tools.ts";
 import type { PlanCandidate } from "./plan-candidates.ts";
 import { meaningOfFinish } from "./refusal.ts";
+import { strictFindings } from "./strict-findings.ts";
 import { withoutThinking } from "./thinking.ts";
 import { tidyPlan } from "./tidy-plan.ts";
 
@@ -32,6 +34,11 @@ export interface ReadModelAnswerOptions {
   readonly policy?: Policy | undefined;
   /** Of the plan; a model has no say in them. Default: the default limits. */
   readonly limits?: Limits | undefined;
+  /**
+   * Steps of the plan that the answer builds on: its own may refer to them, and the plan begins with them. One that it repeats word for
+   * word counts once. Default: none.
+   */
+  readonly given?: readonly Step[] | undefined;
 }
 
 /** A plan with its warnings, or everything that keeps the answer from being one. */
@@ -70,13 +77,19 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
   };
   const choice = choosePlan(said.text, found, (plan) => formOf(plan, { ...host, tools: options.tools }));
   if (choice.type === "none") return refuse(choice.code, choice.message);
-  return readChosen(choice.plan, choice.others, { ...host, tools: options.tools, query: options.query });
+  if (choice.type === "asks") return { ok: false, diagnostics: choice.questions.map(asks) };
+  const { tools, query, given = [] } = options;
+  return readChosen(choice.plan, choice.others, { ...host, tools, query, given });
 }
 
 const CUT = "The answer was cut off";
 
 function refuse(code: DiagnosticCode, message: string): ModelAnswer {
   return { ok: false, diagnostics: [{ code, severity: "error", message }] };
+}
+
+function asks(message: string): Diagnostic {
+  return { code: "ANSWER_ASKS", severity: "error", message };
 }
 
 function isTooLarge(text: string): boolean {
@@ -101,7 +114,7 @@ function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): s
 function readChosen(
   candidate: PlanCandidate,
   others: number,
-  { query, ...reading }: Reading & { query: string | undefined },
+  { query, given, ...reading }: Reading & { query: string | undefined; given: readonly Step[] },
 ): ModelAnswer {
   const { tools, policy, limits } = reading;
   const before = new Findings();
@@ -109,7 +122,8 @@ function readChosen(
     const message = `The answer holds ${others} more lists of calls that are no plans for these tools; left out`;
     before.add("ANSWER_AMBIGUOUS", {}, { message, severity: "warning" });
   }
-  const { document, isRepaired } = tidyPlan(candidate, { ...reading, findings: before });
+  const { document: own, isRepaired } = tidyPlan(candidate, { ...reading, findings: before });
+  const document = withGiven(own, given);
   const { plan, diagnostics } = readPlan(document, { tools, policy, limits });
   const after = new Findings();
   if (plan) {
@@ -119,7 +133,8 @@ function readChosen(
   // Placeholders are judged again, with the query known.
   const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");
   const named = plan ? withNearestTools(read, plan, tools) : read;
-  const all = [...before.toDiagnostics(), ...named, ...after.toDiagnostics()];
+  const found = withoutGiven([...strictFindings(named, policy), ...after.toDiagnostics()], given);
+  const all = [...before.toDiagnostics(), ...found];
   return plan && !all.some(isError)
     ? { ok: true, plan, diagnostics: all, repaired: isRepaired }
     : { ok: false, diagnostics: all };

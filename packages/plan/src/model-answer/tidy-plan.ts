@@ -10,7 +10,7 @@ import type { PlanCandidate } from "./plan-candidates.ts";
 
 /** What models say about a plan and about a step in fields of their own. */
 const COMMENTARY = new Set(
-  "description comment comments explanation note notes rationale reason reasoning thought thoughts thinking purpose goal summary objective task title query request label status confidence expected_output expectedOutput missing message".split(
+  "description comment comments explanation note notes rationale reason reasoning thought thoughts thinking purpose goal summary objective task title query request label status confidence expected_output expectedOutput missing impossible message".split(
     " ",
   ),
 );
@@ -98,11 +98,13 @@ function mayBeArgument(name: string, call: JsonObject, tools: readonly ToolDescr
 }
 
 function isCommentary(name: string, value: JsonValue): boolean {
-  return COMMENTARY.has(name) && (typeof value !== "object" || value === null);
+  const isTexts =
+    name === "missing" && Array.isArray(value) && value.every((each) => typeof each === "string");
+  return COMMENTARY.has(name) && (typeof value !== "object" || value === null || isTexts);
 }
 
 function mention(name: string, value: JsonValue, keys: (string | number)[], findings: Findings): void {
-  if (value === null || value === "") return;
+  if (value === null || value === "" || (Array.isArray(value) && value.length === 0)) return;
   ignore(name, keys, `says ${cut(JSON.stringify(value), 200)} and is no part of a plan`, findings);
 }
 

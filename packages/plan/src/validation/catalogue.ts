@@ -1,8 +1,8 @@
 import type { ToolContract } from "../contract.ts";
 import { toolContract } from "../contract-of-tool.ts";
-import { findTool } from "../name-tools.ts";
 import type { Policy } from "../policy.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { createToolIndex } from "../tool-index.ts";
 
 /** The tools that a plan is checked against, with look-ups that do not slow down with their number. */
 export interface Catalogue {
@@ -10,6 +10,8 @@ export interface Catalogue {
   readonly names: readonly string[];
   /** The tool that a name means; a short name too, while one server alone offers it. */
   find(name: string): ToolDescriptor | undefined;
+  /** The tool that the contract of another one means by a name: one of the same server first. */
+  findFor(tool: ToolDescriptor, name: string): ToolDescriptor | undefined;
   /** Qualified names of the tools that a short name could mean. */
   offersOf(name: string): readonly string[];
   contractOf(tool: ToolDescriptor): ToolContract;
@@ -20,16 +22,13 @@ export function createCatalogue(
   tools: readonly ToolDescriptor[],
   { unannotated }: Pick<Policy, "unannotated">,
 ): Catalogue {
-  const byName = new Map<string, ToolDescriptor | undefined>();
-  for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool);
-  const names = [...byName.keys()];
+  const index = createToolIndex(tools);
+  const names = [...new Set(tools.map(({ name }) => name))];
   const contracts = new Map<ToolDescriptor, ToolContract>();
   return {
     names,
-    find(name) {
-      if (!byName.has(name)) byName.set(name, findTool(tools, name));
-      return byName.get(name);
-    },
+    find: (name) => index.find(name),
+    findFor: (tool, name) => index.findRelated(tool, name),
     offersOf: (name) => names.filter((other) => other.endsWith(`/${name}`)),
     contractOf(tool) {
       let contract = contracts.get(tool);

@@ -103,8 +103,9 @@ function checkContracts(steps: readonly DraftStep[], { catalogue, findings }: To
   const called = new Set(steps.map(({ tool }) => tool));
   for (const step of steps) {
     const tool = catalogue.find(step.tool);
-    for (const { tool: name, requiredFields } of tool ? catalogue.contractOf(tool).dependsOn : []) {
-      const source = catalogue.find(name);
+    if (!tool) continue;
+    for (const { tool: name, requiredFields } of catalogue.contractOf(tool).dependsOn) {
+      const source = catalogue.findFor(tool, name);
       if (!source || !called.has(source.name)) continue;
       for (const field of requiredFields) {
         if (canProvide(source, field, catalogue)) continue;

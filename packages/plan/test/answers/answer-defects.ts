@@ -53,7 +53,7 @@ export const FORM_DEFECTS: readonly Defect[] = [
   form("steps as text", ({ steps }) => ({ steps: JSON.stringify(steps) })),
   form("no steps", () => ({ steps: [] }), { code: "PLAN_EMPTY" }),
   form("what is missing instead", () => ({ steps: [], missing: "the address of Alice" }), {
-    code: "ANSWER_DECLINED",
+    code: "ANSWER_ASKS",
   }),
   form("another object instead", () => ({ answer: 42, sources: ["a"] }), { code: "PLAN_SHAPE" }),
 ];

@@ -35,4 +35,4 @@ assert.deepEqual(codes(`${call("createAuthor", "alice@test.com")} or [{"tool": "
 assert.deepEqual(codes('{"steps": [{"tool": "listAuthors"}'), ["ANSWER_TRUNCATED"]);
 assert.deepEqual(codes(call("listAuthors", ""), "length"), ["ANSWER_TRUNCATED"]);
 assert.deepEqual(codes("I'm sorry, I can't do that."), ["ANSWER_REFUSED"]);
-assert.deepEqual(codes('{"steps": [], "missing": "the e-mail address"}'), ["ANSWER_DECLINED"]);
+assert.deepEqual(codes('{"steps": [], "missing": "the e-mail address"}'), ["ANSWER_ASKS"]);

@@ -1,0 +1,14 @@
+/**
+ * JSON text with the names of each object sorted and nothing between tokens, so that equal values give equal bytes.
+ * What JSON cannot carry is treated as JSON.stringify does: fields without a value are left out.
+ * @see RFC 8785, whose forms of numbers and texts, and whose order of names, are those of ECMAScript
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`);
+  return `{${fields.join(",")}}`;
+}

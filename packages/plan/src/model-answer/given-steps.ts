@@ -1,0 +1,58 @@
+/**
+ * Steps that a model's plan builds on and that it does not have to write: they stand in front of its own while the answer is
+ * read, so that references to them are checked as any other.
+ */
+import type { Diagnostic } from "../diagnostic.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { jsonEquals } from "../json-equals.ts";
+import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../step.ts";
+
+const CALLS = ["steps", "tools", "calls"];
+const NAMES = ["id", "callId", "stepId", "step_id"];
+const TOOLS = ["tool", "name"];
+const ARGUMENTS = ["arguments", "parameters", "args", "input", "params"];
+
+/** The document with the given steps in front of its calls. A call that repeats a given one word for word is that one. */
+export function withGiven(
+  document: JsonObject | JsonValue[],
+  given: readonly Step[],
+): JsonObject | JsonValue[] {
+  if (given.length === 0) return document;
+  if (Array.isArray(document)) return together(document, given);
+  const name = CALLS.find((field) => Array.isArray(document[field]));
+  const calls = name === undefined ? undefined : document[name];
+  return name !== undefined && Array.isArray(calls) && calls.length > 0
+    ? { ...document, [name]: together(calls, given) }
+    : document;
+}
+
+/** Findings about the answer's own steps, with their places in the answer. What is wrong with a given step is nobody's to repair. */
+export function withoutGiven(diagnostics: readonly Diagnostic[], given: readonly Step[]): Diagnostic[] {
+  if (given.length === 0) return [...diagnostics];
+  return diagnostics.flatMap((each) => {
+    const place = /^steps\[(\d+)\]/.exec(each.path ?? "");
+    if (!place || each.path === undefined) return [each];
+    const index = Number(place[1]) - given.length;
+    return index < 0 ? [] : [{ ...each, path: `steps[${index}]${each.path.slice(place[0].length)}` }];
+  });
+}
+
+function together(calls: readonly JsonValue[], given: readonly Step[]): JsonValue[] {
+  const byId = new Map<string, Step>(given.map((step) => [step.id, step]));
+  const own = calls.filter((call) => !isJsonObject(call) || !repeats(call, byId));
+  return [...given.map((step): JsonValue => JSON.parse(JSON.stringify(step))), ...own];
+}
+
+function repeats(call: JsonObject, byId: ReadonlyMap<string, Step>): boolean {
+  const id = firstOf(call, NAMES);
+  const step = typeof id === "string" ? byId.get(id) : undefined;
+  if (!step || firstOf(call, TOOLS) !== toolOfStep(step)) return false;
+  if (isForEachStep(step))
+    return jsonEquals(call["forEach"] ?? null, JSON.parse(JSON.stringify(step.forEach)));
+  return jsonEquals(firstOf(call, ARGUMENTS) ?? {}, argumentsOfStep(step));
+}
+
+function firstOf(call: JsonObject, fields: readonly string[]): JsonValue | undefined {
+  const name = fields.find((field) => Object.hasOwn(call, field));
+  return name === undefined ? undefined : call[name];
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { readModelAnswer } from "./read-model-answer.ts";
+
+const found = (answer: object) =>
+  readModelAnswer(JSON.stringify(answer), { tools: [{ name: "a" }] }).diagnostics.map(({ code, message }) => [
+    code,
+    message,
+  ]);
+
+test.each([
+  [
+    { steps: [], missing: "the address of Alice" },
+    [["ANSWER_ASKS", "Please say what is missing: the address of Alice"]],
+  ],
+  [{ steps: [], missing: ["Which account?"] }, [["ANSWER_ASKS", "Which account?"]]],
+  [{ question: "Which\u0007 \n day?" }, [["ANSWER_ASKS", "Which day?"]]],
+  [
+    { questions: ["a?", "b?", "b?", "c?", "d?"] },
+    [
+      ["ANSWER_ASKS", "a?"],
+      ["ANSWER_ASKS", "b?"],
+      ["ANSWER_ASKS", "c?"],
+    ],
+  ],
+  [
+    { steps: [], missing: "There is no tool to print labels." },
+    [["ANSWER_DECLINED", "The model gives no plan: There is no tool to print labels."]],
+  ],
+  [
+    { steps: [], missing: ["None of the available tools can order groceries"] },
+    [["ANSWER_DECLINED", "The model gives no plan: None of the available tools can order groceries"]],
+  ],
+  [
+    { steps: [], missing: [], impossible: "nothing here bakes bread" },
+    [["ANSWER_DECLINED", "The model gives no plan: nothing here bakes bread"]],
+  ],
+  [{ error: "what?" }, [["ANSWER_DECLINED", "The model gives no plan: what?"]]],
+])("%j", (answer, expected) => {
+  expect(found(answer)).toEqual(expected);
+});
+
+test("a question is short", () => {
+  expect(found({ question: "x".repeat(5_000) })[0]?.[1]?.length).toBeLessThan(400);
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { parsePlan } from "../parse-plan.ts";
+import { resolvePolicy } from "../policy.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { readModelAnswer } from "./read-model-answer.ts";
+
+const make: ToolDescriptor = {
+  name: "make",
+  inputSchema: { type: "object", properties: { name: { type: "string" } } },
+  outputSchema: { type: "object", properties: { id: { type: "string" } } },
+};
+const open: ToolDescriptor = {
+  name: "open",
+  inputSchema: { type: "object", properties: { name: { type: "string" } }, additionalProperties: true },
+};
+const tools = [make, open];
+const made = { id: "a", tool: "make", arguments: { name: "x" } };
+const errorsOf = (steps: object[], policy = resolvePolicy()) =>
+  readModelAnswer(JSON.stringify({ steps }), { tools, policy })
+    .diagnostics.filter(({ severity }) => severity === "error")
+    .map(({ code, path }) => [code, path]);
+
+test("an argument that a schema does not declare is made up when a model gives it", () => {
+  const steps = [{ ...made, arguments: { name: "x", colour: "red" } }];
+  expect(errorsOf(steps)).toEqual([["ARGUMENT_UNDECLARED", "steps[0].arguments.colour"]]);
+  expect(parsePlan({ steps }, { tools }).ok).toBe(true);
+});
+
+test("an argument beyond a schema that says it takes others is none", () => {
+  expect(errorsOf([{ id: "a", tool: "open", arguments: { colour: "red" } }])).toEqual([]);
+});
+
+test("a field that the output of a step does not declare is made up when a model refers to it", () => {
+  const steps = [made, { id: "b", tool: "make", arguments: { name: "<<a.slug>>" } }];
+  expect(errorsOf(steps)).toEqual([["REFERENCE_FIELD_UNKNOWN", "steps[1].arguments.name"]]);
+  expect(errorsOf(steps, resolvePolicy({ onMissingField: "null" }))).toEqual([]);
+  expect(parsePlan({ steps }, { tools }).ok).toBe(true);
+});

@@ -1,0 +1,16 @@
+import type { Diagnostic, DiagnosticCode } from "../diagnostic.ts";
+import type { Policy } from "../policy.ts";
+
+/**
+ * Findings that are errors in a model's plan, whoever else may write such a plan with a warning: what a model knows of a tool is what the
+ * schemas declare, so an argument or an output field beyond them is made up, and one repair is cheaper than a plan that fails half-way.
+ */
+const MADE_UP: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNDECLARED", "REFERENCE_FIELD_UNKNOWN"]);
+
+/** The findings with their severity for a plan of a model. A policy that puts up with missing fields puts up with undeclared ones too. */
+export function strictFindings(diagnostics: readonly Diagnostic[], policy: Policy): Diagnostic[] {
+  return diagnostics.map((each) => {
+    const isBorne = each.code === "REFERENCE_FIELD_UNKNOWN" && policy.onMissingField !== "error";
+    return MADE_UP.has(each.code) && !isBorne ? { ...each, severity: "error" } : each;
+  });
+}

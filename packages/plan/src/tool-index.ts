@@ -1,0 +1,49 @@
+import { bareName, qualifiedName } from "./name-tools.ts";
+import type { ToolDescriptor } from "./tool-descriptor.ts";
+import type { ToolPin } from "./tool-pin.ts";
+
+/** Look-ups in a catalogue that take the same time however many tools it holds. */
+export interface ToolIndex {
+  readonly tools: readonly ToolDescriptor[];
+  /** As `findTool`. */
+  find(name: string): ToolDescriptor | undefined;
+  /** As `findServerTool`. */
+  findOfServer(server: string | undefined, ownName: string): ToolDescriptor | undefined;
+  /** As `findRelatedTool`. */
+  findRelated(tool: ToolDescriptor, name: string): ToolDescriptor | undefined;
+  /** As `findPinnedTool`. */
+  findPinned(name: string, pin: ToolPin | undefined): ToolDescriptor | undefined;
+}
+
+/** Reads a catalogue once; later changes to the array are not seen. */
+export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
+  const exact = new Map<string, ToolDescriptor>();
+  const qualified = new Map<string, ToolDescriptor>();
+  /** Null where several tools share the name. */
+  const short = new Map<string, ToolDescriptor | null>();
+  const own = new Map<string | undefined, Map<string, ToolDescriptor>>();
+  for (const tool of tools) {
+    const { name, server } = tool;
+    const bare = bareName(tool);
+    setFirst(exact, name, tool);
+    if (server !== undefined) setFirst(qualified, qualifiedName(tool), tool);
+    short.set(bare, short.has(bare) ? null : tool);
+    const ofServer = own.get(server) ?? new Map<string, ToolDescriptor>();
+    own.set(server, ofServer);
+    setFirst(ofServer, bare, tool);
+  }
+  const find = (name: string) => exact.get(name) ?? qualified.get(name) ?? short.get(name) ?? undefined;
+  const findOfServer = (server: string | undefined, ownName: string) => own.get(server)?.get(ownName);
+  return {
+    tools,
+    find,
+    findOfServer,
+    findRelated: ({ server }, name) =>
+      (server === undefined ? undefined : findOfServer(server, name)) ?? find(name),
+    findPinned: (name, pin) => (pin ? findOfServer(pin.server ?? undefined, pin.name) : find(name)),
+  };
+}
+
+function setFirst<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  if (!map.has(key)) map.set(key, value);
+}

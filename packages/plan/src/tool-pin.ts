@@ -1,0 +1,91 @@
+/**
+ * What a stored plan remembers of the tools it was made with: which ones they are, whatever they are called by now, and what
+ * they said of themselves. Names in a catalogue depend on what else is in it (`search` becomes `x/search` once another
+ * server offers one), and what a tool says may change; a pin holds both fast.
+ */
+import { createHash } from "node:crypto";
+import { canonicalJson } from "./canonical-json.ts";
+import { bareName, findServerTool, findTool } from "./name-tools.ts";
+import type { Plan } from "./plan.ts";
+import { toolOfStep } from "./step.ts";
+import type { ToolDescriptor } from "./tool-descriptor.ts";
+import { toolDigest } from "./tool-digest.ts";
+
+/** Parts of what a tool says of itself; together they are all of it. */
+export const TOOL_PARTS = ["description", "inputSchema", "outputSchema", "annotations", "contract"] as const;
+export type ToolPart = (typeof TOOL_PARTS)[number];
+
+/** A tool as it was when a plan was made. */
+export interface ToolPin {
+  /** Its name in the plan. */
+  tool: string;
+  /** The server that offers it; null for a tool without one. */
+  server: string | null;
+  /** The server's own name for it. */
+  name: string;
+  /** Of all that it says of itself: {@link toolDigest}. */
+  digest: string;
+  /** The first 16 digits of a digest of each part, which tell what has changed. */
+  parts: { [part in ToolPart]: string };
+}
+
+/**
+ * Pins the tools of a plan, each once, in the order of their first steps. A tool that is not in the catalogue keeps its earlier pin, or
+ * gets none.
+ * @param tools - the catalogue that the plan was checked against
+ * @param earlier - pins of an earlier version of the plan: its tools stay those of the same servers
+ */
+export function pinTools(
+  plan: Pick<Plan, "steps">,
+  tools: readonly ToolDescriptor[],
+  earlier: readonly ToolPin[] = [],
+): ToolPin[] {
+  const before = new Map(earlier.map((pin) => [pin.tool, pin]));
+  return [...new Set(plan.steps.map(toolOfStep))].flatMap((name) => {
+    const pin = before.get(name);
+    const tool = findPinnedTool(tools, name, pin);
+    return tool ? [pinOf(name, tool)] : (pin ?? []);
+  });
+}
+
+/** The tool that a stored plan means by a name: the pinned one, whatever it is called by now; without a pin whoever goes by the name. */
+export function findPinnedTool(
+  tools: readonly ToolDescriptor[],
+  name: string,
+  pin: ToolPin | undefined,
+): ToolDescriptor | undefined {
+  return pin ? findServerTool(tools, pin.server ?? undefined, pin.name) : findTool(tools, name);
+}
+
+/** What a tool says otherwise than when it was pinned; empty for a tool that is as it was. */
+export function changesSince(pin: ToolPin, tool: ToolDescriptor): ToolPart[] {
+  if (toolDigest(tool) === pin.digest) return [];
+  const parts = partDigests(tool);
+  return TOOL_PARTS.filter((part) => parts[part] !== pin.parts[part]);
+}
+
+function pinOf(name: string, tool: ToolDescriptor): ToolPin {
+  return {
+    tool: name,
+    server: tool.server ?? null,
+    name: bareName(tool),
+    digest: toolDigest(tool),
+    parts: partDigests(tool),
+  };
+}
+
+function partDigests(tool: ToolDescriptor): ToolPin["parts"] {
+  const { name: _name, server: _server, trusted: _trusted, override: _override, ...own } = tool;
+  const { title, description, inputSchema, outputSchema, annotations, ...contract } = own;
+  return {
+    description: shortDigest({ title, description }),
+    inputSchema: shortDigest(inputSchema),
+    outputSchema: shortDigest(outputSchema),
+    annotations: shortDigest(annotations),
+    contract: shortDigest(contract),
+  };
+}
+
+function shortDigest(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 16);
+}
