@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { UnrecoverableError, Worker } from "bullmq";
+import { Queue, UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { connect, requireNoEviction } from "./connection.ts";
 import { type JobData, JobDataSchema } from "./job.ts";
@@ -34,6 +34,8 @@ export interface QueueWorkerOptions {
 export interface QueueWorker {
   /** True while Redis answers and jobs are taken. */
   isConnected(): boolean;
+  /** Jobs that nobody has taken yet. Waits for Redis without limit while it is away. */
+  countWaiting(): Promise<number>;
   /**
    * Takes no more jobs, waits for those under way, aborts them after `graceMs` (default 10,000), disconnects. Never rejects.
    */
@@ -49,6 +51,7 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
   const report = reportOnce(options.onError);
   const client = connect(options.redisUrl, report);
   let worker: Worker<JobData> | undefined;
+  let queue: Queue | undefined;
   let isClosing = false;
 
   const starting = requireNoEviction(client).then(() => {
@@ -75,6 +78,10 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
 
   return {
     isConnected: () => !isClosing && client.status === "ready",
+    async countWaiting() {
+      queue ??= openQueue(options, client, report);
+      return queue.getWaitingCount();
+    },
     async close(graceMs = 10_000) {
       if (isClosing) return;
       isClosing = true;
@@ -110,6 +117,17 @@ function openWorker(options: QueueWorkerOptions, connection: Redis, report: OnEr
   worker.on("error", report);
   worker.on("failed", (_job, error) => report(error));
   return worker;
+}
+
+/** Looks at the queue over the worker's connection, which is the worker's to close. */
+function openQueue(
+  { queue: name, prefix = DEFAULT_PREFIX }: QueueWorkerOptions,
+  connection: Redis,
+  report: OnError,
+): Queue {
+  const queue = new Queue(name, { connection, prefix, skipMetasUpdate: true });
+  queue.on("error", report);
+  return queue;
 }
 
 async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {

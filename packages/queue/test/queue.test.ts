@@ -173,6 +173,20 @@ test("a worker that starts while Redis is away begins when Redis is there", asyn
   await vi.waitFor(() => expect(handled).toEqual(["plan_1"]), WAIT);
 });
 
+test("a worker counts the jobs that nobody has taken", async () => {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const { queues } = queuesAt(redisUrl, prefix);
+  let finish = (): void => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const { worker } = await workerAt(redisUrl, { prefix, concurrency: 1, handle: () => finished });
+  for (let epoch = 1; epoch <= 4; epoch += 1) queues.offerExecution("plan_1", epoch);
+  await vi.waitFor(async () => expect(await worker.countWaiting()).toBe(3), WAIT);
+  finish();
+  await vi.waitFor(async () => expect(await worker.countWaiting()).toBe(0), WAIT);
+});
+
 test("close waits for the work under way and then aborts it", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
   const { queues } = queuesAt(redisUrl, prefix);

@@ -6,9 +6,11 @@ export {
   type FailpointNames,
   type Failpoints,
 } from "./failpoints/failpoints.ts";
+export { createBoundedLabel, OTHER } from "./health/bounded-label.ts";
 export { createHealthHandler, type HealthOptions } from "./health/health-handler.ts";
 export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
-export { createMetrics } from "./health/metrics.ts";
+export { Counter, createMetrics, Gauge, Histogram, type Registry } from "./health/metrics.ts";
+export { type QueueDepthParts, registerQueueDepth } from "./health/queue-depth.ts";
 export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-checks.ts";
 export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
 export { isSecretKey, REDACTED, redact, redactText } from "./logging/redact.ts";

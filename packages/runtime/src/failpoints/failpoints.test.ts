@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createFailpoints, FailpointError, FailpointInvalidError } from "./failpoints.ts";
 
-const KNOWN = ["executor.result", "executor.call"];
+const KNOWN = { write: "executor.result", read: "executor.call" };
 const createPort = () => ({
   written: 0,
   async write(value: number) {

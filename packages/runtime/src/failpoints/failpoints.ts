@@ -45,12 +45,16 @@ const SETTING = /^(?<place>[a-z.-]+)=(?<action>[a-z]+)(?::(?<pauseMs>\d+))?(?:@(
 /**
  * Reads the setting FAILPOINT, such as `executor.result.before=kill@2`: the process dies when a result is about to be written
  * for the second time. Each setting acts once.
- * @param known - names of all places of the service, without `.before` and `.after`
+ * @param ports - the places of all ports of the service, by method
  * @throws {FailpointInvalidError}
  */
-export function createFailpoints(setting: string | undefined, known: readonly string[]): Failpoints {
+export function createFailpoints(
+  setting: string | undefined,
+  ...ports: readonly Readonly<Record<string, string>>[]
+): Failpoints {
   if (setting === undefined || setting === "") return { around: (port) => port };
-  const places = known.flatMap((name) => [`${name}.before`, `${name}.after`]);
+  const names = ports.flatMap((port) => Object.values(port));
+  const places = names.flatMap((name) => [`${name}.before`, `${name}.after`]);
   const parsed = SettingSchema.safeParse({ ...SETTING.exec(setting)?.groups });
   if (!parsed.success || !places.includes(parsed.data.place)) {
     throw new FailpointInvalidError(setting, places);

@@ -1,4 +1,6 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+export { Counter, Gauge, Histogram, type Registry };
 
 /**
  * A registry for one process, with the default metrics of Node (memory, event loop, garbage collection).

@@ -1,0 +1,26 @@
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import { createReadGauge } from "./read-gauge.ts";
+
+const gauge = (read: () => Promise<number>): (() => Promise<string | undefined>) => {
+  const registry = new Registry();
+  createReadGauge({ registers: [registry], name: "depth", help: "How deep", read, timeoutMs: 20 });
+  return async () => /^depth (.*)$/m.exec(await registry.metrics())?.[1];
+};
+
+test("each scrape asks anew", async () => {
+  let depth = 0;
+  const scrape = gauge(async () => ++depth);
+  expect([await scrape(), await scrape()]).toEqual(["1", "2"]);
+});
+
+test("what fails or gives no answer is no number, and is not asked twice at once", async () => {
+  expect(await gauge(async () => Promise.reject(new TypeError("away")))()).toMatch(/^nan$/i);
+  let questions = 0;
+  const scrape = gauge(() => {
+    questions += 1;
+    return new Promise(() => undefined);
+  });
+  expect([await scrape(), await scrape()]).toEqual([expect.stringMatching(/^nan$/i), expect.anything()]);
+  expect(questions).toBe(1);
+});
