@@ -16,7 +16,7 @@ const STOP_REASONS = {
 
 /** `POST /v1/messages` without `stream`. */
 export function anthropicBody(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
-  const { inputTokens, outputTokens } = usageOf(reply, request);
+  const { outputTokens } = usageOf(reply, request);
   return {
     ...messageOf(request),
     content: [
@@ -29,14 +29,22 @@ export function anthropicBody(reply: ScriptedAnswer, request: ModelRequest): Jso
       })),
     ],
     stop_reason: stopReasonOf(reply),
-    usage: { input_tokens: inputTokens, output_tokens: outputTokens },
+    usage: { ...inputUsage(reply, request), output_tokens: outputTokens },
   };
+}
+
+/** Anthropic counts input from its cache beside other input, not as part of it. */
+function inputUsage(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
+  const { inputTokens, cachedInputTokens } = usageOf(reply, request);
+  return cachedInputTokens === undefined
+    ? { input_tokens: inputTokens }
+    : { input_tokens: inputTokens - cachedInputTokens, cache_read_input_tokens: cachedInputTokens };
 }
 
 /** The same as server-sent events, one text an event. */
 export function anthropicEvents(reply: ScriptedAnswer, request: ModelRequest): string[] {
-  const { inputTokens, outputTokens } = usageOf(reply, request);
-  const message = { ...messageOf(request), usage: { input_tokens: inputTokens, output_tokens: 0 } };
+  const { outputTokens } = usageOf(reply, request);
+  const message = { ...messageOf(request), usage: { ...inputUsage(reply, request), output_tokens: 0 } };
   const blocks: { start: JsonObject; deltas: JsonObject[] }[] = [];
   if (reply.text !== undefined) {
     blocks.push({

@@ -7,12 +7,12 @@ import {
   usageOf,
 } from "./model-server-reply.ts";
 
-const ID = "chatcmpl-scripted";
+/** Clients know messages by their ids: each answer has its own. */
+const idOf = ({ index }: ModelRequest) => `chatcmpl-scripted-${index}`;
 const CREATED = 1_700_000_000;
 
 /** `POST /v1/chat/completions` without `stream`. */
 export function openAiBody(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
-  const { inputTokens, outputTokens } = usageOf(reply, request);
   const message: JsonObject = {
     role: "assistant",
     content: reply.text ?? null,
@@ -20,16 +20,24 @@ export function openAiBody(reply: ScriptedAnswer, request: ModelRequest): JsonOb
   };
   if (reply.toolCalls) message["tool_calls"] = toolCallsOf(reply);
   return {
-    id: ID,
+    id: idOf(request),
     object: "chat.completion",
     created: CREATED,
     model: request.body["model"] ?? "scripted",
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReasonOf(reply) }],
-    usage: {
-      prompt_tokens: inputTokens,
-      completion_tokens: outputTokens,
-      total_tokens: inputTokens + outputTokens,
-    },
+    usage: openAiUsage(reply, request),
+  };
+}
+
+function openAiUsage(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
+  const { inputTokens, outputTokens, cachedInputTokens } = usageOf(reply, request);
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedInputTokens === undefined
+      ? {}
+      : { prompt_tokens_details: { cached_tokens: cachedInputTokens } }),
   };
 }
 
@@ -37,7 +45,7 @@ export function openAiBody(reply: ScriptedAnswer, request: ModelRequest): JsonOb
 export function openAiEvents(reply: ScriptedAnswer, request: ModelRequest): string[] {
   const chunk = (rest: JsonObject) =>
     event({
-      id: ID,
+      id: idOf(request),
       object: "chat.completion.chunk",
       created: CREATED,
       model: request.body["model"] ?? "scripted",
@@ -55,15 +63,7 @@ export function openAiEvents(reply: ScriptedAnswer, request: ModelRequest): stri
   for (const [index, call] of toolCallsOf(reply).entries())
     events.push(delta({ tool_calls: [{ index, ...call }] }));
   events.push(delta({}, finishReasonOf(reply)));
-  if (wantsUsage(request)) {
-    const { inputTokens, outputTokens } = usageOf(reply, request);
-    const usage = {
-      prompt_tokens: inputTokens,
-      completion_tokens: outputTokens,
-      total_tokens: inputTokens + outputTokens,
-    };
-    events.push(chunk({ choices: [], usage }));
-  }
+  if (wantsUsage(request)) events.push(chunk({ choices: [], usage: openAiUsage(reply, request) }));
   return [...events, "data: [DONE]\n\n"];
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "@planwright/plan";
 
 /** One request as the server received it. */
 export interface ModelRequest {
-  protocol: "openai" | "anthropic";
+  protocol: "openai" | "anthropic" | "google";
   /** From 0, in the order of arrival. */
   index: number;
   headers: Readonly<Record<string, string>>;
@@ -19,6 +19,14 @@ export interface ScriptedToolCall {
   id?: string;
 }
 
+/** Tokens of a call as the provider reports them. */
+export interface ScriptedUsage {
+  inputTokens: number;
+  outputTokens: number;
+  /** Those of `inputTokens` that came from a cache; absent: nothing is said of it. */
+  cachedInputTokens?: number;
+}
+
 /** A complete answer. */
 export interface ScriptedAnswer {
   type: "answer";
@@ -29,7 +37,7 @@ export interface ScriptedAnswer {
   /** The model declines, in the field that the protocol has for it. */
   refusal?: string;
   /** Default: one token for four characters. */
-  usage?: { inputTokens: number; outputTokens: number };
+  usage?: ScriptedUsage;
   /** Characters in one piece of a stream; default 16. */
   chunkSize?: number;
   /** Wait before the first piece, in milliseconds; default 0. */
@@ -46,7 +54,13 @@ export type ScriptedReply =
   /** The connection stays open and nothing ever comes. */
   | { type: "hang" }
   /** Begins to answer and closes the connection after so many characters. Asked for JSON, it closes inside the body. */
-  | { type: "cut"; text: string; afterChars: number }
+  | {
+      type: "cut";
+      text: string;
+      afterChars: number;
+      /** Ends the body as if it were complete, as proxies do; default: the connection breaks. */
+      isClean?: boolean;
+    }
   /** Any bytes, for servers that do not keep to the protocol. */
   | { type: "raw"; status: number; contentType: string; body: string };
 
@@ -59,13 +73,11 @@ export function answer(
 }
 
 /** The token counts of an answer, as scripted or by its length. */
-export function usageOf(
-  reply: ScriptedAnswer,
-  request: ModelRequest,
-): { inputTokens: number; outputTokens: number } {
+export function usageOf(reply: ScriptedAnswer, { body }: ModelRequest): ScriptedUsage {
   if (reply.usage) return reply.usage;
   const said = (reply.text ?? "") + JSON.stringify(reply.toolCalls ?? []);
-  return { inputTokens: tokens(JSON.stringify(request.body["messages"] ?? "")), outputTokens: tokens(said) };
+  const asked = body["messages"] ?? body["contents"] ?? "";
+  return { inputTokens: tokens(JSON.stringify(asked)), outputTokens: tokens(said) };
 }
 
 const tokens = (text: string) => Math.max(1, Math.ceil(text.length / 4));

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
 import { anthropicBody, anthropicError, anthropicEvents } from "./model-server-anthropic.ts";
+import { googleBody, googleError, googleEvents, googleStatus } from "./model-server-google.ts";
 import { openAiBody, openAiError, openAiEvents } from "./model-server-openai.ts";
 import { answer, type ModelRequest, type ScriptedReply } from "./model-server-reply.ts";
 
@@ -15,6 +16,8 @@ export interface ModelServer {
   openAiUrl: string;
   /** For `ANTHROPIC_BASE_URL`. */
   anthropicUrl: string;
+  /** For `GOOGLE_BASE_URL`. */
+  googleUrl: string;
   /** Everything received so far, in order. */
   requests: readonly ModelRequest[];
   /** Adds replies for the next requests, one each. */
@@ -38,11 +41,13 @@ const ROUTES: Readonly<Record<string, ModelRequest["protocol"]>> = {
   "/v1/chat/completions": "openai",
   "/v1/messages": "anthropic",
 };
+/** Google names model and method in the path. */
+const GOOGLE_ROUTE = /^\/v1beta\/models\/([^/:]+):(streamGenerateContent|generateContent)$/;
 const MAX_BODY_BYTES = 16 * 1_048_576;
 
 /**
- * Starts a server on loopback that speaks the OpenAI chat-completions protocol and the Anthropic messages protocol, as JSON and as
- * stream. A request that nothing is scripted for gets 400, which clients do not try again.
+ * Starts a server on loopback that speaks the OpenAI chat-completions protocol, the Anthropic messages protocol and the Gemini
+ * protocol of Google, as JSON and as stream. A request that nothing is scripted for gets 400, which clients do not try again.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
@@ -61,12 +66,21 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
 
   const server = createServer((incoming, response) => {
     void (async () => {
-      const protocol = ROUTES[(incoming.url ?? "").split("?")[0] ?? ""];
+      const path = (incoming.url ?? "").split("?")[0] ?? "";
+      const google = GOOGLE_ROUTE.exec(path);
+      const protocol = google ? "google" : ROUTES[path];
       if (incoming.method !== "POST" || protocol === undefined) {
         sendJson(response, 404, openAiError(404, "unknown path"));
         return;
       }
-      const request = await readRequest(incoming, protocol, requests.length);
+      const received = await readRequest(incoming, protocol, requests.length);
+      const request = google
+        ? {
+            ...received,
+            body: { ...received.body, model: google[1] ?? "" },
+            isStream: google[2] === "streamGenerateContent",
+          }
+        : received;
       requests.push(request);
       await send(response, request, await replyTo(request));
     })().catch((error: unknown) => {
@@ -80,6 +94,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   return {
     openAiUrl: `${url}/v1`,
     anthropicUrl: url,
+    googleUrl: url,
     requests,
     enqueue: (...replies) => {
       queue.push(...replies.map(toReply));
@@ -131,7 +146,14 @@ function parseBody(text: string): JsonObject {
 }
 
 const keyOf = ({ headers }: ModelRequest) =>
-  headers["x-api-key"] ?? headers["authorization"]?.replace(/^Bearer /, "");
+  headers["x-api-key"] ?? headers["x-goog-api-key"] ?? headers["authorization"]?.replace(/^Bearer /, "");
+
+/** How each protocol writes an answer, as JSON and as stream, and an error. */
+const PROTOCOLS = {
+  openai: { body: openAiBody, events: openAiEvents, error: openAiError, closingEvents: 3 },
+  anthropic: { body: anthropicBody, events: anthropicEvents, error: anthropicError, closingEvents: 3 },
+  google: { body: googleBody, events: googleEvents, error: googleError, closingEvents: 1 },
+};
 
 async function send(response: ServerResponse, request: ModelRequest, reply: ScriptedReply): Promise<void> {
   const { protocol, isStream } = request;
@@ -139,11 +161,10 @@ async function send(response: ServerResponse, request: ModelRequest, reply: Scri
     case "answer": {
       if (reply.firstTokenMs !== undefined) await wait(reply.firstTokenMs);
       if (!isStream) {
-        const body = protocol === "openai" ? openAiBody(reply, request) : anthropicBody(reply, request);
-        sendJson(response, 200, body);
+        sendJson(response, 200, PROTOCOLS[protocol].body(reply, request));
         return;
       }
-      const events = protocol === "openai" ? openAiEvents(reply, request) : anthropicEvents(reply, request);
+      const events = PROTOCOLS[protocol].events(reply, request);
       startStream(response);
       for (const event of events) {
         if (response.destroyed) return;
@@ -157,9 +178,8 @@ async function send(response: ServerResponse, request: ModelRequest, reply: Scri
       const message = reply.message ?? `scripted error ${reply.status}`;
       if (reply.retryAfterSeconds !== undefined)
         response.setHeader("retry-after", String(reply.retryAfterSeconds));
-      const body =
-        protocol === "openai" ? openAiError(reply.status, message) : anthropicError(reply.status, message);
-      sendJson(response, reply.status, body);
+      const status = protocol === "google" ? googleStatus(reply.status) : reply.status;
+      sendJson(response, status, PROTOCOLS[protocol].error(reply.status, message));
       return;
     }
     case "hang":
@@ -179,7 +199,7 @@ function sendCut(
   request: ModelRequest,
   reply: Extract<ScriptedReply, { type: "cut" }>,
 ): void {
-  const end = () => response.destroy();
+  const end = () => (reply.isClean === true ? response.end() : response.destroy());
   if (!request.isStream) {
     response.writeHead(200, {
       "content-type": "application/json",
@@ -189,10 +209,9 @@ function sendCut(
     return;
   }
   const said = answer(reply.text.slice(0, reply.afterChars));
-  const events = request.protocol === "openai" ? openAiEvents(said, request) : anthropicEvents(said, request);
-  const closing = request.protocol === "openai" ? 3 : 3;
+  const { events, closingEvents } = PROTOCOLS[request.protocol];
   startStream(response);
-  response.write(events.slice(0, -closing).join(""), end);
+  response.write(events(said, request).slice(0, -closingEvents).join(""), end);
 }
 
 function startStream(response: ServerResponse): void {

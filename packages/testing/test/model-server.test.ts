@@ -81,6 +81,32 @@ test("the Anthropic protocol as JSON and as stream", async () => {
   ]);
 });
 
+test("the protocol of Google as JSON and as stream: candidates, finish reason, usage in every event", async () => {
+  const google = (method: string) => ask(`${server.googleUrl}/v1beta/models/m:${method}`, { contents: [] });
+  const usage = { inputTokens: 3, outputTokens: 4, cachedInputTokens: 2 };
+  const reply = answer("hello world", { chunkSize: 6, usage });
+  server.enqueue(reply, reply);
+  const content = { role: "model", parts: [{ text: "hello world" }] };
+  expect(await (await google("generateContent")).json()).toMatchObject({
+    candidates: [{ content, finishReason: "STOP" }],
+    usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, cachedContentTokenCount: 2 },
+  });
+  expect(await eventsOf(await google("streamGenerateContent?alt=sse"))).toMatchObject([
+    { candidates: [{ content: { parts: [{ text: "hello " }] } }], usageMetadata: { promptTokenCount: 3 } },
+    { candidates: [{ content: { parts: [{ text: "world" }] } }] },
+    { candidates: [{ content: { parts: [] }, finishReason: "STOP" }] },
+  ]);
+  expect(server.requests[0]).toMatchObject({ protocol: "google", body: { model: "m" }, isStream: false });
+});
+
+test("a cut that a proxy makes good ends the body as if it were complete", async () => {
+  server.enqueue({ type: "cut", text: "hello world", afterChars: 5, isClean: true });
+  const asked = { stream: true, stream_options: { include_usage: true } };
+  const text = await (await openAi(asked)).text();
+  expect(text).toContain("hello");
+  expect(text).not.toContain('finish_reason":"stop');
+});
+
 test("an error has the status, Retry-After and the protocol's own body", async () => {
   server.enqueue({ type: "error", status: 429, retryAfterSeconds: 9 }, { type: "error", status: 500 });
   const limited = await openAi();
