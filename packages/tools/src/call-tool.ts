@@ -11,8 +11,10 @@ export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
 
 /** One call of a tool. */
 export interface ToolCall {
-  /** Name in the catalogue: the server's own, or `server/tool`. */
+  /** Name in the catalogue: the server's own, or `server/tool`. With `server` the server's own name for it, whoever else offers one like it. */
   tool: string;
+  /** Name of the server in the configuration. */
+  server?: string | undefined;
   arguments: JsonObject;
   /** Longest wait for the answer, in milliseconds, connecting included. The server's own limit holds as well. */
   timeoutMs: number;

@@ -1,5 +1,4 @@
 export { IDEMPOTENCY_KEY_META, type ToolCall } from "./call-tool.ts";
-export { canonicalJson } from "./canonical-json.ts";
 export { ServersFileError, ServerUnreachableError } from "./errors.ts";
 export type { Variables } from "./expand-variables.ts";
 export { loadServersFile, parseServers } from "./load-servers-file.ts";
@@ -20,4 +19,3 @@ export {
   type ToolClientsOptions,
   type ToolLogger,
 } from "./tool-clients.ts";
-export { toolDigest } from "./tool-digest.ts";

@@ -1,5 +1,11 @@
-import { isJsonObject, type JsonObject, type ToolDescriptor, ToolNameSchema } from "@planwright/plan";
-import { canonicalJson } from "./canonical-json.ts";
+import {
+  canonicalJson,
+  isJsonObject,
+  type JsonObject,
+  type ToolDescriptor,
+  ToolNameSchema,
+} from "@planwright/plan";
+
 import type { ServerConfig } from "./server-config.ts";
 
 /** Longest description that is kept, in characters; what is longer is cut. */

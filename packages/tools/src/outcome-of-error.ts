@@ -149,8 +149,9 @@ function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefin
 }
 
 /** The failure of a call to a tool that is not there. */
-export function notFound(tool: string): Failure {
-  return failed("TOOL_NOT_FOUND", `There is no tool ${tool}`, "none", false);
+export function notFound(tool: string, server?: string): Failure {
+  const where = server === undefined ? "" : ` on server ${server}`;
+  return failed("TOOL_NOT_FOUND", `There is no tool ${tool}${where}`, "none", false);
 }
 
 function isUnknownTool(error: ProtocolError, tool: string): boolean {

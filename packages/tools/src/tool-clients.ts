@@ -1,10 +1,9 @@
 import type { Outcome } from "@planwright/engine";
-import { nameTools, type ToolDescriptor } from "@planwright/plan";
+import { createToolIndex, nameTools, type ToolDescriptor, toolDigest } from "@planwright/plan";
 import { callTool, type ToolCall } from "./call-tool.ts";
 import { notFound } from "./outcome-of-error.ts";
 import type { ServersConfig } from "./server-config.ts";
 import { createServerConnection, type ServerConnection, type ServerStatus } from "./server-connection.ts";
-import { toolDigest } from "./tool-digest.ts";
 
 /** Where diagnostics go; a pino logger fits. */
 export interface ToolLogger {
@@ -60,7 +59,8 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
   const { logger, onCatalogue, cancelGraceMs = 5_000, maxOutputBytes = 8 * 1_048_576 } = options;
   const toolsOf = new Map<string, { tools: ToolDescriptor[]; digests: string }>();
   let catalogue: ToolDescriptor[] = [];
-  let byName = new Map<string, NamedTool>();
+  let index = createToolIndex([]);
+  let known = new Map<ToolDescriptor, NamedTool>();
 
   const connections = Object.entries(config.mcpServers)
     .filter(([, server]) => !server.disabled)
@@ -96,14 +96,21 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
       (toolsOf.get(connection.server)?.tools ?? []).map((descriptor) => ({ descriptor, connection })),
     );
     catalogue = nameTools(own.map(({ descriptor }) => descriptor));
-    byName = new Map();
-    own.forEach(({ descriptor: { name: ownName, server }, connection }, index) => {
-      const descriptor = catalogue[index];
-      if (descriptor === undefined) return;
-      const named = { descriptor, ownName, connection };
-      byName.set(`${server}/${ownName}`, named);
-      byName.set(descriptor.name, named);
+    index = createToolIndex(catalogue);
+    known = new Map();
+    own.forEach(({ descriptor: { name: ownName }, connection }, position) => {
+      const descriptor = catalogue[position];
+      if (descriptor !== undefined) known.set(descriptor, { descriptor, ownName, connection });
     });
+  }
+
+  function namedTool({ tool, server }: ToolCall): NamedTool | undefined {
+    const found = server === undefined ? index.find(tool) : index.findOfServer(server, tool);
+    if (found !== undefined) return known.get(found);
+    // A server that has not been reached yet may well have the tool: it is asked, or found to be away.
+    const connection = connections.find((each) => each.server === server);
+    if (connection === undefined || toolsOf.has(connection.server)) return undefined;
+    return { descriptor: { name: tool, server }, ownName: tool, connection };
   }
 
   return {
@@ -114,8 +121,8 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     catalogue: () => [...catalogue],
     status: () => connections.map((connection) => connection.status()),
     callTool: async (call) => {
-      const named = byName.get(call.tool);
-      if (named === undefined) return notFound(call.tool);
+      const named = namedTool(call);
+      if (named === undefined) return notFound(call.tool, call.server);
       return await callTool(call, { ...named, maxOutputBytes, cancelGraceMs });
     },
     close: async () => void (await Promise.all(connections.map((connection) => connection.close()))),

@@ -105,3 +105,30 @@ test("a tool that is gone although it was listed is no effect", async () => {
     error: { code: "TOOL_NOT_FOUND" },
   });
 });
+
+test("a call that names the server goes there, whatever the name means by itself", async () => {
+  const [first, second] = await start({}, [plainTool("search"), plainTool("a")], [plainTool("search")]);
+  await clients.start();
+  const call = (tool: string, server?: string) =>
+    clients.callTool({ tool, server, arguments: {}, timeoutMs: 5_000 });
+  expect(await call("search")).toMatchObject({ effect: "none", error: { code: "TOOL_NOT_FOUND" } });
+  expect(await call("search", "s1")).toMatchObject({ type: "completed" });
+  expect(await call("search", "s0")).toMatchObject({ type: "completed" });
+  expect(await call("a", "s0")).toMatchObject({ type: "completed" });
+  expect(await call("a", "s1")).toMatchObject({
+    effect: "none",
+    error: { code: "TOOL_NOT_FOUND", message: "There is no tool a on server s1" },
+  });
+  expect([first?.called, second?.called]).toEqual([["search", "a"], ["search"]]);
+});
+
+test("a call of a server that was never reached fails as unreachable, not as unknown", async () => {
+  const [gone] = await start({}, [plainTool("a")]);
+  await gone!.close();
+  await clients.start();
+  expect(await clients.callTool({ tool: "a", server: "s0", arguments: {}, timeoutMs: 5_000 })).toMatchObject({
+    effect: "none",
+    error: { code: "TOOL_UNREACHABLE", retryable: true },
+  });
+  servers.splice(0);
+});

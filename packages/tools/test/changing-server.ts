@@ -11,6 +11,8 @@ export interface ChangingServer {
   pageSize: number;
   /** Requests of `tools/list` so far. */
   pagesServed: number;
+  /** Names of the tools called so far. */
+  called: string[];
   /** Tells connected clients that the list has changed. */
   notify(): void;
   close(): Promise<void>;
@@ -28,6 +30,7 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
     tools,
     pageSize: 100,
     pagesServed: 0,
+    called: [],
     notify: () => handler.notify.toolsChanged(),
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -55,6 +58,7 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
       if (!state.tools.some((tool) => "name" in tool && tool.name === name)) {
         throw new ProtocolError(-32_602, `Tool ${name} not found`);
       }
+      state.called.push(name);
       return { content: [{ type: "text", text: name }] };
     });
     return mcp;
