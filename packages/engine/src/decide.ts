@@ -134,7 +134,7 @@ function takeUpCaller(turn: Turn, caller: Caller): void {
 /** A call was under way when its executor died: K and R are sent again, V is asked about, U is in doubt (DESIGN, attempt). */
 function takeUpLost(turn: Turn, caller: Caller): void {
   const { effectClass } = caller.step.tool;
-  if (effectClass === "U" || !caller.step.tool.descriptor) {
+  if (effectClass === "U" || caller.step.tool.refusal) {
     for (const unit of caller.units) {
       if (unit.status === "RUNNING") change(turn, unit, { status: "IN_DOUBT", error: executorLost(unit) });
     }

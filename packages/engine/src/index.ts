@@ -25,5 +25,5 @@ export { type RunPlanOptions, type RunResult, runPlan, type StepResult } from ".
 export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts";
 export { createEngineState, type EngineInput } from "./state/create-engine-state.ts";
 export type { EngineState } from "./state/engine-state.ts";
-export { unitKeysOf } from "./state/units.ts";
+export { itemKey, unitKeysOf } from "./state/units.ts";
 export { type UnitView, unitViews, waitReasonOf } from "./views.ts";

@@ -6,6 +6,7 @@ import {
   createEngineState,
   decide,
   type EngineEvent,
+  type EngineInput,
   type EngineState,
   type Outcome,
   type StepRecord,
@@ -53,6 +54,7 @@ export function graph(dependencies: Record<string, string[]>, toolName = "t"): J
 
 export interface SimulateOptions {
   records?: readonly StepRecord[];
+  refusals?: EngineInput["refusals"];
   /** How long a call takes in virtual milliseconds; default 10. */
   durationMs?: (call: Call) => number;
   /** How a call ends; default completed with `{ ok: true }`. */
@@ -98,6 +100,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     plan,
     tools,
     records: [...records.values()],
+    refusals: options.refusals,
     ...(options.expectedMs ? { expectedMs: options.expectedMs } : {}),
   });
   type Queued = { at: number; order: number; event: EngineEvent; durable?: StepRecord[] };

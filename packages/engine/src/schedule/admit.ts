@@ -14,16 +14,13 @@ export function admit(turn: Turn, node: StepNode): void {
     state.held.push(node);
     return;
   }
-  if (!node.tool.descriptor) {
-    const message = `Tool ${node.tool.name} of step ${node.step.id} is not known`;
-    change(turn, node.unit, {
-      status: "FAILED",
-      error: { code: "TOOL_NOT_FOUND", message, retryable: false },
-    });
-    return;
-  }
   if (!node.admitted && !conditionHolds(turn, node)) return;
   node.admitted = true;
+  const { refusal } = node.tool;
+  if (refusal) {
+    change(turn, node.unit, { status: "FAILED", error: refusal });
+    return;
+  }
   if (needsApproval(node) && !node.unit.approved) askForApproval(turn, node);
   else if (isForEachStep(node.step)) expand(turn, node);
   else if (node.unit.caller) offer(state, node.unit.caller);

@@ -13,6 +13,8 @@ export interface Preparation {
 /** Resolves and validates the arguments of a call, once: later attempts for the same units get the same object back. */
 export function prepareCall(state: EngineState, caller: Caller): Preparation {
   const units = unitsToSend(caller);
+  const { refusal } = caller.step.tool;
+  if (refusal) return { prepared: undefined, refused: units.map((unit) => ({ unit, error: refusal })) };
   if (caller.prepared && servesAll(caller.prepared, units)) return { prepared: caller.prepared, refused: [] };
   const preparation = resolveCall(state, caller, units, caller.step.forEach?.values);
   caller.prepared = preparation.prepared;

@@ -1,5 +1,6 @@
 import {
   effectClassOf,
+  findRelatedTool,
   isForEachStep,
   type Plan,
   type Policy,
@@ -12,7 +13,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import { PlanCycleError } from "../errors.ts";
-import type { StepRecord } from "../protocol.ts";
+import type { StepError, StepRecord } from "../protocol.ts";
 import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/graph.ts";
 import { Heap } from "../schedule/heap.ts";
 import { precedes } from "../schedule/places.ts";
@@ -26,6 +27,8 @@ export interface EngineInput {
   plan: Plan;
   /** The catalogue; a step whose tool is missing fails with TOOL_NOT_FOUND when it would start. */
   tools: readonly ToolDescriptor[];
+  /** Tools, by their names in the plan, that must not be called, and why: their steps fail with that when they would start. */
+  refusals?: ReadonlyMap<string, StepError> | undefined;
   /** What is durably known of steps and items; empty for a plan that never ran. */
   records?: readonly StepRecord[] | undefined;
   /**
@@ -39,9 +42,10 @@ export interface EngineInput {
  * The state of a plan before its first event, or after a crash from its durable records. Takes O((V+E) log V).
  * @throws {PlanCycleError} when steps wait for each other and the policy is `onCycle: "error"`
  */
-export function createEngineState({ plan, tools, records = [], expectedMs }: EngineInput): EngineState {
-  const slots = toolSlots(plan, tools);
-  const edges = edgesOfPlan(plan, slots);
+export function createEngineState(input: EngineInput): EngineState {
+  const { plan, tools, records = [], expectedMs } = input;
+  const slots = toolSlots(input);
+  const edges = edgesOfPlan(plan, slots, tools);
   const paths = remainingPaths(edges, (index) => expectedMs?.(plan.steps[index]?.id ?? "") ?? 1);
   const { stepRecords, itemRecords } = groupRecords(records);
   const steps = plan.steps.map((step, index) => {
@@ -92,23 +96,29 @@ export function createEngineState({ plan, tools, records = [], expectedMs }: Eng
 }
 
 /** The tool of each step, by position; steps of one tool share it. */
-function toolSlots(plan: Plan, tools: readonly ToolDescriptor[]): ToolSlot[] {
+function toolSlots({ plan, tools, refusals }: EngineInput): ToolSlot[] {
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   const slots = new Map<string, ToolSlot>();
   return plan.steps.map((step) => {
     const name = toolOfStep(step);
-    const slot = slots.get(name) ?? createSlot(name, known.get(name), plan);
+    const slot = slots.get(name) ?? createSlot(name, known.get(name), plan, refusals?.get(name));
     slots.set(name, slot);
     slot.users++;
     return slot;
   });
 }
 
-function createSlot(name: string, descriptor: ToolDescriptor | undefined, plan: Plan): ToolSlot {
+function createSlot(
+  name: string,
+  descriptor: ToolDescriptor | undefined,
+  plan: Plan,
+  refusal?: StepError,
+): ToolSlot {
   const { contract, sources } = contractOf(descriptor ?? { name }, plan.policy.unannotated);
   return {
     name,
     descriptor,
+    refusal: refusal ?? (descriptor ? undefined : unknownTool(name)),
     contract,
     declaresErrorPropagation:
       sources.errorPropagation !== "default" && sources.errorPropagation !== "annotations",
@@ -118,6 +128,10 @@ function createSlot(name: string, descriptor: ToolDescriptor | undefined, plan: 
     running: 0,
     blocked: new Heap(precedes),
   };
+}
+
+function unknownTool(name: string): StepError {
+  return { code: "TOOL_NOT_FOUND", message: `Tool ${name} is not known`, retryable: false };
 }
 
 type Contracts = { [unannotated in Policy["unannotated"]]?: ReturnType<typeof toolContract> };
@@ -147,7 +161,7 @@ function goesFirst(plan: Plan, slot: ToolSlot | undefined): boolean {
 /**
  * Dependencies by position: explicit, by reference, and by contract; without the explicit ones of navigation that goes first.
  */
-function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[]): Edges {
+function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[], tools: readonly ToolDescriptor[]): Edges {
   const positions = new Map(plan.steps.map((step, index) => [step.id, index]));
   const { dependencies, cycle } = planGraph(plan);
   const lists = plan.steps.map((step, index) => {
@@ -158,14 +172,19 @@ function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[]): Edges {
   });
   const acyclic = withoutCycles(edgesOf(lists), plan.policy.onCycle);
   if (!acyclic) throw new PlanCycleError(cycle ?? []);
-  return withContractDependencies(plan, slots, acyclic);
+  return withContractDependencies(plan, slots, tools, acyclic);
 }
 
 /**
  * Adds what contracts demand: a step whose tool depends on another tool comes after the steps that call it, unless it depends
  * on one of them already. What the plan itself says wins where the two would make a cycle.
  */
-function withContractDependencies(plan: Plan, slots: readonly ToolSlot[], edges: Edges): Edges {
+function withContractDependencies(
+  plan: Plan,
+  slots: readonly ToolSlot[],
+  tools: readonly ToolDescriptor[],
+  edges: Edges,
+): Edges {
   if (slots.every(({ contract }) => contract.dependsOn.length === 0)) return edges;
   const users = new Map<string, number[]>();
   for (const [index, { name }] of slots.entries()) {
@@ -173,10 +192,11 @@ function withContractDependencies(plan: Plan, slots: readonly ToolSlot[], edges:
     list.push(index);
     users.set(name, list);
   }
-  const demanded = slots.map(({ contract }, index) => {
-    if (goesFirst(plan, slots[index])) return [];
+  const wanted = new Map([...new Set(slots)].map((slot) => [slot, wantedTools(slot, tools)]));
+  const demanded = slots.map((slot, index) => {
+    if (goesFirst(plan, slot)) return [];
     const own = new Set(edges.dependencies[index]);
-    return contract.dependsOn.flatMap(({ tool }) => {
+    return (wanted.get(slot) ?? []).flatMap((tool) => {
       const providers = users.get(tool) ?? [];
       return providers.some((provider) => own.has(provider)) ? [] : providers;
     });
@@ -197,6 +217,12 @@ function withContractDependencies(plan: Plan, slots: readonly ToolSlot[], edges:
       "error",
     ) ?? both(isEarlier)
   );
+}
+
+/** Names of the tools that a tool's contract depends on. */
+function wantedTools({ descriptor, contract }: ToolSlot, tools: readonly ToolDescriptor[]): string[] {
+  if (!descriptor) return [];
+  return contract.dependsOn.map(({ tool }) => findRelatedTool(tools, descriptor, tool)?.name ?? tool);
 }
 
 function groupRecords(records: readonly StepRecord[]) {

@@ -128,8 +128,10 @@ export interface Items {
 /** A tool with its limit inside this plan. */
 export interface ToolSlot {
   readonly name: string;
-  /** Absent when no such tool is known: the step fails when it would start. */
+  /** Absent when no such tool is known. */
   readonly descriptor: ToolDescriptor | undefined;
+  /** Why it must not be called, if it must not: its steps fail with that when they would start. */
+  readonly refusal: StepError | undefined;
   readonly contract: ToolContract;
   /** True when someone declared `error_propagation`, beyond the default. */
   readonly declaresErrorPropagation: boolean;
