@@ -43,11 +43,25 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
   requests: [
     { key: { tenant: 1, createdAt: -1, _id: -1 } },
     { key: { tenant: 1, status: 1, createdAt: -1, _id: -1 } },
+    // Before an error there is nothing in it.
+    {
+      key: { tenant: 1, "error.code": 1, _id: -1 },
+      partialFilterExpression: { "error.code": { $exists: true } },
+    },
     { key: { "planning.dueAt": 1 }, partialFilterExpression: { "planning.dueAt": { $type: "date" } } },
     { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
   ],
   plans: [
     { key: { tenant: 1, requestId: 1, version: -1 }, unique: true },
+    { key: { tenant: 1, "plan.steps.tool": 1, requestId: -1 } },
+    {
+      key: { tenant: 1, "plan.steps.forEach.do.tool": 1, requestId: -1 },
+      partialFilterExpression: { "plan.steps.forEach.do.tool": { $exists: true } },
+    },
+    {
+      key: { tenant: 1, "error.code": 1, requestId: -1 },
+      partialFilterExpression: { "error.code": { $exists: true } },
+    },
     { key: { dueAt: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
   ],
   // None that holds a status or a time: a step's result then touches no index.

@@ -1,11 +1,12 @@
 import { randomUUID, webcrypto } from "node:crypto";
 import type { RandomBytes } from "@planwright/plan";
-import { type ClientSession, type Document, MongoClient } from "mongodb";
+import { type ClientSession, type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { createClientStore } from "./client/create-client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
 import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./errors.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { watchChanges } from "./live/watch-changes.ts";
 import { createPlanningStore } from "./planning-store.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";
 import type { Store } from "./store.ts";
@@ -26,6 +27,8 @@ export interface StoreOptions {
   planTimeoutMs?: number | undefined;
   /** Source of ids. Default: the CSPRNG of the platform. */
   randomBytes?: RandomBytes | undefined;
+  /** Told of each bulk of grouped writes that was acknowledged, with the writes in it. Default: nobody is. */
+  onBulk?: ((writes: number) => void) | undefined;
 }
 
 const DEFAULT_DATABASE = "planwright";
@@ -35,8 +38,7 @@ const DEFAULT_DATABASE = "planwright";
  * @throws {StandaloneServerError | ServerTooOldError | StoreUnavailableError}
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
-  const client = new MongoClient(options.url, {
-    maxPoolSize: options.maxPoolSize ?? 50,
+  const common: MongoClientOptions = {
     socketTimeoutMS: (options.timeoutMs ?? 10_000) * 2,
     connectTimeoutMS: options.timeoutMs ?? 10_000,
     waitQueueTimeoutMS: options.timeoutMs ?? 10_000,
@@ -45,28 +47,32 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     readConcern: { level: "majority" },
     ignoreUndefined: true,
     appName: "planwright",
-  });
+  };
+  const client = new MongoClient(options.url, { ...common, maxPoolSize: options.maxPoolSize ?? 50 });
+  const groupClient = new MongoClient(options.url, { ...common, maxPoolSize: 10, retryWrites: false });
+  const closeClients = async (): Promise<void> =>
+    void (await Promise.all([client.close(), groupClient.close()]));
   try {
     const clock = createServerClock();
     await connect(client, clock);
-    // A question that fails leaves the clock as it was; whoever needs MongoDB hears of the failure from it.
-    const clockBeat = setInterval(
-      () => void readClock(client, clock).catch(() => undefined),
-      CLOCK_EVERY_MS,
-    ).unref();
     const db = client.db(databaseOf(options.url));
     const collections = openCollections(client, db);
     await createIndexes(collections);
     const transact = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
       client.withSession((session) => session.withTransaction(() => run(session)));
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
-    const group = createGroupCommit(client, { database: db.databaseName, owner: randomUUID() });
+    const leaseMs = options.leaseMs ?? 10_000;
+    const group = createGroupCommit(groupClient, {
+      database: db.databaseName,
+      owner: randomUUID(),
+      stuckAfterMs: leaseMs / 4,
+      onBulk: options.onBulk,
+    });
     const execution = createExecutionStore({
       collections,
       group,
       clock,
-      transact,
-      leaseMs: options.leaseMs ?? 10_000,
+      leaseMs,
       planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     });
     const ping = async (): Promise<void> => {
@@ -76,24 +82,31 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         throw new StoreUnavailableError({ operation: "ping" }, error);
       }
     };
+    // A question that fails leaves the clock as it was; whoever needs MongoDB hears of the failure from it.
+    const clockBeat = setInterval(
+      () => void readClock(client, clock).catch(() => undefined),
+      CLOCK_EVERY_MS,
+    ).unref();
     return {
       ...createClientStore({ collections, group, clock, randomBytes, transact }),
       ...createPlanningStore({
         collections,
         clock,
         planningLeaseMs: options.planningLeaseMs ?? 30_000,
+        randomBytes,
         transact,
       }),
       ...execution,
+      watchChanges: (listener) => watchChanges(collections, listener),
       ping,
       async close() {
         clearInterval(clockBeat);
         await group.idle();
-        await client.close();
+        await closeClients();
       },
     };
   } catch (error) {
-    await client.close();
+    await closeClients();
     throw error;
   }
 }

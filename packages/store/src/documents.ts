@@ -12,6 +12,7 @@ import type {
   RequestStatus,
   StepStatus,
   ToolDescriptor,
+  ToolPin,
   WaitReason,
 } from "@planwright/plan";
 
@@ -28,6 +29,41 @@ export interface Lease {
 export interface RecordedError {
   code: string;
   message: string;
+}
+
+/** What a planner does for a request: its first plan, another version after a failure, or an answer in words. */
+export type PlanningWork = "plan" | "replan" | "answer";
+
+/** What a replan is made with. */
+export interface ReplanWish {
+  /** What the user says is to be done differently; null without a word. */
+  note: string | null;
+  /** Start executing as soon as the new version is stored. */
+  execute: boolean;
+}
+
+/** Most that the model calls of one request may take together; null: no limit. */
+export interface ModelLimits {
+  maxModelCalls: number | null;
+  /** Of prompts and answers. */
+  maxTokens: number | null;
+  maxCostUsd: number | null;
+}
+
+/** What model calls took, or may take. */
+export interface ModelSpending {
+  modelCalls: number;
+  tokens: number;
+  /** Of models whose price is known. */
+  costUsd: number;
+}
+
+/** Where a request stands with its limits. */
+export interface ModelUse {
+  /** By calls that have ended. */
+  spent: ModelSpending;
+  /** For calls under way, and for calls whose planner died: nobody knows what those took. */
+  reserved: ModelSpending;
 }
 
 /** What a user asked, with everything done for it. */
@@ -55,8 +91,24 @@ export interface RequestDocument {
     claims: number;
     startedAt: Date | null;
     finishedAt: Date | null;
+    /** What a planner is to do, or did last. Absent or null: the first plan. */
+    work?: PlanningWork | null;
   };
-  /** Why planning failed. */
+  /** Plans made anew under this request: how many at most without being asked for, and how many so far. Absent: none. */
+  replans?: { max: number; made: number };
+  /** What the replan under way is made with. Null, or absent: there is none. */
+  replan?: ReplanWish | null;
+  /** True when results are to be told in words at the end. Absent: false. */
+  wantsAnswer?: boolean;
+  /** The results in words. Null, or absent: not yet, or not asked for. */
+  answer?: string | null;
+  /** Why there is no answer, though one was asked for. */
+  answerError?: RecordedError | null;
+  /** Absent: no limits. */
+  modelLimits?: ModelLimits;
+  /** Absent: no call was made. */
+  modelUse?: ModelUse;
+  /** Why planning failed: of the plan, or of the last replan. */
   error: RecordedError | null;
   diagnostics: Diagnostic[];
   /** What the planner needs to know, when NEEDS_INPUT. */
@@ -74,6 +126,26 @@ export interface PlanOrigin {
   kind: "model" | "offline" | "submitted";
   /** Name of the model, such as "openai:gpt-4o"; null without one. */
   model: string | null;
+}
+
+/** A call that may have happened, and is no second one under its key. */
+export interface UnansweredCall {
+  /** Of the step or item. */
+  key: string;
+  /** The plan in whose name it was sent. */
+  planId: PlanId;
+  /** SHA-256 of its arguments, as they were sent. */
+  argsHash: string;
+}
+
+/** What its request wants once a plan is over. */
+export interface PlanFollowUp {
+  /** Replans that may follow a failure without being asked for. */
+  maxReplans: number;
+  /** Replans made when the plan was stored. */
+  replans: number;
+  /** Tell the results in words. */
+  answer: boolean;
 }
 
 /** An operator's word on one step that needs approval. */
@@ -111,6 +183,8 @@ export interface PlanDocument {
   version: number;
   /** The canonical plan; null when what was given could not be read as one (INVALID). */
   plan: Plan | null;
+  /** The plan's tools as they were when it was made; absent for plans that were stored without. */
+  toolPins?: ToolPin[];
   /** Raw text of the model's answer or of the submission, at most 1 MiB. */
   raw: string | null;
   origin: PlanOrigin;
@@ -129,8 +203,8 @@ export interface PlanDocument {
   /** Finished units at the last claim: a claim that finds more has seen progress. */
   progressSeen: number;
   waitReason: WaitReason | null;
-  /** Times that documents of items were inserted. */
-  expansions: number;
+  /** Items of forEach steps, by step: they are there, or whoever claims the plan next inserts them. Absent: none. */
+  expanded?: { stepId: string; items: number }[];
   /** True until something is written to a step: the steps are then as the plan makes them, and need not be read. */
   isFresh: boolean;
   /** Raised by one with each wish below, so that whoever holds the plan sees that there is something new. */
@@ -147,6 +221,8 @@ export interface PlanDocument {
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;
   error: StepError | null;
+  /** What the end of this plan leads to; fixed when it is stored. Absent: nothing. */
+  followUp?: PlanFollowUp;
   /** Names the last grouped write. */
   writeId: string | null;
   createdAt: Date;
@@ -227,6 +303,11 @@ export interface StepDocument {
   approvalHash: string | null;
   /** The plan that executed it, for a unit that a new version carried over; null for one that is this plan's own. */
   carriedFrom: PlanId | null;
+  /**
+   * Calls that earlier versions of the plan sent with an idempotency key and got no answer to, its items' included: sent again
+   * with the same arguments they bear the same key. Absent: none.
+   */
+  unansweredCalls?: UnansweredCall[];
   /** Who settled a doubt after the plan was over, and how. */
   resolvedBy?: { by: string; resolution: Resolution["type"] };
   nextAttemptAt: Date | null;
@@ -251,7 +332,7 @@ export interface OutputDocument {
   text: string;
 }
 
-/** One call of a chat model, with everything needed to see why a plan looks as it does. */
+/** One call of a chat model, failed tries included, with everything needed to see why a plan looks as it does. */
 export interface ModelCallDocument {
   _id: string;
   requestId: RequestId;
@@ -264,10 +345,25 @@ export interface ModelCallDocument {
   finishReason: string | null;
   inputTokens: number | null;
   outputTokens: number | null;
+  /** Those of `inputTokens` that the provider had from an earlier call. */
+  cachedInputTokens?: number | null;
   latencyMs: number;
+  /** Null when the price of the model is not known. */
   costUsd: number | null;
+  /** What `costUsd` rests on: tokens as the provider counted them, our estimate, or no price at all. Absent: no call of a model. */
+  pricing?: "priced" | "estimated" | "unpriced";
+  /** Try of this model for the same answer, from 1. */
+  attempt?: number;
+  /** Code of the failure for which the fallback model was asked; null for the first model. */
+  fallbackFor?: string | null;
+  /** What was set aside before the call. */
+  reserved?: ModelSpending;
+  /** What the call counts for; null until it has ended. */
+  spent?: ModelSpending | null;
   error: RecordedError | null;
   createdAt: Date;
+  /** Null while the call is under way, and for good when its planner died. Absent: it was written when it had ended. */
+  endedAt?: Date | null;
 }
 
 /** One tool as an executor last saw it. `_id` is `{server}/{tool}`. */

@@ -1,17 +1,19 @@
 /**
- * Group commit of conditional writes (DESIGN §6): the writes of everything that a process works on go out in one
- * unordered bulk at a time, over all collections; the next bulk collects while the last is under way.
+ * Group commit of conditional writes (DESIGN §6): the writes of everything that a process works on go out in unordered bulks
+ * over all collections. While much is under way the next bulk collects; while little is, nobody waits for the bulk of others.
  *
  * 1. A write is answered only when its bulk was acknowledged (majority, journalled) and it is known whether it matched.
- * 2. Writes to one document go out in the order in which they were given: a bulk holds at most one of each document.
+ * 2. Writes to one document go out one after the other in the order in which they were given.
  *    Plain sets under the same condition that wait together are merged: the later fields win, both are answered together.
  * 3. Each write is named by a `writeId` that it leaves in its document, so a bulk whose answer was lost is sent again and
- *    what was refused can be told from what was done the first time.
+ *    what was refused can be told from what was done the first time. The driver's own retries are not needed: they cost
+ *    MongoDB a record of every write.
  * 4. A write that cannot be stored at all fails alone: it takes none of its bulk with it.
+ * 5. A write that waits for a lock, such as that of a transaction whose process died, holds up no other for long.
  */
 import { type ClientBulkWriteModel, type Document, type MongoClient } from "mongodb";
 import { StoreUnavailableError, WriteNotPossibleError } from "./errors.ts";
-import { isTransient } from "./transient-errors.ts";
+import { isTimeLimit, isTransient } from "./transient-errors.ts";
 
 /** The collections whose documents carry a `writeId`. */
 export type GroupedCollection = "requests" | "plans" | "steps";
@@ -23,9 +25,11 @@ interface Target {
   condition: Document;
 }
 
-/** Sets fields to values. */
+/** Sets fields to values: cheaper for MongoDB than an update with expressions. */
 export interface GroupSet extends Target {
   set: Document;
+  /** Fields that are set to the server's time. */
+  stamps?: readonly string[] | undefined;
 }
 
 /** Sets fields to expressions that MongoDB computes. */
@@ -44,6 +48,10 @@ export interface GroupCommitOptions {
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
+  /** How long a bulk may wait for locks before its writes go out one by one, in milliseconds. Default 2,500. */
+  stuckAfterMs?: number | undefined;
+  /** Told of each bulk that was acknowledged, with the writes in it. Default: nobody is. */
+  onBulk?: ((writes: number) => void) | undefined;
 }
 
 /** Writers share bulks through this. */
@@ -62,51 +70,75 @@ type StringKeyed = Document & { _id: string };
 /** The driver types what it writes by namespace. */
 type Schemas = Record<string, StringKeyed>;
 
+type Body = { set: Document; stamps: ReadonlySet<string> } | { expressions: Document };
+
 interface Pending extends Target {
-  body: { set: Document } | { expressions: Document };
+  key: string;
+  body: Body;
   writeId: string;
   settle: { resolve: (matched: boolean) => void; reject: (error: Error) => void }[];
 }
 
-/** A group commit through one client. */
+/** With no more writes than this under way, others do not wait for their end. */
+const CALM_WRITES = 8;
+
+/** A group commit through one client, made with `retryWrites: false` and the write concern of every write here. */
 export function createGroupCommit(client: MongoClient, options: GroupCommitOptions): GroupCommit {
   const { database, owner, maxBatch = 1_000, retryForMs = 30_000, retryEveryMs = 250 } = options;
+  const { stuckAfterMs = 2_500, onBulk } = options;
   /** By document; the first of each queue goes with the next bulk. */
   const waiting = new Map<string, Pending[]>();
-  let underWay: Promise<void> | null = null;
+  /** Documents with a write under way. */
+  const busy = new Set<string>();
+  /** Resolved when nothing waits or is under way. */
+  let waitingForIdle: (() => void)[] = [];
+  let isAboutToSend = false;
   let sequence = 0;
   let bulks = 0;
   let writes = 0;
 
-  function enqueue(target: Target, body: Pending["body"]): Promise<boolean> {
+  function enqueue(target: Target, body: Body): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      const key = `${target.collection}/${target.id}`;
+      const { collection, id, condition } = target;
+      const key = `${collection}/${id}`;
       const queue = waiting.get(key) ?? [];
       const last = queue.at(-1);
-      if (last && mayMerge(last, target, body)) {
-        Object.assign(last.body.set, "set" in body ? body.set : {});
+      const merged = last && isSame(condition, last.condition) ? mergedBody(last.body, body) : undefined;
+      if (last && merged) {
+        last.body = merged;
         last.settle.push({ resolve, reject });
         return;
       }
       sequence += 1;
-      const { collection, id, condition } = target;
       const writeId = `${owner}:${sequence}`;
-      queue.push({ collection, id, condition, body, writeId, settle: [{ resolve, reject }] });
+      queue.push({ key, collection, id, condition, body, writeId, settle: [{ resolve, reject }] });
       waiting.set(key, queue);
-      underWay ??= drain();
+      sendSoon();
     });
   }
 
-  /** Runs while anything waits. Starts a turn later, so that everything of the same turn shares the first bulk. */
-  async function drain(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.size > 0) await commit(nextBatch());
-    underWay = null;
+  /** A turn later, so that everything of the same turn shares the first bulk. */
+  function sendSoon(): void {
+    if (isAboutToSend) return;
+    isAboutToSend = true;
+    setImmediate(() => {
+      isAboutToSend = false;
+      while (busy.size <= CALM_WRITES) {
+        const batch = nextBatch();
+        if (batch.length === 0) break;
+        for (const { key } of batch) busy.add(key);
+        void commit(batch);
+      }
+      if (waiting.size > 0 || busy.size > 0) return;
+      for (const resolve of waitingForIdle) resolve();
+      waitingForIdle = [];
+    });
   }
 
   function nextBatch(): Pending[] {
     const batch: Pending[] = [];
     for (const [key, queue] of waiting) {
+      if (busy.has(key)) continue;
       const first = queue.shift();
       if (first) batch.push(first);
       if (queue.length === 0) waiting.delete(key);
@@ -115,36 +147,50 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     return batch;
   }
 
-  async function commit(batch: Pending[]): Promise<void> {
+  /** @param isRepeat - the batch may have been done already, in part or as a whole */
+  async function commit(batch: Pending[], isRepeat = false): Promise<void> {
     try {
-      const done = await send(batch);
+      const done = await send(batch, isRepeat);
       bulks += 1;
       writes += batch.length;
-      for (const entry of batch) for (const waiter of entry.settle) waiter.resolve(done.has(entry));
+      onBulk?.(batch.length);
+      for (const entry of batch) settle(entry, (waiter) => waiter.resolve(done.has(entry)));
     } catch (error) {
+      if (batch.length > 1 && isTimeLimit(error)) {
+        await Promise.all(batch.map((entry) => commit([entry], true)));
+        return;
+      }
       if (batch.length > 1 && !isTransient(error)) {
-        for (const entry of batch) await commit([entry]);
+        for (const entry of batch) await commit([entry], true);
         return;
       }
       const failure = isTransient(error)
         ? new StoreUnavailableError({ operation: "group commit" }, error)
         : new WriteNotPossibleError({ ids: batch.map(({ id }) => id) }, error);
-      for (const entry of batch) for (const waiter of entry.settle) waiter.reject(failure);
+      for (const entry of batch) settle(entry, (waiter) => waiter.reject(failure));
     }
   }
 
+  function settle(entry: Pending, answer: (waiter: Pending["settle"][number]) => void): void {
+    for (const waiter of entry.settle) answer(waiter);
+    busy.delete(entry.key);
+    sendSoon();
+  }
+
   /** The entries that are done. Sends again while MongoDB is away (invariant 3). */
-  async function send(batch: Pending[]): Promise<Set<Pending>> {
+  async function send(batch: Pending[], wasSent: boolean): Promise<Set<Pending>> {
     const models = batch.map((entry) => toModel(entry, database));
+    const settings = { ordered: false, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
     const giveUpAt = performance.now() + retryForMs;
-    for (let isRepeat = false; ; isRepeat = true) {
+    for (let isRepeat = wasSent; ; isRepeat = true) {
       try {
-        const result = await client.bulkWrite<Schemas>(models, { ordered: false, verboseResults: true });
+        const result = await client.bulkWrite<Schemas>(models, settings);
         const matched = batch.filter((_, index) => result.updateResults?.get(index)?.matchedCount === 1);
         if (!isRepeat || matched.length === batch.length) return new Set(matched);
         return await findDone(batch);
       } catch (error) {
         if (performance.now() > giveUpAt || !isTransient(error)) throw error;
+        if (batch.length > 1 && isTimeLimit(error)) throw error;
         await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
       }
     }
@@ -165,22 +211,27 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   }
 
   return {
-    set: ({ set, ...target }) => enqueue(target, { set: { ...set } }),
+    set: ({ set, stamps = [], ...target }) => enqueue(target, { set, stamps: new Set(stamps) }),
     update: ({ expressions, ...target }) => enqueue(target, { expressions }),
-    async idle() {
-      while (underWay) await underWay;
-    },
+    idle: () =>
+      new Promise((resolve) => {
+        waitingForIdle.push(resolve);
+        sendSoon();
+      }),
     counts: () => ({ bulks, writes }),
   };
 }
 
-function mayMerge(
-  last: Pending,
-  target: Target,
-  body: Pending["body"],
-): last is Pending & { body: { set: Document } } {
-  if (!("set" in last.body) || !("set" in body)) return false;
-  return JSON.stringify(last.condition) === JSON.stringify(target.condition);
+function isSame(a: Document, b: Document): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Both as one, or nothing when they cannot be. What is set later wins, also over a stamp. */
+function mergedBody(first: Body, second: Body): Body | undefined {
+  if (!("set" in first) || !("set" in second)) return undefined;
+  const stamps = [...first.stamps].filter((field) => !Object.hasOwn(second.set, field));
+  const set = Object.fromEntries(Object.entries(first.set).filter(([field]) => !second.stamps.has(field)));
+  return { set: { ...set, ...second.set }, stamps: new Set([...stamps, ...second.stamps]) };
 }
 
 function toModel(entry: Pending, database: string): ClientBulkWriteModel<Schemas> {
@@ -191,5 +242,8 @@ function toModel(entry: Pending, database: string): ClientBulkWriteModel<Schemas
     filter: { _id: entry.id, ...entry.condition },
   };
   if ("expressions" in body) return { ...target, update: [{ $set: { ...body.expressions, writeId } }] };
-  return { ...target, update: { $set: { ...body.set, writeId } } };
+  const $set = { ...body.set, writeId };
+  if (body.stamps.size === 0) return { ...target, update: { $set } };
+  const $currentDate: Document = Object.fromEntries([...body.stamps].map((field) => [field, true]));
+  return { ...target, update: { $set, $currentDate } };
 }

@@ -5,9 +5,10 @@ import {
   type Plan,
   type PlanId,
   type RequestId,
+  type ToolPin,
   toolOfStep,
 } from "@planwright/plan";
-import type { PlanDocument, PlanOrigin, RequestDocument, StepDocument } from "./documents.ts";
+import type { ModelLimits, PlanDocument, PlanOrigin, RequestDocument, StepDocument } from "./documents.ts";
 
 /** A request that waits for a planner. */
 export function newRequest(input: {
@@ -17,9 +18,19 @@ export function newRequest(input: {
   source: RequestDocument["source"];
   query: string | null;
   autoExecute: boolean;
+  /** Default 0. */
+  maxReplans?: number | undefined;
+  /** Default false. */
+  wantsAnswer?: boolean | undefined;
+  /** Default: none. */
+  modelLimits?: ModelLimits | undefined;
   now: Date;
 }): RequestDocument {
+  const { maxReplans = 0, wantsAnswer = false, modelLimits } = input;
   return {
+    ...(modelLimits ? { modelLimits } : {}),
+    ...(maxReplans > 0 ? { replans: { max: maxReplans, made: 0 } } : {}),
+    ...(wantsAnswer ? { wantsAnswer } : {}),
     _id: input.requestId,
     tenant: input.tenant,
     source: input.source,
@@ -28,7 +39,14 @@ export function newRequest(input: {
     planId: input.planId,
     version: 1,
     autoExecute: input.autoExecute,
-    planning: { lease: null, epoch: 0, dueAt: input.now, claims: 0, startedAt: null, finishedAt: null },
+    planning: {
+      lease: null,
+      epoch: 0,
+      dueAt: dueAtOnce(input.now),
+      claims: 0,
+      startedAt: null,
+      finishedAt: null,
+    },
     error: null,
     diagnostics: [],
     questions: [],
@@ -43,6 +61,7 @@ export function newRequest(input: {
 export function newPlan(input: {
   request: RequestDocument;
   plan: Plan | null;
+  toolPins?: ToolPin[] | undefined;
   raw: string | null;
   origin: PlanOrigin;
   diagnostics: Diagnostic[];
@@ -57,6 +76,7 @@ export function newPlan(input: {
     tenant: request.tenant,
     version: request.version,
     plan: input.plan,
+    ...(input.toolPins ? { toolPins: input.toolPins } : {}),
     raw: input.raw,
     origin: input.origin,
     diagnostics: input.diagnostics,
@@ -64,10 +84,9 @@ export function newPlan(input: {
     lease: null,
     epoch: 0,
     claimsWithoutProgress: 0,
-    dueAt: isQueued ? now : null,
+    dueAt: isQueued ? dueAtOnce(now) : null,
     progressSeen: 0,
     waitReason: null,
-    expansions: 0,
     isFresh: true,
     wishes: 0,
     cancelRequestedAt: null,
@@ -78,6 +97,7 @@ export function newPlan(input: {
     counts: null,
     outputs: null,
     error: null,
+    ...followUpOf(request),
     writeId: null,
     createdAt: now,
     queuedAt: isQueued ? now : null,
@@ -86,6 +106,21 @@ export function newPlan(input: {
     updatedAt: now,
   };
 }
+
+/** Kept with the plan, so that its end knows it without reading the request. */
+function followUpOf({ replans, wantsAnswer }: RequestDocument): Pick<PlanDocument, "followUp"> {
+  const { max = 0, made = 0 } = replans ?? {};
+  if (max === 0 && wantsAnswer !== true) return {};
+  return { followUp: { maxReplans: max, replans: made, answer: wantsAnswer === true } };
+}
+
+/**
+ * How far the estimate of MongoDB's clock, which a new document is stamped by, may be ahead of it, in milliseconds. What is
+ * to begin at once is due since before then, or its first claimer would come too early and leave it to a sweep.
+ */
+const CLOCK_SLACK_MS = 1_000;
+
+const dueAtOnce = (now: Date) => new Date(now.getTime() - CLOCK_SLACK_MS);
 
 /** Epoch that the first claim of a plan gives, so that its steps need no stamping then. */
 export const FIRST_EPOCH = 1;

@@ -1,30 +1,26 @@
-import { randomUUID } from "node:crypto";
 import type { RequestId, RequestStatus } from "@planwright/plan";
-import type { ClientSession, UpdateFilter } from "mongodb";
-import { type Collections, isDue } from "./collections.ts";
+import type { UpdateFilter } from "mongodb";
+import { isDue } from "./collections.ts";
 import type { PlanDocument, RequestDocument } from "./documents.ts";
 import { LeaseLostError } from "./errors.ts";
 import { newPlan, newSteps } from "./new-documents.ts";
-import type { ServerClock } from "./server-clock.ts";
+import { createAnswering } from "./planning/answering.ts";
+import type { PlanningContext } from "./planning/context.ts";
+import { createModelCalls } from "./planning/model-calls.ts";
+import { createPlanRecords } from "./planning/plan-record.ts";
+import { createReplanning } from "./planning/replanning.ts";
 import type { PlanningClaim, PlanningStore } from "./store.ts";
 import { readCatalogue } from "./tool-catalogue.ts";
 
 /** Claims after which a request that kills its planner is ended. */
 const MAX_PLANNING_CLAIMS = 5;
 
-/** What planning needs. */
-export interface PlanningStoreParts {
-  collections: Collections;
-  clock: ServerClock;
-  /** How long a planner may be silent, in milliseconds. */
-  planningLeaseMs: number;
-  transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;
-}
-
 /** Claiming requests and storing what became of them, fenced by the planning epoch. */
-export function createPlanningStore(parts: PlanningStoreParts): PlanningStore {
-  const { collections, clock, planningLeaseMs, transact } = parts;
-  const { requests, plans, steps, modelCalls } = collections;
+export function createPlanningStore(context: PlanningContext): PlanningStore {
+  const { collections, clock, planningLeaseMs, transact } = context;
+  const replanning = createReplanning(context);
+  const answering = createAnswering(context);
+  const { requests, plans, steps } = collections;
 
   /** Moves a claimed request on; its plan, if any, is inserted in the same transaction. */
   async function settle(
@@ -62,13 +58,38 @@ export function createPlanningStore(parts: PlanningStoreParts): PlanningStore {
     });
   }
 
+  /** Whoever ends every planner is not given to another one. */
+  async function endPoisoned(claim: PlanningClaim): Promise<void> {
+    const tries = `begun ${MAX_PLANNING_CLAIMS} times and never came to an end`;
+    const poisoned = (message: string) => ({ code: "POISONED", message });
+    switch (claim.request.planning.work) {
+      case "replan":
+        return replanning.failReplan(claim, {
+          error: poisoned(`Making the plan anew was ${tries}; the plan that failed stays`),
+          diagnostics: [],
+        });
+      case "answer":
+        return answering.failAnswer(claim, poisoned(`The answer was ${tries}; the results are there`));
+      default:
+        await settle(claim, {
+          status: "FAILED",
+          error: poisoned(`Planning was ${tries}; nothing was executed`),
+        });
+    }
+  }
+
   return {
+    ...createModelCalls(context),
+    ...replanning,
+    ...answering,
+    ...createPlanRecords(context),
     async claimRequest(requestId, owner) {
       const sentAt = performance.now();
       const request = await requests.findOneAndUpdate(
         {
           _id: requestId,
-          status: "PLANNING",
+          // An answer is given once everything else is over.
+          $or: [{ status: "PLANNING" }, { "planning.work": "answer" }],
           $expr: { $and: [{ $ne: ["$planning.dueAt", null] }, { $lte: ["$planning.dueAt", "$$NOW"] }] },
         },
         [
@@ -93,19 +114,13 @@ export function createPlanningStore(parts: PlanningStoreParts): PlanningStore {
       clock.observe(request.updatedAt, sentAt);
       const claim = { request, epoch: request.planning.epoch };
       if (request.planning.claims <= MAX_PLANNING_CLAIMS) return claim;
-      await settle(claim, {
-        status: "FAILED",
-        error: {
-          code: "POISONED",
-          message: `Planning was begun ${MAX_PLANNING_CLAIMS} times and never came to an end; nothing was executed`,
-        },
-      });
+      await endPoisoned(claim);
       return null;
     },
 
     async renewPlanning(claim) {
       const result = await requests.updateOne(
-        { _id: claim.request._id, status: "PLANNING", "planning.lease.epoch": claim.epoch },
+        { _id: claim.request._id, "planning.lease.epoch": claim.epoch },
         [
           {
             $set: {
@@ -152,10 +167,6 @@ export function createPlanningStore(parts: PlanningStoreParts): PlanningStore {
 
     async askQuestions(claim, questions) {
       await settle(claim, { status: "NEEDS_INPUT", questions });
-    },
-
-    async recordModelCall(call) {
-      await modelCalls.insertOne({ ...call, _id: randomUUID(), createdAt: new Date(clock.now()) });
     },
 
     toolCatalogue: () => readCatalogue(collections),

@@ -7,26 +7,55 @@ import type {
   RequestId,
   RequestStatus,
   ToolDescriptor,
+  ToolPin,
   WaitReason,
 } from "@planwright/plan";
 import type {
   FinishCommand,
   ModelCallDocument,
+  ModelLimits,
+  ModelSpending,
   OutputRef,
   PlanApproval,
   PlanDocument,
   PlanOrigin,
   PlanWishes,
   RecordedError,
+  ReplanWish,
   RequestDocument,
   StepDocument,
   ToolDocument,
 } from "./documents.ts";
+import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
+import type { LimitExceeded } from "./planning/model-budget.ts";
 
 /** A page of a list, newest first; `cursor` goes on after the last one. */
 export interface Page<T> {
   items: T[];
   cursor: string | null;
+}
+
+/** Which requests are wanted: those that fit everything that is given. */
+export interface RequestFilter {
+  status?: readonly RequestStatus[] | undefined;
+  /** Name of a tool that a version of the plan uses. */
+  tool?: string | undefined;
+  /** Code with which planning, the last replan, or a version of the plan failed; with `tool`, a version that uses it. */
+  errorCode?: string | undefined;
+  /** What the query contains, whatever the case of its letters. */
+  text?: string | undefined;
+  createdFrom?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
+/** A part of the list of requests. */
+export interface RequestPage {
+  /** 1 to 100. */
+  first: number;
+  after?: string | undefined;
+  filter?: RequestFilter | undefined;
+  /** By time of creation; to the second with a filter by tool or error code. Default "newest", first. */
+  order?: "newest" | "oldest" | undefined;
 }
 
 /** A client's own name for a submission, so that sending it again does nothing twice. Good for 24 h, for one tenant. */
@@ -61,6 +90,24 @@ export type RerunAnswer =
   | { type: "no plan"; request: RequestDocument }
   | { type: "unknown" };
 
+/** What became of a wish to make a plan anew. */
+export type ReplanAnswer =
+  /** A planner takes it from here: the request is PLANNING. */
+  | { type: "replanning"; request: RequestDocument }
+  /** The current plan goes on, or was never started. */
+  | { type: "not over"; plan: PlanDocument }
+  /** Units of which nobody knows whether they happened: a new plan might make them happen again. */
+  | { type: "in doubt"; keys: string[] }
+  /** Every step completed. */
+  | { type: "nothing failed" }
+  /** The request has had as many as it can have. */
+  | { type: "too many"; made: number }
+  /** The current plan can never run. */
+  | { type: "invalid"; request: RequestDocument; plan: PlanDocument }
+  /** Planning goes on, or ended without a plan. */
+  | { type: "no plan"; request: RequestDocument }
+  | { type: "unknown" };
+
 /** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
 export interface ClientStore {
   /**
@@ -71,6 +118,12 @@ export interface ClientStore {
     tenant: string;
     query: string;
     autoExecute: boolean;
+    /** Replans that may follow failures without being asked for. Default 0. */
+    maxReplans?: number | undefined;
+    /** Tell the results in words at the end. Default false. */
+    wantsAnswer?: boolean | undefined;
+    /** Most that the request's model calls may take. Default: no limits. */
+    modelLimits?: ModelLimits | undefined;
     idempotency?: Idempotency | undefined;
   }): Promise<RequestDocument>;
   /**
@@ -82,9 +135,13 @@ export interface ClientStore {
     tenant: string;
     query: string | null;
     plan: Plan | null;
+    /** Of the catalogue that the plan was checked against. Default: nothing is pinned. */
+    toolPins?: ToolPin[] | undefined;
     raw: string;
     diagnostics: Diagnostic[];
     autoExecute: boolean;
+    /** Most that the model calls of replans may take. Default: no limits. */
+    modelLimits?: ModelLimits | undefined;
     idempotency?: Idempotency | undefined;
   }): Promise<{ request: RequestDocument; plan: PlanDocument }>;
   /** READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null when unknown. */
@@ -146,6 +203,13 @@ export interface ClientStore {
     requestId: RequestId,
     options: { from: string | null; autoExecute: boolean },
   ): Promise<RerunAnswer>;
+  /**
+   * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan from what became
+   * of this one. Of several replans and reruns at once one is taken.
+   */
+  requestReplan(tenant: string, requestId: RequestId, wish: ReplanWish): Promise<ReplanAnswer>;
+  /** Ends a replan that is under way: the request is CANCELLED, and no new version comes. Null when there is none. */
+  cancelReplan(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   /** Plans and requests in planning that are not over, of all tenants, or `limit` when there are more. Plans that never started and were paused do not count. */
   countUnfinished(limit: number): Promise<number>;
   /**
@@ -158,49 +222,86 @@ export interface ClientStore {
     answers: readonly string[],
   ): Promise<RequestDocument | null>;
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
+  /** Many requests in one read, in the order of the ids; null for unknown ones. */
+  getRequests(tenant: string, requestIds: readonly RequestId[]): Promise<(RequestDocument | null)[]>;
   getPlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   /** All versions of a request's plan, newest first. */
   listPlans(tenant: string, requestId: RequestId): Promise<PlanDocument[]>;
+  /** All versions of the plans of many requests in one read, those of each newest first. */
+  listPlansOf(tenant: string, requestIds: readonly RequestId[]): Promise<PlanDocument[]>;
   /** Many plans at once, in the order of the ids; null for unknown ones. */
   getPlans(tenant: string, planIds: readonly PlanId[]): Promise<(PlanDocument | null)[]>;
   /** Steps and items in plan order, the steps of several plans in one read. */
   listSteps(tenant: string, planIds: readonly PlanId[]): Promise<StepDocument[]>;
   /** Outputs that stand aside of their steps (`outputRef`), by id of the reference. @throws {OutputMissingError} */
   readOutputs(tenant: string, refs: readonly OutputRef[]): Promise<Map<string, JsonValue>>;
-  /** Newest first. `first` is 1 to 100. @throws {CursorInvalidError} */
-  listRequests(
-    tenant: string,
-    page: { first: number; after?: string | undefined; status?: readonly RequestStatus[] | undefined },
-  ): Promise<Page<RequestDocument>>;
+  /**
+   * A page may hold fewer than `first` although more follow: the cursor tells, null at the end.
+   * @throws {CursorInvalidError}
+   */
+  listRequests(tenant: string, page: RequestPage): Promise<Page<RequestDocument>>;
+  /** Calls of chat models for one request, oldest first. */
   listModelCalls(tenant: string, requestId: RequestId): Promise<ModelCallDocument[]>;
+  /** Those of many requests in one read, those of each oldest first. */
+  listModelCallsOf(tenant: string, requestIds: readonly RequestId[]): Promise<ModelCallDocument[]>;
   /** The catalogue, as executors last published it, by server and name. */
   listTools(): Promise<ToolDocument[]>;
   /** The catalogue as descriptors whose `name` is unique: `server/tool` where two servers offer the same one. */
   toolCatalogue(): Promise<ToolDescriptor[]>;
 }
 
-/** A claim on a request to plan. Writes with a stale epoch match nothing. */
+/** What became of a plan that is over. */
+export interface PlanRecord {
+  plan: PlanDocument & { plan: Plan };
+  /** Units in plan order. */
+  units: StepDocument[];
+  /** Outputs of completed units by key; those over 256 KiB are left out. */
+  outputs: Map<string, JsonValue>;
+  /** Earlier versions, newest first, at most 20. */
+  earlier: Plan[];
+}
+
+/** A claim on a request to plan. `request.planning.work` says what is to be done. Writes with a stale epoch match nothing. */
 export interface PlanningClaim {
   request: RequestDocument;
   epoch: number;
 }
 
+/** A plan as a planner stores it. */
+export interface NewVersion {
+  plan: Plan;
+  /** Of the catalogue that the plan was checked against. Default: nothing is pinned. */
+  toolPins?: ToolPin[] | undefined;
+  /** Raw text of the answer. */
+  raw: string | null;
+  origin: PlanOrigin;
+  diagnostics: Diagnostic[];
+}
+
+/** A model call that is about to be sent. */
+export type ModelCallBegin = Pick<ModelCallDocument, "purpose" | "model" | "messages"> &
+  Required<Pick<ModelCallDocument, "attempt" | "fallbackFor" | "reserved">>;
+
+/** How a model call ended. */
+export type ModelCallEnd = Pick<
+  ModelCallDocument,
+  "answer" | "finishReason" | "inputTokens" | "outputTokens" | "latencyMs" | "costUsd" | "error"
+> &
+  Required<Pick<ModelCallDocument, "cachedInputTokens" | "pricing">> & { spent: ModelSpending };
+
 /** What the planner needs. */
 export interface PlanningStore {
-  /** Claims a request in PLANNING whose lease is free or expired; null when there is nothing to do. Lease 30 s. */
+  /** Claims a request that waits for a planner and whose lease is free or expired; null when there is nothing to do. Lease 30 s. */
   claimRequest(requestId: RequestId, owner: string): Promise<PlanningClaim | null>;
   /** False when the lease was lost: stop. */
   renewPlanning(claim: PlanningClaim): Promise<boolean>;
-  /** Requests in PLANNING that nobody holds, oldest first: for the sweeper. */
+  /** Requests that wait for a planner and that nobody holds, oldest first: for the sweeper. */
   findUnplanned(limit: number): Promise<RequestId[]>;
   /**
    * Stores the plan under the request's own planId and moves the request on: READY, or EXECUTING with autoExecute.
    * Planning twice cannot store two plans. @throws {LeaseLostError}
    */
-  completePlanning(
-    claim: PlanningClaim,
-    result: { plan: Plan; raw: string | null; origin: PlanOrigin; diagnostics: Diagnostic[] },
-  ): Promise<PlanDocument>;
+  completePlanning(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument>;
   /** Ends planning without a runnable plan: the request FAILED; an INVALID plan is stored when there is anything to show. @throws {LeaseLostError} */
   failPlanning(
     claim: PlanningClaim,
@@ -214,7 +315,35 @@ export interface PlanningStore {
   ): Promise<void>;
   /** Ends planning with questions to the user: NEEDS_INPUT. @throws {LeaseLostError} */
   askQuestions(claim: PlanningClaim, questions: string[]): Promise<void>;
+  /** What became of the request's current plan; null when there is none that ever ran. */
+  readPlanRecord(claim: PlanningClaim): Promise<PlanRecord | null>;
+  /**
+   * Stores another version of the plan and moves the request to it: READY, or EXECUTING when the wish says so. Steps that are the
+   * same in both versions and that completed are carried over with their outputs and are never called again; of such a list that
+   * failed, the items that completed. Replanning twice cannot store two versions. @throws {LeaseLostError}
+   */
+  completeReplan(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument>;
+  /** Ends a replan without a new version: the request is again what its plan made of it, with the error. @throws {LeaseLostError} */
+  failReplan(
+    claim: PlanningClaim,
+    failure: { error: RecordedError; diagnostics: Diagnostic[] },
+  ): Promise<void>;
+  /** Stores the results in words. The status of the request stays. @throws {LeaseLostError} */
+  completeAnswer(claim: PlanningClaim, answer: string): Promise<void>;
+  /** Says why there are none. The status of the request stays. @throws {LeaseLostError} */
+  failAnswer(claim: PlanningClaim, error: RecordedError): Promise<void>;
+  /** Stores a call of the offline drafter: it takes nothing of any limit. */
   recordModelCall(call: Omit<ModelCallDocument, "_id" | "createdAt">): Promise<void>;
+  /**
+   * Stores a call before it is sent and sets aside what it may take, unless that would break a limit of the request: then nothing is
+   * written. @throws {LeaseLostError}
+   */
+  beginModelCall(
+    claim: PlanningClaim,
+    call: ModelCallBegin,
+  ): Promise<{ type: "open"; callId: string } | ({ type: "exceeded" } & LimitExceeded)>;
+  /** Stores how a call ended and counts what it took. Safe to repeat; needs no lease, for what was spent is spent. */
+  endModelCall(callId: string, end: ModelCallEnd): Promise<void>;
   toolCatalogue(): Promise<ToolDescriptor[]>;
 }
 
@@ -311,8 +440,14 @@ export interface ExecutionStore {
   keepOnlyServers(servers: readonly string[]): Promise<void>;
 }
 
+/** Hears of what others change. */
+export interface LiveStore {
+  /** Tells of changes of requests, plans and steps, whoever makes them, until it is closed. */
+  watchChanges(listener: ChangeListener): ChangeWatch;
+}
+
 /** Everything, with its life. */
-export interface Store extends ClientStore, PlanningStore, ExecutionStore {
+export interface Store extends ClientStore, PlanningStore, ExecutionStore, LiveStore {
   /** Answers when MongoDB does. @throws {StoreUnavailableError} */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 /** Which errors of the driver mean "not now" and which mean "never". */
 
 const DUPLICATE_KEY = 11_000;
+const MAX_TIME_EXPIRED = 50;
 
 /** An insert met a document with the same key. */
 export function isDuplicateKey(error: unknown): boolean {
@@ -17,6 +18,16 @@ export function isTransient(error: unknown): boolean {
   if (error instanceof Error && TRANSIENT_NAMES.has(error.name)) return true;
   if (labelsOf(error).some((label) => TRANSIENT_LABELS.has(label))) return true;
   return partsOf(error).some((part) => part !== error && isTransient(part));
+}
+
+/** The server gave up on an operation that took longer than it was allowed to. */
+export function isTimeLimit(error: unknown): boolean {
+  if (codeOf(error) === MAX_TIME_EXPIRED) return true;
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    partsOf(error).some((part) => part !== error && isTimeLimit(part))
+  );
 }
 
 /** What broke it, where the driver wraps that: bulk writes, several servers asked, an answer of the server. */

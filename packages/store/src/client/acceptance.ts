@@ -28,8 +28,9 @@ export function createAcceptance(context: ClientContext): Pick<ClientStore, "cre
   }
 
   return {
-    async createRequest({ tenant, query, autoExecute, idempotency }) {
-      const request = newRequest({ ...newIds(), tenant, source: "query", query, autoExecute });
+    async createRequest({ idempotency, ...asked }) {
+      const { tenant } = asked;
+      const request = newRequest({ ...newIds(), ...asked, source: "query" });
       if (!idempotency) {
         await requests.insertOne(request);
         return request;
@@ -39,9 +40,10 @@ export function createAcceptance(context: ClientContext): Pick<ClientStore, "cre
       return requestId === request._id ? request : earlierRequest(tenant, requestId);
     },
 
-    async submitPlan({ tenant, query, plan, raw, diagnostics, autoExecute, idempotency }) {
+    async submitPlan({ idempotency, plan, toolPins, raw, diagnostics, ...asked }) {
+      const { tenant, autoExecute } = asked;
       const ids = newIds();
-      const accepted = newRequest({ ...ids, tenant, source: "plan", query, autoExecute });
+      const accepted = newRequest({ ...ids, ...asked, source: "plan" });
       const isValid = plan !== null && diagnostics.every((diagnostic) => diagnostic.severity !== "error");
       const request: RequestDocument = {
         ...accepted,
@@ -53,6 +55,7 @@ export function createAcceptance(context: ClientContext): Pick<ClientStore, "cre
       const document = newPlan({
         request,
         plan,
+        toolPins,
         raw,
         origin: { kind: "submitted", model: null },
         diagnostics,

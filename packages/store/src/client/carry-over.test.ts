@@ -129,3 +129,36 @@ test("units in doubt are named when their step would run again, and only then", 
   expect(unitsInDoubt(units, new Set(["a", "b"]))).toEqual(["a"]);
   expect(unitsInDoubt(units, new Set(["c"]))).toEqual(["c[0]"]);
 });
+
+test("a call without an answer keeps the key under which it was sent first, over any number of reruns", () => {
+  const attempt = {
+    attempt: 1,
+    attemptId: "a1",
+    executor: "e1",
+    startedAt: EPOCH,
+    endedAt: EPOCH,
+    durationMs: 1,
+    error: null,
+  };
+  const sent = (unit: StepDocument, planId: string, outcome: "unknown" | "failed"): StepDocument => {
+    const attempts = [{ ...attempt, outcome }];
+    return { ...unit, planId, effectClass: "K", argsHash: "h1", attempts };
+  };
+  const again = new Set(["a", "c"]);
+  const facts = { plan, dependents, from: null };
+  const openOf = (planId: string, units: StepDocument[]) =>
+    new Map(carriedUnits(documentOf(planId), { ...facts, units }, again).map((unit) => [unit.key, unit]));
+  const old = unitsOf({ a: "FAILED", c: "FAILED", "c[0]": "FAILED", "c[1]": "FAILED" }).map((unit) =>
+    sent(unit, OLD_ID, unit.key === "c[1]" ? "failed" : "unknown"),
+  );
+  const first = openOf(NEW_ID, old);
+  const asSent = { planId: OLD_ID, argsHash: "h1" };
+  expect(first.get("a")?.unansweredCalls).toEqual([{ key: "a", ...asSent }]);
+  expect(first.get("c")?.unansweredCalls?.map(({ key }) => key)).toEqual(["c", "c[0]"]);
+  const failedAgain = [...first.values()].map((unit) =>
+    sent({ ...unit, status: "FAILED" }, NEW_ID, "unknown"),
+  );
+  expect(openOf("plan_1700000002_cccccccccccccccccccc", failedAgain).get("a")?.unansweredCalls).toEqual([
+    { key: "a", ...asSent },
+  ]);
+});

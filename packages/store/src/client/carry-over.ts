@@ -1,5 +1,5 @@
 import type { Plan } from "@planwright/plan";
-import type { PlanDocument, StepDocument } from "../documents.ts";
+import type { PlanDocument, StepDocument, UnansweredCall } from "../documents.ts";
 import { FIRST_EPOCH, newSteps, stepDocumentId } from "../new-documents.ts";
 
 /** What a rerun is decided by. */
@@ -46,13 +46,35 @@ export function carriedUnits(
   { plan, units, dependents, from }: RerunFacts,
   again: ReadonlySet<string>,
 ): StepDocument[] {
-  const open = newSteps(document, plan).filter(({ key }) => again.has(key));
+  const open = newSteps(document, plan)
+    .filter(({ key }) => again.has(key))
+    .map((step) => withUnanswered(step, units));
   const behind = stepsBehind(dependents, again);
   const isKept = ({ stepId, item, status }: StepDocument): boolean => {
     if (!again.has(stepId)) return true;
     return item !== null && status === "COMPLETED" && stepId !== from && !behind.has(stepId);
   };
   return [...open, ...units.filter(isKept).map((unit) => carry(document, unit))];
+}
+
+/** A step that runs again, with the calls of which it is not known whether they happened, whichever version made them. */
+function withUnanswered(step: StepDocument, units: readonly StepDocument[]): StepDocument {
+  const own = units.filter(({ stepId }) => stepId === step.stepId);
+  const earlier = own.flatMap(({ unansweredCalls }) => unansweredCalls ?? []);
+  const calls = own.filter(isUnanswered).map(({ key, planId, argsHash }): UnansweredCall => {
+    const same = earlier.find((call) => call.key === key && call.argsHash === argsHash);
+    return same ?? { key, planId, argsHash };
+  });
+  const known = new Set(calls.map(({ key }) => key));
+  const all = [...calls, ...earlier.filter(({ key }) => !known.has(key))];
+  return all.length > 0 ? { ...step, unansweredCalls: all } : step;
+}
+
+/** Sent under a key, not completed, and at least one attempt without an answer. */
+function isUnanswered(unit: StepDocument): unit is StepDocument & { argsHash: string } {
+  const { status, effectClass, argsHash, attempts } = unit;
+  if (status === "COMPLETED" || effectClass !== "K" || argsHash === null) return false;
+  return attempts.some(({ outcome }) => outcome === "unknown" || outcome === "aborted" || outcome === null);
 }
 
 /** Steps that depend on one that runs again. */

@@ -8,6 +8,7 @@ import type { ClientContext } from "./context.ts";
 import { createPause } from "./pause.ts";
 import { createQueuePlan } from "./queue-plan.ts";
 import { createReads } from "./reads.ts";
+import { createReplan } from "./replan.ts";
 import { createRerun } from "./rerun.ts";
 import { createResolve } from "./resolve.ts";
 
@@ -22,6 +23,7 @@ export function createClientStore(parts: Omit<ClientContext, "readPlan">): Clien
     ...createAnswerQuestions(context),
     ...createApprove(context),
     ...createResolve(context),
+    ...createReplan(context),
     ...createRerun(context),
     ...createReads(context),
   };

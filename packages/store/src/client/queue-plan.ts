@@ -8,18 +8,20 @@ export function createQueuePlan(context: ClientContext): Pick<ClientStore, "queu
   return {
     async queuePlan(tenant, planId, requestId) {
       const [isQueued] = await Promise.all([
-        group.update({
+        group.set({
           collection: "plans",
           id: planId,
           condition: { tenant, status: "READY" },
-          expressions: { status: "QUEUED", queuedAt: "$$NOW", dueAt: "$$NOW", updatedAt: "$$NOW" },
+          set: { status: "QUEUED" },
+          stamps: ["queuedAt", "dueAt", "updatedAt"],
         }),
         // Should this be done alone, the plan is still READY and asking again queues it; the other way round its end corrects it.
-        group.update({
+        group.set({
           collection: "requests",
           id: requestId,
           condition: { tenant, planId, status: "READY" },
-          expressions: { status: "EXECUTING", updatedAt: "$$NOW" },
+          set: { status: "EXECUTING" },
+          stamps: ["updatedAt"],
         }),
       ]);
       const plan = await readPlan(planId);

@@ -1,12 +1,14 @@
-import type { PlanId, RequestId, RequestStatus } from "@planwright/plan";
-import type { Filter } from "mongodb";
+import type { PlanId, RequestId } from "@planwright/plan";
 import { isDue } from "../collections.ts";
-import { parseCursor, toCursor } from "../cursor.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
 import { readOutputs } from "../outputs/output-store.ts";
 import type { ClientStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import type { ClientContext } from "./context.ts";
+import { createListRequests } from "./list-requests.ts";
+
+/** Documents that one answer of MongoDB may hold: the default of 101 would make more reads of a longer list. */
+const WHOLE = { batchSize: 100_000 };
 
 /** The part of the store that clients read. */
 export function createReads({
@@ -15,13 +17,16 @@ export function createReads({
   ClientStore,
   | "countUnfinished"
   | "getRequest"
+  | "getRequests"
   | "getPlan"
   | "listPlans"
+  | "listPlansOf"
   | "getPlans"
   | "listSteps"
   | "readOutputs"
   | "listRequests"
   | "listModelCalls"
+  | "listModelCallsOf"
   | "listTools"
   | "toolCatalogue"
 > {
@@ -38,52 +43,44 @@ export function createReads({
     },
 
     getRequest: (tenant, requestId) => requests.findOne({ _id: requestId, tenant }),
+    async getRequests(tenant, requestIds) {
+      const found = await requests.find({ _id: { $in: [...requestIds] }, tenant }, WHOLE).toArray();
+      const byId = new Map<RequestId, RequestDocument>(found.map((request) => [request._id, request]));
+      return requestIds.map((requestId) => byId.get(requestId) ?? null);
+    },
     getPlan: (tenant, planId) => plans.findOne({ _id: planId, tenant }),
     listPlans: (tenant, requestId) => plans.find({ tenant, requestId }).sort({ version: -1 }).toArray(),
+    listPlansOf: (tenant, requestIds) =>
+      plans
+        .find({ tenant, requestId: { $in: [...requestIds] } }, WHOLE)
+        .sort({ requestId: 1, version: -1 })
+        .toArray(),
 
     async getPlans(tenant, planIds) {
-      const found = await plans.find({ _id: { $in: [...planIds] }, tenant }).toArray();
+      const found = await plans.find({ _id: { $in: [...planIds] }, tenant }, WHOLE).toArray();
       const byId = new Map<PlanId, PlanDocument>(found.map((plan) => [plan._id, plan]));
       return planIds.map((planId) => byId.get(planId) ?? null);
     },
 
     listSteps: (tenant, planIds) =>
       steps
-        .find({ tenant, planId: { $in: [...planIds] } })
+        .find({ tenant, planId: { $in: [...planIds] } }, WHOLE)
         .sort({ planId: 1, position: 1, item: 1 })
         .toArray(),
 
     readOutputs: (tenant, refs) => readOutputs(collections, tenant, refs),
 
-    async listRequests(tenant, { first, after, status }) {
-      const found = await requests
-        .find(pageFilter(tenant, after, status))
-        .sort({ createdAt: -1, _id: -1 })
-        .limit(first + 1)
-        .toArray();
-      const items = found.slice(0, first);
-      const last = items.at(-1);
-      const hasMore = found.length > first && last !== undefined;
-      return { items, cursor: hasMore ? toCursor({ createdAt: last.createdAt, id: last._id }) : null };
-    },
+    listRequests: createListRequests(collections),
 
     listModelCalls: (tenant: string, requestId: RequestId) =>
       modelCalls.find({ tenant, requestId }).sort({ createdAt: 1, _id: 1 }).toArray(),
+    // In the order of the index, which needs no sorting of long prompts in memory.
+    listModelCallsOf: (tenant, requestIds) =>
+      modelCalls
+        .find({ tenant, requestId: { $in: [...requestIds] } }, WHOLE)
+        .sort({ requestId: 1, createdAt: 1 })
+        .toArray(),
     listTools: () => tools.find().sort({ _id: 1 }).toArray(),
     toolCatalogue: () => readCatalogue(collections),
   };
-}
-
-function pageFilter(
-  tenant: string,
-  after: string | undefined,
-  status: readonly RequestStatus[] | undefined,
-): Filter<RequestDocument> {
-  const filter: Filter<RequestDocument> = { tenant };
-  if (status && status.length > 0) filter.status = { $in: [...status] };
-  if (after !== undefined) {
-    const { createdAt, id } = parseCursor(after);
-    filter.$or = [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: id } }];
-  }
-  return filter;
 }

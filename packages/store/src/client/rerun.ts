@@ -1,18 +1,19 @@
 import {
+  catalogueOfPlan,
   createPlanId,
-  findTool,
+  createToolIndex,
   isTerminalPlanStatus,
-  type Plan,
-  planGraph,
-  type ToolDescriptor,
-  toolContract,
-  toolOfStep,
+  pinsByTool,
+  pinTools,
 } from "@planwright/plan";
 import type { ClientSession } from "mongodb";
 import type { RequestDocument } from "../documents.ts";
 import { newPlan } from "../new-documents.ts";
+import { NOTHING_PARKED } from "../planning/parked-for.ts";
 import type { ClientStore, RerunAnswer } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
+import { dependentsOf } from "../versions/dependents-of.ts";
+import { insertVersion } from "../versions/insert-version.ts";
 import { carriedUnits, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 import type { ClientContext } from "./context.ts";
 
@@ -23,11 +24,12 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
 
   return {
     async rerunPlan(tenant, requestId, { from, autoExecute }) {
-      const catalogue = await readCatalogue(collections);
+      const index = createToolIndex(await readCatalogue(collections));
       // Two reruns at once write to the same request: one of them begins anew, and finds a plan that is not over.
       return transact(async (session): Promise<RerunAnswer> => {
         const request = await requests.findOne({ _id: requestId, tenant }, { session });
         if (!request) return { type: "unknown" };
+        if (request.status === "PLANNING") return { type: "no plan", request };
         const old = await plans.findOne({ _id: request.planId, tenant }, { session });
         if (!old) return { type: "no plan", request };
         const { plan } = old;
@@ -38,7 +40,8 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
           .find({ tenant, planId: old._id }, { session })
           .sort({ position: 1, item: 1 })
           .toArray();
-        const facts = { plan, units, dependents: dependentsOf(plan, catalogue), from };
+        const tools = catalogueOfPlan(plan, index, pinsByTool(old.toolPins));
+        const facts = { plan, units, dependents: dependentsOf(plan, tools), from };
         const again = stepsToRerun(facts);
         if (again.size === 0 || (from === null && old.status === "COMPLETED"))
           return { type: "nothing failed" };
@@ -52,18 +55,22 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
           version: request.version + 1,
           status: autoExecute ? "EXECUTING" : "READY",
           autoExecute,
+          planning: { ...request.planning, lease: null, dueAt: null, work: null },
+          replan: null,
+          error: null,
+          answer: null,
+          answerError: null,
           updatedAt: now,
         };
+        // What has changed since is part of the new version: whoever asked for it wants its tools as they are now.
+        const toolPins = pinTools(plan, index.tools, old.toolPins);
         const { raw, origin, diagnostics } = old;
         const status = autoExecute ? "QUEUED" : "READY";
-        const fresh = newPlan({ request: next, plan, raw, origin, diagnostics, status, now });
+        const fresh = newPlan({ request: next, plan, toolPins, raw, origin, diagnostics, status, now });
         const carried = carriedUnits(fresh, facts, again);
-        const progressSeen = carried.filter(({ finishedAt }) => finishedAt !== null).length;
-        const document = { ...fresh, isFresh: false, progressSeen };
         await moveOn(next, session);
-        await plans.insertOne(document, { session });
-        await steps.insertMany(carried, { session });
-        return { type: "rerun", request: next, plan: document };
+        const stored = await insertVersion(collections, fresh, carried, session);
+        return { type: "rerun", request: next, plan: stored };
       });
     },
   };
@@ -72,23 +79,8 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
     const { _id, planId, version, status, autoExecute, updatedAt } = next;
     await requests.updateOne(
       { _id },
-      { $set: { planId, version, status, autoExecute, updatedAt } },
+      { $set: { ...NOTHING_PARKED, planId, version, status, autoExecute, updatedAt } },
       { session },
     );
   }
-}
-
-/** Who depends on whom, by the plan and by the contracts of its tools. */
-function dependentsOf(
-  plan: Plan,
-  catalogue: readonly ToolDescriptor[],
-): ReadonlyMap<string, readonly string[]> {
-  const contracts = new Map(
-    plan.steps.flatMap((step) => {
-      const name = toolOfStep(step);
-      const tool = findTool(catalogue, name);
-      return tool ? [[name, toolContract(tool).contract] as const] : [];
-    }),
-  );
-  return planGraph(plan, { contracts }).dependents;
 }

@@ -16,12 +16,16 @@ import { readOutputs } from "../outputs/output-store.ts";
 import { outputRefsOf, toStepRecord } from "../step-record.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
+import { insertMissingUnits } from "./insert-units.ts";
 
 /** States in which a plan may be claimed. */
 const CLAIMABLE = ["QUEUED", "RUNNING", "WAITING", "PAUSED", "CANCELLING"];
 
 /** A plan that is due, by the clock of MongoDB. */
 const IS_DUE = { $and: [{ $ne: ["$dueAt", null] }, { $lte: ["$dueAt", "$$NOW"] }] };
+
+/** The share of a lease that claiming may take; beyond, it is renewed before anything begins. */
+const FRESH_SHARE = 0.5;
 
 /** The part of the store that gives and keeps leases. */
 export function createClaims(
@@ -50,6 +54,7 @@ export function createClaims(
   async function unitsOf(plan: PlanDocument & { plan: Plan }): Promise<StepDocument[]> {
     if (plan.epoch === FIRST_EPOCH && plan.isFresh) return newSteps(plan, plan.plan);
     const ofPlan = { tenant: plan.tenant, planId: plan._id };
+    await insertMissingUnits(context, plan);
     // Upwards alone: a claimer that stood still since its claim takes nothing away from whoever came after it.
     await steps.updateMany(
       { ...ofPlan, finishedAt: null, epoch: { $lt: plan.epoch } },
@@ -72,6 +77,19 @@ export function createClaims(
     );
   }
 
+  /** False when somebody else holds the plan by now. */
+  async function renew(claim: PlanClaim): Promise<boolean> {
+    const sentAt = clock.monotonic();
+    const isHeld = await group.update({
+      collection: "plans",
+      id: claim.plan._id,
+      condition: { "lease.epoch": claim.epoch },
+      expressions: { "lease.expiresAt": leaseEnd, dueAt: leaseEnd, updatedAt: "$$NOW" },
+    });
+    if (isHeld) claim.validUntil = sentAt + leaseMs;
+    return isHeld;
+  }
+
   return {
     async claimPlan(planId, owner) {
       const sentAt = clock.monotonic();
@@ -91,7 +109,7 @@ export function createClaims(
         readOutputs(collections, plan.tenant, refs),
         noteProgress(plan, units),
       ]);
-      return {
+      const claim: PlanClaim = {
         plan,
         epoch: plan.epoch,
         owner,
@@ -100,24 +118,14 @@ export function createClaims(
         noted: new Map(),
         validUntil: sentAt + leaseMs,
       };
+      // A plan that took long to read would be lost before its first call, again and again.
+      const isFresh = clock.monotonic() - sentAt < leaseMs * FRESH_SHARE;
+      return isFresh || (await renew(claim)) ? claim : null;
     },
 
     async renewLeases(claims) {
-      const sentAt = clock.monotonic();
-      const renewed = await Promise.all(
-        claims.map(async (claim): Promise<PlanClaim[]> => {
-          const isHeld = await group.update({
-            collection: "plans",
-            id: claim.plan._id,
-            condition: { "lease.epoch": claim.epoch },
-            expressions: { "lease.expiresAt": leaseEnd, dueAt: leaseEnd, updatedAt: "$$NOW" },
-          });
-          if (!isHeld) return [claim];
-          claim.validUntil = sentAt + leaseMs;
-          return [];
-        }),
-      );
-      return renewed.flat();
+      const renewed = await Promise.all(claims.map(renew));
+      return claims.filter((_, index) => renewed[index] !== true);
     },
 
     async findClaimable(limit) {

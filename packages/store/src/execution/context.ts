@@ -1,4 +1,3 @@
-import type { ClientSession } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
 import type { GroupCommit } from "../group-commit.ts";
@@ -11,8 +10,6 @@ export interface ExecutionContext {
   group: GroupCommit;
   readPlan: ReadGroup<PlanDocument>;
   clock: ServerClock;
-  /** Runs the function in a transaction, again on a transient conflict. */
-  transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;
   /** Waits, by this process's clock. */
   sleep: (ms: number) => Promise<void>;
   /** How long an executor may be silent, in milliseconds. */

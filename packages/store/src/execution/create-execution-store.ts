@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ClientSession } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import { createReadGroup } from "../read-group.ts";
@@ -16,8 +15,6 @@ export interface ExecutionStoreParts {
   collections: Collections;
   group: GroupCommit;
   clock: ServerClock;
-  /** Runs the function in a transaction, again on a transient conflict. */
-  transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;
   /** How long an executor may be silent, in milliseconds. */
   leaseMs: number;
   /** Longest a plan may take from its first claim, in milliseconds. */

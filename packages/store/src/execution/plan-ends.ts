@@ -1,6 +1,5 @@
-import type { PlanId, RequestStatus } from "@planwright/plan";
-import type { Document } from "mongodb";
-import type { FinishCommand } from "../documents.ts";
+import type { PlanId } from "@planwright/plan";
+import type { FinishCommand, PlanFollowUp } from "../documents.ts";
 import { LeaseLostError } from "../errors.ts";
 import { FIRST_EPOCH } from "../new-documents.ts";
 import { isPlain } from "../outputs/inline-value.ts";
@@ -8,15 +7,14 @@ import { removeStaleOutputs } from "../outputs/output-store.ts";
 import { outputRefsOf } from "../step-record.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
+import { REQUEST_STATUS, requestAfterPlan } from "./request-after-plan.ts";
 
-/** How a plan's end reads on its request. */
-const REQUEST_STATUS: Record<FinishCommand["status"], RequestStatus> = {
-  COMPLETED: "COMPLETED",
-  PARTIAL: "PARTIAL",
-  FAILED: "FAILED",
-  EXPIRED: "FAILED",
-  CANCELLED: "CANCELLED",
-};
+/** A request that may not have heard of its plan's end. */
+interface EndedPlan extends Pick<FinishCommand, "status" | "error"> {
+  _id: string;
+  planId: PlanId;
+  followUp?: PlanFollowUp;
+}
 
 /** Outputs above this size stay with their steps alone; a plan document has to stay small. */
 const MAX_PLAN_OUTPUT_CHARS = 262_144;
@@ -30,15 +28,14 @@ export function createPlanEnds(
   const { collections, group, clock } = context;
   const { requests } = collections;
 
-  /** One fenced update of the plan itself. */
-  async function updatePlan(claim: PlanClaim, expressions: Document): Promise<void> {
-    const isHeld = await group.update({
-      collection: "plans",
-      id: claim.plan._id,
-      condition: { "lease.epoch": claim.epoch },
-      expressions: { ...expressions, lease: null, updatedAt: "$$NOW" },
-    });
-    if (!isHeld) throw new LeaseLostError({ id: claim.plan._id, epoch: claim.epoch });
+  const held = (claim: PlanClaim) => ({
+    collection: "plans" as const,
+    id: claim.plan._id,
+    condition: { "lease.epoch": claim.epoch },
+  });
+
+  function lost(claim: PlanClaim): LeaseLostError {
+    return new LeaseLostError({ id: claim.plan._id, epoch: claim.epoch });
   }
 
   /** Before the end is written, so that it is done again should this fail. A plan with one owner has no leftovers. */
@@ -54,60 +51,77 @@ export function createPlanEnds(
       // The plan was worked on and given back in order: it kills nobody.
       const common = { claimsWithoutProgress: 0 };
       if (to.status === "QUEUED") {
-        await updatePlan(claim, { ...common, status: "QUEUED", dueAt: "$$NOW", waitReason: null });
+        const set = { ...common, status: "QUEUED", waitReason: null, lease: null };
+        if (!(await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] }))) throw lost(claim);
         return;
       }
       // A wish that came while the plan was held, and that this owner has not seen, is not slept over. Nor is the deadline.
       const hasNewWish = { $gt: ["$wishes", claim.plan.wishes] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
       const isResumed = { $eq: ["$pauseRequestedAt", null] };
-      await updatePlan(claim, {
+      const expressions = {
         ...common,
         status: to.status === "PAUSED" ? { $cond: [isResumed, "QUEUED", "PAUSED"] } : to.status,
         dueAt: { $cond: [hasNewWish, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] },
         waitReason: to.reason,
-      });
+        lease: null,
+        updatedAt: "$$NOW",
+      };
+      if (!(await group.update({ ...held(claim), expressions }))) throw lost(claim);
     },
 
     async finishPlan(claim, finish) {
       await removeLeftovers(claim);
-      await updatePlan(claim, {
-        status: finish.status,
-        dueAt: null,
-        waitReason: null,
-        counts: { $literal: countSteps(claim) },
-        outputs: { $literal: fitsOnPlan(finish.outputs) ? finish.outputs : null },
-        error: { $literal: finish.error ?? null },
-        finishedAt: "$$NOW",
+      const isHeld = await group.set({
+        ...held(claim),
+        set: {
+          status: finish.status,
+          dueAt: null,
+          waitReason: null,
+          counts: countSteps(claim),
+          outputs: fitsOnPlan(finish.outputs) ? finish.outputs : null,
+          error: finish.error ?? null,
+          lease: null,
+        },
+        stamps: ["finishedAt", "updatedAt"],
       });
+      if (!isHeld) throw lost(claim);
       // After the plan's own end, so that an owner who lost the lease never reaches this. A crash in between: `reconcileRequests`.
-      await group.update({
+      await group.set({
         collection: "requests",
         id: claim.plan.requestId,
-        condition: { planId: claim.plan._id },
-        expressions: { status: REQUEST_STATUS[finish.status], updatedAt: "$$NOW" },
+        // Not when that was done already and the request has gone on since.
+        condition: { planId: claim.plan._id, status: { $in: ["READY", "EXECUTING"] } },
+        ...requestAfterPlan(claim.plan.followUp, finish),
       });
     },
 
     async reconcileRequests() {
       const stale = await requests
-        .aggregate<{ _id: string; planId: PlanId; status: FinishCommand["status"] }>([
+        .aggregate<EndedPlan>([
           { $match: { status: "EXECUTING", updatedAt: { $lt: new Date(clock.now() - RECONCILE_AFTER_MS) } } },
           { $sort: { updatedAt: 1 } },
           { $limit: 1_000 },
           { $lookup: { from: "plans", localField: "planId", foreignField: "_id", as: "plan" } },
           { $unwind: "$plan" },
           { $match: { "plan.status": { $in: Object.keys(REQUEST_STATUS) } } },
-          { $project: { planId: 1, status: "$plan.status" } },
+          {
+            $project: {
+              planId: 1,
+              status: "$plan.status",
+              error: "$plan.error",
+              followUp: "$plan.followUp",
+            },
+          },
         ])
         .toArray();
       const corrected = await Promise.all(
-        stale.map(({ _id, planId, status }) =>
-          group.update({
+        stale.map(({ _id, planId, followUp, ...end }) =>
+          group.set({
             collection: "requests",
             id: _id,
             condition: { planId, status: "EXECUTING" },
-            expressions: { status: REQUEST_STATUS[status], updatedAt: "$$NOW" },
+            ...requestAfterPlan(followUp, end),
           }),
         ),
       );

@@ -40,7 +40,7 @@ export function createUnitWrites(
     const startedAt = new Date(clock.now());
     const kept = keptArguments(call.arguments);
     return unitKeysOf(call).map((key) => {
-      const document = unitOf(claim, key, call.stepId);
+      const document = unitOf(claim, key);
       const attempt: AttemptDocument = {
         attempt: call.attempt,
         attemptId,
@@ -74,7 +74,7 @@ export function createUnitWrites(
     const measured = record.output === undefined ? undefined : measureValue(record.output);
     const isAside = measured?.fits === false;
     const outputRef = isAside ? await writeAside(claim, record.key, measured) : null;
-    const document = unitOf(claim, record.key, record.stepId);
+    const document = unitOf(claim, record.key);
     const kept = { ...record, output: isAside ? undefined : record.output };
     const change = toChange(document, kept, end, clock.now());
     await writeUnit(claim, document, outputRef ? { ...change, outputRef } : change);
@@ -117,31 +117,22 @@ export function createUnitWrites(
   };
 }
 
-/** The first record of an item is its document. */
+/** The first record of an item is its document. It takes its place and its tool from its step, which is there since the plan is. */
 function toDocument(claim: PlanClaim): (record: UnitRecord) => StepDocument {
   return (record) => {
-    const document = newUnit(claim, record.key, record.stepId);
+    const { key, stepId, item = null } = record;
+    const { position, tool } = unitOf(claim, stepId);
+    const place = { key, stepId, item, position, tool, epoch: claim.epoch, waitReason: null };
+    const document = newStep(claim.plan, place);
     return { ...document, ...toChange(document, record, undefined, document.updatedAt.getTime()) };
   };
 }
 
-function unitOf(claim: PlanClaim, key: string, stepId: string): StepDocument {
-  return claim.steps.get(key) ?? claim.noted.get(key)?.document ?? newUnit(claim, key, stepId);
-}
-
-/** An item takes its place and its tool from its step, which is there since the plan is. */
-function newUnit(claim: PlanClaim, key: string, stepId: string): StepDocument {
-  const step = claim.steps.get(stepId);
-  const item = /\[(\d+)\]$/.exec(key)?.[1];
-  return newStep(claim.plan, {
-    key,
-    stepId,
-    item: item === undefined ? null : Number(item),
-    position: step?.position ?? -1,
-    tool: step?.tool ?? "",
-    epoch: claim.epoch,
-    waitReason: null,
-  });
+/** @throws {LeaseLostError} for a unit that this claim never wrote: it cannot be its owner's to change */
+function unitOf({ plan, epoch, steps }: PlanClaim, key: string): StepDocument {
+  const document = steps.get(key);
+  if (!document) throw new LeaseLostError({ id: `${plan._id}/${key}`, epoch });
+  return document;
 }
 
 /** Fields that a unit's new state changes. */

@@ -15,6 +15,7 @@ const STAGES: Readonly<Record<string, Stage>> = {
   $match: (documents, filter, database) =>
     documents.filter((document) => matches(filter, { document, nowMs: database.now() })),
   $sort: (documents, by) => sortDocuments(documents, by),
+  $skip: (documents, count) => documents.slice(Number(count)),
   $limit: (documents, count) => documents.slice(0, Number(count)),
   $lookup: (documents, { from, localField, foreignField, as }, database) =>
     documents.map((document) => ({

@@ -7,6 +7,7 @@ import { createCancel } from "../client/cancel.ts";
 import { createPause } from "../client/pause.ts";
 import { createQueuePlan } from "../client/queue-plan.ts";
 import { createReads } from "../client/reads.ts";
+import { createReplan } from "../client/replan.ts";
 import { createRerun } from "../client/rerun.ts";
 import { createResolve } from "../client/resolve.ts";
 import { createClaims } from "../execution/claims.ts";
@@ -94,6 +95,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     ...createPause(context),
     ...createApprove(context),
     ...createResolve(context),
+    ...createReplan(context),
     ...createRerun(context),
     ...createReads(context),
     ...createClaims(context),

@@ -7,6 +7,7 @@ const isThere = (value: unknown): boolean => value !== null && value !== undefin
 
 /** The operators of filters that this store uses. As in MongoDB, a value that is not there is in no range. */
 const TESTS: Readonly<Record<string, Test>> = {
+  $elemMatch: (value, operand) => holdsMatch(value, operand),
   $eq: (value, operand) => comparable(value) === comparable(operand),
   $gt: (value, operand) => isThere(value) && compare(value, operand) > 0,
   $gte: (value, operand) => isThere(value) && compare(value, operand) >= 0,
@@ -15,6 +16,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   $lte: (value, operand) => isThere(value) && compare(value, operand) <= 0,
   $ne: (value, operand) => comparable(value) !== comparable(operand),
   $nin: (value, operand) => !isAmong(value, operand),
+  $regex: (value, operand) => typeof value === "string" && operand instanceof RegExp && operand.test(value),
   $type: (value, operand) => operand === "date" && value instanceof Date,
 };
 
@@ -50,4 +52,12 @@ function isAmong(value: unknown, list: unknown): boolean {
   if (!Array.isArray(list)) return false;
   const wanted = comparable(value);
   return list.some((one) => comparable(one) === wanted);
+}
+
+/** True when an object in a list fits a filter without expressions. */
+function holdsMatch(list: unknown, filter: unknown): boolean {
+  if (!Array.isArray(list) || typeof filter !== "object" || filter === null) return false;
+  return list.some(
+    (one) => typeof one === "object" && one !== null && matches(filter, { document: one, nowMs: Number.NaN }),
+  );
 }

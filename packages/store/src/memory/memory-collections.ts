@@ -23,6 +23,18 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
   const go = <T>(operation: string, apply: () => T, { session }: InSession = {}): Promise<T> | T =>
     session ? apply() : reach({ name: `${name}.${operation}`, apply });
 
+  function insertEach(documents: readonly StoredDocument[]): void {
+    const errors: unknown[] = [];
+    for (const document of documents) {
+      try {
+        database.insert(name, document);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
+  }
+
   const toUpdate = (change: Change) =>
     Array.isArray(change)
       ? { set: Object.assign({}, ...change.map(({ $set }) => $set)), isPipeline: true }
@@ -49,8 +61,9 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
       go("countDocuments", () => Math.min(database.find(name, filter).length, limit)),
     insertOne: async (document: StoredDocument, options?: InSession) =>
       go("insertOne", () => database.insert(name, document), options),
+    /** Unordered: all that can be inserted are, whatever becomes of the others. */
     insertMany: async (documents: readonly StoredDocument[], options?: InSession) =>
-      go("insertMany", () => documents.forEach((document) => database.insert(name, document)), options),
+      go("insertMany", () => insertEach(documents), options),
     updateOne: async (filter: Filter, change: Change, options?: InSession) =>
       go("updateOne", () => countOf(database.update(name, filter, toUpdate(change))), options),
     updateMany: async (filter: Filter, change: Change, options?: InSession) =>

@@ -1,5 +1,6 @@
+import type { Document } from "mongodb";
 import { StoreUnavailableError } from "../errors.ts";
-import type { GroupCommit } from "../group-commit.ts";
+import type { GroupCommit, GroupSet } from "../group-commit.ts";
 import { isTransient } from "../transient-errors.ts";
 import { type MemoryDatabase } from "./memory-database.ts";
 import type { GroupedWrite, Reach } from "./reach.ts";
@@ -68,10 +69,14 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   function apply(write: GroupedWrite, writeId: string): boolean {
     const { collection, id, condition } = write;
     const isPipeline = "expressions" in write;
-    const set = { ...(isPipeline ? write.expressions : write.set), writeId };
     const options = { nowMs: parts.serverNow?.() };
+    const set = { ...(isPipeline ? write.expressions : stamped(write, options.nowMs)), writeId };
     const fitted = database.update(collection, { _id: id, ...condition }, { set, isPipeline }, options);
     return fitted.length > 0;
+  }
+
+  function stamped({ set, stamps = [] }: GroupSet, nowMs = database.now()): Document {
+    return { ...set, ...Object.fromEntries(stamps.map((field) => [field, new Date(nowMs)])) };
   }
 
   function isDone({ collection, id }: GroupedWrite, writeId: string): boolean {

@@ -1,0 +1,96 @@
+import type { ChangeStream, ChangeStreamDocument, Document } from "mongodb";
+import type { Collections } from "../collections.ts";
+
+/** Who hears of changes. */
+export interface ChangeListener {
+  /**
+   * A request (`req_…`), or a plan (`plan_…`) or one of its steps, changed. Called in the order of the changes, after they
+   * are durable.
+   */
+  onChange(id: string): void;
+  /** Changes may have been missed: whatever was read before is to be read again. */
+  onGap(): void;
+  /** The watch was interrupted and goes on by itself. */
+  onError(error: unknown): void;
+}
+
+/** A watch under way. */
+export interface ChangeWatch {
+  /** Resolves once changes are heard: what happens after that is not missed. */
+  ready: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Collections of which changes are told. */
+const WATCHED = ["requests", "plans", "steps"];
+/** Waits before a broken watch is opened anew, in milliseconds. */
+const REOPEN_AFTER_MS = 500;
+/** How long the server waits for changes before it answers with none, in milliseconds. */
+const AWAIT_MS = 1_000;
+
+/**
+ * Tells of every change of requests, plans and steps, whichever process made it, over one change stream. The driver resumes it
+ * where it broke off; when that is not possible it is opened anew and {@link ChangeListener.onGap} is called.
+ */
+export function watchChanges({ client, requests }: Collections, listener: ChangeListener): ChangeWatch {
+  const db = client.db(requests.dbName);
+  let stream: ChangeStream<Document, Document> | undefined;
+  let isClosed = false;
+  let wake = (): void => undefined;
+  let becomeReady = (): void => undefined;
+  const ready = new Promise<void>((resolve) => {
+    becomeReady = resolve;
+  });
+
+  async function follow(): Promise<void> {
+    for (let isFirst = true; !isClosed; isFirst = false) {
+      try {
+        stream = db.watch(
+          [{ $match: { "ns.coll": { $in: WATCHED } } }, { $project: { ns: 1, documentKey: 1 } }],
+          { maxAwaitTimeMS: AWAIT_MS, readConcern: { level: "majority" } },
+        );
+        // The first question opens the cursor: from here on nothing is missed.
+        const first = await stream.tryNext();
+        becomeReady();
+        if (!isFirst) listener.onGap();
+        if (first) tell(first);
+        for await (const change of stream) tell(change);
+      } catch (error) {
+        if (!isClosed) listener.onError(error);
+      } finally {
+        await stream?.close().catch(() => undefined); // broken already: nothing is left to be closed
+      }
+      if (!isClosed) await pause();
+    }
+  }
+
+  function tell(change: Document | ChangeStreamDocument): void {
+    const id: unknown = "documentKey" in change ? change["documentKey"]?._id : undefined;
+    if (typeof id !== "string") return;
+    // A step's id begins with its plan's.
+    const [owner = id] = id.split("/", 1);
+    listener.onChange(owner);
+  }
+
+  function pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, REOPEN_AFTER_MS);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  const following = follow();
+  return {
+    ready,
+    async close() {
+      isClosed = true;
+      becomeReady();
+      wake();
+      await stream?.close();
+      await following;
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { RandomBytes } from "@planwright/plan";
+import type { ClientSession } from "mongodb";
+import type { Collections } from "../collections.ts";
+import type { ServerClock } from "../server-clock.ts";
+
+/** What planning needs. */
+export interface PlanningContext {
+  collections: Collections;
+  clock: ServerClock;
+  /** How long a planner may be silent, in milliseconds. */
+  planningLeaseMs: number;
+  /** Source of ids. */
+  randomBytes: RandomBytes;
+  transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;
+}

@@ -1,0 +1,26 @@
+import type { Document } from "mongodb";
+import type { PlanningWork } from "../documents.ts";
+
+/**
+ * Fields that leave a request to any planner, due now, and those that get the server's time. Nobody holds it from then on: what an
+ * earlier planner still writes matches nothing.
+ */
+export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document; stamps: string[] } {
+  const held = { "planning.lease": null, "planning.claims": 0, "planning.work": work };
+  const set =
+    work === "replan"
+      ? { ...held, "planning.startedAt": null, "planning.finishedAt": null, error: null, diagnostics: [] }
+      : held;
+  return { set: { ...set, answer: null, answerError: null }, stamps: ["planning.dueAt"] };
+}
+
+/** Fields that leave nothing to planners: somebody else has taken the request further. */
+export const NOTHING_PARKED: Document = {
+  "planning.lease": null,
+  "planning.dueAt": null,
+  "planning.work": null,
+  replan: null,
+  error: null,
+  answer: null,
+  answerError: null,
+};

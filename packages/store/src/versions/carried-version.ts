@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from "node:util";
+import { isForEachStep, type Plan, pinsByTool, type Step, type ToolPin, toolOfStep } from "@planwright/plan";
+import { carriedUnits } from "../client/carry-over.ts";
+import type { PlanDocument, StepDocument } from "../documents.ts";
+
+/** What decides which units another plan takes over. */
+export interface VersionFacts {
+  /** The plan of the new version. */
+  plan: Plan;
+  /** The plan whose place it takes. */
+  old: Plan | null;
+  /** Pins of both: a tool that is called otherwise now is still the same one. */
+  toolPins?: { now: readonly ToolPin[] | undefined; before: readonly ToolPin[] | undefined } | undefined;
+  /** The units of that one. */
+  units: readonly StepDocument[];
+  /** Steps of the new plan that depend on each of its steps, directly. */
+  dependents: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * The units of a version with another plan. A step that stands in both, word for word, and that completed is carried over as it is; of
+ * a list that did not, the items that did, unless they may be other ones now. Everything else begins anew. Pure.
+ */
+export function carriedVersion(
+  document: PlanDocument,
+  { plan, old, toolPins, units, dependents }: VersionFacts,
+): StepDocument[] {
+  // Names can be compared with names only, and tools with tools.
+  const pins = toolPins?.now && toolPins.before ? toolPins : undefined;
+  const before = stepsById(old?.steps ?? [], pins?.before);
+  const now = stepsById(plan.steps, pins?.now);
+  const same = new Set(
+    [...now].filter(([id, step]) => isDeepStrictEqual(step, before.get(id))).map(([id]) => id),
+  );
+  const known = units.filter(({ stepId }) => same.has(stepId));
+  const completed = new Set(
+    known.filter(({ item, status }) => item === null && status === "COMPLETED").map(({ stepId }) => stepId),
+  );
+  const again = new Set(plan.steps.map(({ id }) => id as string).filter((id) => !completed.has(id)));
+  const carried = carriedUnits(document, { plan, units: known, dependents, from: null }, again);
+  const positions = new Map(plan.steps.map(({ id }, position) => [id as string, position]));
+  return carried.map((unit) => ({ ...unit, position: positions.get(unit.stepId) ?? unit.position }));
+}
+
+/** Steps by id, each with the pinned tool itself in place of the plan's name for it. Whether somebody is asked first makes no other step. */
+function stepsById(steps: readonly Step[], pins: readonly ToolPin[] | undefined): Map<string, unknown> {
+  const pinOf = pinsByTool(pins);
+  return new Map(
+    steps.map((step) => {
+      const name = toolOfStep(step);
+      const pin = pinOf.get(name);
+      const tool = pin ? [pin.server, pin.name] : name;
+      const { approval: _, ...call } = isForEachStep(step)
+        ? { ...step, forEach: { ...step.forEach, do: { ...step.forEach.do, tool } } }
+        : { ...step, tool };
+      return [step.id, call];
+    }),
+  );
+}

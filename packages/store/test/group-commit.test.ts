@@ -1,0 +1,120 @@
+import { testServers } from "@planwright/testing";
+import { type Document, MongoClient } from "mongodb";
+import { expect, onTestFinished, test } from "vitest";
+import { WriteNotPossibleError } from "../src/errors.ts";
+import { createGroupCommit, type GroupCommit } from "../src/group-commit.ts";
+
+const DATABASE = "group";
+
+interface Counter {
+  _id: string;
+  owner: number;
+}
+
+/** A group commit over plans that all belong to owner 1. */
+async function groupOver(ids: readonly string[]) {
+  const url = new URL(testServers().mongodbUrl);
+  const database = `${DATABASE}_${url.pathname.slice(1)}`;
+  const client = new MongoClient(url.href, {
+    retryWrites: false,
+    writeConcern: { w: "majority" },
+    monitorCommands: true,
+  });
+  onTestFinished(() => client.close());
+  const commands: Document[] = [];
+  client.on("commandStarted", ({ commandName, command }) => {
+    if (commandName === "bulkWrite") commands.push(command);
+  });
+  const plans = client.db(database).collection<Counter & Document>("plans");
+  await plans.insertMany(ids.map((_id) => ({ _id, owner: 1 })));
+  const group = createGroupCommit(client, { database, owner: "e1", stuckAfterMs: 300 });
+  return { client, group, plans, sizes: () => commands.map(({ ops }) => ops.length) };
+}
+
+const write = (group: GroupCommit, id: string, set: Document, owner = 1): Promise<boolean> =>
+  group.set({ collection: "plans", id, condition: { owner }, set });
+
+test("what is given in one turn goes out in one bulk, and each hears of its own", async () => {
+  const { group, plans, sizes } = await groupOver(["a", "b", "c"]);
+  const answers = await Promise.all([
+    write(group, "a", { value: 1 }),
+    write(group, "b", { value: 2 }, 2),
+    write(group, "c", { value: 3 }),
+  ]);
+  expect(answers).toEqual([true, false, true]);
+  expect(sizes()).toEqual([3]);
+  expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("value");
+});
+
+test("writes to one document are done in order, those that wait under one condition as one", async () => {
+  const { group, plans, sizes } = await groupOver(["a"]);
+  const first = write(group, "a", { value: 1, one: true });
+  await new Promise((resolve) => setImmediate(resolve));
+  const later = [write(group, "a", { value: 2, two: true }), write(group, "a", { value: 3 })];
+  expect(await Promise.all([first, ...later])).toEqual([true, true, true]);
+  expect(sizes()).toEqual([1, 1]);
+  expect(await plans.findOne({ _id: "a" })).toMatchObject({ value: 3, one: true, two: true });
+});
+
+test("under another condition a write waits for the one before it and sees what that one did", async () => {
+  const { group, plans } = await groupOver(["a"]);
+  const passOn = group.update({
+    collection: "plans",
+    id: "a",
+    condition: { owner: 1 },
+    expressions: { owner: { $add: ["$owner", 1] } },
+  });
+  expect(await Promise.all([passOn, write(group, "a", { late: true })])).toEqual([true, false]);
+  expect(await plans.findOne({ _id: "a" })).not.toHaveProperty("late");
+});
+
+test("stamps are the server's time, and what is set later wins over them", async () => {
+  const { group, plans } = await groupOver(["a"]);
+  const target = { collection: "plans", id: "a", condition: {} } as const;
+  await Promise.all([
+    group.set({ ...target, set: { updatedAt: "by hand" }, stamps: ["finishedAt", "dueAt"] }),
+    group.set({ ...target, set: { dueAt: null }, stamps: ["updatedAt"] }),
+  ]);
+  const plan = await plans.findOne({ _id: "a" });
+  expect(plan).toMatchObject({ finishedAt: expect.any(Date), updatedAt: expect.any(Date), dueAt: null });
+});
+
+test("a write that cannot be stored fails alone", async () => {
+  const { group, plans } = await groupOver(["a", "b"]);
+  const tooLarge = write(group, "a", { value: "x".repeat(17 * 1_048_576) });
+  const fits = write(group, "b", { value: 1 });
+  await expect(tooLarge).rejects.toBeInstanceOf(WriteNotPossibleError);
+  expect(await fits).toBe(true);
+  expect(await plans.findOne({ _id: "b" })).toMatchObject({ value: 1 });
+});
+
+test("many documents share bulks, and idle waits for all of them", async () => {
+  const ids = Array.from({ length: 300 }, (_, index) => `p${index}`);
+  const { group, plans, sizes } = await groupOver(ids);
+  let answered = 0;
+  for (const id of ids) void write(group, id, { value: 1 }).then(() => (answered += 1));
+  for (const id of ids) void write(group, id, { value: 2 }, 1).then(() => (answered += 1));
+  await group.idle();
+  expect(answered).toBe(600);
+  expect(sizes().length).toBeLessThan(10);
+  expect(await plans.countDocuments({ value: 2 })).toBe(300);
+});
+
+test("a document that a dead process left locked holds up no other, and its write is done when the lock is gone", async () => {
+  const { client, group, plans } = await groupOver(["a", "b", "c"]);
+  const session = client.startSession();
+  onTestFinished(() => session.endSession());
+  session.startTransaction();
+  await plans.updateOne({ _id: "b" }, { $set: { locked: true } }, { session });
+  let isStuckDone = false;
+  const stuck = write(group, "b", { value: 2 }).then((isDone) => (isStuckDone = isDone));
+  expect(await Promise.all([write(group, "a", { value: 1 }), write(group, "c", { value: 3 })])).toEqual([
+    true,
+    true,
+  ]);
+  expect(await write(group, "a", { value: 4 })).toBe(true);
+  expect(isStuckDone).toBe(false);
+  await session.abortTransaction();
+  expect(await stuck).toBe(true);
+  expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("locked");
+});

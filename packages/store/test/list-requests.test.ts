@@ -1,0 +1,118 @@
+import { parsePlan } from "@planwright/plan";
+import { createStore, type RequestFilter, type RequestPage, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createListRequests } from "../src/client/list-requests.ts";
+import { openCollections } from "../src/collections.ts";
+
+let store: Store;
+let client: MongoClient;
+
+beforeAll(async () => {
+  const url = testServers().mongodbUrl;
+  store = await createStore({ url });
+  client = await MongoClient.connect(url);
+  await submit("one (50%) of A.B", [{ id: "a", tool: "read", arguments: {} }]);
+  await submit("two", [{ id: "a", forEach: { items: [1], as: "x", do: { tool: "read", arguments: {} } } }]);
+  await submit("three aXb", [{ id: "a", tool: "write", arguments: {} }]);
+  const { _id } = await store.createRequest({ tenant: "t1", query: "four", autoExecute: false });
+  const claim = await store.claimRequest(_id, "p1");
+  const error = { code: "NO_TOOLS", message: "no" };
+  const origin = { kind: "offline" as const, model: null };
+  await store.failPlanning(claim!, { error, diagnostics: [], raw: null, plan: null, origin });
+  await client
+    .db()
+    .collection("plans")
+    .updateOne({ "plan.steps.tool": "write" }, { $set: { error: { code: "TOOL_FAILED" } } });
+});
+afterAll(async () => {
+  await client.close();
+  await store.close();
+});
+
+async function submit(query: string, steps: object[]): Promise<void> {
+  const parsed = parsePlan({ steps });
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  await store.submitPlan({
+    tenant: "t1",
+    query,
+    plan: parsed.plan,
+    raw: "{}",
+    diagnostics: [],
+    autoExecute: false,
+  });
+}
+
+const found = async (filter: RequestFilter, tenant = "t1") =>
+  (await store.listRequests(tenant, { first: 10, filter })).items
+    .map(({ query }) => String(query?.split(" ")[0]))
+    .toSorted();
+
+test.each<[string, RequestFilter, string[]]>([
+  ["a tool, called once or for each item of a list", { tool: "read" }, ["one", "two"]],
+  ["the code with which a plan failed", { errorCode: "TOOL_FAILED" }, ["three"]],
+  ["the code with which planning failed", { errorCode: "NO_TOOLS" }, ["four"]],
+  ["tool and code", { tool: "write", errorCode: "TOOL_FAILED" }, ["three"]],
+  ["a tool that did not fail so", { tool: "read", errorCode: "TOOL_FAILED" }, []],
+  ["a text in any case of letters", { text: "a.b" }, ["one"]],
+  ["a text of characters that patterns know", { text: "(50%)" }, ["one"]],
+  ["a pattern, which is a text like any other", { text: ".*" }, []],
+  ["status and tool", { tool: "read", status: ["FAILED"] }, []],
+  ["status and text", { text: "t", status: ["READY"] }, ["three", "two"]],
+  ["a time to come", { createdFrom: new Date("2999-01-01"), tool: "read" }, []],
+  [
+    "all times",
+    { createdFrom: new Date(0), createdBefore: new Date("2999-01-01") },
+    ["four", "one", "three", "two"],
+  ],
+])("finds requests by %s, of one tenant alone", async (_, filter, expected) => {
+  expect(await found(filter)).toEqual(expected);
+  expect(await found(filter, "t2")).toEqual([]);
+});
+
+test.each<[RequestFilter, number]>([
+  [{}, 4],
+  [{ text: "o" }, 3],
+  [{ tool: "read" }, 2],
+])(
+  "pages with %j give each once, in either order, whatever one reading goes through",
+  async (filter, count) => {
+    const list = createListRequests(openCollections(client, client.db()));
+    const all = async (order: RequestPage["order"], window: number) => {
+      const seen: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = await list("t1", { first: 1, after, filter, order, window });
+        seen.push(...page.items.map(({ _id }) => _id));
+        after = page.cursor ?? undefined;
+      } while (after !== undefined);
+      return seen;
+    };
+    const newest = await all("newest", 10);
+    expect(newest).toHaveLength(count);
+    expect(await all("newest", 1)).toEqual(newest);
+    expect(await all("oldest", 1)).toEqual(newest.toReversed());
+  },
+);
+
+test.each<RequestFilter>([
+  {},
+  { status: ["READY", "FAILED"], createdFrom: new Date(0) },
+  { text: "t" },
+  { tool: "read" },
+  { errorCode: "NO_TOOLS" },
+  { tool: "write", errorCode: "TOOL_FAILED", text: "three", status: ["READY"] },
+])("reads by index alone, three times at most, with %j", async (filter) => {
+  const db = client.db();
+  await db.command({ profile: 2 });
+  const page = await store.listRequests("t1", { first: 1, filter });
+  await store.listRequests("t1", { first: 1, filter, after: page.cursor ?? undefined });
+  await db.command({ profile: 0 });
+  const profile = db.collection<{ planSummary: string }>("system.profile");
+  const reads = await profile.find({ "command.profile": { $exists: false } }).toArray();
+  await profile.drop();
+  expect(reads.length).toBeGreaterThan(0);
+  expect(reads.length).toBeLessThanOrEqual(6);
+  for (const { planSummary } of reads) expect(planSummary).toMatch(/^(IXSCAN|EXPRESS|IDHACK|EOF)/);
+});

@@ -1,0 +1,147 @@
+import {
+  createStore,
+  LeaseLostError,
+  type ModelCallBegin,
+  type ModelCallEnd,
+  type ModelLimits,
+  type PlanningClaim,
+  type Store,
+} from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const TENANT = "t1";
+const LIMITS: ModelLimits = { maxModelCalls: 3, maxTokens: 1_000, maxCostUsd: 0.5 };
+
+let store: Store;
+beforeEach(async () => {
+  store = await createStore({ url: testServers().mongodbUrl, planningLeaseMs: 1_000 });
+});
+afterEach(() => store.close());
+
+async function claimed(modelLimits?: ModelLimits): Promise<PlanningClaim> {
+  const asked = { tenant: TENANT, query: "do a", autoExecute: false, modelLimits };
+  const { _id } = await store.createRequest(asked);
+  const claim = await store.claimRequest(_id, "p1");
+  if (!claim) throw new TypeError("not claimed");
+  return claim;
+}
+
+const call = (tokens: number, costUsd = 0): ModelCallBegin => ({
+  purpose: "draft",
+  model: "openai:x",
+  messages: [{ role: "user", content: "do a" }],
+  attempt: 1,
+  fallbackFor: null,
+  reserved: { modelCalls: 1, tokens, costUsd },
+});
+
+const end = (tokens: number, costUsd = 0): ModelCallEnd => ({
+  answer: "{}",
+  finishReason: "stop",
+  inputTokens: tokens - 5,
+  outputTokens: 5,
+  cachedInputTokens: null,
+  latencyMs: 12,
+  costUsd,
+  pricing: "priced",
+  spent: { modelCalls: 1, tokens, costUsd },
+  error: null,
+});
+
+async function begin(claim: PlanningClaim, next: ModelCallBegin): Promise<string> {
+  const begun = await store.beginModelCall(claim, next);
+  if (begun.type !== "open") throw new TypeError(`not open: ${JSON.stringify(begun)}`);
+  return begun.callId;
+}
+
+const useOf = async ({ request }: PlanningClaim) =>
+  (await store.getRequest(TENANT, request._id))?.modelUse ?? null;
+
+test("a call is stored and paid for in advance, and settled by what it took", async () => {
+  const claim = await claimed(LIMITS);
+  const callId = await begin(claim, call(600, 0.2));
+  expect(await useOf(claim)).toEqual({
+    spent: { modelCalls: 0, tokens: 0, costUsd: 0 },
+    reserved: { modelCalls: 1, tokens: 600, costUsd: 0.2 },
+  });
+  const open = await store.listModelCalls(TENANT, claim.request._id);
+  expect(open).toMatchObject([{ answer: "", endedAt: null, spent: null, reserved: { tokens: 600 } }]);
+
+  await store.endModelCall(callId, end(150, 0.03));
+  expect(await useOf(claim)).toEqual({
+    spent: { modelCalls: 1, tokens: 150, costUsd: 0.03 },
+    reserved: { modelCalls: 0, tokens: 0, costUsd: 0 },
+  });
+  const ended = await store.listModelCalls(TENANT, claim.request._id);
+  expect(ended).toMatchObject([
+    { answer: "{}", inputTokens: 145, costUsd: 0.03, pricing: "priced", endedAt: expect.any(Date) },
+  ]);
+});
+
+test("a call that ends twice is paid for once", async () => {
+  const claim = await claimed(LIMITS);
+  const callId = await begin(claim, call(600));
+  await Promise.all([store.endModelCall(callId, end(150)), store.endModelCall(callId, end(150))]);
+  await store.endModelCall(callId, end(400));
+  expect(await useOf(claim)).toMatchObject({
+    spent: { modelCalls: 1, tokens: 150 },
+    reserved: { tokens: 0 },
+  });
+});
+
+test.each([
+  { limit: "maxTokens", next: call(1_001), max: 1_000, needed: 1_001 },
+  { limit: "maxCostUsd", next: call(1, 0.51), max: 0.5, needed: 0.51 },
+])("a call that might break $limit is not begun, and nothing is written", async ({ next, ...facts }) => {
+  const claim = await claimed(LIMITS);
+  expect(await store.beginModelCall(claim, next)).toEqual({ type: "exceeded", ...facts, used: 0 });
+  expect(await useOf(claim)).toBeNull();
+  expect(await store.listModelCalls(TENANT, claim.request._id)).toEqual([]);
+});
+
+test("of many calls at once no more begin than the limits allow", async () => {
+  const claim = await claimed(LIMITS);
+  const begun = await Promise.all(Array.from({ length: 12 }, () => store.beginModelCall(claim, call(10))));
+  expect(begun.filter(({ type }) => type === "open")).toHaveLength(3);
+  expect(begun.find(({ type }) => type === "exceeded")).toEqual({
+    type: "exceeded",
+    limit: "maxModelCalls",
+    max: 3,
+    used: 3,
+    needed: 1,
+  });
+});
+
+test("what a dead planner had reserved stays reserved: its successors get the rest, and not more", async () => {
+  const claim = await claimed(LIMITS);
+  let planner: PlanningClaim | null = claim;
+  const epochs: number[] = [];
+  // Each one dies between the reservation and its settlement.
+  while (planner && (await store.beginModelCall(planner, call(400))).type === "open") {
+    epochs.push(planner.epoch);
+    planner = await takenOver(claim.request._id);
+  }
+  expect(epochs).toEqual([1, 2]);
+  expect(await useOf(claim)).toMatchObject({ reserved: { modelCalls: 2, tokens: 800 } });
+});
+
+async function takenOver(requestId: PlanningClaim["request"]["_id"]): Promise<PlanningClaim | null> {
+  await expect.poll(() => store.findUnplanned(10), { timeout: 20_000 }).toEqual([requestId]);
+  return store.claimRequest(requestId, "another");
+}
+
+test("a planner that lost the request begins no call, and may still end the one that it began", async () => {
+  const claim = await claimed(LIMITS);
+  const callId = await begin(claim, call(400));
+  await takenOver(claim.request._id);
+  await expect(store.beginModelCall(claim, call(1))).rejects.toThrow(LeaseLostError);
+  await store.endModelCall(callId, end(100));
+  expect(await useOf(claim)).toMatchObject({ spent: { tokens: 100 }, reserved: { tokens: 0 } });
+});
+
+test("a request without limits counts all the same", async () => {
+  const claim = await claimed();
+  await store.endModelCall(await begin(claim, call(9_000_000, 70)), end(8_000_000, 60));
+  expect(await useOf(claim)).toMatchObject({ spent: { tokens: 8_000_000, costUsd: 60 } });
+});

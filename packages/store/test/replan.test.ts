@@ -1,0 +1,298 @@
+import { type Plan, PlanSchema, type RequestId, type StepStatus } from "@planwright/plan";
+import { createStore, LeaseLostError, type PlanningClaim, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+const TENANT = "t1";
+const MODEL = { kind: "model", model: "openai:test" } as const;
+const REFUSED = { code: "REPLAN_UNCHANGED", message: "the same again" };
+const url = testServers().mongodbUrl;
+let store: Store;
+
+beforeAll(async () => {
+  store = await createStore({ url });
+});
+afterAll(async () => {
+  await store.close();
+});
+
+const FIRST = PlanSchema.parse({
+  steps: [
+    { id: "a", tool: "a", arguments: {} },
+    { id: "b", tool: "b", arguments: { x: "<<a.x>>" } },
+    { id: "list", forEach: { items: [1, 2, 3], do: { tool: "c" } } },
+  ],
+});
+/** Step b is another one, and d is new in front of all. */
+const SECOND = PlanSchema.parse({
+  ...FIRST,
+  steps: [
+    { id: "d", tool: "d", arguments: {} },
+    FIRST.steps[0],
+    { id: "b", tool: "b", arguments: { x: "<<d.x>>" } },
+    FIRST.steps[2],
+  ],
+});
+
+interface Wish {
+  maxReplans?: number;
+  wantsAnswer?: boolean;
+}
+
+async function planned(wish: Wish, plan: Plan = FIRST): Promise<RequestId> {
+  const asked = { tenant: TENANT, query: "do it", autoExecute: true, ...wish };
+  const { _id } = await store.createRequest(asked);
+  const claim = await claimed(_id);
+  await store.completePlanning(claim, { plan, raw: null, origin: MODEL, diagnostics: [] });
+  return _id;
+}
+
+/** Due times are this process's reading of the server's clock, which may be a moment ahead of it. */
+async function claimed(requestId: RequestId): Promise<PlanningClaim> {
+  return vi.waitFor(async () => {
+    const claim = await store.claimRequest(requestId, "planner");
+    if (!claim) throw new TypeError("nothing to plan");
+    return claim;
+  });
+}
+
+type End = "FAILED" | "PARTIAL" | "COMPLETED" | "CANCELLED";
+
+/** Ends the current plan with its units in these states. */
+async function end(requestId: RequestId, status: End, units: Record<string, StepStatus> = {}): Promise<void> {
+  const request = await store.getRequest(TENANT, requestId);
+  const claim = (await store.claimPlan(request!.planId, "executor"))!;
+  const records = Object.entries(units).map(([key, one]) => {
+    const stepId = key.replace(/\[.*/, "");
+    const output = one === "COMPLETED" ? { x: `${key} said` } : undefined;
+    const item = /\[(\d+)\]$/.exec(key)?.[1];
+    return {
+      key,
+      stepId,
+      item: item === undefined ? undefined : Number(item),
+      status: one,
+      attempts: 1,
+      output,
+    };
+  });
+  await store.writeRecords(
+    claim,
+    records.filter(({ key }) => !key.includes("[")),
+    [],
+  );
+  const items = records.filter(({ key }) => key.includes("["));
+  if (items.length > 0) await store.writeRecords(claim, items, []);
+  const error = status === "FAILED" ? { code: "TOOL_FAILED", message: "m", retryable: false } : undefined;
+  await store.finishPlan(claim, { type: "finish", status, outputs: {}, error });
+}
+
+const requestOf = (requestId: RequestId) => store.getRequest(TENANT, requestId);
+const HALF: Record<string, StepStatus> = {
+  a: "COMPLETED",
+  b: "FAILED",
+  list: "FAILED",
+  "list[0]": "COMPLETED",
+  "list[1]": "FAILED",
+};
+
+test.each<[End, Wish, "planner" | "nobody", object]>([
+  ["FAILED", {}, "nobody", { status: "FAILED" }],
+  ["FAILED", { maxReplans: 1 }, "planner", { status: "PLANNING", replans: { max: 1, made: 1 } }],
+  ["PARTIAL", { maxReplans: 1 }, "planner", { status: "PLANNING", planning: { work: "replan" } }],
+  ["COMPLETED", { maxReplans: 1 }, "nobody", { status: "COMPLETED", replans: { max: 1, made: 0 } }],
+  ["CANCELLED", { maxReplans: 1 }, "nobody", { status: "CANCELLED" }],
+  ["COMPLETED", { wantsAnswer: true }, "planner", { status: "COMPLETED", planning: { work: "answer" } }],
+  ["PARTIAL", { wantsAnswer: true }, "planner", { status: "PARTIAL", planning: { work: "answer" } }],
+  ["FAILED", { wantsAnswer: true }, "nobody", { answerError: { code: "PLAN_NOT_COMPLETED" } }],
+  ["FAILED", { wantsAnswer: true, maxReplans: 1 }, "planner", { status: "PLANNING", answerError: null }],
+])("a plan that ends %s with %o leaves its request to a %s", async (status, wish, whom, expected) => {
+  const requestId = await planned(wish);
+  await end(requestId, status);
+  expect(await requestOf(requestId)).toMatchObject(expected);
+  expect((await store.findUnplanned(1_000)).includes(requestId)).toBe(whom === "planner");
+});
+
+test("a replan carries over what completed and stands in both versions, and begins everything else anew", async () => {
+  const requestId = await planned({ maxReplans: 1 });
+  await end(requestId, "FAILED", HALF);
+  const claim = await claimed(requestId);
+  const record = (await store.readPlanRecord(claim))!;
+  expect(record.plan._id).toBe(claim.request.planId);
+  expect([...record.outputs]).toEqual([
+    ["a", { x: "a said" }],
+    ["list[0]", { x: "list[0] said" }],
+  ]);
+  const stored = await store.completeReplan(claim, {
+    plan: SECOND,
+    raw: "{}",
+    origin: MODEL,
+    diagnostics: [],
+  });
+  expect(stored).toMatchObject({ version: 2, status: "QUEUED", isFresh: false, raw: "{}" });
+  const units = await store.listSteps(TENANT, [stored._id]);
+  expect(units.map(({ key, status, position, carriedFrom }) => [key, status, position, carriedFrom])).toEqual(
+    [
+      ["d", "PENDING", 0, null],
+      ["a", "COMPLETED", 1, record.plan._id],
+      ["b", "PENDING", 2, null],
+      ["list", "PENDING", 3, null],
+      ["list[0]", "COMPLETED", 3, record.plan._id],
+    ],
+  );
+  expect(await requestOf(requestId)).toMatchObject({
+    status: "EXECUTING",
+    planId: stored._id,
+    version: 2,
+    replan: null,
+  });
+  expect((await store.getPlan(TENANT, record.plan._id))?.status).toBe("FAILED");
+});
+
+test("a step of which somebody is asked first is the same step: items that completed are kept", async () => {
+  const requestId = await planned({ maxReplans: 1 });
+  await end(requestId, "FAILED", HALF);
+  const steps = SECOND.steps.map((step) => (step.id === "list" ? { ...step, approval: true } : step));
+  const result = { plan: { ...SECOND, steps }, raw: null, origin: MODEL, diagnostics: [] };
+  const stored = await store.completeReplan(await claimed(requestId), result);
+  const units = await store.listSteps(TENANT, [stored._id]);
+  expect(units.filter(({ stepId }) => stepId === "list").map(({ key, status }) => [key, status])).toEqual([
+    ["list", "PENDING"],
+    ["list[0]", "COMPLETED"],
+  ]);
+});
+
+test("the bound holds over versions", async () => {
+  const requestId = await planned({ maxReplans: 1 });
+  await end(requestId, "FAILED", HALF);
+  const result = { plan: SECOND, raw: null, origin: MODEL, diagnostics: [] };
+  await store.completeReplan(await claimed(requestId), result);
+  await end(requestId, "FAILED", { b: "FAILED" });
+  expect(await requestOf(requestId)).toMatchObject({ status: "FAILED", replans: { max: 1, made: 1 } });
+});
+
+test("a planner that lost its lease stores no version, and a replan is completed once", async () => {
+  const requestId = await planned({ maxReplans: 1 });
+  await end(requestId, "FAILED", HALF);
+  const claim = await claimed(requestId);
+  const result = { plan: SECOND, raw: null, origin: MODEL, diagnostics: [] };
+  const stale = { ...claim, epoch: claim.epoch - 1 };
+  await expect(store.completeReplan(stale, result)).rejects.toThrow(LeaseLostError);
+  await expect(store.failReplan(stale, { error: REFUSED, diagnostics: [] })).rejects.toThrow(LeaseLostError);
+  const tries = await Promise.allSettled([1, 2, 3].map(() => store.completeReplan(claim, result)));
+  expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  expect(await store.listPlans(TENANT, requestId)).toHaveLength(2);
+});
+
+test("a replan that fails leaves the request as its plan ended, with the error", async () => {
+  const requestId = await planned({ maxReplans: 2 });
+  await end(requestId, "PARTIAL", HALF);
+  await store.failReplan(await claimed(requestId), { error: REFUSED, diagnostics: [] });
+  expect(await requestOf(requestId)).toMatchObject({ status: "PARTIAL", error: REFUSED, version: 1 });
+  expect(await store.claimRequest(requestId, "another")).toBeNull();
+  const rerun = await store.rerunPlan(TENANT, requestId, { from: null, autoExecute: true });
+  expect(rerun).toMatchObject({ type: "rerun", request: { error: null } });
+});
+
+test("a partial plan that no replan mends is told of all the same", async () => {
+  const requestId = await planned({ maxReplans: 1, wantsAnswer: true });
+  await end(requestId, "PARTIAL", HALF);
+  await store.failReplan(await claimed(requestId), { error: REFUSED, diagnostics: [] });
+  const claim = await claimed(requestId);
+  expect(claim.request).toMatchObject({ status: "PARTIAL", planning: { work: "answer" }, error: REFUSED });
+});
+
+test("an answer leaves the status, and is stored once", async () => {
+  const requestId = await planned({ wantsAnswer: true });
+  await end(requestId, "COMPLETED", { a: "COMPLETED", b: "COMPLETED", list: "COMPLETED" });
+  const claim = await claimed(requestId);
+  expect(await store.renewPlanning(claim)).toBe(true);
+  await store.completeAnswer(claim, "All done.");
+  expect(await requestOf(requestId)).toMatchObject({ status: "COMPLETED", answer: "All done." });
+  await expect(store.failAnswer(claim, REFUSED)).rejects.toThrow(LeaseLostError);
+  expect(await store.claimRequest(requestId, "another")).toBeNull();
+});
+
+test("a rerun takes a request from whoever is telling its results", async () => {
+  const requestId = await planned({ wantsAnswer: true });
+  await end(requestId, "COMPLETED", { a: "COMPLETED", b: "COMPLETED", list: "COMPLETED" });
+  const claim = await claimed(requestId);
+  await store.rerunPlan(TENANT, requestId, { from: "a", autoExecute: true });
+  await expect(store.completeAnswer(claim, "late")).rejects.toThrow(LeaseLostError);
+  expect(await requestOf(requestId)).toMatchObject({ status: "EXECUTING", answer: null });
+  await end(requestId, "COMPLETED", { a: "COMPLETED", b: "COMPLETED" });
+  expect(await requestOf(requestId)).toMatchObject({ planning: { work: "answer" } });
+});
+
+test("what kills every planner is given to no further one, and the results stay", async () => {
+  const short = await createStore({ url, planningLeaseMs: 1 });
+  const requestId = await planned({ wantsAnswer: true });
+  await end(requestId, "COMPLETED");
+  const tryAgain = async () => {
+    await short.claimRequest(requestId, "doomed");
+    return (await requestOf(requestId))?.answerError?.code;
+  };
+  await expect.poll(tryAgain, { timeout: 20_000, interval: 5 }).toBe("POISONED");
+  expect(await requestOf(requestId)).toMatchObject({ status: "COMPLETED" });
+  await short.close();
+});
+
+test("a client asks for a replan of a plan that is over, with a note", async () => {
+  const requestId = await planned({});
+  const wish = { note: "use the other one", execute: false };
+  expect(await store.requestReplan(TENANT, requestId, wish)).toMatchObject({ type: "not over" });
+  await end(requestId, "FAILED", HALF);
+  expect(await store.requestReplan("t2", requestId, wish)).toEqual({ type: "unknown" });
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => store.requestReplan(TENANT, requestId, wish)),
+  );
+  expect(answers.map(({ type }) => type).toSorted()).toEqual([...Array(4).fill("no plan"), "replanning"]);
+  expect(await store.rerunPlan(TENANT, requestId, { from: null, autoExecute: true })).toMatchObject({
+    type: "no plan",
+  });
+  const claim = await claimed(requestId);
+  expect(claim.request).toMatchObject({ status: "PLANNING", replan: wish, replans: { max: 0, made: 1 } });
+  const result = { plan: SECOND, raw: null, origin: MODEL, diagnostics: [] };
+  expect(await store.completeReplan(claim, result)).toMatchObject({ status: "READY", version: 2 });
+  expect(await requestOf(requestId)).toMatchObject({ status: "READY" });
+});
+
+test("a plan with steps in doubt is not made anew before somebody settles them", async () => {
+  const requestId = await planned({});
+  await end(requestId, "CANCELLED", { a: "COMPLETED", b: "IN_DOUBT", list: "CANCELLED" });
+  const wish = { note: null, execute: true };
+  expect(await store.requestReplan(TENANT, requestId, wish)).toEqual({ type: "in doubt", keys: ["b"] });
+  const { planId } = (await requestOf(requestId))!;
+  await store.resolveUnit(TENANT, planId, { key: "b", resolution: { type: "retry" }, by: "operator" });
+  expect(await store.requestReplan(TENANT, requestId, wish)).toMatchObject({ type: "replanning" });
+});
+
+test("nothing is made anew of what completed, and a request has at most 20 replans", async () => {
+  const done = await planned({});
+  await end(done, "COMPLETED");
+  const wish = { note: null, execute: true };
+  expect(await store.requestReplan(TENANT, done, wish)).toEqual({ type: "nothing failed" });
+  const failed = await planned({});
+  await end(failed, "FAILED", HALF);
+  for (let made = 1; made <= 20; made += 1) {
+    expect(await store.requestReplan(TENANT, failed, wish)).toMatchObject({ type: "replanning" });
+    await store.failReplan(await claimed(failed), { error: REFUSED, diagnostics: [] });
+  }
+  expect(await store.requestReplan(TENANT, failed, wish)).toEqual({ type: "too many", made: 20 });
+});
+
+test("a replan that is cancelled stores nothing, and its request can be rerun", async () => {
+  const requestId = await planned({ maxReplans: 1, wantsAnswer: true });
+  expect(await store.cancelReplan(TENANT, requestId)).toBeNull();
+  await end(requestId, "FAILED", HALF);
+  const claim = await claimed(requestId);
+  expect(await store.cancelReplan("t2", requestId)).toBeNull();
+  expect(await store.cancelReplan(TENANT, requestId)).toMatchObject({
+    status: "CANCELLED",
+    answerError: { code: "PLAN_NOT_COMPLETED" },
+  });
+  const result = { plan: SECOND, raw: null, origin: MODEL, diagnostics: [] };
+  await expect(store.completeReplan(claim, result)).rejects.toThrow(LeaseLostError);
+  expect(await store.claimRequest(requestId, "another")).toBeNull();
+  const rerun = await store.rerunPlan(TENANT, requestId, { from: null, autoExecute: true });
+  expect(rerun).toMatchObject({ type: "rerun", request: { answerError: null } });
+});
