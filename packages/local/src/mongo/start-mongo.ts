@@ -49,6 +49,8 @@ function mongodArguments(dbPath: string, port: number): string[] {
     ["--wiredTigerCacheSizeGB", "0.5"],
     ["--oplogSize", "256"],
     ["--setParameter", "diagnosticDataCollectionEnabled=false"],
+    // A process that dies inside a transaction leaves its locks behind for this long; ours take milliseconds.
+    ["--setParameter", "transactionLifetimeLimitSeconds=5"],
     ["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=100"],
     ["--nounixsocket"],
   ].flat();
