@@ -1,20 +1,50 @@
-import type { SentMessage } from "./drafter.ts";
+import type { JsonObject } from "@planwright/plan";
+import type { OfferedTool } from "./direct/offered-tools.ts";
+import type { SentMessage } from "./sent-message.ts";
 
 /** A piece of a streamed answer, as far as this package reads it. */
 export interface ChatChunk {
   text: string;
+  /** A piece of the arguments of a tool call, as JSON text. */
+  toolArguments: string;
+  /** Pieces of calls of offered tools: calls are told apart by `index`, and a name comes with the first piece of each. */
+  toolCalls?: readonly { index: number; name: string; arguments: string }[];
   inputTokens?: number | undefined;
   outputTokens?: number | undefined;
+  /** Those of `inputTokens` that the provider had from an earlier call. */
+  cachedInputTokens?: number | undefined;
   finishReason?: string | undefined;
   refusal?: string | undefined;
 }
 
-/** One provider's chat model, reduced to what drafting needs. */
+/**
+ * How a model is held to a form: by a schema of the provider's own, by one tool that it has to call, or by the words of the prompt alone.
+ */
+export type AnswerForm = "json-schema" | "tool-call" | "text";
+
+/** The form that an answer is to have. */
+export interface AnswerSchema {
+  /** Of letters, digits and underscores. */
+  name: string;
+  description: string;
+  schema: JsonObject;
+}
+
+/** How one answer is asked for. */
+export interface ChatOptions {
+  signal: AbortSignal;
+  form: AnswerForm;
+  schema: AnswerSchema | undefined;
+  /** Never beside a `schema`. */
+  tools?: readonly OfferedTool[] | undefined;
+}
+
+/** One provider's chat model, reduced to what this package needs. */
 export interface Chat {
-  stream(
-    messages: readonly SentMessage[],
-    options: { signal: AbortSignal; isStructured: boolean },
-  ): AsyncIterable<ChatChunk>;
-  /** True when the provider can be asked for an answer that fits a JSON Schema. */
-  hasStructuredOutput: boolean;
+  /** Forms that the provider may know, the strictest first; the last one is "text". */
+  forms: readonly AnswerForm[];
+  /** True when tools can be offered, to be called by the provider's own means. */
+  takesTools: boolean;
+  /** @param options - `schema` is what `form` holds the answer to; without one the answer is text, or calls of the offered `tools` */
+  stream(messages: readonly SentMessage[], options: ChatOptions): AsyncIterable<ChatChunk>;
 }

@@ -1,3 +1,4 @@
+import { createCaller } from "./calls/model-caller.ts";
 import type { Drafter } from "./drafter.ts";
 import { createModelDrafter } from "./model-drafter.ts";
 import { type ModelSettingsInput, ModelSettingsSchema, parseModelSetting } from "./model-setting.ts";
@@ -10,5 +11,7 @@ import { createOfflineDrafter } from "./offline/offline-drafter.ts";
 export function createDrafter(input: ModelSettingsInput): Drafter {
   const settings = ModelSettingsSchema.parse(input);
   const setting = parseModelSetting(settings.MODEL);
-  return setting.kind === "offline" ? createOfflineDrafter() : createModelDrafter(setting, settings);
+  return setting.kind === "offline"
+    ? createOfflineDrafter()
+    : createModelDrafter(createCaller(setting, settings));
 }

@@ -5,8 +5,12 @@ import type { DraftResult } from "./drafter.ts";
 export type DraftErrorCode =
   | "MODEL_SETTING_INVALID"
   | "MODEL_KEY_MISSING"
+  | "MODEL_REQUIRED"
   | "MODEL_UNAUTHORIZED"
   | "MODEL_NOT_FOUND"
+  | "MODEL_QUOTA_EXHAUSTED"
+  | "MODEL_UNPRICED"
+  | "BUDGET_EXCEEDED"
   | "MODEL_REQUEST_INVALID"
   | "MODEL_UNREACHABLE"
   | "MODEL_RATE_LIMITED"

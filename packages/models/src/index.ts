@@ -1,4 +1,16 @@
+export type { AnswerInput } from "./answer-input.ts";
+export {
+  BudgetExceededError,
+  type BudgetFacts,
+  type ModelLimitName,
+  ModelUnpricedError,
+} from "./calls/budget-errors.ts";
+export type { CallEnd, CallMeter, CallToCome, OpenCall } from "./calls/call-meter.ts";
+export type { ModelAsk, ModelCaller } from "./calls/model-ask.ts";
+export { createModelCaller } from "./calls/model-caller.ts";
+export type { AnswerSchema } from "./chat.ts";
 export { createDrafter } from "./create-drafter.ts";
+export { directTools } from "./direct/direct-tools.ts";
 export {
   DraftError,
   type DraftErrorCode,
@@ -9,14 +21,16 @@ export {
   type PartialDraft,
   ValueMissingError,
 } from "./draft-error.ts";
-export type { Drafter, DraftInput, DraftResult, RepairRequest, SentMessage, TokenUsage } from "./drafter.ts";
+export type { Drafter, DraftInput, DraftResult, RepairRequest } from "./drafter.ts";
 export {
+  BothModelsFailedError,
   ModelAnswerTruncatedError,
   ModelAnswerUnreadableError,
   ModelContentFilteredError,
   type ModelFacts,
   ModelKeyMissingError,
   ModelNotFoundError,
+  ModelQuotaExhaustedError,
   ModelRateLimitedError,
   ModelRefusedError,
   ModelRequestInvalidError,
@@ -25,16 +39,23 @@ export {
   ModelUnauthorizedError,
   ModelUnreachableError,
 } from "./model-errors.ts";
+export { ModelRequiredError } from "./model-required-error.ts";
 export {
   type ModelSetting,
   type ModelSettings,
   type ModelSettingsInput,
   ModelSettingsSchema,
+  type NamedModel,
   parseModelSetting,
 } from "./model-setting.ts";
 export { createOfflineDrafter, type OfflinePlan, planByRules } from "./offline/offline-drafter.ts";
+export { costUsd, type ModelPrice } from "./prices/model-price.ts";
+export { createPriceList, type PriceList } from "./prices/price-list.ts";
+export { PricesInvalidError } from "./prices/prices-invalid-error.ts";
+export { answerMessages } from "./prompts/answer-messages.ts";
 export { draftMessages } from "./prompts/draft-messages.ts";
 export { estimateTokens } from "./prompts/estimate-tokens.ts";
+export type { ReplanRequest, ReplanStep } from "./replan-request.ts";
 export {
   type RetrievalReason,
   type RetrievedTools,
@@ -42,3 +63,5 @@ export {
   retrieveTools,
 } from "./retrieval/retrieve-tools.ts";
 export { MAX_PROMPT_TOKENS, toolsForPrompt } from "./retrieval/tools-for-prompt.ts";
+export type { SentMessage } from "./sent-message.ts";
+export type { TokenUsage } from "./token-usage.ts";

@@ -1,4 +1,5 @@
-import { DraftError, type PartialDraft } from "./draft-error.ts";
+import { DraftError, type DraftErrorCode, type PartialDraft } from "./draft-error.ts";
+import { isProvider, PROVIDERS } from "./providers/provider.ts";
 
 /** Facts that every failure of a model call carries. */
 export interface ModelFacts {
@@ -11,25 +12,30 @@ interface ErrorOptions {
   partial?: PartialDraft;
 }
 
-/** `MODEL` names nothing that is known. */
-export class ModelSettingError extends DraftError<{ setting: string }> {
+/** `MODEL` or `FALLBACK_MODEL` names nothing that can be asked. */
+export class ModelSettingError extends DraftError<{ variable: string; setting: string }> {
   readonly code = "MODEL_SETTING_INVALID";
   readonly retryable = false;
-  constructor(facts: { setting: string }) {
-    super(
-      `MODEL is "${facts.setting}", which is not one of: offline, openai:<model>, anthropic:<model>`,
-      facts,
-    );
+  constructor(facts: { variable: string; setting: string }) {
+    const models = Object.keys(PROVIDERS).map((provider) => `${provider}:<model>`);
+    const known = facts.variable === "MODEL" ? ["offline", ...models] : models;
+    super(`${facts.variable} is "${facts.setting}", which is not one of: ${known.join(", ")}`, facts);
   }
 }
 
-/** The provider needs a key and none is set. */
+/** The variable that holds the key of a model's provider. */
+function keyVariableOf(model: string): string {
+  const provider = model.slice(0, Math.max(0, model.indexOf(":")));
+  return isProvider(provider) ? PROVIDERS[provider].key : "the key";
+}
+
+/** The provider needs a key, or the address of its server, and none is set. */
 export class ModelKeyMissingError extends DraftError<ModelFacts & { variable: string }> {
   readonly code = "MODEL_KEY_MISSING";
   readonly retryable = false;
   constructor(facts: ModelFacts & { variable: string }) {
     super(
-      `${facts.model} needs a key: set ${facts.variable}, or MODEL=offline to plan without a model`,
+      `${facts.model} needs a setting: set ${facts.variable}, or MODEL=offline to plan without a model`,
       facts,
     );
   }
@@ -41,7 +47,20 @@ export class ModelUnauthorizedError extends DraftError<ModelFacts & { status: nu
   readonly retryable = false;
   constructor(facts: ModelFacts & { status: number }, options?: ErrorOptions) {
     super(
-      `The provider of ${facts.model} refused the key (HTTP ${facts.status}); check the key and its rights`,
+      `The provider of ${facts.model} refused the key (HTTP ${facts.status}); check ${keyVariableOf(facts.model)} and the rights of the key`,
+      facts,
+      options,
+    );
+  }
+}
+
+/** The account of the key has nothing left (402, or 429 for its quota): waiting does not help. */
+export class ModelQuotaExhaustedError extends DraftError<ModelFacts & { status: number }> {
+  readonly code = "MODEL_QUOTA_EXHAUSTED";
+  readonly retryable = false;
+  constructor(facts: ModelFacts & { status: number }, options?: ErrorOptions) {
+    super(
+      `The account of ${keyVariableOf(facts.model)} has no credit or quota left for ${facts.model} (HTTP ${facts.status}); add credit, or set FALLBACK_MODEL to another provider`,
       facts,
       options,
     );
@@ -71,11 +90,17 @@ export class ModelRequestInvalidError extends DraftError<ModelFacts & { status: 
 }
 
 /** No answer, or none that the protocol allows: connection refused or lost, 5xx. */
-export class ModelUnreachableError extends DraftError<ModelFacts & { status: number | null }> {
+export class ModelUnreachableError extends DraftError<
+  ModelFacts & { status: number | null; retryAfterMs: number | null }
+> {
   readonly code = "MODEL_UNREACHABLE";
   readonly retryable = true;
-  constructor(facts: ModelFacts & { status: number | null }, options?: ErrorOptions) {
-    const how = facts.status === null ? "no connection, or it was lost" : `HTTP ${facts.status}`;
+  constructor(
+    facts: ModelFacts & { status: number | null; retryAfterMs: number | null },
+    options?: ErrorOptions,
+  ) {
+    const how =
+      facts.status === null ? "no connection, or it was lost before the end" : `HTTP ${facts.status}`;
     super(
       `${facts.model} cannot be reached (${how}); check the base URL and the provider's status`,
       facts,
@@ -99,7 +124,11 @@ export class ModelTimeoutError extends DraftError<ModelFacts & { timeoutMs: numb
   readonly code = "MODEL_TIMEOUT";
   readonly retryable = true;
   constructor(facts: ModelFacts & { timeoutMs: number }, options?: ErrorOptions) {
-    super(`${facts.model} gave no complete answer within ${facts.timeoutMs} ms`, facts, options);
+    super(
+      `${facts.model} gave no complete answer within ${facts.timeoutMs} ms; try again, or raise MODEL_TIMEOUT_MS`,
+      facts,
+      options,
+    );
   }
 }
 
@@ -108,7 +137,11 @@ export class ModelRefusedError extends DraftError<ModelFacts & { refusal: string
   readonly code = "MODEL_REFUSED";
   readonly retryable = false;
   constructor(facts: ModelFacts & { refusal: string }, options?: ErrorOptions) {
-    super(`${facts.model} refused to plan this: ${facts.refusal}`, facts, options);
+    super(
+      `${facts.model} refused to answer: ${facts.refusal}; say the request in other words`,
+      facts,
+      options,
+    );
   }
 }
 
@@ -144,5 +177,21 @@ export class ModelAnswerUnreadableError extends DraftError<ModelFacts & { reason
   readonly retryable = false;
   constructor(facts: ModelFacts & { reason: string }, options?: ErrorOptions) {
     super(`The answer of ${facts.model} could not be read as a plan: ${facts.reason}`, facts, options);
+  }
+}
+
+/** Neither the first model nor its fallback can be had; the code is that of the first. */
+export class BothModelsFailedError extends DraftError<ModelFacts & { fallbackCode: DraftErrorCode }> {
+  readonly code: DraftErrorCode;
+  readonly retryable: boolean;
+  constructor(first: DraftError, second: DraftError) {
+    const facts: object = first.facts;
+    super(
+      `${first.message}. The fallback: ${second.message}`,
+      { model: "model" in facts ? String(facts.model) : "the model", fallbackCode: second.code },
+      { cause: second, ...(first.partial ? { partial: first.partial } : {}) },
+    );
+    this.code = first.code;
+    this.retryable = first.retryable || second.retryable;
   }
 }

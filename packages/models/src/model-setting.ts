@@ -1,29 +1,50 @@
 import { z } from "zod";
 import { ModelSettingError } from "./model-errors.ts";
+import { isProvider, type Provider } from "./providers/provider.ts";
 
-/** Providers that `MODEL` can name. */
-export type Provider = "openai" | "anthropic";
+/** A model of a provider. */
+export interface NamedModel {
+  provider: Provider;
+  /** As the provider calls it. */
+  model: string;
+  /** "provider:model". */
+  name: string;
+}
 
 /** `MODEL` as parsed: no model at all, or one of a provider. */
-export type ModelSetting =
-  | { kind: "offline" }
-  | { kind: "model"; provider: Provider; model: string; name: string };
+export type ModelSetting = { kind: "offline" } | ({ kind: "model" } & NamedModel);
+
+const key = () => z.string().min(1).max(1_000).optional();
+const baseUrl = () =>
+  z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .optional();
 
 /** What a drafter is made from; the names are those of the environment. */
 export const ModelSettingsSchema = z.object({
-  /** "offline", "openai:<model>" or "anthropic:<model>". */
+  /** "offline", or "<provider>:<model>". */
   MODEL: z.string().min(1).max(200).default("offline"),
-  OPENAI_API_KEY: z.string().min(1).max(1_000).optional(),
+  /** Asked when the first model cannot be had: "<provider>:<model>". */
+  FALLBACK_MODEL: z.string().min(1).max(200).optional(),
+  OPENAI_API_KEY: key(),
   /** Any server that speaks the OpenAI protocol, such as Ollama, vLLM or Groq; a key is then optional. */
-  OPENAI_BASE_URL: z.url().max(2_000).optional(),
-  ANTHROPIC_API_KEY: z.string().min(1).max(1_000).optional(),
-  ANTHROPIC_BASE_URL: z.url().max(2_000).optional(),
-  /** Longest one model call may take, in milliseconds. */
+  OPENAI_BASE_URL: baseUrl(),
+  ANTHROPIC_API_KEY: key(),
+  ANTHROPIC_BASE_URL: baseUrl(),
+  GOOGLE_API_KEY: key(),
+  GOOGLE_BASE_URL: baseUrl(),
+  COMPATIBLE_API_KEY: key(),
+  /** A server that speaks the OpenAI protocol, beside OpenAI itself. */
+  COMPATIBLE_BASE_URL: baseUrl(),
+  /** Longest one model call may take with all its tries, in milliseconds. */
   MODEL_TIMEOUT_MS: z.coerce.number().int().min(1).max(600_000).default(60_000),
-  /** Further tries after 429, 5xx and lost connections. */
+  /** Further tries after 429, 5xx, lost connections and cut answers. */
   MODEL_MAX_RETRIES: z.coerce.number().int().min(0).max(10).default(2),
   /** Most tokens that one answer may have. */
   MODEL_MAX_OUTPUT_TOKENS: z.coerce.number().int().min(64).max(200_000).default(8_192),
+  /** Calls of one provider under way at once in this process; further ones wait. */
+  MODEL_MAX_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(8),
 });
 export type ModelSettings = z.infer<typeof ModelSettingsSchema>;
 /** Settings as a caller gives them: each one optional. */
@@ -32,11 +53,21 @@ export type ModelSettingsInput = z.input<typeof ModelSettingsSchema>;
 /** Reads `MODEL`. @throws {ModelSettingError} naming the forms that are known */
 export function parseModelSetting(value: string): ModelSetting {
   if (value === "offline") return { kind: "offline" };
+  const model = namedModel(value);
+  if (!model) throw new ModelSettingError({ variable: "MODEL", setting: value.slice(0, 100) });
+  return { kind: "model", ...model };
+}
+
+/** Reads `FALLBACK_MODEL`: a model, for rules are no substitute for one. @throws {ModelSettingError} */
+export function parseFallbackSetting(value: string): NamedModel {
+  const model = namedModel(value);
+  if (!model) throw new ModelSettingError({ variable: "FALLBACK_MODEL", setting: value.slice(0, 100) });
+  return model;
+}
+
+function namedModel(value: string): NamedModel | null {
   const colon = value.indexOf(":");
   const provider = value.slice(0, colon);
   const model = value.slice(colon + 1).trim();
-  if ((provider === "openai" || provider === "anthropic") && model !== "") {
-    return { kind: "model", provider, model, name: `${provider}:${model}` };
-  }
-  throw new ModelSettingError({ setting: value.slice(0, 100) });
+  return isProvider(provider) && model !== "" ? { provider, model, name: `${provider}:${model}` } : null;
 }

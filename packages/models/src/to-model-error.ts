@@ -1,13 +1,18 @@
+import type { CallEnd } from "./calls/call-meter.ts";
+import type { AnswerForm } from "./chat.ts";
 import { DraftError, type PartialDraft } from "./draft-error.ts";
 import {
   ModelAnswerUnreadableError,
+  ModelContentFilteredError,
   ModelNotFoundError,
+  ModelQuotaExhaustedError,
   ModelRateLimitedError,
   ModelRequestInvalidError,
   ModelTimeoutError,
   ModelUnauthorizedError,
   ModelUnreachableError,
 } from "./model-errors.ts";
+import { errorNames, httpStatus, providerReasons, retryAfterMs } from "./provider-error.ts";
 
 interface Call {
   model: string;
@@ -17,57 +22,77 @@ interface Call {
   partial: PartialDraft;
 }
 
-/** What a provider's library threw, as one of our errors. Decided by HTTP status and error name, never by message. */
+/**
+ * What a provider's library threw, as one of our errors. Decided by HTTP status, the provider's own code and the name of the error, never
+ * by message.
+ */
 export function toModelError(error: unknown, { model, timeoutMs, isOverdue, partial }: Call): DraftError {
   if (error instanceof DraftError) return error;
   const options = { cause: error, partial };
-  const status = statusOf(error);
-  if (isOverdue || namesOf(error).some((name) => name.includes("Timeout"))) {
+  const status = httpStatus(error);
+  const reasons = providerReasons(error);
+  if (isOverdue || errorNames(error).some((name) => name.includes("Timeout"))) {
     return new ModelTimeoutError({ model, timeoutMs }, options);
   }
-  if (status === 401 || status === 403) return new ModelUnauthorizedError({ model, status }, options);
+  if (status === null) {
+    return error instanceof SyntaxError
+      ? new ModelAnswerUnreadableError({ model, reason: "the stream was not valid JSON" }, options)
+      : new ModelUnreachableError({ model, status, retryAfterMs: null }, options);
+  }
+  if (reasons.has("content_filter")) return new ModelContentFilteredError({ model }, options);
+  if (status === 402 || reasons.has("insufficient_quota") || reasons.has("billing_error")) {
+    return new ModelQuotaExhaustedError({ model, status }, options);
+  }
+  // Google refuses a key with 400.
+  if (status === 401 || status === 403 || reasons.has("API_KEY_INVALID")) {
+    return new ModelUnauthorizedError({ model, status }, options);
+  }
   if (status === 404) return new ModelNotFoundError({ model }, options);
-  if (status === 408) return new ModelTimeoutError({ model, timeoutMs }, options);
   if (status === 429 || status === 529) {
-    return new ModelRateLimitedError({ model, retryAfterMs: retryAfterOf(error) }, options);
+    return new ModelRateLimitedError({ model, retryAfterMs: retryAfterMs(error, Date.now()) }, options);
   }
-  if (status !== null && status >= 400 && status < 500)
+  if (status >= 400 && status < 500 && status !== 408) {
     return new ModelRequestInvalidError({ model, status }, options);
-  if (error instanceof SyntaxError) {
-    return new ModelAnswerUnreadableError({ model, reason: "the stream was not valid JSON" }, options);
   }
-  return new ModelUnreachableError({ model, status }, options);
+  return new ModelUnreachableError({ model, status, retryAfterMs: retryAfterMs(error, Date.now()) }, options);
 }
 
-/** True when a server without structured output refused the request for it. */
-export function isStructuredOutputRefused(error: unknown): boolean {
-  const status = statusOf(error);
+/** Words by which servers name what they do not know. */
+const FORM_WORDS: Record<Exclude<AnswerForm, "text">, RegExp> = {
+  "json-schema":
+    /response_?(format|schema|json_?schema|mime_?type)|json_?schema|output_(config|format)|structured/i,
+  "tool-call": /tool|function/i,
+};
+
+/** True when a server refused the request for the form that it asked for: another form is worth a try. */
+export function isFormRefused(error: DraftError, form: Exclude<AnswerForm, "text">): boolean {
+  if (!(error instanceof ModelRequestInvalidError)) return false;
+  const { status } = error.facts;
   if (status !== 400 && status !== 422) return false;
-  return /response_format|json_schema/i.test(error instanceof Error ? error.message.slice(0, 2_000) : "");
+  const said = error.cause instanceof Error ? error.cause.message.slice(0, 2_000) : "";
+  return FORM_WORDS[form].test(said);
 }
 
-function statusOf(error: unknown): number | null {
-  const status = fieldOf(error, "status");
-  return typeof status === "number" ? status : null;
-}
-
-/** Names of an error's class and of its causes. */
-function namesOf(error: unknown): string[] {
-  const names: string[] = [];
-  for (let each = error; each instanceof Error && names.length < 10; each = each.cause) {
-    names.push(each.name, each.constructor.name);
+/** What a call that failed may have cost. */
+export function spentOf(error: DraftError): CallEnd["spent"] {
+  switch (error.code) {
+    case "MODEL_REFUSED":
+    case "MODEL_ANSWER_TRUNCATED":
+      return "complete";
+    case "MODEL_CONTENT_FILTERED":
+      return httpStatus(error.cause) === null ? "complete" : "none";
+    default:
+      // A connection that was never made has no status, and cost nothing.
+      return httpStatus(error.cause) !== null || wasNeverSent(error.cause) ? "none" : "unknown";
   }
-  return names;
 }
 
-/** `Retry-After` in milliseconds: seconds as providers send them, at most one hour. */
-function retryAfterOf(error: unknown): number | null {
-  const headers = fieldOf(error, "headers");
-  const value = headers instanceof Headers ? headers.get("retry-after") : fieldOf(headers, "retry-after");
-  const seconds = typeof value === "string" ? Number(value) : Number.NaN;
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3_600) * 1_000 : null;
-}
+const NOT_CONNECTED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 
-function fieldOf(holder: unknown, key: string): unknown {
-  return typeof holder === "object" && holder !== null ? Reflect.get(holder, key) : undefined;
+function wasNeverSent(error: unknown): boolean {
+  for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause, depth += 1) {
+    const code: unknown = Reflect.get(each, "code");
+    if (typeof code === "string" && NOT_CONNECTED.has(code)) return true;
+  }
+  return false;
 }

@@ -38,6 +38,25 @@ function anthropic(rest: ModelSettingsInput = {}) {
   });
 }
 
+function google(rest: ModelSettingsInput = {}) {
+  return createDrafter({
+    MODEL: "google:gemini-test",
+    GOOGLE_API_KEY: "key-3",
+    GOOGLE_BASE_URL: server.googleUrl,
+    MODEL_MAX_RETRIES: 0,
+    ...rest,
+  });
+}
+
+function compatible(rest: ModelSettingsInput = {}) {
+  return createDrafter({
+    MODEL: "compatible:llama",
+    COMPATIBLE_BASE_URL: server.openAiUrl,
+    MODEL_MAX_RETRIES: 0,
+    ...rest,
+  });
+}
+
 async function failureOf(draft: Promise<unknown>): Promise<DraftError> {
   const error: unknown = await draft.then(
     () => null,
@@ -50,13 +69,16 @@ async function failureOf(draft: Promise<unknown>): Promise<DraftError> {
 describe.each([
   { provider: "openai", create: openAi },
   { provider: "anthropic", create: anthropic },
+  { provider: "google", create: google },
+  { provider: "compatible", create: compatible },
 ])("$provider", ({ create }) => {
   test("an answer comes with text, usage, finish reason and what was sent", async () => {
-    server.enqueue(answer(PLAN, { usage: { inputTokens: 321, outputTokens: 45 } }));
+    const usage = { inputTokens: 321, outputTokens: 45, cachedInputTokens: 256 };
+    server.enqueue(answer(PLAN, { usage }));
     const draft = await create().draft(input());
     expect(JSON.parse(draft.text)).toEqual(PLAN);
-    expect(draft.usage).toEqual({ inputTokens: 321, outputTokens: 45 });
-    expect(["stop", "end_turn"]).toContain(draft.finishReason);
+    expect(draft.usage).toEqual(usage);
+    expect(["stop", "end_turn", "STOP"]).toContain(draft.finishReason);
     expect(draft.messages.map(({ role }) => role)).toEqual(["system", "user"]);
     expect(server.requests[0]?.isStream).toBe(true);
   });
@@ -107,6 +129,24 @@ describe.each([
     {
       name: "a cut stream",
       reply: { type: "cut", text: JSON.stringify(PLAN), afterChars: 40 },
+      code: "MODEL_UNREACHABLE",
+      retryable: true,
+    },
+    {
+      name: "a stream that a proxy ends early",
+      reply: { type: "cut", text: JSON.stringify(PLAN), afterChars: 40, isClean: true },
+      code: "MODEL_UNREACHABLE",
+      retryable: true,
+    },
+    {
+      name: "an account without credit",
+      reply: { type: "error", status: 402 },
+      code: "MODEL_QUOTA_EXHAUSTED",
+      retryable: false,
+    },
+    {
+      name: "an overloaded provider",
+      reply: { type: "error", status: 503 },
       code: "MODEL_UNREACHABLE",
       retryable: true,
     },
@@ -199,25 +239,41 @@ test("anthropic: a refusal gives MODEL_REFUSED", async () => {
   expect((await failureOf(anthropic().draft(input()))).code).toBe("MODEL_REFUSED");
 });
 
-test("openai: 429 tells how long to wait", async () => {
+test.each([
+  { provider: "openai", create: openAi },
+  { provider: "anthropic", create: anthropic },
+  { provider: "google", create: google },
+])("$provider: 429 tells how long to wait", async ({ create }) => {
   server.enqueue({ type: "error", status: 429, retryAfterSeconds: 7 });
-  expect((await failureOf(openAi().draft(input()))).facts).toMatchObject({ retryAfterMs: 7_000 });
+  expect((await failureOf(create().draft(input()))).facts).toMatchObject({ retryAfterMs: 7_000 });
 });
 
-test("openai: structured output is asked for, and left away for good where the server refuses it", async () => {
-  server.script(({ body }) =>
-    body["response_format"]
-      ? { type: "error", status: 400, message: "response_format json_schema is not supported" }
-      : answer(PLAN),
-  );
-  const drafter = openAi();
-  expect(JSON.parse((await drafter.draft(input())).text)).toEqual(PLAN);
-  expect(JSON.parse((await drafter.draft(input())).text)).toEqual(PLAN);
-  expect(server.requests.map(({ body }) => body["response_format"] !== undefined)).toEqual([
-    true,
-    false,
-    false,
-  ]);
+test("openai: a quota that is used up is no passing limit", async () => {
+  const body = JSON.stringify({ error: { message: "quota", type: "x", code: "insufficient_quota" } });
+  server.script(() => ({ type: "raw", status: 429, contentType: "application/json", body }));
+  const error = await failureOf(openAi({ MODEL_MAX_RETRIES: 2 }).draft(input()));
+  expect(error).toMatchObject({
+    code: "MODEL_QUOTA_EXHAUSTED",
+    message: expect.stringContaining("OPENAI_API_KEY"),
+  });
+  expect(server.requests).toHaveLength(1);
+});
+
+test("google: a blocked prompt gives MODEL_CONTENT_FILTERED", async () => {
+  server.enqueue({ type: "answer", refusal: "blocked" });
+  expect((await failureOf(google().draft(input()))).code).toBe("MODEL_CONTENT_FILTERED");
+});
+
+test("google: an answer held back by the safety filter gives MODEL_CONTENT_FILTERED", async () => {
+  server.enqueue(answer('{"steps"', { finishReason: "content_filter" }));
+  expect((await failureOf(google().draft(input()))).code).toBe("MODEL_CONTENT_FILTERED");
+});
+
+test("google: a retry waits as long as RetryInfo says", async () => {
+  const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "90s" }];
+  const body = JSON.stringify({ error: { code: 429, message: "quota", details } });
+  server.enqueue({ type: "raw", status: 429, contentType: "application/json", body });
+  expect((await failureOf(google().draft(input()))).facts).toMatchObject({ retryAfterMs: 90_000 });
 });
 
 test("openai: a server of one's own needs no key", async () => {
@@ -233,6 +289,8 @@ test("openai: a server of one's own needs no key", async () => {
 test.each([
   { MODEL: "openai:gpt-test", variable: "OPENAI_API_KEY" },
   { MODEL: "anthropic:claude-test", variable: "ANTHROPIC_API_KEY" },
+  { MODEL: "google:gemini-test", variable: "GOOGLE_API_KEY" },
+  { MODEL: "compatible:llama", variable: "COMPATIBLE_BASE_URL" },
 ])("$MODEL without a key is refused at once, naming $variable", ({ MODEL, variable }) => {
   expect(() => createDrafter({ MODEL })).toThrow(
     expect.objectContaining({ code: "MODEL_KEY_MISSING", facts: expect.objectContaining({ variable }) }),

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { nameTools } from "@planwright/plan";
 import { z } from "zod";
 import { DraftError, planByRules, ValueMissingError } from "../src/index.ts";
 
@@ -22,6 +23,8 @@ const SchemaSchema = z.record(z.string(), z.json());
 /** A tool as its server lists it. */
 const ToolSchema = z.strictObject({
   name: z.string(),
+  /** Absent where it does not matter. */
+  server: z.string().optional(),
   description: z.string(),
   inputSchema: SchemaSchema,
   outputSchema: SchemaSchema.optional(),
@@ -29,7 +32,7 @@ const ToolSchema = z.strictObject({
 
 const DomainSchema = z.strictObject({
   domain: z.string(),
-  tools: z.array(ToolSchema).min(1),
+  tools: z.array(ToolSchema).min(1).transform(nameTools),
   cases: z.array(z.strictObject({ query: z.string(), expected: ExpectedSchema })).min(1),
 });
 

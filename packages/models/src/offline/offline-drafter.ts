@@ -1,6 +1,7 @@
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { NoToolsError, NotUnderstoodError, ValueMissingError } from "../draft-error.ts";
 import type { Drafter } from "../drafter.ts";
+import { ModelRequiredError } from "../model-required-error.ts";
 import { type Clause, splitClauses } from "./clauses.ts";
 import type { PlannedStep } from "./links.ts";
 import type { ToolMatch } from "./match-tool.ts";
@@ -22,11 +23,15 @@ export function createOfflineDrafter(): Drafter {
   return {
     name: "offline",
     kind: "offline",
-    draft: async ({ query, tools, signal }) => {
+    draft: async ({ query, tools, replan, signal }) => {
       signal.throwIfAborted();
+      if (replan) throw new ModelRequiredError("replan");
       const text = JSON.stringify(planByRules(query, tools));
       const usage = { inputTokens: null, outputTokens: null };
       return { text, usage, finishReason: "stop", latencyMs: 0, messages: [] };
+    },
+    answer: async () => {
+      throw new ModelRequiredError("answer");
     },
   };
 }

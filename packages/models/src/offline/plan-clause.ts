@@ -9,6 +9,7 @@ import { bestMatches, matchTools, type ToolMatch } from "./match-tool.ts";
 import { ownParameter } from "./noun-phrase.ts";
 import { waitsFor } from "./ordering.ts";
 import { misread } from "./reading.ts";
+import { isOneOnServers, onServer } from "./server-named.ts";
 import { type Token, tokenize } from "./tokens.ts";
 import type { ToolWords } from "./tool-words.ts";
 import { isTyped } from "./values.ts";
@@ -67,11 +68,16 @@ function planBest(
 ): PlannedStep[] | DraftError {
   const attempts = best.map((match) => attempt(input, isSecond ? { ...match, isByVerb: true } : match));
   const planned = attempts.filter((each) => Array.isArray(each));
+  const named = planned.length === 1 ? null : onServer(input.clause, best);
+  if (named) return planBest({ ...input, clause: named.clause }, named.matches, isSecond);
   const complete = planned.filter((steps) => steps.every(({ missing }) => missing.length === 0));
   const [only, second] = complete.length > 0 ? complete : planned;
   if (only && second) {
     const names = best.map((match) => match.words.tool.name);
-    return misread({ clause: input.clause.text }, `it fits several tools: ${names.slice(0, 5).join(", ")}`);
+    const server = best[0]?.words.tool.server;
+    const hint = isOneOnServers(best) ? `; end it with the server, as in "on ${server}"` : "";
+    const reason = `it fits several tools: ${names.slice(0, 5).join(", ")}${hint}`;
+    return misread({ clause: input.clause.text }, reason);
   }
   const failure = attempts.find((each) => each instanceof DraftError);
   return only ?? failure ?? misread({ clause: input.clause.text }, "no tool fits it");

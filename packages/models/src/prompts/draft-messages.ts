@@ -1,6 +1,8 @@
-import type { DraftInput, SentMessage } from "../drafter.ts";
+import type { DraftInput } from "../drafter.ts";
+import type { SentMessage } from "../sent-message.ts";
 import { cleanText, dataText } from "./clean-text.ts";
 import { describeTools } from "./describe-tools.ts";
+import { REPLAN_RULES, replanText } from "./replan-prompt.ts";
 import { SYSTEM_PROMPT } from "./system-prompt.ts";
 
 const MAX_QUERY = 20_000;
@@ -8,18 +10,23 @@ const MAX_PREVIOUS = 60_000;
 const MAX_DIAGNOSTICS = 30;
 const MAX_MESSAGE = 500;
 
-/** Messages that ask for a plan; with `repair` also the last answer and exactly what is wrong with it. */
+/** Messages that ask for a plan; with `replan` also what became of the plan before it; with `repair` also the last answer and exactly what is wrong with it. */
 export function draftMessages({
   query,
   tools,
   repair,
-}: Pick<DraftInput, "query" | "tools" | "repair">): SentMessage[] {
+  replan,
+}: Pick<DraftInput, "query" | "tools" | "repair" | "replan">): SentMessage[] {
+  const rules = replan ? `${SYSTEM_PROMPT}\n\n${REPLAN_RULES}` : SYSTEM_PROMPT;
+  const request = `<request>\n${dataText(query.slice(0, MAX_QUERY))}\n</request>`;
+  const data = [
+    `<tools>\n${describeTools(tools)}\n</tools>`,
+    request,
+    ...(replan ? [replanText(replan)] : []),
+  ];
   const asked: SentMessage[] = [
-    { role: "system", content: SYSTEM_PROMPT },
-    {
-      role: "user",
-      content: `<tools>\n${describeTools(tools)}\n</tools>\n<request>\n${dataText(query.slice(0, MAX_QUERY))}\n</request>`,
-    },
+    { role: "system", content: rules },
+    { role: "user", content: data.join("\n") },
   ];
   if (!repair) return asked;
   return [

@@ -1,4 +1,4 @@
-import { findTool, type ToolDescriptor, toolContract } from "@planwright/plan";
+import { findRelatedTool, toolContract } from "@planwright/plan";
 import { linkedNoun } from "../offline/parameter.ts";
 import type { ToolWords } from "../offline/tool-words.ts";
 import { isReadingVerb } from "../offline/verbs.ts";
@@ -27,7 +27,7 @@ export function createToolNeeds(tools: readonly IndexedTool[]): ToolNeeds {
   return {
     requiredBy: ({ tool }) =>
       toolContract(tool).contract.dependsOn.flatMap(({ tool: name }) => {
-        const found = findFor(tool, name, catalogue);
+        const found = findRelatedTool(catalogue, tool, name);
         const indexed = found && byDescriptor.get(found);
         return indexed ? [indexed] : [];
       }),
@@ -42,14 +42,6 @@ export function createToolNeeds(tools: readonly IndexedTool[]): ToolNeeds {
           .slice(0, MAX_SOURCES);
       }),
   };
-}
-
-/** A short name that several servers offer means the one of the same server. */
-function findFor(tool: ToolDescriptor, name: string, catalogue: readonly ToolDescriptor[]) {
-  return (
-    findTool(catalogue, name) ??
-    (tool.server === undefined ? undefined : findTool(catalogue, `${tool.server}/${name}`))
-  );
 }
 
 /** Kinds of things of which it requires an id: "author" for `authorId`. */

@@ -13,17 +13,22 @@ const MAX_TEXT = 60_000;
 
 /**
  * The tools to show to a model, so that the messages of {@link draftMessages} stay within `MAX_PROMPT_TOKENS`: the whole catalogue when it fits, else
- * those that the request needs. A repair also shows the tools that the findings and the last answer name.
+ * those that the request needs. A repair also shows the tools that the findings and the last answer name, a replan those of the plan that failed.
  */
 export function toolsForPrompt({
   query,
   tools,
   repair,
-}: Pick<DraftInput, "query" | "tools" | "repair">): RetrievedTools {
-  const around = draftMessages({ query, tools: [], repair }).map(({ content }) => estimateTokens(content));
+  replan,
+}: Pick<DraftInput, "query" | "tools" | "repair" | "replan">): RetrievedTools {
+  const around = draftMessages({ query, tools: [], repair, replan }).map(({ content }) =>
+    estimateTokens(content),
+  );
   const taken = around.reduce((sum, tokens) => sum + tokens, RESERVED_TOKENS);
   const maxTokens = Math.max(MIN_TOOL_TOKENS, MAX_PROMPT_TOKENS - taken);
-  return retrieveTools({ query, tools, maxTokens, named: repair ? namesIn(repair) : [] });
+  const before = new Set(replan?.steps.map(({ tool }) => tool));
+  const named = [...before, ...(repair ? namesIn(repair) : [])];
+  return retrieveTools({ query, tools, maxTokens, named });
 }
 
 /** Everything in a repair that could be the name of a tool: findings and suggestions first, then the last answer. */

@@ -1,0 +1,45 @@
+import { ModelSettingError } from "../model-errors.ts";
+import {
+  type ModelSettings,
+  type ModelSettingsInput,
+  ModelSettingsSchema,
+  type NamedModel,
+  parseFallbackSetting,
+  parseModelSetting,
+} from "../model-setting.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { ModelCaller } from "./model-ask.ts";
+import { createOneModel, type OneModel } from "./one-model.ts";
+import { createSlots, type Slots } from "./slots.ts";
+import { withFallback } from "./with-fallback.ts";
+
+/**
+ * The models that `MODEL` and `FALLBACK_MODEL` name. Nothing of a provider is loaded before the first answer.
+ * @throws {ModelSettingError} also for MODEL=offline @throws {ModelKeyMissingError}
+ */
+export function createModelCaller(input: ModelSettingsInput): ModelCaller {
+  const settings = ModelSettingsSchema.parse(input);
+  const setting = parseModelSetting(settings.MODEL);
+  if (setting.kind === "offline") throw new ModelSettingError({ variable: "MODEL", setting: "offline" });
+  return createCaller(setting, settings);
+}
+
+/** {@link createModelCaller} for settings that were read already. */
+export function createCaller(first: NamedModel, settings: ModelSettings): ModelCaller {
+  const slotsOf = slotsByProvider(settings.MODEL_MAX_CONCURRENCY);
+  const open = (model: NamedModel): OneModel => createOneModel(model, settings, slotsOf(model.provider));
+  const firstModel = open(first);
+  const fallback = settings.FALLBACK_MODEL;
+  if (fallback === undefined) return { name: first.name, ask: (asked) => firstModel.ask(asked, null) };
+  return withFallback(firstModel, open(parseFallbackSetting(fallback)));
+}
+
+/** One limit for all models of a provider. */
+function slotsByProvider(size: number): (provider: Provider) => Slots {
+  const slots = new Map<Provider, Slots>();
+  return (provider) => {
+    const known = slots.get(provider) ?? createSlots(size);
+    slots.set(provider, known);
+    return known;
+  };
+}

@@ -1,0 +1,111 @@
+import type { Chat } from "../chat.ts";
+import type { PartialDraft } from "../draft-error.ts";
+import type { DraftResult } from "../drafter.ts";
+import {
+  ModelAnswerTruncatedError,
+  ModelContentFilteredError,
+  ModelRefusedError,
+  ModelUnreachableError,
+} from "../model-errors.ts";
+import type { SentMessage } from "../sent-message.ts";
+
+/** Longest answer that is kept; a plan is at most 1 MiB. */
+const MAX_ANSWER = 1_048_576;
+
+/** An answer of which nothing has come yet. */
+export const emptyDraft = (model: string, messages: SentMessage[]): DraftResult => ({
+  text: "",
+  usage: { inputTokens: null, outputTokens: null, cachedInputTokens: null },
+  finishReason: null,
+  latencyMs: 0,
+  messages,
+  model,
+});
+
+/**
+ * Reads a stream to its end into `draft`, so that what came before a failure is not lost.
+ * @throws {ModelRefusedError | ModelAnswerTruncatedError | ModelContentFilteredError} by the provider's word on how the answer ended
+ * @throws {ModelUnreachableError} for an answer that was cut; what the provider's library throws
+ */
+export async function readAnswer(
+  chat: Chat,
+  draft: DraftResult,
+  options: Parameters<Chat["stream"]>[1],
+): Promise<void> {
+  let refusal = "";
+  let toolArguments = "";
+  const calls = new Map<number, { name: string; arguments: string }>();
+  for await (const chunk of chat.stream(draft.messages, options)) {
+    toolArguments += chunk.toolArguments;
+    for (const piece of options.tools ? (chunk.toolCalls ?? []) : []) {
+      const call = calls.get(piece.index) ?? { name: "", arguments: "" };
+      calls.set(piece.index, { name: call.name + piece.name, arguments: call.arguments + piece.arguments });
+    }
+    draft.text += chunk.text;
+    refusal += chunk.refusal ?? "";
+    draft.finishReason = chunk.finishReason ?? draft.finishReason;
+    draft.usage = {
+      inputTokens: sum(draft.usage.inputTokens, chunk.inputTokens),
+      outputTokens: sum(draft.usage.outputTokens, chunk.outputTokens),
+      cachedInputTokens: sum(draft.usage.cachedInputTokens ?? null, chunk.cachedInputTokens),
+    };
+    if (draft.text.length + toolArguments.length > MAX_ANSWER) {
+      draft.finishReason = "length";
+      break;
+    }
+  }
+  // Some libraries end an aborted stream as if it were complete.
+  options.signal.throwIfAborted();
+  if (calls.size > 0) draft.toolCalls = [...calls.values()];
+  if (draft.toolCalls) draft.text = JSON.stringify(draft.toolCalls);
+  else if (toolArguments !== "") draft.text = toolArguments;
+  if (refusal !== "") throw refused(refusal, draft);
+  checkEnd(draft);
+}
+
+const sum = (before: number | null, more: number | undefined) =>
+  more === undefined ? before : (before ?? 0) + more;
+
+const refused = (words: string, draft: DraftResult) =>
+  new ModelRefusedError({ model: modelOf(draft), refusal: words.slice(0, 500) }, { partial: draft });
+
+const modelOf = ({ model }: DraftResult) => model ?? "the model";
+
+/** The provider's own word decides, before anybody reads the text; without one, an answer that is no JSON was cut. */
+function checkEnd(draft: DraftResult): void {
+  const facts = { model: modelOf(draft) };
+  const options: { partial: PartialDraft } = { partial: draft };
+  switch (draft.finishReason) {
+    case "length":
+    case "max_tokens":
+    case "model_context_window_exceeded":
+    case "MAX_TOKENS":
+      throw new ModelAnswerTruncatedError(facts, options);
+    case "content_filter":
+    case "SAFETY":
+    case "RECITATION":
+    case "BLOCKLIST":
+    case "PROHIBITED_CONTENT":
+    case "SPII":
+    case "BLOCKED_PROMPT":
+      throw new ModelContentFilteredError(facts, options);
+    case "refusal":
+      throw refused(draft.text || "no reason given", draft);
+    case null:
+      if (!isJson(draft.text)) {
+        throw new ModelUnreachableError({ ...facts, status: null, retryAfterMs: null }, options);
+      }
+      return;
+    default:
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}

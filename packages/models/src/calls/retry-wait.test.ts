@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import {
+  ModelRateLimitedError,
+  ModelTimeoutError,
+  ModelUnauthorizedError,
+  ModelUnreachableError,
+} from "../model-errors.ts";
+import { retryAfterMs } from "../provider-error.ts";
+import { retryWaitMs } from "./retry-wait.ts";
+
+const model = "openai:x";
+const lost = new ModelUnreachableError({ model, status: null, retryAfterMs: null });
+
+test.each([
+  { attempt: 1, upTo: 500 },
+  { attempt: 2, upTo: 1_000 },
+  { attempt: 4, upTo: 4_000 },
+  { attempt: 9, upTo: 8_000 },
+])("the wait after try $attempt is anything below $upTo ms", ({ attempt, upTo }) => {
+  expect(retryWaitMs(lost, attempt, 0)).toBe(0);
+  expect(retryWaitMs(lost, attempt, 0.5)).toBe(upTo / 2);
+});
+
+test("what the provider asks for is waited for, by 429 and 5xx", () => {
+  expect(retryWaitMs(new ModelRateLimitedError({ model, retryAfterMs: 7_000 }), 1, 0)).toBe(7_000);
+  expect(retryWaitMs(new ModelUnreachableError({ model, status: 503, retryAfterMs: 9_000 }), 1, 0)).toBe(
+    9_000,
+  );
+});
+
+test("what would fail again is not tried again", () => {
+  expect(retryWaitMs(new ModelUnauthorizedError({ model, status: 401 }), 1, 0)).toBeNull();
+  expect(retryWaitMs(new ModelTimeoutError({ model, timeoutMs: 1 }), 1, 0)).toBeNull();
+});
+
+const NOW = Date.parse("2026-11-01T12:00:00Z");
+const info = (retryDelay: unknown) => ({ data: { error: { details: [{ retryDelay }] } } });
+
+test.each([
+  { name: "seconds", error: { headers: { "retry-after": "7" } }, ms: 7_000 },
+  { name: "seconds of a Headers object", error: { headers: new Headers({ "retry-after": "0.5" }) }, ms: 500 },
+  { name: "milliseconds", error: { headers: { "retry-after-ms": "250", "retry-after": "1" } }, ms: 250 },
+  { name: "a date", error: { headers: { "retry-after": "Sun, 01 Nov 2026 12:00:30 GMT" } }, ms: 30_000 },
+  {
+    name: "a date that is over",
+    error: { headers: { "retry-after": "Sun, 01 Nov 2026 11:00:00 GMT" } },
+    ms: 0,
+  },
+  { name: "RetryInfo", error: info("17.5s"), ms: 17_500 },
+  { name: "a day", error: { headers: { "retry-after": "86400" } }, ms: 3_600_000 },
+  { name: "less than nothing", error: { headers: { "retry-after": "-5" } }, ms: 0 },
+  { name: "nonsense", error: { headers: { "retry-after": "soon" } }, ms: null },
+  { name: "nothing", error: { headers: { "retry-after": "" } }, ms: null },
+  { name: "no headers", error: new TypeError("x"), ms: null },
+  { name: "details of another form", error: info(17), ms: null },
+])("Retry-After as $name", ({ error, ms }) => expect(retryAfterMs(error, NOW)).toBe(ms));

@@ -1,0 +1,42 @@
+/** Gives out a limited number of places, first come first served. */
+export interface Slots {
+  /** Waits for a place; the function returned gives it back, and may be called once. @throws the signal's reason */
+  acquire(signal: AbortSignal): Promise<() => void>;
+}
+
+/** @param size - places, at least 1 */
+export function createSlots(size: number): Slots {
+  let free = size;
+  const waiting = new Set<() => void>();
+  const release = () => {
+    const [next] = waiting;
+    if (!next) {
+      free += 1;
+      return;
+    }
+    waiting.delete(next);
+    next();
+  };
+
+  return {
+    async acquire(signal) {
+      signal.throwIfAborted();
+      if (free > 0) {
+        free -= 1;
+        return release;
+      }
+      return new Promise((resolve, reject) => {
+        const take = () => {
+          signal.removeEventListener("abort", giveUp);
+          resolve(release);
+        };
+        const giveUp = () => {
+          waiting.delete(take);
+          reject(signal.reason);
+        };
+        waiting.add(take);
+        signal.addEventListener("abort", giveUp, { once: true });
+      });
+    },
+  };
+}

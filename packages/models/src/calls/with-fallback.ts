@@ -1,0 +1,40 @@
+import { DraftError, type DraftErrorCode } from "../draft-error.ts";
+import { BothModelsFailedError } from "../model-errors.ts";
+import type { ModelCaller } from "./model-ask.ts";
+import type { OneModel } from "./one-model.ts";
+
+/**
+ * Failures that say nothing of the request, and after which another model is worth asking: the provider cannot be reached, keeps failing or
+ * takes too long, refuses the key or has no credit left, or does not know the model. What a model declined, filtered or answered badly
+ * is not asked again elsewhere.
+ */
+const FALLBACK_CODES: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
+  "MODEL_UNREACHABLE",
+  "MODEL_RATE_LIMITED",
+  "MODEL_TIMEOUT",
+  "MODEL_UNAUTHORIZED",
+  "MODEL_QUOTA_EXHAUSTED",
+  "MODEL_NOT_FOUND",
+]);
+
+const isUnavailable = (error: unknown): error is DraftError =>
+  error instanceof DraftError && FALLBACK_CODES.has(error.code);
+
+/** Asks the first model, and the second one when the first cannot be had. When neither can, both reasons are given. */
+export function withFallback(first: OneModel, second: OneModel): ModelCaller {
+  return {
+    name: first.name,
+    async ask(input) {
+      try {
+        return await first.ask(input, null);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        try {
+          return await second.ask(input, error.code);
+        } catch (again) {
+          throw isUnavailable(again) ? new BothModelsFailedError(error, again) : again;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { isWholeAnswer } from "./direct-plan.ts";
+
+const tool = (name: string, description: string, properties: JsonObject): ToolDescriptor => ({
+  name,
+  description,
+  inputSchema: { type: "object", properties },
+});
+const weather = tool("get_weather", "Returns the current weather in a city.", { city: { type: "string" } });
+const read = tool("read_file", "Reads a file.", { path: { type: "string" } });
+const mail = tool("send_email", "Sends an email.", {
+  to: { type: "string" },
+  body: { type: "string" },
+  priority: { enum: ["high", "low"] },
+  urgent: { type: "boolean" },
+});
+const call = (called: ToolDescriptor, args: JsonObject) => ({ tool: called, arguments: args });
+
+test.each([
+  ["What is the weather in Oslo?", [call(weather, { city: "Oslo" })]],
+  ["Show me the current weather in oslo", [call(weather, { city: "Oslo" })]],
+  ["weather in Oslo and Rome", [call(weather, { city: "Oslo" }), call(weather, { city: "Rome" })]],
+  [
+    "Mail bob@x.io 'Lunch at noon' with high priority",
+    [call(mail, { to: "bob@x.io", body: "Lunch at noon", priority: "high" })],
+  ],
+  ["Send urgent email to bob@x.io saying Hi", [call(mail, { to: "bob@x.io", body: "Hi", urgent: true })]],
+])("%s: all of it, from its own words", (query, calls) => {
+  const saying = tool(
+    "send_email",
+    "Sends an email saying something.",
+    mail.inputSchema?.["properties"] as JsonObject,
+  );
+  const told = calls.map((each) => (each.tool === mail ? { ...each, tool: saying } : each));
+  expect(isWholeAnswer(query, told)).toBe(true);
+});
+
+test.each([
+  ["no call", "What is the weather in Oslo?", []],
+  ["the first call of several", "Summarize /notes/june.md", [call(read, { path: "/notes/june.md" })]],
+  ["one of two", "Email bob@x.io the weather in Oslo", [call(weather, { city: "Oslo" })]],
+  ["a value that nobody said", "Send email to bob@x.io", [call(mail, { to: "bob@x.io", body: "Hello Bob" })]],
+  ["a value that is part of another", "weather in Oslofjord", [call(weather, { city: "Oslo" })]],
+  ["a choice that nobody made", "Send email to bob@x.io", [call(mail, { to: "bob@x.io", priority: "high" })]],
+  ["a yes that nobody said", "Send email to bob@x.io", [call(mail, { to: "bob@x.io", urgent: true })]],
+  ["a request in words that no tool knows", "Wie ist das Wetter in Oslo", [call(weather, { city: "Oslo" })]],
+  ["three calls", "weather in a, b, c", ["a", "b", "c"].map((city) => call(weather, { city }))],
+])("%s: not the whole answer", (_, query, calls) => {
+  expect(isWholeAnswer(query, calls)).toBe(false);
+});

@@ -1,0 +1,52 @@
+import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { directTools } from "./direct-tools.ts";
+
+const text: JsonObject = { type: "string" };
+const tool = (name: string, description: string, fields: string[], outputs: string[]): ToolDescriptor => ({
+  name,
+  description,
+  inputSchema: {
+    type: "object",
+    properties: Object.fromEntries(fields.map((field) => [field, text])),
+    required: fields,
+  },
+  outputSchema: { type: "object", properties: Object.fromEntries(outputs.map((field) => [field, text])) },
+});
+const TOOLS = [
+  tool("get_weather", "Returns the current weather in a city.", ["city"], ["conditions"]),
+  tool("get_price", "Returns the list price of a product.", ["product"], ["amount"]),
+  tool("create_author", "Creates an author.", ["name", "email"], ["author_id"]),
+  tool("create_blog", "Creates a blog of an author.", ["title", "author_id"], ["blog_id"]),
+  tool("list_blogs", "Lists all blogs.", [], ["blogs"]),
+];
+const namesFor = (query: string, tools = TOOLS) => directTools(query, tools)?.map(({ name }) => name) ?? null;
+
+test.each([
+  ["What is the weather in Oslo?", ["get_weather"]],
+  ["Get the weather in Oslo and the price of the Desk lamp", ["get_weather", "get_price"]],
+  ["Create author Alice with email alice@test.com", ["create_author"]],
+])("%s: plain calls", (query, nearest) => {
+  expect(namesFor(query)).toEqual(expect.arrayContaining(nearest));
+});
+
+test.each([
+  ["three parts", "weather in Oslo, price of the lamp and list blogs"],
+  ["a word that links", "Get the weather in Oslo, then the price of the Desk lamp"],
+  ["a pronoun", "Create author Alice with email alice@test.com and greet her"],
+  ["many things", "Get the weather for each city"],
+  ["a condition", "Get the weather in Oslo if the price is low"],
+  ["a tool that needs an id that another one makes", "Create blog titled Hello by Alice"],
+  ["a long request", `What is the weather in ${"Oslo".repeat(100)}?`],
+  ["nothing that a tool does", "Zzz qqq"],
+  ["no words", ""],
+])("%s: a plan", (_, query) => {
+  expect(namesFor(query)).toBeNull();
+});
+
+test("many tools that are as near mean that retrieval does not know", () => {
+  const alike = Array.from({ length: 12 }, (_, index) =>
+    tool(`s${index}/get_weather`, "Returns the current weather in a city.", ["city"], ["conditions"]),
+  );
+  expect(namesFor("What is the weather in Oslo?", alike)).toBeNull();
+});

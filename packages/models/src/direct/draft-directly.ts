@@ -1,0 +1,39 @@
+import { isJsonObject, type JsonValue } from "@planwright/plan";
+import type { ModelCaller } from "../calls/model-ask.ts";
+import type { DraftInput, DraftResult } from "../drafter.ts";
+import { directMessages } from "./direct-messages.ts";
+import { type DirectCall, isWholeAnswer } from "./direct-plan.ts";
+import { offerTools } from "./offered-tools.ts";
+
+/**
+ * One plain tool-calling request. Calls that are the whole answer come back as the text of a plan; null when the model made none, or when
+ * they leave something out or hold what nobody said: the request then has to be planned.
+ * @throws {DraftError} as a draft does; what the meter throws
+ */
+export async function draftDirectly(
+  caller: ModelCaller,
+  { query, tools, meter, signal }: Pick<DraftInput, "query" | "tools" | "meter" | "signal">,
+): Promise<DraftResult | null> {
+  const offered = offerTools(tools);
+  const offers = [...offered.values()].map(({ offer }) => offer);
+  const result = await caller.ask({ messages: directMessages(query), tools: offers, meter, signal });
+  const calls = (result.toolCalls ?? []).map(({ name, arguments: text }): DirectCall | null => {
+    const found = offered.get(name);
+    const args = parsed(text);
+    return found && isJsonObject(args) ? { tool: found.tool, arguments: args } : null;
+  });
+  const whole = calls.filter((call) => call !== null);
+  if (whole.length < calls.length || !isWholeAnswer(query, whole)) return null;
+  const steps = whole.map(({ tool, arguments: args }) => ({ tool: tool.name, arguments: args }));
+  return { ...result, text: JSON.stringify({ steps }) };
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(text.trim() === "" ? "{}" : text);
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import type { TokenUsage } from "../token-usage.ts";
+
+const usd = z.number().min(0).max(100_000);
+
+/** What a model costs, in US dollars for a million tokens. */
+export const ModelPriceSchema = z.strictObject({
+  input: usd,
+  /** Of input that the provider had from an earlier call. Default: as other input. */
+  cachedInput: usd.optional(),
+  output: usd,
+});
+export type ModelPrice = z.infer<typeof ModelPriceSchema>;
+
+const MILLION = 1_000_000;
+
+/** The cost of a call in US dollars. Tokens that nobody counted are taken from `otherwise`. */
+export function costUsd(
+  price: ModelPrice,
+  usage: TokenUsage,
+  otherwise: { inputTokens: number; outputTokens: number } = { inputTokens: 0, outputTokens: 0 },
+): number {
+  const input = usage.inputTokens ?? otherwise.inputTokens;
+  const cached = Math.min(usage.cachedInputTokens ?? 0, input);
+  const output = usage.outputTokens ?? otherwise.outputTokens;
+  const sum =
+    (input - cached) * price.input + cached * (price.cachedInput ?? price.input) + output * price.output;
+  return sum / MILLION;
+}

@@ -1,0 +1,52 @@
+import { isJsonObject, type JsonValue } from "@planwright/plan";
+import { cleanText } from "./clean-text.ts";
+
+const MAX_DEPTH = 6;
+const MAX_FIELDS = 40;
+
+/** How much of a value is kept. */
+interface Size {
+  items: number;
+  chars: number;
+}
+
+/** From much to little; the first that fits is taken. */
+const SIZES: readonly Size[] = [
+  { items: 20, chars: 1_000 },
+  { items: 5, chars: 300 },
+  { items: 2, chars: 80 },
+  { items: 1, chars: 20 },
+];
+
+/**
+ * A value of strangers, small enough for a prompt: long texts and lists are cut, and say by how much; control and invisible characters
+ * are taken out. At most `max` characters as JSON, which is 20 or more. Pure.
+ */
+export function shortened(value: JsonValue, max: number): JsonValue {
+  for (const size of SIZES) {
+    const short = shorten(value, size, MAX_DEPTH);
+    if (JSON.stringify(short).length <= max) return short;
+  }
+  const text = JSON.stringify(shorten(value, { items: 1, chars: 20 }, 3));
+  let chars = max;
+  // Quotes in a text take more room than they do outside.
+  while (chars > 10 && JSON.stringify(cleanText(text, chars)).length > max) chars = Math.floor(chars * 0.8);
+  return cleanText(text, chars);
+}
+
+function shorten(value: JsonValue, size: Size, depth: number): JsonValue {
+  if (typeof value === "string") return cleanText(value, size.chars);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth === 0) return "…";
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, size.items).map((item) => shorten(item, size, depth - 1));
+    return value.length > kept.length ? [...kept, `… ${value.length - kept.length} more`] : kept;
+  }
+  if (!isJsonObject(value)) return null;
+  const fields = Object.entries(value);
+  const kept = fields
+    .slice(0, MAX_FIELDS)
+    .map(([name, inner]): [string, JsonValue] => [cleanText(name, 128), shorten(inner, size, depth - 1)]);
+  if (fields.length > kept.length) kept.push(["…", `${fields.length - kept.length} more`]);
+  return Object.fromEntries(kept);
+}

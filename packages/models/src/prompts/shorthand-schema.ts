@@ -1,0 +1,100 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { cleanText } from "./clean-text.ts";
+
+/** How much of a schema is said. */
+export interface SchemaDetail {
+  /** Levels of nesting; below them only types are named. */
+  depth: number;
+  /** Descriptions, allowed values, ranges and formats, not only names and types. */
+  isFull: boolean;
+  /** Leaves out what is optional. */
+  isRequiredOnly?: boolean;
+}
+
+const MAX_FIELDS = 60;
+const MAX_CHOICES = 60;
+const MAX_NAME = 128;
+const MAX_DESCRIPTION = 120;
+const MAX_VALUE = 120;
+
+/**
+ * A JSON Schema in the short form that prompts use, a fraction of its tokens: an object is its fields by name, `?` behind those that are optional; a list
+ * is a list of what it holds; anything else is a text: type or allowed values, range, default, then a colon and what it means.
+ * `{"to":["string (email)"],"days?":"integer 1..10 = 3: How far ahead"}`. Everything that comes from the schema is cleaned and cut.
+ */
+export function shorthandSchema(schema: JsonValue, detail: SchemaDetail): JsonValue {
+  if (!isJsonObject(schema)) return "any";
+  const { properties, items } = schema;
+  if (isJsonObject(properties)) return detail.depth > 0 ? fieldsOf(schema, properties, detail) : "object";
+  if (isJsonObject(items)) {
+    const below = { ...detail, depth: detail.depth - 1 };
+    return detail.depth > 0 ? [shorthandSchema(items, below), ...wordsOf(schema, detail)] : "array";
+  }
+  const choices = alternativesOf(schema);
+  if (choices.length === 0) return withWords(leafOf(schema, detail), schema, detail);
+  const short = [
+    ...new Set(
+      choices.map((each) => JSON.stringify(shorthandSchema(each, { ...detail, depth: detail.depth - 1 }))),
+    ),
+  ];
+  const values = short.map((text): JsonValue => JSON.parse(text));
+  if (detail.depth === 0) return "any";
+  return values.every((value) => typeof value === "string")
+    ? withWords(values.join(" or "), schema, detail)
+    : { "one of": values };
+}
+
+function fieldsOf(schema: JsonObject, properties: JsonObject, detail: SchemaDetail): JsonObject {
+  const names = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const required = new Set(names);
+  const below = { ...detail, depth: detail.depth - 1 };
+  const fields = Object.entries(properties).filter(([name]) => !detail.isRequiredOnly || required.has(name));
+  return Object.fromEntries(
+    fields.slice(0, MAX_FIELDS).map(([name, inner]) => {
+      const isRequired = required.has(name);
+      return [`${cleanText(name, MAX_NAME)}${isRequired ? "" : "?"}`, shorthandSchema(inner, below)];
+    }),
+  );
+}
+
+function alternativesOf({ anyOf, oneOf }: JsonObject): JsonValue[] {
+  const choices = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : [];
+  return choices.slice(0, MAX_CHOICES);
+}
+
+/** A value that is neither object nor list, as far as the schema tells. */
+function leafOf(schema: JsonObject, { isFull }: SchemaDetail): string {
+  const type = typeOf(schema["type"]);
+  if (!isFull) return type;
+  const { enum: choices, format, minimum, maximum } = schema;
+  if (Array.isArray(choices) && choices.length > 0) {
+    return choices.slice(0, MAX_CHOICES).map(textOf).join(" | ") + defaultOf(schema);
+  }
+  if (Object.hasOwn(schema, "const")) return textOf(schema["const"] ?? null);
+  const form = typeof format === "string" ? ` (${cleanText(format, 40)})` : "";
+  const isBounded = typeof minimum === "number" || typeof maximum === "number";
+  const range = isBounded ? ` ${numberOf(minimum)}..${numberOf(maximum)}` : "";
+  return `${type}${form}${range}${defaultOf(schema)}`;
+}
+
+const numberOf = (value: JsonValue | undefined) => (typeof value === "number" ? String(value) : "");
+const textOf = (value: JsonValue) => cleanText(JSON.stringify(value), MAX_VALUE);
+
+function typeOf(type: JsonValue | undefined): string {
+  const types = (Array.isArray(type) ? type : [type]).filter((each) => typeof each === "string");
+  return types.length > 0 ? types.map((each) => cleanText(each, 20)).join("|") : "any";
+}
+
+function defaultOf(schema: JsonObject): string {
+  const value = schema["default"];
+  return value === undefined || (typeof value === "object" && value !== null) ? "" : ` = ${textOf(value)}`;
+}
+
+function withWords(text: string, schema: JsonObject, detail: SchemaDetail): string {
+  return [text, ...wordsOf(schema, detail)].join(": ");
+}
+
+function wordsOf({ description }: JsonObject, { isFull }: SchemaDetail): string[] {
+  const words = isFull && typeof description === "string" ? cleanText(description, MAX_DESCRIPTION) : "";
+  return words === "" ? [] : [words];
+}

@@ -1,0 +1,43 @@
+import type { Chat, ChatOptions } from "../chat.ts";
+import type { ModelSettings, NamedModel } from "../model-setting.ts";
+import { accessOf } from "./provider-access.ts";
+import { chunksOf, toMessages } from "./to-chunk.ts";
+
+/** Anthropic's messages protocol. Loads the library, connects nothing yet. */
+export async function openAnthropic(named: NamedModel, settings: ModelSettings): Promise<Chat> {
+  const { ChatAnthropic } = await import("@langchain/anthropic");
+  const { apiKey, baseUrl } = accessOf(named.provider, settings);
+  const model = new ChatAnthropic({
+    model: named.model,
+    apiKey,
+    maxRetries: 0,
+    maxTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
+    clientOptions: { timeout: settings.MODEL_TIMEOUT_MS },
+    ...(baseUrl === undefined ? {} : { anthropicApiUrl: baseUrl }),
+  });
+  return {
+    forms: ["json-schema", "tool-call", "text"],
+    takesTools: true,
+    stream: (messages, { signal, ...asked }) =>
+      chunksOf(model.withConfig(optionsOf(asked)).stream(toMessages(messages), { signal })),
+  };
+}
+
+function optionsOf({ form, schema: answer, tools }: Omit<ChatOptions, "signal">) {
+  if (tools) {
+    return {
+      tools: tools.map(({ name, description, schema }) => ({
+        name,
+        description,
+        input_schema: { ...schema, type: "object" as const },
+      })),
+    };
+  }
+  if (!answer || form === "text") return {};
+  const { name, description, schema } = answer;
+  if (form === "json-schema") return { outputConfig: { format: { type: "json_schema" as const, schema } } };
+  return {
+    tools: [{ name, description, input_schema: { ...schema, type: "object" as const } }],
+    tool_choice: { type: "tool" as const, name },
+  };
+}

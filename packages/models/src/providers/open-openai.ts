@@ -1,0 +1,54 @@
+import type { Chat, ChatOptions } from "../chat.ts";
+import { ModelSettingError } from "../model-errors.ts";
+import type { ModelSettings, NamedModel } from "../model-setting.ts";
+import { accessOf } from "./provider-access.ts";
+import { chunksOf, toMessages } from "./to-chunk.ts";
+
+/** OpenAI, and every server that speaks its chat-completions protocol. Loads the library, connects nothing yet. */
+export async function openOpenAi(named: NamedModel, settings: ModelSettings): Promise<Chat> {
+  const { ChatOpenAI } = await import("@langchain/openai");
+  const { apiKey, baseUrl } = accessOf(named.provider, settings);
+  // Never by accident to OpenAI: a key and data meant for another server.
+  if (named.provider === "compatible" && baseUrl === undefined) {
+    throw new ModelSettingError({ variable: "COMPATIBLE_BASE_URL", setting: "" });
+  }
+  const model = new ChatOpenAI({
+    model: named.model,
+    apiKey,
+    maxRetries: 0,
+    timeout: settings.MODEL_TIMEOUT_MS,
+    maxTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
+    useResponsesApi: false,
+    // The library drops `delta.refusal`; the raw chunk has it.
+    __includeRawResponse: true,
+    ...(baseUrl === undefined ? {} : { configuration: { baseURL: baseUrl } }),
+  });
+  return {
+    forms: ["json-schema", "tool-call", "text"],
+    takesTools: true,
+    stream: (messages, { signal, ...asked }) =>
+      chunksOf(model.withConfig(optionsOf(asked)).stream(toMessages(messages), { signal })),
+  };
+}
+
+function optionsOf({ form, schema: answer, tools }: Omit<ChatOptions, "signal">) {
+  if (tools) {
+    return {
+      tools: tools.map(({ name, description, schema: parameters }) => ({
+        type: "function" as const,
+        function: { name, description, parameters },
+      })),
+    };
+  }
+  if (!answer || form === "text") return {};
+  const { name, description, schema } = answer;
+  if (form === "json-schema") {
+    return {
+      response_format: { type: "json_schema" as const, json_schema: { name, schema, strict: true } },
+    };
+  }
+  return {
+    tools: [{ type: "function" as const, function: { name, description, parameters: schema } }],
+    tool_choice: { type: "function" as const, function: { name } },
+  };
+}

@@ -1,0 +1,52 @@
+import type { AIMessageChunk, BaseMessageLike } from "@langchain/core/messages";
+import { z } from "zod";
+import type { ChatChunk } from "../chat.ts";
+import type { SentMessage } from "../sent-message.ts";
+
+/** Messages as LangChain takes them. */
+export const toMessages = (messages: readonly SentMessage[]): BaseMessageLike[] =>
+  messages.map(({ role, content }) => ({ role, content }));
+
+/** LangChain's stream, piece by piece, as ours. */
+export async function* chunksOf(stream: Promise<AsyncIterable<AIMessageChunk>>): AsyncIterable<ChatChunk> {
+  for await (const chunk of await stream) yield toChunk(chunk);
+}
+
+/** The part of an OpenAI chunk that holds a refusal. */
+const RawChunkSchema = z.object({
+  choices: z.array(z.object({ delta: z.object({ refusal: z.string().nullish() }) })),
+});
+
+const count = z.number().int().min(0);
+const UsageSchema = z.object({
+  input_tokens: count,
+  output_tokens: count,
+  input_token_details: z.object({ cache_read: count.optional() }).optional(),
+});
+
+function toChunk(chunk: AIMessageChunk): ChatChunk {
+  const facts = { ...chunk.additional_kwargs, ...chunk.response_metadata };
+  const usage = UsageSchema.safeParse(chunk.usage_metadata).data;
+  return {
+    text: chunk.text,
+    toolArguments: (chunk.tool_call_chunks ?? []).map(({ args }) => args ?? "").join(""),
+    toolCalls: (chunk.tool_call_chunks ?? []).map(({ index = 0, name = "", args = "" }) => ({
+      index,
+      name,
+      arguments: args,
+    })),
+    inputTokens: usage?.input_tokens,
+    outputTokens: usage?.output_tokens,
+    cachedInputTokens: usage?.input_token_details?.cache_read,
+    finishReason: FINISH_KEYS.map((key) => textAt(facts, key)).find((reason) => reason !== undefined),
+    refusal: RawChunkSchema.safeParse(facts["__raw_response"]).data?.choices[0]?.delta.refusal ?? undefined,
+  };
+}
+
+/** Where OpenAI, Anthropic and Google say how an answer ended. */
+const FINISH_KEYS = ["finish_reason", "stop_reason", "finishReason"];
+
+function textAt(facts: Record<string, unknown>, key: string): string | undefined {
+  const value = Object.hasOwn(facts, key) ? facts[key] : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,5 @@
+/** A message as it was sent to a model; kept for the record of the call. */
+export interface SentMessage {
+  role: "system" | "user" | "assistant";
+  content: string;
+}

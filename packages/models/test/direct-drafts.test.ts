@@ -1,0 +1,84 @@
+import { createDrafter } from "@planwright/models";
+import type { ToolDescriptor } from "@planwright/plan";
+import { type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+
+const weather: ToolDescriptor = {
+  name: "sky/get_weather",
+  description: "Returns the current weather in a city.",
+  inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+};
+const QUERY = "What is the weather in Oslo and Rome?";
+const made = (...cities: string[]): ScriptedReply => ({
+  type: "answer",
+  toolCalls: cities.map((city, index) => ({ id: `c${index}`, name: "sky_get_weather", arguments: { city } })),
+});
+const drafterOf = (protocol: "openai" | "anthropic") =>
+  createDrafter(
+    protocol === "openai"
+      ? { MODEL: "openai:x", OPENAI_BASE_URL: server.openAiUrl, MODEL_MAX_RETRIES: 0 }
+      : {
+          MODEL: "anthropic:claude-x",
+          ANTHROPIC_API_KEY: "k",
+          ANTHROPIC_BASE_URL: server.anthropicUrl,
+          MODEL_MAX_RETRIES: 0,
+        },
+  );
+const ask = (protocol: "openai" | "anthropic" = "openai", drafter = drafterOf(protocol)) =>
+  drafter.draftDirectly?.({ query: QUERY, tools: [weather], signal: AbortSignal.timeout(20_000) });
+
+test.each(["openai", "anthropic"] as const)(
+  "native calls of %s become the text of a plan",
+  async (protocol) => {
+    server.script(() => made("Oslo", "Rome"));
+    const result = await ask(protocol);
+    expect(JSON.parse(result?.text ?? "")).toEqual({
+      steps: [
+        { tool: "sky/get_weather", arguments: { city: "Oslo" } },
+        { tool: "sky/get_weather", arguments: { city: "Rome" } },
+      ],
+    });
+    expect(result?.usage.inputTokens).toBeGreaterThan(0);
+    const [body] = server.requests.slice(-1).map((request) => request.body);
+    expect(JSON.stringify(body?.["tools"])).toContain("sky_get_weather");
+    expect(body).not.toHaveProperty("response_format");
+  },
+);
+
+test.each<[string, ScriptedReply]>([
+  ["no calls", { type: "answer", text: "PLAN" }],
+  ["one of two", made("Oslo")],
+  ["a value that nobody said", made("Oslo", "Paris")],
+  ["a tool that was not offered", { type: "answer", toolCalls: [{ name: "rm", arguments: {} }] }],
+  [
+    "arguments that are no JSON",
+    { type: "answer", toolCalls: [{ name: "sky_get_weather", arguments: '{"city":' }] },
+  ],
+])("%s: the request has to be planned", async (_, reply) => {
+  server.script(() => reply);
+  expect(await ask()).toBeNull();
+});
+
+test("a server that takes no tools is asked once, and never again", async () => {
+  server.script(() => ({ type: "error", status: 400, message: "tools are not supported" }));
+  const drafter = drafterOf("openai");
+  const before = server.requests.length;
+  expect(await ask("openai", drafter)).toBeNull();
+  expect(await ask("openai", drafter)).toBeNull();
+  expect(server.requests.length - before).toBe(1);
+});
+
+test("trouble of the provider is an error, as for any draft", async () => {
+  server.script(() => ({ type: "error", status: 401 }));
+  await expect(ask()).rejects.toMatchObject({ code: "MODEL_UNAUTHORIZED" });
+});
+
+test("there is no direct path without a model", () => {
+  expect(createDrafter({}).draftDirectly).toBeUndefined();
+});

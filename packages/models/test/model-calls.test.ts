@@ -1,0 +1,271 @@
+import { answer, type ModelRequest, type ModelServer, startModelServer } from "@planwright/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type CallEnd,
+  type CallMeter,
+  type CallToCome,
+  createDrafter,
+  createModelCaller,
+  type DraftInput,
+  type ModelSettingsInput,
+} from "../src/index.ts";
+import { BLOG } from "./catalogues/blog.ts";
+
+const PLAN = { steps: [{ id: "listAuthors", tool: "listAuthors", arguments: {} }] };
+
+let server: ModelServer;
+let fallbackServer: ModelServer;
+beforeEach(async () => {
+  server = await startModelServer();
+  fallbackServer = await startModelServer();
+});
+afterEach(() => Promise.all([server.close(), fallbackServer.close()]));
+
+const input = (rest: Partial<DraftInput> = {}): DraftInput => ({
+  query: "list the authors",
+  tools: BLOG,
+  signal: new AbortController().signal,
+  ...rest,
+});
+
+const openAi = (rest: ModelSettingsInput = {}): ModelSettingsInput => ({
+  MODEL: "openai:gpt-test",
+  OPENAI_BASE_URL: server.openAiUrl,
+  MODEL_MAX_RETRIES: 0,
+  ...rest,
+});
+
+const PROVIDERS = [
+  { provider: "openai", settings: openAi },
+  {
+    provider: "anthropic",
+    settings: (rest: ModelSettingsInput = {}) => ({
+      MODEL: "anthropic:claude-test",
+      ANTHROPIC_API_KEY: "key-2",
+      ANTHROPIC_BASE_URL: server.anthropicUrl,
+      ...rest,
+    }),
+  },
+  {
+    provider: "google",
+    settings: (rest: ModelSettingsInput = {}) => ({
+      MODEL: "google:gemini-test",
+      GOOGLE_API_KEY: "key-3",
+      GOOGLE_BASE_URL: server.googleUrl,
+      ...rest,
+    }),
+  },
+];
+
+/** Keeps what it hears. */
+function recorder(): CallMeter & { calls: (CallToCome & Partial<CallEnd>)[] } {
+  const calls: (CallToCome & Partial<CallEnd>)[] = [];
+  return {
+    calls,
+    async begin(call) {
+      const entry = { ...call };
+      calls.push(entry);
+      return { end: async (outcome) => void Object.assign(entry, outcome) };
+    },
+  };
+}
+
+describe.each(PROVIDERS)("$provider", ({ settings }) => {
+  test("an answer that was cut in its body is asked for again", async () => {
+    const cut = { type: "cut", text: JSON.stringify(PLAN), afterChars: 20 } as const;
+    server.enqueue(cut, { ...cut, isClean: true }, PLAN);
+    const meter = recorder();
+    const draft = await createDrafter(settings({ MODEL_MAX_RETRIES: 2 })).draft(input({ meter }));
+    expect(JSON.parse(draft.text)).toEqual(PLAN);
+    expect(meter.calls).toMatchObject([
+      { attempt: 1, spent: "unknown", error: { code: "MODEL_UNREACHABLE" } },
+      { attempt: 2, spent: "unknown", error: { code: "MODEL_UNREACHABLE" } },
+      { attempt: 3, spent: "complete", error: null },
+    ]);
+  });
+
+  test("a wait longer than the time that is left is not begun", async () => {
+    server.enqueue({ type: "error", status: 429, retryAfterSeconds: 3_000 }, PLAN);
+    const drafting = createDrafter(settings({ MODEL_MAX_RETRIES: 2 })).draft(input());
+    await expect(drafting).rejects.toMatchObject({ code: "MODEL_RATE_LIMITED" });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("the answer is held to the schema where the provider can, and the next form is asked for where not", async () => {
+    const isSchema = ({ body }: ModelRequest) =>
+      /json_?schema/i.test(JSON.stringify({ ...body, messages: 0, contents: 0 }));
+    server.script((request) =>
+      isSchema(request)
+        ? { type: "error", status: 400, message: "json_schema / responseJsonSchema is not supported" }
+        : answer(PLAN),
+    );
+    const drafter = createDrafter(settings());
+    expect(JSON.parse((await drafter.draft(input())).text)).toEqual(PLAN);
+    expect(JSON.parse((await drafter.draft(input())).text)).toEqual(PLAN);
+    expect(server.requests.map(isSchema)).toEqual([true, false, false]);
+  });
+});
+
+test.each(PROVIDERS.slice(0, 2))(
+  "$provider: a model that is held to a tool answers by its arguments",
+  async ({ settings }) => {
+    server.script(({ body }) =>
+      body["tools"]
+        ? { type: "answer", toolCalls: [{ name: "plan", arguments: PLAN }] }
+        : { type: "error", status: 400, message: "json_schema, output_config: unknown" },
+    );
+    const draft = await createDrafter(settings()).draft(input());
+    expect(JSON.parse(draft.text)).toEqual(PLAN);
+  },
+);
+
+test("openai: a server that knows neither schemas nor tools is asked in words", async () => {
+  server.script(({ body }) =>
+    body["tools"] || body["response_format"]
+      ? { type: "error", status: 400, message: "tools and response_format are not supported" }
+      : answer(PLAN),
+  );
+  expect(JSON.parse((await createDrafter(openAi()).draft(input())).text)).toEqual(PLAN);
+  expect(server.requests).toHaveLength(3);
+});
+
+describe("with a fallback model", () => {
+  const both = (rest: ModelSettingsInput = {}) =>
+    createDrafter(
+      openAi({
+        FALLBACK_MODEL: "compatible:spare",
+        COMPATIBLE_BASE_URL: fallbackServer.openAiUrl,
+        ...rest,
+      }),
+    );
+
+  test.each([
+    { name: "is not reachable", reply: { type: "error", status: 503 }, code: "MODEL_UNREACHABLE" },
+    { name: "takes no more calls", reply: { type: "error", status: 429 }, code: "MODEL_RATE_LIMITED" },
+    { name: "refuses the key", reply: { type: "error", status: 401 }, code: "MODEL_UNAUTHORIZED" },
+    { name: "is not known", reply: { type: "error", status: 404 }, code: "MODEL_NOT_FOUND" },
+    { name: "has no credit", reply: { type: "error", status: 402 }, code: "MODEL_QUOTA_EXHAUSTED" },
+    { name: "hangs", reply: { type: "hang" }, code: "MODEL_TIMEOUT" },
+  ] as const)("it is asked when the first one $name, and says why", async ({ reply, code }) => {
+    server.script(() => reply);
+    fallbackServer.enqueue(PLAN);
+    const meter = recorder();
+    const draft = await both({ MODEL_TIMEOUT_MS: 3_000 }).draft(input({ meter }));
+    expect(draft).toMatchObject({ model: "compatible:spare", text: JSON.stringify(PLAN) });
+    expect(meter.calls).toMatchObject([
+      { model: "openai:gpt-test", fallbackFor: null, error: { code } },
+      { model: "compatible:spare", fallbackFor: code, error: null },
+    ]);
+  });
+
+  test.each([
+    { name: "a refusal", reply: { type: "answer", refusal: "no" }, code: "MODEL_REFUSED" },
+    { name: "a cut answer", reply: answer("{", { finishReason: "length" }), code: "MODEL_ANSWER_TRUNCATED" },
+    { name: "a bad request", reply: { type: "error", status: 400 }, code: "MODEL_REQUEST_INVALID" },
+  ] as const)("it is not asked after $name", async ({ reply, code }) => {
+    server.script(() => reply);
+    await expect(both().draft(input())).rejects.toMatchObject({ code });
+    expect(fallbackServer.requests).toHaveLength(0);
+  });
+
+  test("when neither can be had, both reasons are given under the code of the first", async () => {
+    server.script(() => ({ type: "error", status: 401 }));
+    fallbackServer.script(() => ({ type: "error", status: 500 }));
+    await expect(both().draft(input())).rejects.toMatchObject({
+      code: "MODEL_UNAUTHORIZED",
+      retryable: true,
+      message: expect.stringMatching(/openai:gpt-test refused the key.*compatible:spare cannot be reached/),
+    });
+  });
+
+  test("a fallback without its settings is refused at once", () => {
+    expect(() => createDrafter(openAi({ FALLBACK_MODEL: "anthropic:x" }))).toThrow(
+      expect.objectContaining({ code: "MODEL_KEY_MISSING" }),
+    );
+    expect(() => createDrafter(openAi({ FALLBACK_MODEL: "offline" }))).toThrow(
+      expect.objectContaining({
+        code: "MODEL_SETTING_INVALID",
+        message: expect.stringContaining("FALLBACK_MODEL"),
+      }),
+    );
+  });
+});
+
+test("no more calls of a provider are under way than allowed, and the others wait", async () => {
+  let underWay = 0;
+  let most = 0;
+  server.script(async () => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+    underWay -= 1;
+    return answer(PLAN);
+  });
+  const drafter = createDrafter(openAi({ MODEL_MAX_CONCURRENCY: 2 }));
+  await Promise.all(Array.from({ length: 10 }, () => drafter.draft(input())));
+  expect(server.requests).toHaveLength(10);
+  expect(most).toBeLessThanOrEqual(2);
+});
+
+test("a call that waits for a place can be given up", async () => {
+  server.script(() => ({ type: "hang" }));
+  const drafter = createDrafter(openAi({ MODEL_MAX_CONCURRENCY: 1 }));
+  const stopFirst = new AbortController();
+  const stopSecond = new AbortController();
+  const first = drafter.draft(input({ signal: stopFirst.signal }));
+  await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+  const second = drafter.draft(input({ signal: stopSecond.signal }));
+  stopSecond.abort(new DOMException("stopping", "AbortError"));
+  await expect(second).rejects.toThrow("stopping");
+  stopFirst.abort(new DOMException("stopping", "AbortError"));
+  await expect(first).rejects.toThrow("stopping");
+  expect(server.requests).toHaveLength(1);
+});
+
+test("what the meter forbids is not sent, and its reason goes on unchanged", async () => {
+  const reason = new TypeError("no more");
+  const meter: CallMeter = { begin: () => Promise.reject(reason) };
+  const drafter = createDrafter(openAi({ MODEL_MAX_RETRIES: 2 }));
+  await expect(drafter.draft(input({ meter }))).rejects.toBe(reason);
+  expect(server.requests).toHaveLength(0);
+});
+
+test("a meter hears of a call before it is sent, with an estimate that is on the high side", async () => {
+  server.enqueue(answer(PLAN, { usage: { inputTokens: 100, outputTokens: 20 } }));
+  const meter = recorder();
+  await createDrafter(openAi({ MODEL_MAX_OUTPUT_TOKENS: 512 })).draft(input({ meter }));
+  expect(meter.calls).toMatchObject([
+    { maxOutputTokens: 512, usage: { inputTokens: 100, outputTokens: 20 } },
+  ]);
+  const sent = JSON.stringify(server.requests[0]?.body["messages"]).length;
+  expect(meter.calls[0]?.promptTokens).toBeGreaterThan(sent / 4);
+});
+
+test("a call that was given up is recorded as such, with what is not known of its cost", async () => {
+  server.script(() => ({ type: "hang" }));
+  const meter = recorder();
+  const stop = new AbortController();
+  const drafting = createDrafter(openAi()).draft(input({ meter, signal: stop.signal }));
+  await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+  stop.abort(new DOMException("stopping", "AbortError"));
+  await expect(drafting).rejects.toThrow("stopping");
+  expect(meter.calls).toMatchObject([{ spent: "unknown", error: { code: "CALL_ABORTED" } }]);
+});
+
+test("nobody listening costs nothing", async () => {
+  const meter = recorder();
+  const drafter = createDrafter(openAi());
+  await server.close();
+  await expect(drafter.draft(input({ meter }))).rejects.toMatchObject({ code: "MODEL_UNREACHABLE" });
+  expect(meter.calls).toMatchObject([{ spent: "none" }]);
+  server = await startModelServer();
+});
+
+test("a model can be asked for words too", async () => {
+  server.enqueue(answer("All done."));
+  const caller = createModelCaller(openAi());
+  const { signal } = new AbortController();
+  const said = await caller.ask({ messages: [{ role: "user", content: "Tell me." }], signal });
+  expect(said).toMatchObject({ text: "All done.", finishReason: "stop", model: "openai:gpt-test" });
+  expect(server.requests[0]?.body["response_format"]).toBeUndefined();
+});
