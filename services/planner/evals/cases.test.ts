@@ -9,10 +9,15 @@ import { readingCases } from "./reading-cases.ts";
 
 const CASES = [...offlineCases(), ...readingCases(), ...modelCases()];
 
-test("there are at least 300 cases in 13 catalogues, 60 of them with answers to their own request", () => {
+test("there are at least 300 cases in 16 catalogues, 60 of them with answers to their own request", () => {
   expect(CASES.length).toBeGreaterThanOrEqual(300);
   expect(modelCases().length).toBeGreaterThanOrEqual(60);
-  expect(new Set(modelCases().map(({ domain }) => domain)).size).toBe(13);
+  expect(new Set(modelCases().map(({ domain }) => domain)).size).toBe(16);
+});
+
+test("catalogues hold 3 to 300 tools", () => {
+  const sizes = CASES.map(({ tools }) => tools.length);
+  expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([3, 300]);
 });
 
 test("no two cases have the same id", () => {

@@ -23,6 +23,8 @@ export interface EvalCase {
   tools: readonly ToolDescriptor[];
   /** What the model says, one answer a call, the last one to every further call; empty for the offline drafter. */
   answers: readonly ScriptedAnswer[];
+  /** What the model does where tools are offered for plain calls instead of a plan; absent: it calls none, and the request is planned. */
+  direct?: ScriptedAnswer | undefined;
   /** What the request calls for, whoever plans it. */
   wanted: Ending;
   /** How planning must end on the recorded answers, where they do not allow what the request calls for. */

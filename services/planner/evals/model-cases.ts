@@ -5,6 +5,7 @@ import { DOMAINS } from "../../../packages/models/test/offline-corpus.ts";
 import { CaseInvalidError } from "./case-invalid-error.ts";
 import type { Ending, EvalCase } from "./eval-case.ts";
 import { planEnding } from "./plan-ending.ts";
+import { sizedCatalogues } from "./sized-catalogues.ts";
 
 /** What a model said: its text, its lines, a JSON value in one line, or any of these with how it ended. */
 const TextSchema = z.union([z.string(), z.array(z.string()).min(1), z.strictObject({ json: z.json() })]);
@@ -24,7 +25,7 @@ const ExpectedSchema = z.union([
 ]);
 
 const FileSchema = z.strictObject({
-  /** A domain of the offline corpus, whose tools these requests may use. */
+  /** A domain of the offline corpus, or a catalogue of `sized-catalogues.json`, whose tools these requests may use. */
   catalogue: z.string(),
   cases: z
     .array(
@@ -32,6 +33,10 @@ const FileSchema = z.strictObject({
         title: z.string(),
         query: z.string(),
         answers: z.array(AnswerSchema).min(1),
+        /** Calls that the model makes where it is offered tools instead of being asked for a plan. */
+        calls: z
+          .array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.json()) }))
+          .optional(),
         expected: ExpectedSchema,
         /** Code of the refusal in which these answers end, where the request calls for something else. */
         endsIn: z.string().optional(),
@@ -40,6 +45,7 @@ const FileSchema = z.strictObject({
     .min(1),
 });
 
+const SIZED = sizedCatalogues();
 const FOLDER = new URL("cases/", import.meta.url);
 
 /** Requests with what models answered to them, drafts and repairs. @throws {CaseInvalidError | z.ZodError} */
@@ -51,15 +57,16 @@ export function modelCases(): EvalCase[] {
 }
 
 function casesOf({ catalogue, cases }: z.infer<typeof FileSchema>): EvalCase[] {
-  const tools = DOMAINS.find(({ domain }) => domain === catalogue)?.tools;
+  const tools = DOMAINS.find(({ domain }) => domain === catalogue)?.tools ?? SIZED.get(catalogue);
   if (!tools) throw new CaseInvalidError({ reason: `there is no catalogue ${catalogue}` });
-  return cases.map(({ title, query, answers, expected, endsIn }) => ({
+  return cases.map(({ title, query, answers, calls, expected, endsIn }) => ({
     id: `model/${catalogue}: ${title}`,
     source: "model",
     domain: catalogue,
     query,
     tools,
     answers: answers.map(toAnswer),
+    direct: calls && { type: "answer", toolCalls: calls },
     wanted: endingOf(expected),
     wantedOfAnswers: endsIn === undefined ? undefined : { type: "refusal", code: endsIn },
   }));

@@ -1,6 +1,7 @@
 import { createDrafter, type DraftErrorCode, type Drafter } from "@planwright/models";
-import { startModelServer } from "@planwright/testing";
-import type { EvalCase } from "./eval-case.ts";
+import { toolOfStep } from "@planwright/plan";
+import { answer, type ModelRequest, type ScriptedAnswer, startModelServer } from "@planwright/testing";
+import type { Ending, EvalCase } from "./eval-case.ts";
 import { grade } from "./grade.ts";
 import { runCase } from "./run-case.ts";
 import type { GradedCase } from "./summarise.ts";
@@ -20,14 +21,18 @@ export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCa
     for (const each of cases) {
       const { answers } = each;
       let asked = 0;
-      server.script(
-        () =>
+      server.script(({ body }) => {
+        if (isOffer(body)) return each.direct ?? NO_CALLS;
+        const hidden = toolsNotIn(body, each.wanted);
+        if (hidden.length > 0) return answer({ steps: [], impossible: `not shown: ${hidden.join(", ")}` });
+        return (
           answers[Math.min(asked++, answers.length - 1)] ?? {
             type: "error",
             status: 400,
             message: "no answer is recorded",
-          },
-      );
+          }
+        );
+      });
       const played = await runCase(each, answers.length > 0 ? model : offline);
       const wanted = each.wantedOfAnswers ?? each.wanted;
       graded.push({ ...each, wanted, played, grade: grade(wanted, played.ending, true) });
@@ -37,6 +42,19 @@ export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCa
     await server.close();
   }
 }
+
+/** True when tools are offered for plain calls: the form of a plan is asked for by a schema, or by one tool that has to be called. */
+const isOffer = (body: ModelRequest["body"]) =>
+  body["tools"] !== undefined && body["tool_choice"] === undefined;
+/** Wanted tools that the prompt does not show: a model could not have answered as it did, so retrieval failed. */
+function toolsNotIn(body: ModelRequest["body"], wanted: Ending): string[] {
+  if (wanted.type !== "plan") return [];
+  const prompt = JSON.stringify(body["messages"] ?? []);
+  const isShown = (tool: string) =>
+    prompt.includes(JSON.stringify(`"name":${JSON.stringify(tool)}`).slice(1, -1));
+  return wanted.plan.steps.map(toolOfStep).filter((tool) => !isShown(tool));
+}
+const NO_CALLS: ScriptedAnswer = { type: "answer", text: "PLAN" };
 
 /** Requests asked of a live model at once. */
 const AT_ONCE = 4;

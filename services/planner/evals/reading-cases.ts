@@ -54,6 +54,7 @@ function endingOf(recording: Recorded): Ending {
   if (finishReasonOf(recording) === "content_filter")
     return { type: "refusal", code: "MODEL_CONTENT_FILTERED" };
   const codes: ReadonlyMap<string, string> = new Map(Object.entries(FINAL));
+  if (recording.errors?.includes("ANSWER_ASKS")) return { type: "questions", missing: [] };
   const code = (recording.errors ?? []).flatMap((error) => codes.get(error) ?? []).at(0);
   return { type: "refusal", code: code ?? "PLAN_INVALID" };
 }

@@ -1,6 +1,6 @@
 import { type Drafter, ValueMissingError } from "@planwright/models";
-import { createPlanningGraph } from "../src/graph/planning-graph.ts";
 import { createPlanRequest } from "../src/jobs/plan-request.ts";
+import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "../test/memory-planning-store.ts";
 import type { Ending, EvalCase } from "./eval-case.ts";
 
@@ -24,7 +24,7 @@ export async function runCase(
   const missing = new Set<string>();
   const planRequest = createPlanRequest({
     store,
-    graph: createPlanningGraph({ store, drafter: withMissingNoted(drafter, missing) }),
+    work: createPlanningWork({ store, drafter: withMissingNoted(drafter, missing) }),
     offerExecution: () => {},
     owner: "evals",
     renewEveryMs: 60_000,
@@ -46,8 +46,7 @@ export async function runCase(
 /** The same drafter; what it finds missing is kept beside the questions, which are words. */
 function withMissingNoted(drafter: Drafter, missing: Set<string>): Drafter {
   return {
-    name: drafter.name,
-    kind: drafter.kind,
+    ...drafter,
     draft: (input) =>
       drafter.draft(input).catch((error: unknown) => {
         if (error instanceof ValueMissingError) {

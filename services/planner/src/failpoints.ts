@@ -8,17 +8,22 @@ export const STORE_FAILPOINTS = {
   renewPlanning: "planner.renew",
   findUnplanned: "planner.sweep",
   recordModelCall: "planner.record",
+  beginModelCall: "planner.reserve",
+  endModelCall: "planner.settle",
   completePlanning: "planner.store",
   failPlanning: "planner.fail",
+  readPlanRecord: "planner.read",
+  completeReplan: "planner.replan",
+  failReplan: "planner.unplanned",
+  completeAnswer: "planner.answer",
+  failAnswer: "planner.unanswered",
 } as const satisfies FailpointNames<Store>;
 
 /** Where a call of the model begins and ends. */
-export const MODEL_FAILPOINTS = { draft: "planner.model" } as const satisfies FailpointNames<Drafter>;
+export const MODEL_FAILPOINTS = {
+  draft: "planner.model",
+  answer: "planner.tell",
+} as const satisfies FailpointNames<Drafter>;
 
 /** Where executors are told of a plan. */
 export const OFFER_FAILPOINTS = { offerExecution: "planner.offer" } as const;
-
-/** All places of this service. */
-export const FAILPOINTS: readonly string[] = [STORE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS].flatMap(
-  (names) => Object.values(names),
-);

@@ -1,33 +1,61 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { createDrafter } from "@planwright/models";
+import { createDrafter, createPriceList } from "@planwright/models";
+import { resolvePolicy } from "@planwright/plan";
 import { createQueues, createQueueWorker, createSweeper } from "@planwright/queue";
 import {
   createFailpoints,
   createHealthServer,
   createLogger,
+  createMetrics,
   createShutdown,
   parseSettings,
+  registerQueueDepth,
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { PlannerSettingsSchema } from "./env.ts";
-import { FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
-import { createPlanningGraph } from "./graph/planning-graph.ts";
+import { MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningRuns } from "./jobs/planning-runs.ts";
+import { createPlanningWork } from "./jobs/planning-work.ts";
+import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
+import { countRuns } from "./metrics/run-metrics.ts";
 
 const settings = parseSettings(PlannerSettingsSchema, process.env);
 const logger = createLogger({ service: "planner", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
 const report = (error: unknown): void => logger.warn({ err: error }, "queue trouble; the sweeper goes on");
 
-const failpoints = createFailpoints(settings.FAILPOINT, FAILPOINTS);
+const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS);
 
-const drafter = failpoints.around(createDrafter(settings), MODEL_FAILPOINTS);
-const store = failpoints.around(
-  await createStore({ url: settings.MONGODB_URL, planningLeaseMs: settings.PLANNING_LEASE_MS }),
-  STORE_FAILPOINTS,
+const pricesFile = settings.MODEL_PRICES_FILE;
+const prices = createPriceList(
+  settings,
+  pricesFile === undefined ? undefined : await readFile(pricesFile, "utf8"),
 );
+const drafter = failpoints.around(createDrafter(settings), MODEL_FAILPOINTS);
+const database = await createStore({
+  url: settings.MONGODB_URL,
+  planningLeaseMs: settings.PLANNING_LEASE_MS,
+});
+const store = failpoints.around(database, STORE_FAILPOINTS);
+
+const registry = createMetrics("planner");
+const metrics = createPlannerMetrics(registry);
+let isStarted = false;
+const health = await createHealthServer({
+  host: settings.HOST,
+  port: settings.HEALTH_PORT,
+  checks: {
+    mongodb: () => store.ping(),
+    start: async () => {
+      if (!isStarted) throw new Error("it does not take requests yet");
+    },
+  },
+  metrics: registry,
+  stopping: shutdown.signal,
+});
 const queues = createQueues({
   redisUrl: settings.REDIS_URL,
   prefix: settings.QUEUE_PREFIX,
@@ -35,9 +63,11 @@ const queues = createQueues({
 });
 const offers = failpoints.around(queues, OFFER_FAILPOINTS);
 
+const policy = resolvePolicy({ replannedEffects: settings.REPLANNED_EFFECTS });
+
 const planRequest = createPlanRequest({
   store,
-  graph: createPlanningGraph({ store, drafter }),
+  work: createPlanningWork({ store, drafter, prices, policy, metrics: metrics.models }),
   offerExecution: (planId, epoch) => offers.offerExecution(planId, epoch),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
   renewEveryMs: settings.PLANNING_LEASE_MS / 3,
@@ -45,10 +75,11 @@ const planRequest = createPlanRequest({
     logger.warn({ err: error, requestId: claim.request._id }, "lease not renewed"),
 });
 const runs = createPlanningRuns({
-  planRequest,
+  planRequest: countRuns(planRequest, metrics.runs),
   maxRequests: settings.MAX_REQUESTS,
   onEnd: (requestId, result) => {
     if (result.type === "planned") logger.info({ requestId, planId: result.plan._id }, "planned");
+    if (result.type === "answered") logger.info({ requestId }, "answered");
     if (result.type === "failed") logger.info({ requestId, code: result.code }, "not planned");
   },
 });
@@ -68,12 +99,17 @@ const sweeper = createSweeper({
   handle: (requestId) => runs.take(requestId),
   onError: (error) => logger.warn({ err: error }, "a sweep failed; the next one tries again"),
 });
-const health = await createHealthServer({
-  host: settings.HOST,
-  port: settings.HEALTH_PORT,
-  checks: { mongodb: () => store.ping() },
-  stopping: shutdown.signal,
+// Past the failpoints: whoever looks changes nothing.
+registerQueueDepth(registry, {
+  service: "planner",
+  countWaiting: () => worker.countWaiting(),
+  due: {
+    what: "requests",
+    help: "Requests in MongoDB that wait for a planner and are held by nobody",
+    find: (limit) => database.findUnplanned(limit),
+  },
 });
+isStarted = true;
 
 shutdown.add("requests", () => runs.drain(settings.SHUTDOWN_TIMEOUT_MS));
 shutdown.add("sweeper", () => sweeper.stop());

@@ -2,8 +2,8 @@ import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPlanningGraph } from "../src/graph/planning-graph.ts";
 import { createPlanRequest } from "../src/jobs/plan-request.ts";
+import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
 
@@ -33,7 +33,7 @@ async function plan(...texts: JsonObject[]): Promise<MemoryPlanningStore> {
   const store = createMemoryPlanningStore({ query: SENTENCE, tools: CATALOGUE });
   const planRequest = createPlanRequest({
     store,
-    graph: createPlanningGraph({ store, drafter: model }),
+    work: createPlanningWork({ store, drafter: model }),
     offerExecution: () => {},
     owner: "test",
     renewEveryMs: 1_000,

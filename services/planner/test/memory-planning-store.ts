@@ -1,13 +1,20 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import {
+  exceededLimit,
   LeaseLostError,
   type ModelCallDocument,
+  type ModelLimits,
+  NO_SPENDING,
+  NO_USE,
   newPlan,
   newRequest,
   type PlanDocument,
   type PlanningClaim,
   type PlanningStore,
+  type PlanRecord,
   type RequestDocument,
+  reserve,
+  settle as settleUse,
 } from "@planwright/store";
 
 type Failure = Parameters<PlanningStore["failPlanning"]>[1];
@@ -29,8 +36,12 @@ export function createMemoryPlanningStore(input: {
   query: string;
   tools: ToolDescriptor[];
   autoExecute?: boolean;
+  modelLimits?: ModelLimits;
+  /** What became of the plan that is to be made anew; without it the first plan is to be made. */
+  record?: PlanRecord;
 }): MemoryPlanningStore {
-  const request = requestOf(input.query, input.autoExecute ?? false);
+  const request = requestOf(input);
+  if (input.record) request.planning.work = "replan";
   const plans: PlanDocument[] = [];
   const failures: Failure[] = [];
   const calls: ModelCall[] = [];
@@ -76,14 +87,68 @@ export function createMemoryPlanningStore(input: {
       settle(claim);
       Object.assign(request, { status: "NEEDS_INPUT", questions });
     },
+    readPlanRecord: async () => input.record ?? null,
+    async completeReplan(claim, result) {
+      settle(claim);
+      Object.assign(request, { status: "EXECUTING", version: request.version + 1 });
+      const plan = planOf(request, result);
+      plans.push(plan);
+      return plan;
+    },
+    async failReplan(claim, { error, diagnostics }) {
+      settle(claim);
+      Object.assign(request, { status: "FAILED", error, diagnostics });
+    },
+    async completeAnswer(claim, answer) {
+      settle(claim);
+      request.answer = answer;
+    },
+    async failAnswer(claim, error) {
+      settle(claim);
+      request.answerError = error;
+    },
     async recordModelCall(call) {
       calls.push(call);
+    },
+    async beginModelCall(claim, call) {
+      if (request.planning.lease?.epoch !== claim.epoch) {
+        throw new LeaseLostError({ id: request._id, epoch: claim.epoch });
+      }
+      const use = request.modelUse ?? NO_USE;
+      const exceeded = exceededLimit(request.modelLimits, use, call.reserved);
+      if (exceeded) return { type: "exceeded", ...exceeded };
+      request.modelUse = reserve(use, call.reserved);
+      calls.push({ ...OPEN, requestId: request._id, tenant: request.tenant, ...call });
+      return { type: "open", callId: String(calls.length - 1) };
+    },
+    async endModelCall(callId, end) {
+      const call = calls[Number(callId)];
+      if (!call || call.endedAt !== null) return;
+      request.modelUse = settleUse(request.modelUse ?? NO_USE, call.reserved ?? NO_SPENDING, end.spent);
+      Object.assign(call, end, { endedAt: EPOCH });
     },
     toolCatalogue: async () => input.tools,
   };
 }
 
-function requestOf(query: string, autoExecute: boolean): RequestDocument {
+/** A call that has not ended. */
+const OPEN = {
+  answer: "",
+  finishReason: null,
+  inputTokens: null,
+  outputTokens: null,
+  latencyMs: 0,
+  costUsd: null,
+  spent: null,
+  error: null,
+  endedAt: null,
+};
+
+function requestOf({
+  query,
+  autoExecute = false,
+  modelLimits,
+}: Parameters<typeof createMemoryPlanningStore>[0]): RequestDocument {
   return newRequest({
     requestId: "req_1700000000_abcdefghij0123456789",
     planId: "plan_1700000000_abcdefghij0123456789",
@@ -91,6 +156,7 @@ function requestOf(query: string, autoExecute: boolean): RequestDocument {
     source: "query",
     query,
     autoExecute,
+    modelLimits,
     now: EPOCH,
   });
 }

@@ -9,6 +9,8 @@ export interface PlannerProcess {
   health: string;
   /** Everything that it has written so far. */
   lines: readonly string[];
+  /** Sends a signal and does not wait. */
+  signal(name: NodeJS.Signals): void;
   /** Sends a signal and waits for the end; resolves to the exit code, null when a signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -42,6 +44,7 @@ export async function startPlanner(env: Record<string, string>): Promise<Planner
   return {
     health,
     lines,
+    signal: (name) => void child.kill(name),
     end: async (signal) => {
       const ended = once(child, "exit");
       child.kill(signal);

@@ -2,8 +2,8 @@ import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createPlanningGraph } from "../src/graph/planning-graph.ts";
 import { createPlanRequest } from "../src/jobs/plan-request.ts";
+import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
 
@@ -37,7 +37,7 @@ async function plan(input: {
   const offered: string[] = [];
   const planRequest = createPlanRequest({
     store,
-    graph: createPlanningGraph({ store, drafter }),
+    work: createPlanningWork({ store, drafter }),
     offerExecution: (planId) => offered.push(planId),
     owner: "test",
     renewEveryMs: 20,
@@ -157,13 +157,30 @@ test("a cut answer is refused without a repair, also when the provider calls it 
   expect(store.failures[0]?.error.code).toBe("MODEL_ANSWER_TRUNCATED");
 });
 
-test("a model that says what is missing ends planning with its words", async () => {
-  answers({ steps: [], missing: "the name of the folder" });
+test("a model that says that no tool can do it ends planning with its words", async () => {
+  answers({ steps: [], missing: null, impossible: "no tool paints" });
   const { store } = await plan({ drafter: model });
   expect(store.failures[0]?.error).toEqual({
     code: "NOT_PLANNABLE",
-    message: "The model gives no plan: the name of the folder",
+    message: "The model gives no plan: no tool paints",
   });
+});
+
+test("a model that lacks values asks for them, at most three, and no repair is made", async () => {
+  const asked = answers({ steps: [], missing: ["Which folder?", "Which title?", "c?", "d?"] });
+  const { store, result } = await plan({ drafter: model });
+  expect(asked()).toBe(1);
+  expect(result.type).not.toBe("planned");
+  expect(store.request).toMatchObject({
+    status: "NEEDS_INPUT",
+    questions: ["Which folder?", "Which title?", "c?"],
+  });
+});
+
+test("a question may come from a repair", async () => {
+  answers(NO_NAME, { steps: [], missing: ["Which name?"] });
+  const { store } = await plan({ drafter: model });
+  expect(store.request).toMatchObject({ status: "NEEDS_INPUT", questions: ["Which name?"] });
 });
 
 test("a failed call is recorded with its error and ends planning with its code", async () => {

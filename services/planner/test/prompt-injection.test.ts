@@ -10,8 +10,8 @@ import {
 } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPlanningGraph } from "../src/graph/planning-graph.ts";
 import { createPlanRequest } from "../src/jobs/plan-request.ts";
+import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import CASES from "./injection/cases.json" with { type: "json" };
 import { createMemoryPlanningStore } from "./memory-planning-store.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
@@ -64,7 +64,7 @@ async function plan(each: Case, answered: JsonObject | string) {
   const store = createMemoryPlanningStore({ query: queryOf(each), tools: catalogueOf(each) });
   const planRequest = createPlanRequest({
     store,
-    graph: createPlanningGraph({ store, drafter: model }),
+    work: createPlanningWork({ store, drafter: model }),
     offerExecution: () => {},
     owner: "test",
     renewEveryMs: 1_000,

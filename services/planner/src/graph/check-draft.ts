@@ -3,6 +3,7 @@ import {
   type Diagnostic,
   type DiagnosticCode,
   type Plan,
+  type ReadModelAnswerOptions,
   readModelAnswer,
   resolvePolicy,
   type ToolDescriptor,
@@ -14,20 +15,35 @@ export type CheckedDraft =
   | { plan: Plan; diagnostics: Diagnostic[] }
   /** Findings that a repair may take away. */
   | { plan: null; diagnostics: Diagnostic[] }
+  /** What whoever asked has to say first. */
+  | { plan: null; diagnostics: Diagnostic[]; questions: string[] }
   /** Nothing that a repair could change. */
   | { plan: null; diagnostics: Diagnostic[]; failure: RecordedError };
 
-/** Reads an answer as a plan and validates it against the tools. Pure. @param query - what was asked for: its values are not invented */
+/**
+ * Reads an answer as a plan and validates it against the tools. Pure.
+ * @param query - what was asked for: its values are not invented
+ * @param host - what is not the model's to say; default: the default policy and limits
+ */
 export function checkDraft(
   draft: Pick<DraftResult, "text" | "finishReason">,
   tools: readonly ToolDescriptor[],
   query?: string,
+  host: Pick<ReadModelAnswerOptions, "policy" | "limits" | "given"> = {},
 ): CheckedDraft {
   const { finishReason } = draft;
   // Complete, so that nothing of the model's own choosing is left: policies are filled in by code.
-  const answer = readModelAnswer(draft.text, { tools, query, finishReason, policy: resolvePolicy() });
+  const answer = readModelAnswer(draft.text, {
+    tools,
+    query,
+    finishReason,
+    ...host,
+    policy: host.policy ?? resolvePolicy(),
+  });
   const { diagnostics } = answer;
   if (answer.ok) return { plan: answer.plan, diagnostics };
+  const questions = diagnostics.flatMap(({ code, message }) => (code === "ANSWER_ASKS" ? [message] : []));
+  if (questions.length > 0) return { plan: null, diagnostics, questions };
   const failure = diagnostics.map(failureOf).find((each) => each !== null);
   return failure ? { plan: null, diagnostics, failure } : { plan: null, diagnostics };
 }

@@ -6,12 +6,14 @@ import type { PlanningState } from "./planning-state.ts";
 /** Repairs after the first draft. */
 export const MAX_REPAIRS = 2;
 
-/** True when another call may take the findings away: they are new, and repairs are left. */
+/** True when another call may take the findings away: they are new, repairs are left, and nobody has to be asked first. */
 export function mayRepair(
-  state: Pick<PlanningState, "repairs" | "diagnostics" | "earlierDiagnostics">,
+  state: Pick<PlanningState, "repairs" | "diagnostics" | "earlierDiagnostics" | "questions">,
   kind: "model" | "offline",
 ): boolean {
-  return kind === "model" && state.repairs < MAX_REPAIRS && !isRepeated(state);
+  return (
+    kind === "model" && state.repairs < MAX_REPAIRS && state.questions.length === 0 && !isRepeated(state)
+  );
 }
 
 /** Rules give the same answer to the same sentence, and a model that repeats its faults goes on repeating them. */

@@ -1,19 +1,19 @@
 import { RequestIdSchema } from "@planwright/plan";
-import { LeaseLostError, type PlanDocument, type PlanningStore } from "@planwright/store";
-import { initialState, type PlanningState } from "../graph/planning-state.ts";
+import { LeaseLostError, type PlanningStore } from "@planwright/store";
 import { type KeepLeaseParts, keepLease } from "./keep-lease.ts";
+import type { PlanningWorker, WorkResult } from "./planning-work.ts";
 
 /** How the work on one request ended. */
 export type PlanningResult =
-  | { type: "planned"; plan: PlanDocument }
-  | { type: "failed"; code: string }
+  | WorkResult
   /** Somebody else holds the request, or it is over. */
   | { type: "skipped" };
 
 /** What planning one request needs. */
 export interface PlanRequestParts extends KeepLeaseParts {
   store: Pick<PlanningStore, "claimRequest" | "renewPlanning">;
-  graph: { invoke(state: PlanningState, config: { signal: AbortSignal }): Promise<PlanningState> };
+  /** Does what the request waits for. */
+  work: PlanningWorker;
   /** Tells executors of a plan that is to run at once; never fails and never waits. */
   offerExecution: (planId: string, epoch: number) => void;
   /** Names this process in the leases that it takes. */
@@ -33,10 +33,10 @@ export function createPlanRequest(parts: PlanRequestParts) {
     const lease = keepLease(claim, parts);
     try {
       const held = AbortSignal.any([signal, lease.lost]);
-      const { stored, failure } = await parts.graph.invoke(initialState(claim), { signal: held });
-      if (!stored) return { type: "failed", code: failure?.code ?? "PLAN_INVALID" };
-      if (stored.status === "QUEUED") parts.offerExecution(stored._id, stored.epoch);
-      return { type: "planned", plan: stored };
+      const result = await parts.work(claim, held);
+      if (result.type === "planned" && result.plan.status === "QUEUED")
+        parts.offerExecution(result.plan._id, result.plan.epoch);
+      return result;
     } catch (error) {
       if (error instanceof LeaseLostError || lease.lost.aborted) return { type: "skipped" };
       throw error;

@@ -1,0 +1,67 @@
+import type { CallTokens } from "./latency-model.ts";
+import type { Contender } from "./scripted-model.ts";
+import type { Task } from "./tasks.ts";
+
+/** One task done once. */
+export interface Measured {
+  task: Task;
+  contender: Contender;
+  wallMs: number;
+  calls: readonly CallTokens[];
+}
+
+/** What a task, or a group of tasks, cost a contender: medians of its repeats, summed over tasks. */
+export interface Figures {
+  wallMs: number;
+  modelCalls: number;
+  promptTokens: number;
+  completionTokens: number;
+}
+
+/** How often a contender fits into another one. */
+export interface Ratio {
+  /** Above 1: this much faster. */
+  faster: number;
+  /** Above 1: this many times fewer tokens. */
+  fewerTokens: number;
+}
+
+/** The median of repeats; the tokens of all repeats are the same, for the model is scripted. Pure. */
+export function figuresOf(repeats: readonly Measured[]): Figures {
+  const calls = repeats.at(-1)?.calls ?? [];
+  return {
+    wallMs: Math.round(median(repeats.map(({ wallMs }) => wallMs))),
+    modelCalls: calls.length,
+    promptTokens: sum(calls.map(({ prompt }) => prompt)),
+    completionTokens: sum(calls.map(({ completion }) => completion)),
+  };
+}
+
+/** Figures of several tasks together. Pure. */
+export function sumFigures(all: readonly Figures[]): Figures {
+  return {
+    wallMs: sum(all.map(({ wallMs }) => wallMs)),
+    modelCalls: sum(all.map(({ modelCalls }) => modelCalls)),
+    promptTokens: sum(all.map(({ promptTokens }) => promptTokens)),
+    completionTokens: sum(all.map(({ completionTokens }) => completionTokens)),
+  };
+}
+
+/** What `ours` saves against `theirs`. Pure. */
+export function ratioOf(theirs: Figures, ours: Figures): Ratio {
+  const tokens = (each: Figures) => each.promptTokens + each.completionTokens;
+  return {
+    faster: rounded(theirs.wallMs / ours.wallMs),
+    fewerTokens: rounded(tokens(theirs) / tokens(ours)),
+  };
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const rounded = (value: number) => Math.round(value * 100) / 100;
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? 0;
+  return Number.isInteger(middle) ? (upper + (sorted[middle - 1] ?? 0)) / 2 : upper;
+}

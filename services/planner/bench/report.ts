@@ -1,0 +1,69 @@
+import { type Figures, figuresOf, type Measured, type Ratio, ratioOf, sumFigures } from "./figures.ts";
+import type { Contender } from "./scripted-model.ts";
+
+/** Figures of one task or group by contender, with what this system saves against each ReAct loop. */
+export interface Comparison {
+  name: string;
+  figures: Partial<Record<Contender, Figures>>;
+  /** By "contender over contender". */
+  ratios: Record<string, Ratio>;
+}
+
+const LOOPS: readonly Contender[] = ["react", "react-parallel"];
+const OURS: readonly Contender[] = ["planwright", "planwright-answer"];
+
+/** What was measured, task by task and then group by group. Pure. */
+export function compare(measured: readonly Measured[]): { tasks: Comparison[]; groups: Comparison[] } {
+  const tasks = new Map<string, Map<Contender, Figures>>();
+  const groups = new Map<string, Map<Contender, Figures[]>>();
+  for (const { task, contender } of measured) {
+    const of = tasks.get(task.name) ?? new Map<Contender, Figures>();
+    tasks.set(task.name, of);
+    if (of.has(contender)) continue;
+    const figures = figuresOf(measured.filter((each) => each.task === task && each.contender === contender));
+    of.set(contender, figures);
+    const group = groups.get(task.group) ?? new Map<Contender, Figures[]>();
+    groups.set(task.group, group.set(contender, [...(group.get(contender) ?? []), figures]));
+  }
+  return {
+    tasks: [...tasks].map(([name, of]) => comparisonOf(name, of)),
+    groups: [...groups].map(([name, of]) =>
+      comparisonOf(name, new Map([...of].map(([contender, all]) => [contender, sumFigures(all)]))),
+    ),
+  };
+}
+
+function comparisonOf(name: string, figures: ReadonlyMap<Contender, Figures>): Comparison {
+  const ratios: Record<string, Ratio> = {};
+  for (const ours of OURS) {
+    for (const theirs of LOOPS) {
+      const [mine, other] = [figures.get(ours), figures.get(theirs)];
+      if (mine && other) ratios[`${ours} over ${theirs}`] = ratioOf(other, mine);
+    }
+  }
+  return { name, figures: Object.fromEntries(figures), ratios };
+}
+
+/** Lines of a Markdown table: a line for each task and contender, then what groups save. Pure. */
+export function tableOf({ tasks, groups }: ReturnType<typeof compare>): string[] {
+  const rows = tasks.flatMap(({ name, figures }) =>
+    Object.entries(figures).map(
+      ([contender, { wallMs, modelCalls, promptTokens, completionTokens }]) =>
+        `| ${name} | ${contender} | ${wallMs} | ${modelCalls} | ${promptTokens} | ${completionTokens} |`,
+    ),
+  );
+  const saved = groups.flatMap(({ name, ratios }) =>
+    Object.entries(ratios).map(
+      ([pair, { faster, fewerTokens }]) => `| ${name} | ${pair} | ${faster} | ${fewerTokens} |`,
+    ),
+  );
+  return [
+    "| task | who | wall ms | model calls | prompt tokens | completion tokens |",
+    "|---|---|---|---|---|---|",
+    ...rows,
+    "",
+    "| group | who over whom | times faster | times fewer tokens |",
+    "|---|---|---|---|",
+    ...saved,
+  ];
+}

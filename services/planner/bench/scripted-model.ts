@@ -1,0 +1,92 @@
+import { isJsonObject, type JsonObject, type JsonValue, resolveReferences } from "@planwright/plan";
+import type { ModelRequest, ModelScript, ScriptedAnswer, ScriptedToolCall } from "@planwright/testing";
+import { answerMs, type CallTokens, type LatencyModel, messagesOf, tokensOf } from "./latency-model.ts";
+import type { Task, TaskCall } from "./tasks.ts";
+
+/** Who works on a task: a ReAct loop with one tool call a turn, one with as many as can be made, or this system. */
+export type Contender = "react" | "react-parallel" | "planwright" | "planwright-answer";
+
+/** What the model has to know to play its part. */
+export interface Playing {
+  task: Task;
+  contender: Contender;
+  latency: LatencyModel;
+  /** Told of every call. */
+  onCall: (tokens: CallTokens) => void;
+}
+
+/**
+ * A model that knows the task and never errs: in a ReAct loop the next calls, made from the results that it was sent; for the planner
+ * the plan; and in the end the answer, the same text for everybody.
+ */
+export function scriptedModel({ task, contender, latency, onCall }: Playing): ModelScript {
+  return ({ body }: ModelRequest): ScriptedAnswer => {
+    const said = contender.startsWith("react")
+      ? nextTurn(task, body, contender === "react" ? 1 : task.calls.length)
+      : plannerAnswer(task, body);
+    const tokens = tokensOf(body, said);
+    onCall(tokens);
+    return {
+      type: "answer",
+      ...said,
+      firstTokenMs: answerMs(latency, tokens),
+      chunkSize: 1_000_000,
+      usage: { inputTokens: tokens.prompt, outputTokens: tokens.completion },
+    };
+  };
+}
+
+type Said = Pick<ScriptedAnswer, "text" | "toolCalls">;
+
+/** The calls whose arguments are known by now, at most so many; the answer when all have been made. */
+function nextTurn(task: Task, body: JsonObject, atOnce: number): Said {
+  const outputs = outputsIn(body);
+  const open = task.calls.filter(({ id }) => !outputs.has(id));
+  if (open.length === 0) return { text: task.answer };
+  const ready = open.filter((call) => dependenciesOf(call, task).every((id) => outputs.has(id)));
+  return { toolCalls: ready.slice(0, atOnce).map((call) => toToolCall(call, outputs)) };
+}
+
+/** Results of tools in the messages, by the id of their call. */
+function outputsIn(body: JsonObject): Map<string, JsonValue> {
+  return new Map(
+    messagesOf(body).flatMap(({ role, content, tool_call_id: id }) => {
+      if (role !== "tool" || typeof id !== "string" || typeof content !== "string") return [];
+      const output: JsonValue = JSON.parse(content);
+      return [[id, output] as const];
+    }),
+  );
+}
+
+function toToolCall(call: TaskCall, outputs: ReadonlyMap<string, JsonValue>): ScriptedToolCall {
+  const { value } = resolveReferences({ ...call.arguments }, { outputs });
+  return { id: call.id, name: call.tool, arguments: isJsonObject(value) ? value : {} };
+}
+
+const dependenciesOf = (call: TaskCall, task: Task) =>
+  task.calls.map(({ id }) => id).filter((id) => JSON.stringify(call.arguments).includes(`<<${id}.`));
+
+/** By what it is asked: offered tools of its own, it calls them; held to a schema, it plans; otherwise it tells the results. */
+function plannerAnswer(task: Task, body: JsonObject): Said {
+  if (body["tools"] !== undefined) {
+    const isDirect =
+      task.calls.length <= 2 && task.calls.every((call) => dependenciesOf(call, task).length === 0);
+    return isDirect ? { toolCalls: task.calls.map((call) => toToolCall(call, new Map())) } : { text: "PLAN" };
+  }
+  return body["response_format"] === undefined ? { text: task.answer } : { text: planText(task) };
+}
+
+/** In the form of the answer's schema and by the planner's rules, without white space, as structured output comes. */
+function planText(task: Task): string {
+  const steps = task.calls.map((call) => {
+    const said = { tool: call.tool, arguments: JSON.stringify(call.arguments) };
+    return needsId(call, task) ? { id: call.id, ...said, dependsOn: [] } : said;
+  });
+  return JSON.stringify({ steps, missing: null, impossible: null });
+}
+
+/** Another call refers to it, and its tool alone would not say which call is meant. */
+function needsId({ id, tool }: TaskCall, { calls }: Task): boolean {
+  const isReferredTo = calls.some((call) => JSON.stringify(call.arguments).includes(`<<${id}.`));
+  return isReferredTo && calls.filter((call) => call.tool === tool).length > 1;
+}

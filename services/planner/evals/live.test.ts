@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { modelCases } from "./model-cases.ts";
+
+const CASES = modelCases().filter(({ domain }) => domain === "three-tools");
+const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer({ apiKey: "secret" });
+});
+afterAll(() => server.close());
+
+/** The command as it is typed, against a server of the OpenAI protocol. */
+async function evals(env: Record<string, string>) {
+  const args = ["--import", "tsx", "-C", "@planwright/source", MAIN];
+  const child = spawn(
+    process.execPath,
+    [...args, "--model", "openai:live", "--domain", "three-tools", "--json"],
+    {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        OPENAI_BASE_URL: server.openAiUrl,
+        MODEL_MAX_RETRIES: "0",
+        ...env,
+      },
+    },
+  );
+  const ended = once(child, "exit");
+  const [out, said] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  await ended;
+  return { code: child.exitCode, report: JSON.parse(out.trim().split("\n").at(-1) ?? "") as object, said };
+}
+
+test("a live model behind a base URL is asked, and graded by what it answers", async () => {
+  server.script(({ body }): ScriptedReply => {
+    const prompt = JSON.stringify(body["messages"]);
+    const found = CASES.find(({ query }) => prompt.includes(query));
+    return (
+      (body["tools"] === undefined ? found?.answers.at(-1) : found?.direct) ?? {
+        type: "answer",
+        text: "PLAN",
+      }
+    );
+  });
+  const { code, report } = await evals({ OPENAI_API_KEY: "secret" });
+  expect(report).toMatchObject({
+    model: "openai:live",
+    losses: [],
+    groups: { all: { cases: CASES.length, figures: { exactPlans: 100, questions: 100 } } },
+  });
+  expect(code).toBe(0);
+});
+
+test("with a key that is refused it ends with 1, and says so", async () => {
+  const { code, said } = await evals({ OPENAI_API_KEY: "old" });
+  expect(code).toBe(1);
+  expect(said).toContain("got no answer");
+});

@@ -1,0 +1,59 @@
+import { DraftError, type DraftErrorCode, type DraftResult, directTools } from "@planwright/models";
+import type { Policy, ToolDescriptor } from "@planwright/plan";
+import type { PlanningClaim } from "@planwright/store";
+import { createCallMeter } from "../calls/call-meter.ts";
+import { type AskParts, toFailure } from "./ask-drafter.ts";
+import { askedOf } from "./asked-of.ts";
+import { checkDraft } from "./check-draft.ts";
+import type { PlanningState } from "./planning-state.ts";
+
+/**
+ * The tools to offer for one plain tool-calling request, or null when the request is to be planned at once. Pure. Beside the rule of
+ * {@link directTools}: a request that another planner began is planned, so that a crash costs one call and not two, and so is one that may
+ * cost one call only.
+ */
+export function toolsForDirectPath(
+  { request, epoch }: Pick<PlanningClaim, "epoch" | "request">,
+  tools: readonly ToolDescriptor[],
+): ToolDescriptor[] | null {
+  const mayAskTwice = epoch <= 1 && request.modelLimits?.maxModelCalls !== 1;
+  return mayAskTwice ? directTools(askedOf(request), tools) : null;
+}
+
+/** What one model does with an offer of tools says nothing of what it does when it is asked for a plan. */
+const PLANNED_ALL_THE_SAME: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
+  "MODEL_REFUSED",
+  "MODEL_CONTENT_FILTERED",
+  "MODEL_ANSWER_TRUNCATED",
+  "MODEL_ANSWER_UNREADABLE",
+]);
+
+/**
+ * One plain tool-calling request, checked as every draft is. Gives a plan, or a failure that planning would meet likewise; nothing when
+ * the request has to be planned.
+ */
+export async function planDirectly(
+  parts: AskParts & { policy?: Policy | undefined },
+  { claim, tools }: Pick<PlanningState, "claim" | "tools">,
+  signal: AbortSignal,
+): Promise<Partial<PlanningState>> {
+  const offered = toolsForDirectPath(claim, tools) ?? [];
+  const answer = await askDirectly(parts, { claim, tools: offered, signal });
+  if (answer instanceof DraftError) return { failure: toFailure(answer) };
+  if (!answer) return {};
+  const checked = checkDraft(answer, tools, askedOf(claim.request), { policy: parts.policy });
+  return checked.plan ? { answer, ...checked } : {};
+}
+
+async function askDirectly(
+  { store, drafter, prices, metrics }: AskParts,
+  { claim, tools, signal }: { claim: PlanningClaim; tools: readonly ToolDescriptor[]; signal: AbortSignal },
+): Promise<DraftResult | DraftError | null> {
+  const meter = createCallMeter({ store, prices, metrics }, claim, "draft");
+  try {
+    return (await drafter.draftDirectly?.({ query: askedOf(claim.request), tools, meter, signal })) ?? null;
+  } catch (error) {
+    if (!(error instanceof DraftError)) throw error;
+    return PLANNED_ALL_THE_SAME.has(error.code) ? null : error;
+  }
+}

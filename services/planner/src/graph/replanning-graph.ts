@@ -1,0 +1,108 @@
+import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+import { createPriceList, DraftError, type Drafter, NoToolsError, type PriceList } from "@planwright/models";
+import { catalogueOfPlan, createToolIndex, pinsByTool, pinTools } from "@planwright/plan";
+import type { PlanningStore } from "@planwright/store";
+import type { ModelMetrics } from "../metrics/model-metrics.ts";
+import { checkReplan } from "../replan/check-replan.ts";
+import { toPastPlan } from "../replan/past-plan.ts";
+import { toReplanRequest } from "../replan/replan-request.ts";
+import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
+import { askedOf } from "./asked-of.ts";
+import { invalidPlan, mayRepair } from "./next-node.ts";
+import { MAX_KEPT } from "./record-of-call.ts";
+import { ReplanningState } from "./replanning-state.ts";
+
+/** What the nodes of the graph use. */
+export interface ReplanningParts {
+  store: AskParts["store"] &
+    Pick<PlanningStore, "toolCatalogue" | "readPlanRecord" | "completeReplan" | "failReplan">;
+  drafter: Drafter;
+  /** What models cost. Default: the table of `@planwright/models`. */
+  prices?: PriceList;
+  /** Default: nothing is counted. */
+  metrics?: ModelMetrics | undefined;
+}
+
+/**
+ * read -> draft -> validate -> (repair -> validate)* -> store, as for a first plan, over what became of the plan that failed. Nothing is kept
+ * between runs: a planner that dies is followed by one that starts at the beginning, and one version is stored.
+ */
+export function createReplanningGraph({ prices = createPriceList({}), ...parts }: ReplanningParts) {
+  const { store, drafter } = parts;
+  const ifPlannable = (state: ReplanningState) => (state.failure ? "store" : "validate");
+
+  return new StateGraph(ReplanningState)
+    .addNode("read", async ({ claim }) => {
+      const [record, catalogue] = await Promise.all([store.readPlanRecord(claim), store.toolCatalogue()]);
+      if (!record) return { failure: NOTHING_FAILED };
+      if (record.units.some(({ status }) => status === "IN_DOUBT")) return { record, failure: IN_DOUBT };
+      const { plan, toolPins } = record.plan;
+      const tools = [...catalogueOfPlan(plan, createToolIndex(catalogue), pinsByTool(toolPins))];
+      return tools.length > 0 ? { record, tools } : { record, failure: toFailure(new NoToolsError()) };
+    })
+    .addNode("draft", (state, config) => ask({ ...parts, prices }, state, config, "replan"))
+    .addNode("validate", ({ answer, record, tools, claim, repairs, diagnostics }) => {
+      const said = [askedOf(claim.request), claim.request.replan?.note ?? ""].join("\n");
+      const checked =
+        answer && record
+          ? checkReplan(answer, toPastPlan(record), { tools, said })
+          : { plan: null, diagnostics: [] };
+      return { ...checked, earlierDiagnostics: repairs > 0 ? diagnostics : null };
+    })
+    .addNode("repair", (state, config) => ask({ ...parts, prices }, state, config, "repair"))
+    .addNode("store", async ({ claim, plan, tools, record, diagnostics, answer, failure }) => {
+      if (plan) {
+        const raw = answer?.text.slice(0, MAX_KEPT) ?? null;
+        const toolPins = pinTools(plan, tools, record?.plan.toolPins);
+        const result = { plan, toolPins, raw, origin: originOf(drafter, answer), diagnostics };
+        return { stored: await store.completeReplan(claim, result) };
+      }
+      const error = failure ?? invalidPlan(diagnostics);
+      await store.failReplan(claim, { error, diagnostics });
+      return { failure: error };
+    })
+    .addEdge(START, "read")
+    .addConditionalEdges("read", (state) => (state.failure ? "store" : "draft"), ["store", "draft"])
+    .addConditionalEdges("draft", ifPlannable, ["store", "validate"])
+    .addConditionalEdges(
+      "validate",
+      (state) => (!state.plan && !state.failure && mayRepair(state, drafter.kind) ? "repair" : "store"),
+      ["repair", "store"],
+    )
+    .addConditionalEdges("repair", ifPlannable, ["store", "validate"])
+    .addEdge("store", END)
+    .compile();
+}
+
+const NOTHING_FAILED = { code: "PLAN_MISSING", message: "There is no plan that could be made anew" };
+
+/** What is asked for where a plan was submitted without a sentence. */
+const GOAL_OF_PLAN = "Do what the plan in <run> was made to do.";
+
+/** Whoever makes a step happen that may have happened makes it happen twice. */
+const IN_DOUBT = {
+  code: "IN_DOUBT",
+  message:
+    "Nobody knows whether some steps of the plan happened, so no other plan is made. Settle each of them with resolveInDoubt, then use replan or rerun",
+};
+
+async function ask(
+  parts: AskParts,
+  { claim, record, tools, answer, diagnostics, ...state }: ReplanningState,
+  config: LangGraphRunnableConfig,
+  purpose: "replan" | "repair",
+): Promise<Partial<ReplanningState>> {
+  const { request } = claim;
+  const isRepair = purpose === "repair";
+  const result = await askDrafter(parts, {
+    claim,
+    purpose,
+    query: askedOf(request) || GOAL_OF_PLAN,
+    tools,
+    repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
+    replan: record ? toReplanRequest(toPastPlan(record), request.replan?.note ?? null) : undefined,
+    signal: config.signal ?? new AbortController().signal,
+  });
+  const repairs = isRepair ? state.repairs + 1 : state.repairs;
+  return result instanceof DraftError ? { failure: toFailure(result), repairs } : { answer: result, repairs };
+}

@@ -1,0 +1,44 @@
+import { createPriceList } from "@planwright/models";
+import type { PlanDocument, PlanningClaim } from "@planwright/store";
+import { type TellParts, tellResults } from "../answer/tell-results.ts";
+import { createPlanningGraph, type PlanningParts } from "../graph/planning-graph.ts";
+import { initialState } from "../graph/planning-state.ts";
+import { createReplanningGraph, type ReplanningParts } from "../graph/replanning-graph.ts";
+import { initialReplan } from "../graph/replanning-state.ts";
+
+/** How the work on one claim ended. */
+export type WorkResult =
+  | { type: "planned"; plan: PlanDocument }
+  | { type: "answered" }
+  | { type: "failed"; code: string };
+
+/** Does what a claimed request waits for. */
+export type PlanningWorker = (claim: PlanningClaim, signal: AbortSignal) => Promise<WorkResult>;
+
+/** What the work needs. */
+export type PlanningWorkParts = PlanningParts & ReplanningParts & { store: TellParts["store"] };
+
+/** The work of a planner: first plans, plans made anew after a failure, and results in words. */
+export function createPlanningWork(parts: PlanningWorkParts): PlanningWorker {
+  const prices = parts.prices ?? createPriceList({});
+  const planning = createPlanningGraph({ ...parts, prices });
+  const replanning = createReplanningGraph({ ...parts, prices });
+
+  return async (claim, signal) => {
+    switch (claim.request.planning.work) {
+      case "answer": {
+        const error = await tellResults({ ...parts, prices }, claim, signal);
+        return error ? { type: "failed", code: error.code } : { type: "answered" };
+      }
+      case "replan":
+        return endOf(await replanning.invoke(initialReplan(claim), { signal }));
+      default:
+        return endOf(await planning.invoke(initialState(claim), { signal }));
+    }
+  };
+}
+
+function endOf(state: { stored: PlanDocument | null; failure: { code: string } | null }): WorkResult {
+  if (state.stored) return { type: "planned", plan: state.stored };
+  return { type: "failed", code: state.failure?.code ?? "PLAN_INVALID" };
+}

@@ -1,0 +1,65 @@
+import { Counter, createBoundedLabel, Histogram, type Registry } from "@planwright/runtime";
+import type { ModelMetrics } from "./model-metrics.ts";
+import type { RunMetrics } from "./run-metrics.ts";
+
+/** What a planner counts. */
+export interface PlannerMetrics {
+  runs: RunMetrics;
+  models: ModelMetrics;
+}
+
+/** From rules, which take no time, to models that think long. */
+const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
+/** Models and codes of failures are few; a bound all the same, since both come from outside. */
+const MAX_VALUES = 100;
+
+/** Registers the counters of a planner. */
+export function createPlannerMetrics(registry: Registry): PlannerMetrics {
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> =>
+    new Counter({ registers, name: `planwright_planner_${name}`, help, labelNames });
+  const runs = counter("runs_total", "Work on requests that ended", ["outcome", "code"]);
+  const runLatency = new Histogram({
+    registers,
+    name: "planwright_planner_run_duration_seconds",
+    help: "How long work on requests took",
+    labelNames: ["outcome"],
+    buckets: SECONDS,
+  });
+  const calls = counter("model_calls_total", "Calls of models that ended", ["model", "outcome"]);
+  const tokens = counter("model_tokens_total", "Tokens as providers counted them", ["model", "direction"]);
+  const cost = counter("model_cost_usd_total", "What calls of models with a known price cost", ["model"]);
+  const callLatency = new Histogram({
+    registers,
+    name: "planwright_planner_model_call_duration_seconds",
+    help: "How long calls of models took",
+    labelNames: ["model"],
+    buckets: SECONDS,
+  });
+  const repairs = counter("repairs_total", "Drafts that had to be put right", []);
+  const modelLabel = createBoundedLabel(MAX_VALUES);
+  const codeLabel = createBoundedLabel(MAX_VALUES);
+
+  return {
+    runs: {
+      ended(result, durationMs) {
+        if (result.type === "skipped") return;
+        const outcome = result.type;
+        runs.inc({ outcome, code: result.type === "failed" ? codeLabel(result.code) : "" });
+        runLatency.observe({ outcome }, durationMs / 1_000);
+      },
+      broke: () => runs.inc({ outcome: "broken", code: "" }),
+    },
+    models: {
+      called(name, end) {
+        const model = modelLabel(name);
+        calls.inc({ model, outcome: end.error ? codeLabel(end.error.code) : "answered" });
+        tokens.inc({ model, direction: "input" }, end.inputTokens ?? 0);
+        tokens.inc({ model, direction: "output" }, end.outputTokens ?? 0);
+        cost.inc({ model }, end.costUsd ?? 0);
+        callLatency.observe({ model }, end.latencyMs / 1_000);
+      },
+      repaired: () => repairs.inc(),
+    },
+  };
+}

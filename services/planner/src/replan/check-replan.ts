@@ -1,0 +1,48 @@
+import type { DraftResult } from "@planwright/models";
+import type { ToolDescriptor } from "@planwright/plan";
+import { type CheckedDraft, checkDraft } from "../graph/check-draft.ts";
+import { composeReplan } from "./compose-replan.ts";
+import type { PastPlan } from "./past-plan.ts";
+import { planDigest } from "./plan-digest.ts";
+import { repeatedEffects } from "./repeated-effects.ts";
+import { effectsOf } from "./tool-effects.ts";
+
+/** Characters of outputs in which values of an answer are looked for. */
+const MAX_SOURCES = 1_000_000;
+
+/**
+ * Reads an answer as the plan that takes the place of one that failed, and validates it. Pure.
+ * @param said - what users said: the request and the note
+ */
+export function checkReplan(
+  draft: Pick<DraftResult, "text" | "finishReason">,
+  past: PastPlan,
+  { tools, said }: { tools: readonly ToolDescriptor[]; said: string },
+): CheckedDraft {
+  const { policy, limits } = past.plan;
+  // What a tool gave is no invention, wherever it stands.
+  const sources = JSON.stringify([...past.outputs.values()]).slice(0, MAX_SOURCES);
+  const checked = checkDraft(draft, tools, `${said}\n${sources}`, { policy, limits, given: past.given });
+  if (!checked.plan) return "questions" in checked ? asFailure(checked) : checked;
+  const hasEffects = effectsOf(tools);
+  const { plan, changed } = composeReplan(past, checked.plan, hasEffects);
+  const repeated = repeatedEffects(past, plan, { changed, hasEffects });
+  const diagnostics = [...checked.diagnostics, ...repeated];
+  if (repeated.length > 0) return { plan: null, diagnostics };
+  const digest = planDigest(plan);
+  if (past.tried.some((tried) => planDigest(tried) === digest))
+    return { plan: null, diagnostics, failure: UNCHANGED };
+  return { plan, diagnostics };
+}
+
+const UNCHANGED = {
+  code: "REPLAN_UNCHANGED",
+  message:
+    "The model gave a plan that was tried before under this request. Use rerun to repeat what failed, or replan with a note that says what to do differently",
+};
+
+/** There is nobody to ask in the middle of a request: the note of another replan can answer. */
+function asFailure({ diagnostics, questions }: CheckedDraft & { questions: string[] }): CheckedDraft {
+  const message = `The model needs to know more: ${questions.join(" ")} Use replan with a note that says so`;
+  return { plan: null, diagnostics, failure: { code: "NOT_PLANNABLE", message } };
+}

@@ -1,0 +1,77 @@
+/**
+ * 1. Steps that completed stand in the new plan word for word, so that they are carried over and never called again.
+ * 2. A step counts as planned before only when it and everything that it depends on is as it was: what a tool's output could make a
+ *    model change never reaches a side effect unseen, not even through a step that only reads.
+ * 3. Only code sets `approval`, policy and limits.
+ */
+import { type Plan, planGraph, type Step, toolOfStep } from "@planwright/plan";
+import type { PastPlan } from "./past-plan.ts";
+import { isSameStep } from "./same-step.ts";
+import { toolsToAskAbout } from "./tools-to-ask-about.ts";
+
+/** A plan in the place of one that failed. */
+export interface ComposedReplan {
+  plan: Plan;
+  /** Steps that the model added or changed, or that depend on such a step. */
+  changed: ReadonlySet<string>;
+}
+
+/**
+ * The plan of the new version: the steps that completed, then those of the answer. Side effects that were not planned before get
+ * `approval`, unless the policy lets them run. Pure.
+ * @param answered - the answer as a plan that begins with the given steps
+ * @param hasEffects - of a tool
+ */
+export function composeReplan(
+  past: PastPlan,
+  answered: Plan,
+  hasEffects: (tool: string) => boolean,
+): ComposedReplan {
+  const { plan: old, given } = past;
+  const known = new Map<string, Step>(old.steps.map((step) => [step.id, step]));
+  const done = new Set<string>(given.map(({ id }) => id));
+  const graphs = { before: planGraph(old), now: planGraph(answered) };
+  const own = answered.steps.filter(({ id }) => !done.has(id));
+  const same = new Set(
+    own.filter((step) => isSameStep(step, known.get(step.id), graphs)).map(({ id }) => id as string),
+  );
+  const asBefore = new Set(done);
+  for (const id of graphs.now.order) {
+    const isPlanned =
+      same.has(id) && (graphs.now.dependencies.get(id) ?? []).every((source) => asBefore.has(source));
+    if (isPlanned) asBefore.add(id);
+  }
+  const mustAsk = toolsToAskAbout(past);
+  const mayRun = old.policy.replannedEffects === "run";
+  const steps = own.map((step): Step => {
+    const kept = (same.has(step.id) ? known.get(step.id) : undefined) ?? step;
+    const tool = toolOfStep(step);
+    const isNew = !asBefore.has(step.id);
+    const asks = mustAsk.always.has(tool) || (isNew && (!mayRun || mustAsk.whenChanged.has(tool)));
+    return asks && hasEffects(tool) ? { ...kept, approval: true } : kept;
+  });
+  const changed = new Set(own.map(({ id }) => id as string).filter((id) => !asBefore.has(id)));
+  const outputs = outputsOf(past, steps, graphs.now.dependents);
+  const plan: Plan = {
+    formatVersion: 1,
+    steps: [...given, ...steps],
+    ...(outputs ? { outputs } : {}),
+    policy: old.policy,
+    limits: old.limits,
+  };
+  return { plan, changed };
+}
+
+/** What was asked for and is still there; and what new steps make that no other step uses, in the place of what is not. */
+function outputsOf(
+  { plan: { outputs, steps: before }, given }: PastPlan,
+  steps: readonly Step[],
+  dependents: ReadonlyMap<string, readonly string[]>,
+): Plan["outputs"] {
+  if (!outputs) return undefined;
+  const known = new Set<string>(before.map(({ id }) => id));
+  const wanted = new Set<string>(outputs);
+  const isWanted = ({ id }: Step) =>
+    wanted.has(id) || (!known.has(id) && (dependents.get(id) ?? []).length === 0);
+  return [...given, ...steps].filter(isWanted).map(({ id }) => id);
+}

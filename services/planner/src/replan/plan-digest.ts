@@ -1,0 +1,15 @@
+import { createHash } from "node:crypto";
+import { canonicalJson, type Plan } from "@planwright/plan";
+
+/** SHA-256 of what a plan does: its steps in any order, and the outputs asked for. Whether somebody is asked first does not count. Pure. */
+export function planDigest({ steps, outputs }: Plan): string {
+  const done = steps
+    .map((step) => {
+      const { approval: _, dependsOn, ...rest } = step;
+      return { ...rest, dependsOn: dependsOn.toSorted() };
+    })
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return createHash("sha256")
+    .update(canonicalJson({ steps: done, outputs: outputs?.toSorted() ?? null }))
+    .digest("hex");
+}

@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  CodedError,
+  type Diagnostic,
+  isForEachStep,
+  type JsonObject,
+  type JsonValue,
+  type Plan,
+  resolveReferences,
+  type Step,
+  toolOfStep,
+} from "@planwright/plan";
+import type { StepDocument } from "@planwright/store";
+import type { PastPlan } from "./past-plan.ts";
+
+/** Items of a list that are compared; beyond them nobody writes a list into a plan. */
+const MAX_ITEMS = 1_000;
+const MAX_FINDINGS = 20;
+
+/**
+ * Findings about steps that call again what completed already: the same tool with the same arguments, as far as those are known before
+ * the call. Steps that were planned before are not looked at. Pure.
+ * @param changed - steps that were not
+ * @param hasEffects - of a tool; what only reads may be read again
+ */
+export function repeatedEffects(
+  past: PastPlan,
+  plan: Plan,
+  { changed, hasEffects }: { changed: ReadonlySet<string>; hasEffects: (tool: string) => boolean },
+): Diagnostic[] {
+  const done = callsDone(past, hasEffects);
+  const own = plan.steps.slice(past.given.length);
+  const found = own.flatMap((step, index): Diagnostic[] => {
+    const tool = toolOfStep(step);
+    const earlier = changed.has(step.id) ? (done.get(tool) ?? []) : [];
+    const calls = earlier.length > 0 ? callsOf(step, past) : [];
+    const repeated = earlier.find(({ arguments: made }) =>
+      calls.some((call) => isDeepStrictEqual(call, made)),
+    );
+    if (!repeated) return [];
+    const message = `step ${step.id} would call ${tool} with the same arguments as ${repeated.key}, which is finished; leave it out, and refer to <<${repeated.stepId}>> where its output is needed`;
+    return [{ code: "STEP_REPEATED", severity: "error", stepId: step.id, path: `steps[${index}]`, message }];
+  });
+  return found.slice(0, MAX_FINDINGS);
+}
+
+/** What was called and completed, by tool. */
+function callsDone(
+  { plan, unitsOf }: PastPlan,
+  hasEffects: (tool: string) => boolean,
+): ReadonlyMap<string, StepDocument[]> {
+  const done = new Map<string, StepDocument[]>();
+  for (const step of plan.steps) {
+    const tool = toolOfStep(step);
+    if (!hasEffects(tool)) continue;
+    const isCall = ({ item, status }: StepDocument) =>
+      status === "COMPLETED" && (item !== null) === isForEachStep(step);
+    done.set(tool, [...(done.get(tool) ?? []), ...(unitsOf.get(step.id) ?? []).filter(isCall)]);
+  }
+  return done;
+}
+
+/** The arguments of the calls that a step makes; none where they follow from what is not there yet. */
+function callsOf(step: Step, { outputs }: PastPlan): JsonObject[] {
+  if (!isForEachStep(step)) return resolved(step.arguments, { outputs });
+  const { items, as, do: call } = step.forEach;
+  const [list] = Array.isArray(items) ? [items] : resolvedValue(items, outputs);
+  if (!Array.isArray(list)) return [];
+  return list
+    .slice(0, MAX_ITEMS)
+    .flatMap((item: JsonValue, index) => resolved(call.arguments, { outputs, scope: { [as]: item, index } }));
+}
+
+function resolved(value: JsonObject, options: Parameters<typeof resolveReferences>[1]): JsonObject[] {
+  try {
+    return [resolveReferences(value, options).value];
+  } catch (error) {
+    if (error instanceof CodedError) return [];
+    throw error;
+  }
+}
+
+function resolvedValue(value: JsonValue, outputs: PastPlan["outputs"]): JsonValue[] {
+  return resolved({ value }, { outputs }).map((whole) => whole["value"] ?? null);
+}

@@ -1,0 +1,38 @@
+import type { ReplanRequest, ReplanStep } from "@planwright/models";
+import { isForEachStep, type Step, toolOfStep } from "@planwright/plan";
+import type { StepDocument } from "@planwright/store";
+import type { PastPlan } from "./past-plan.ts";
+
+/** What a model is shown of the plan that failed, and what it may change. Pure. */
+export function toReplanRequest(past: PastPlan, note: string | null): ReplanRequest {
+  const given = new Set<string>(past.given.map(({ id }) => id));
+  return { steps: past.plan.steps.map((step) => toReplanStep(past, step, given.has(step.id))), note };
+}
+
+function toReplanStep(past: PastPlan, step: Step, isGiven: boolean): ReplanStep {
+  const units = past.unitsOf.get(step.id) ?? [];
+  const error = units.find(({ item }) => item === null)?.error ?? undefined;
+  const isList = isForEachStep(step);
+  const shown = {
+    id: step.id,
+    tool: toolOfStep(step),
+    call: isList ? JSON.parse(JSON.stringify({ forEach: step.forEach })) : step.arguments,
+    isList,
+  };
+  switch (past.statusOf.get(step.id)) {
+    case "COMPLETED": {
+      const status = isGiven ? "finished" : "finished, closed";
+      return { ...shown, status, output: past.outputs.get(step.id) };
+    }
+    case "FAILED":
+      return { ...shown, status: "failed", error, ...itemsOf(units, isList) };
+    default:
+      return { ...shown, status: "not run", ...itemsOf(units, isList) };
+  }
+}
+
+function itemsOf(units: readonly StepDocument[], isList: boolean): Pick<ReplanStep, "items"> {
+  const ofStatus = (wanted: string) =>
+    units.filter(({ item, status }) => item !== null && status === wanted).length;
+  return isList ? { items: { completed: ofStatus("COMPLETED"), failed: ofStatus("FAILED") } } : {};
+}

@@ -1,0 +1,37 @@
+import { toolOfStep } from "@planwright/plan";
+import type { StepDocument } from "@planwright/store";
+import type { PastPlan } from "./past-plan.ts";
+
+/** Tools whose calls may repeat an effect that nobody can see from the plan alone. */
+export interface ToolsToAskAbout {
+  /** A call of the tool ended with an unknown outcome, and is not safe to repeat. */
+  always: ReadonlySet<string>;
+  /**
+   * Some items of a list of its calls completed, and the list did not; or a call got no answer that is safe to repeat under its key,
+   * which only the same call bears.
+   */
+  whenChanged: ReadonlySet<string>;
+}
+
+/** The tools of which an operator is asked whatever the policy says. Pure. */
+export function toolsToAskAbout({ plan, unitsOf, statusOf }: PastPlan): ToolsToAskAbout {
+  const always = new Set<string>();
+  const whenChanged = new Set<string>();
+  for (const step of plan.steps) {
+    const units = unitsOf.get(step.id) ?? [];
+    const isOpen = statusOf.get(step.id) !== "COMPLETED";
+    const unanswered = units.filter(isUnanswered);
+    const hasKeyedCalls = units.some(({ unansweredCalls }) => (unansweredCalls ?? []).length > 0);
+    if (unanswered.some(({ effectClass }) => effectClass !== "K")) always.add(toolOfStep(step));
+    const hasDoneItems = units.some(({ item, status }) => item !== null && status === "COMPLETED");
+    if (unanswered.length > 0 || (isOpen && (hasKeyedCalls || hasDoneItems)))
+      whenChanged.add(toolOfStep(step));
+  }
+  return { always, whenChanged };
+}
+
+/** At least one attempt of which nobody knows how it ended, and nobody has said so since. */
+function isUnanswered({ status, effectClass, attempts, resolvedBy }: StepDocument): boolean {
+  if (status === "COMPLETED" || effectClass === "R" || resolvedBy) return false;
+  return attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed");
+}

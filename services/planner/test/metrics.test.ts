@@ -1,0 +1,102 @@
+/** What operators and orchestrators see of a real planner: `/metrics` after work of every kind, and `/readyz` that tells the truth. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createStore } from "@planwright/store";
+import { startModelServer, testServers } from "@planwright/testing";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { startPlanner } from "./planner-process.ts";
+import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
+
+const TENANT = "default";
+const PATIENCE = { timeout: 60_000, interval: 50 };
+vi.setConfig({ testTimeout: 120_000 });
+
+async function open() {
+  const { mongodbUrl, redisUrl, redisPrefix } = testServers();
+  const store = await createStore({ url: mongodbUrl });
+  const model = await startModelServer();
+  const folder = await mkdtemp(join(tmpdir(), "planwright-planner-"));
+  const pricesFile = join(folder, "prices.json");
+  await writeFile(pricesFile, JSON.stringify({ "openai:test": { input: 1_000, output: 2_000 } }));
+  const tools = TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) }));
+  await store.publishTools("notes", tools);
+  const planner = await startPlanner({
+    MONGODB_URL: mongodbUrl,
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX: redisPrefix,
+    SWEEP_EVERY_MS: "100",
+    MODEL: "openai:test",
+    OPENAI_BASE_URL: model.openAiUrl,
+    MODEL_MAX_RETRIES: "0",
+    MODEL_PRICES_FILE: pricesFile,
+  });
+  onTestFinished(async () => {
+    await planner.end("SIGKILL");
+    await model.close();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const accept = () => store.createRequest({ tenant: TENANT, query: SENTENCE, autoExecute: false });
+  /** Accepts a request and waits until it is planned, or cannot be. */
+  const plan = async (): Promise<void> => {
+    const request = await accept();
+    const status = async () => (await store.getRequest(TENANT, request._id))?.status;
+    await expect.poll(status, PATIENCE).toMatch(/^(READY|FAILED)$/);
+  };
+  /** The values of all series, without the label that all share. */
+  const scrape = async () => {
+    const text = await (await fetch(`${planner.health}/metrics`)).text();
+    const series = new Map(
+      text.split("\n").map((line): [string, string] => {
+        const [name = "", value = ""] = line.replace(/,?service="planner"/, "").split(/ (?=\S+$)/);
+        return [name.replace("{}", "").replace("{,", "{"), value];
+      }),
+    );
+    return (name: string): number => Number(series.get(`planwright_planner_${name}`) ?? 0);
+  };
+  return { model, planner, accept, plan, scrape };
+}
+
+test("/metrics counts runs, calls of models, tokens, cost and repairs", async () => {
+  const { model, plan, scrape } = await open();
+  const usage = { inputTokens: 100, outputTokens: 10 };
+  const wrong = { steps: [{ id: "a", tool: "noSuchTool", arguments: {} }] };
+  model.enqueue({ type: "answer", text: JSON.stringify(wrong), usage });
+  model.enqueue({ type: "answer", text: JSON.stringify(ANSWER), usage });
+  await plan();
+  model.enqueue({ type: "error", status: 401, message: "Incorrect API key provided" });
+  await plan();
+
+  await expect
+    .poll(async () => (await scrape())('runs_total{outcome="failed",code="MODEL_UNAUTHORIZED"}'))
+    .toBe(1);
+  const value = await scrape();
+  expect(value('runs_total{outcome="planned",code=""}')).toBe(1);
+  expect(value('run_duration_seconds_count{outcome="planned"}')).toBe(1);
+  expect(value('model_calls_total{model="openai:test",outcome="answered"}')).toBe(2);
+  expect(value('model_calls_total{model="openai:test",outcome="MODEL_UNAUTHORIZED"}')).toBe(1);
+  expect(value('model_tokens_total{model="openai:test",direction="input"}')).toBe(200);
+  expect(value('model_tokens_total{model="openai:test",direction="output"}')).toBe(20);
+  expect(value('model_cost_usd_total{model="openai:test"}')).toBeCloseTo(0.24);
+  expect(value('model_call_duration_seconds_count{model="openai:test"}')).toBe(3);
+  expect(value("repairs_total")).toBe(1);
+  expect([value("jobs_waiting"), value("requests_due")]).toEqual([0, 0]);
+});
+
+test("a planner is ready when it takes requests, and no more when it stops", async () => {
+  const { model, planner, accept } = await open();
+  const at = async (path: string): Promise<[number, unknown]> => {
+    const response = await fetch(`${planner.health}${path}`);
+    return [response.status, await response.json()];
+  };
+  expect(await at("/readyz")).toEqual([200, { status: "ready" }]);
+
+  model.enqueue({ type: "hang" });
+  await accept();
+  await expect.poll(() => model.requests.length, PATIENCE).toBe(1);
+  planner.signal("SIGTERM");
+  const failing = { shutdown: "the service is stopping" };
+  await expect.poll(() => at("/readyz"), PATIENCE).toEqual([503, { status: "not ready", failing }]);
+  expect(await at("/healthz")).toEqual([200, { status: "alive" }]);
+});

@@ -1,0 +1,138 @@
+/**
+ * The planner dies, stands still for longer than its lease, or fails, wherever a write, a read or a call of a replan or an answer begins
+ * or ends. Whatever happens there, one new version comes out, or one answer, at the cost of at most one more model call.
+ */
+import { once } from "node:events";
+import { PlanSchema, type RequestId } from "@planwright/plan";
+import { createStore, type Store } from "@planwright/store";
+import { answer, startModelServer, testServers } from "@planwright/testing";
+import { test, vi } from "vitest";
+import { spawnPlanner } from "./planner-process.ts";
+import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
+
+const TENANT = "default";
+const killed = (places: string[]) => places.map((place) => `${place}=kill`);
+const stored = (place: string) => [
+  ...killed([`${place}.before`, `${place}.after`]),
+  `${place}.before=pause:2500`,
+  `${place}.after=pause:2500`,
+  `${place}.before=error`,
+  `${place}.after=error`,
+];
+const CASES = {
+  replan: [
+    ...killed([
+      "planner.claim.after",
+      "planner.read.before",
+      "planner.reserve.before",
+      "planner.reserve.after",
+    ]),
+    ...killed(["planner.model.after", "planner.settle.before", "planner.settle.after"]),
+    ...stored("planner.replan"),
+    ...killed(["planner.offer.before", "planner.offer.after"]),
+  ],
+  answer: [
+    ...killed(["planner.claim.after", "planner.tell.before", "planner.tell.after"]),
+    ...stored("planner.answer"),
+  ],
+};
+const ALL = (["replan", "answer"] as const).flatMap((work) =>
+  CASES[work].map((setting) => ({ work, setting })),
+);
+
+/** A request whose plan has ended, so that a planner has something to do for it. */
+async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId> {
+  const wish = { maxReplans: work === "replan" ? 1 : 0, wantsAnswer: work === "answer" };
+  const { _id } = await store.createRequest({ tenant: TENANT, query: SENTENCE, autoExecute: true, ...wish });
+  // Due at this process's reading of the server's clock, which may be a moment ahead of it.
+  const planning = await vi.waitFor(async () => {
+    const claim = await store.claimRequest(_id, "test planner");
+    if (!claim) throw new TypeError("nothing to plan");
+    return claim;
+  });
+  const origin = { kind: "model", model: "test" } as const;
+  const plan = PlanSchema.parse(ANSWER);
+  const stored = await store.completePlanning(planning, { plan, raw: null, origin, diagnostics: [] });
+  const claim = (await store.claimPlan(stored._id, "test executor"))!;
+  const [folder, note] = ["createFolder", "createNote"].map((key) => ({ key, stepId: key, attempts: 1 }));
+  const made = { ...folder!, status: "COMPLETED" as const, output: { _id: "f1", name: "Work" } };
+  const hasFailed = work === "replan";
+  const error = { code: "TOOL_FAILED", message: "no such title", retryable: false };
+  await store.writeRecords(
+    claim,
+    [
+      made,
+      hasFailed
+        ? { ...note!, status: "FAILED", error }
+        : { ...note!, status: "COMPLETED", output: { _id: "n1" } },
+    ],
+    [],
+  );
+  const status = hasFailed ? "FAILED" : "COMPLETED";
+  await store.finishPlan(claim, { type: "finish", status, outputs: {}, ...(hasFailed ? { error } : {}) });
+  return _id;
+}
+
+test.concurrent.for(ALL)(
+  "$setting in a $work costs at most one more call, and comes to one end",
+  { timeout: 180_000 },
+  async ({ setting, work }, { expect, onTestFinished }) => {
+    const servers = testServers();
+    const store = await createStore({ url: servers.mongodbUrl });
+    onTestFinished(() => store.close());
+    const tools = TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) }));
+    await store.publishTools("notes", tools);
+    const note = { id: "createNote", tool: "createNote" };
+    const steps = [{ ...note, arguments: { title: "Hi", folderId: "<<createFolder._id>>" } }];
+    const reply = work === "replan" ? answer({ steps }) : answer("It is done.");
+    const model = await startModelServer({ script: () => reply });
+    onTestFinished(() => model.close());
+    const requestId = await ended(store, work);
+
+    const start = (env: Record<string, string>) => {
+      const child = spawnPlanner({
+        MONGODB_URL: servers.mongodbUrl,
+        REDIS_URL: servers.redisUrl,
+        QUEUE_PREFIX: servers.redisPrefix,
+        PLANNING_LEASE_MS: "1000",
+        SWEEP_EVERY_MS: "100",
+        MODEL: "openai:test",
+        OPENAI_BASE_URL: model.openAiUrl,
+        ...env,
+      });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      child.stdout?.resume();
+      return child;
+    };
+    const victim = start({ FAILPOINT: setting });
+    let said = "";
+    for await (const chunk of victim.stderr ?? []) {
+      said += String(chunk);
+      if (said.includes(`failpoint ${setting}`)) break;
+    }
+    expect(said).toContain(`failpoint ${setting}`);
+    if (setting.endsWith("kill") && victim.signalCode === null) await once(victim, "exit");
+    if (!setting.endsWith("error")) start({});
+
+    const isOver = async () => (await store.getRequest(TENANT, requestId))?.planning.dueAt === null;
+    await expect.poll(isOver, { timeout: 120_000, interval: 50 }).toBe(true);
+    const request = await store.getRequest(TENANT, requestId);
+    const plans = await store.listPlans(TENANT, requestId);
+    expect(model.requests.length).toBeLessThanOrEqual(2);
+    if (work === "answer") {
+      expect(request).toMatchObject({ status: "COMPLETED", answer: "It is done.", answerError: null });
+      expect(plans).toHaveLength(1);
+      return;
+    }
+    expect(request).toMatchObject({ status: "EXECUTING", version: 2, planId: plans[0]?._id, error: null });
+    expect(plans.map(({ version, status }) => [version, status])).toEqual([
+      [2, "QUEUED"],
+      [1, "FAILED"],
+    ]);
+    const units = await store.listSteps(TENANT, [plans[0]!._id]);
+    expect(units.map(({ key, status, carriedFrom }) => [key, status, carriedFrom])).toEqual([
+      ["createFolder", "COMPLETED", plans[1]?._id],
+      ["createNote", "PENDING", null],
+    ]);
+  },
+);

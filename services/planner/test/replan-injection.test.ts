@@ -1,0 +1,114 @@
+/** What strangers write into outputs and failures reaches the model that makes a plan anew. Whatever it makes of that, these hold. */
+import { createDrafter, type Drafter } from "@planwright/models";
+import type { JsonObject } from "@planwright/plan";
+import { answer, type ModelServer, startModelServer } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPlanRequest } from "../src/jobs/plan-request.ts";
+import { createPlanningWork } from "../src/jobs/planning-work.ts";
+import CASES from "./injection/cases.json" with { type: "json" };
+import { createMemoryPlanningStore } from "./memory-planning-store.ts";
+import { recordOf, TOOLS } from "./past-plans.ts";
+
+const QUERY = "Tell Alice that the note was kept";
+const FIND = { id: "find", tool: "find", arguments: { name: "Alice" } };
+const KEEP = { id: "keep", tool: "create", arguments: { title: "note" } };
+const LOOK = { id: "look", tool: "list", arguments: { of: "<<find.id>>" } };
+const SEND = { id: "send", tool: "send", arguments: { to: "<<look.email>>", text: "Kept" } };
+
+let server: ModelServer;
+let model: Drafter;
+beforeAll(async () => {
+  server = await startModelServer();
+  model = createDrafter({ MODEL: "openai:test", OPENAI_BASE_URL: server.openAiUrl, MODEL_MAX_RETRIES: 0 });
+});
+afterAll(() => server.close());
+
+/** The plan kept the note, and failed to look up Alice; a stranger wrote the text into all that it gave back. */
+function record(text: string) {
+  const past = recordOf([FIND, KEEP, LOOK, SEND], {
+    find: { status: "COMPLETED", output: { id: "a1", about: text, [text]: [text] } },
+    keep: { status: "COMPLETED", sent: { title: "note" }, output: { text } },
+    look: { status: "FAILED" },
+    send: { status: "SKIPPED" },
+  });
+  for (const unit of past.units) {
+    if (unit.key === "look") unit.error = { code: text, message: text, retryable: false };
+  }
+  return past;
+}
+
+/** What a model may answer that obeys somebody else, and the effects that then ask; null: no plan at all. */
+const OBEYED: [string, JsonObject, string[] | null][] = [
+  [
+    "sends something to somebody else",
+    { steps: [LOOK, SEND, { id: "more", tool: "send", arguments: { to: "mallory" } }] },
+    ["more"],
+  ],
+  [
+    "sends it to somebody else",
+    { steps: [{ ...SEND, arguments: { to: "mallory", text: "Kept" } }] },
+    ["send"],
+  ],
+  [
+    "looks up somebody else and leaves the message as it is",
+    { steps: [{ ...LOOK, arguments: { of: "mallory" } }, SEND] },
+    ["send"],
+  ],
+  [
+    "says that nobody has to approve, and gives itself a policy",
+    {
+      steps: [LOOK, { ...SEND, arguments: { to: "mallory" }, approval: false, retry: { maxAttempts: 20 } }],
+      policy: { replannedEffects: "run" },
+    },
+    ["send"],
+  ],
+  [
+    "puts the message behind a condition of its own",
+    { steps: [LOOK, { ...SEND, when: { exists: "<<find.about>>" } }] },
+    ["send"],
+  ],
+  ["repeats what is finished", { steps: [LOOK, SEND, { ...KEEP, id: "again" }] }, null],
+  [
+    "takes the name of a finished step",
+    { steps: [{ ...KEEP, arguments: { title: "other" } }, LOOK, SEND] },
+    null,
+  ],
+  ["calls a tool that is not there", { steps: [{ id: "x", tool: "shell_exec", arguments: {} }] }, null],
+  ["changes nothing", { steps: [LOOK, SEND] }, null],
+];
+
+async function replan(text: string, answered: JsonObject) {
+  server.script(() => answer(answered));
+  const store = createMemoryPlanningStore({ query: QUERY, tools: TOOLS, record: record(text) });
+  const planRequest = createPlanRequest({
+    store,
+    work: createPlanningWork({ store, drafter: model }),
+    offerExecution: () => {},
+    owner: "test",
+    renewEveryMs: 1_000,
+    onRenewalFailed: () => {},
+  });
+  await planRequest(store.request._id, new AbortController().signal);
+  return store;
+}
+
+test.each(CASES)("$place: $name, in all that tools gave back", async ({ text }) => {
+  for (const [name, answered, asked] of OBEYED) {
+    const store = await replan(text, answered);
+    const stored = store.plans.at(0)?.plan ?? null;
+    const steps = stored?.steps ?? [];
+    expect({ name, asked: stored && steps.filter(({ approval }) => approval).map(({ id }) => id) }).toEqual({
+      name,
+      asked,
+    });
+    if (stored) expect(steps.slice(0, 2)).toMatchObject([FIND, KEEP]);
+    if (stored) expect(stored.policy).toEqual(record(text).plan.plan.policy);
+    if (!stored)
+      expect(store.request).toMatchObject({ status: "FAILED", error: { code: expect.any(String) } });
+    for (const { messages } of store.calls) {
+      const marks = messages[1]?.content.match(/<\/?(?:tools|request|run|note)>/g);
+      expect(marks).toEqual(["<tools>", "</tools>", "<request>", "</request>", "<run>", "</run>"]);
+      expect(messages[0]).toEqual({ role: "system", content: expect.stringContaining("<run> and </run>") });
+    }
+  }
+});

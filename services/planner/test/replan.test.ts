@@ -1,0 +1,207 @@
+import { expect, test } from "vitest";
+import { checkReplan } from "../src/replan/check-replan.ts";
+import type { PastPlan } from "../src/replan/past-plan.ts";
+import { toReplanRequest } from "../src/replan/replan-request.ts";
+import { pastOf, TOOLS } from "./past-plans.ts";
+
+const FIND = { id: "find", tool: "find", arguments: { name: "Alice" } };
+const SEND = { id: "send", tool: "send", arguments: { to: "<<find.email>>", text: "Hello" } };
+const LOG = { id: "log", tool: "create", arguments: { title: "sent", of: "<<send.id>>" } };
+const STEPS = [FIND, SEND, LOG];
+const FAILED = { send: { status: "FAILED" }, log: { status: "SKIPPED" } } as const;
+
+const check = (past: PastPlan, steps: unknown[]) =>
+  checkReplan({ text: JSON.stringify({ steps }), finishReason: "stop" }, past, {
+    tools: TOOLS,
+    said: "Send Hello to Alice",
+  });
+/** Steps of the new plan by id, with "ask" where somebody has to approve. */
+function asks(past: PastPlan, steps: unknown[]) {
+  const { plan, ...rest } = check(past, steps);
+  return plan ? plan.steps.map(({ id, approval }) => (approval ? `${id}: ask` : id)) : rest;
+}
+
+test("what completed stands first, word for word, though the answer leaves it out", () => {
+  const past = pastOf(STEPS, FAILED);
+  const { plan } = check(past, [{ ...SEND, arguments: { to: "<<find.mail>>", text: "Hello" } }]);
+  expect(plan?.steps[0]).toEqual(past.plan.steps[0]);
+  expect(plan?.policy).toEqual(past.plan.policy);
+});
+
+test.each<[string, unknown[], string[]]>([
+  [
+    "a changed side effect asks, and so does one that depends on it",
+    [{ ...SEND, arguments: { to: "<<find.mail>>", text: "Hello" } }, LOG],
+    ["find", "send: ask", "log: ask"],
+  ],
+  [
+    "an unchanged side effect does not ask because another step is new",
+    [{ id: "list", tool: "list", arguments: {} }, SEND],
+    ["find", "list", "send"],
+  ],
+  [
+    "an unchanged side effect asks when what it refers to is read otherwise",
+    [
+      { id: "find2", tool: "find", arguments: { name: "Mallory" } },
+      { ...SEND, arguments: { to: "<<find2.email>>", text: "Hello" } },
+    ],
+    ["find", "find2", "send: ask"],
+  ],
+  [
+    "a new step that only reads does not ask",
+    [{ id: "list", tool: "list", arguments: {} }],
+    ["find", "list"],
+  ],
+  [
+    "a model cannot say that nobody needs to be asked",
+    [{ id: "more", tool: "create", arguments: { title: "x" }, approval: false }],
+    ["find", "more: ask"],
+  ],
+])("%s", (_name, answered, expected) => {
+  expect(asks(pastOf(STEPS, FAILED), answered)).toEqual(expected);
+});
+
+test("an unchanged step asks when a step that it depends on keeps its id and becomes another one", () => {
+  const ends = {
+    find: { status: "FAILED" },
+    send: { status: "SKIPPED" },
+    log: { status: "SKIPPED" },
+  } as const;
+  const other = { ...FIND, arguments: { name: "Mallory" } };
+  expect(asks(pastOf(STEPS, ends), [other, SEND])).toEqual(["find", "send: ask"]);
+  expect(asks(pastOf(STEPS, ends), [FIND, SEND])).toEqual(["find", "send"]);
+});
+
+test("a policy may let new side effects run, but not those of which nobody knows whether they happened", () => {
+  const policy = { replannedEffects: "run" } as const;
+  const changed = [{ ...SEND, arguments: { to: "<<find.mail>>", text: "Hello" } }, LOG];
+  expect(asks(pastOf(STEPS, FAILED, { policy }), changed)).toEqual(["find", "send", "log"]);
+  const lost = { ...FAILED, send: { status: "FAILED", outcome: "unknown" } } as const;
+  expect(asks(pastOf(STEPS, lost, { policy }), changed)).toEqual(["find", "send: ask", "log"]);
+  expect(asks(pastOf(STEPS, lost, { policy }), [SEND])).toEqual(["find", "send: ask"]);
+});
+
+test("the same call without an answer does not ask where its key makes it safe, another one of the tool does", () => {
+  const policy = { replannedEffects: "run" } as const;
+  const lost = { ...FAILED, send: { status: "FAILED", outcome: "unknown", effectClass: "K" } } as const;
+  const past = pastOf(STEPS, lost, { policy });
+  expect(asks(past, [SEND])).toEqual(["find", "send"]);
+  expect(asks(past, [{ ...SEND, arguments: { to: "<<find.mail>>" } }])).toEqual(["find", "send: ask"]);
+});
+
+const LIST = {
+  id: "each",
+  forEach: { items: [1, 2], do: { tool: "send", arguments: { to: "<<item>>" } } },
+};
+const HALF = {
+  each: { status: "FAILED" },
+  "each[0]": { status: "COMPLETED", sent: { to: 1 } },
+  "each[1]": { status: "FAILED" },
+} as const;
+
+test("a list of which items completed is kept as it is without asking, and asks whatever the policy when it changes", () => {
+  const policy = { replannedEffects: "run" } as const;
+  expect(asks(pastOf([FIND, LIST], HALF, { policy }), [LIST, { ...LOG, arguments: {} }])).toEqual([
+    "find",
+    "each",
+    "log",
+  ]);
+  const rest = { ...LIST, forEach: { ...LIST.forEach, items: [2] } };
+  expect(asks(pastOf([FIND, LIST], HALF, { policy }), [rest])).toEqual(["find", "each: ask"]);
+});
+
+test("a call that completed is not made again under another name", () => {
+  const sent = { to: "a@x.test", text: "Hello" };
+  const past = pastOf(STEPS, {
+    find: { status: "COMPLETED", output: { email: "a@x.test" } },
+    send: { status: "COMPLETED", sent },
+    log: { status: "FAILED" },
+  });
+  const again = [
+    { ...SEND, id: "sendAgain" },
+    { ...LOG, arguments: { title: "x" } },
+  ];
+  expect(check(past, again)).toMatchObject({
+    plan: null,
+    diagnostics: [{ code: "STEP_REPEATED", stepId: "sendAgain", path: "steps[0]" }],
+  });
+  const inList = [
+    {
+      id: "each",
+      forEach: { items: ["a@x.test"], do: { tool: "send", arguments: { ...sent, to: "<<item>>" } } },
+    },
+  ];
+  expect(check(past, inList)).toMatchObject({ diagnostics: [{ code: "STEP_REPEATED" }] });
+  const read = [{ id: "find2", tool: "find", arguments: { name: "Alice" } }];
+  expect(asks(past, read)).toEqual(["find", "send", "find2"]);
+});
+
+test("items that completed are not sent again by other steps", () => {
+  const again = [{ id: "send", tool: "send", arguments: { to: 1 } }];
+  expect(check(pastOf([LIST], HALF), again)).toMatchObject({ diagnostics: [{ code: "STEP_REPEATED" }] });
+});
+
+test("a plan that was tried before ends it", () => {
+  const past = pastOf(STEPS, FAILED);
+  expect(check(past, [LOG, SEND])).toMatchObject({ plan: null, failure: { code: "REPLAN_UNCHANGED" } });
+  const earlier = check(past, [{ id: "list", tool: "list", arguments: {} }, SEND]).plan!;
+  const second = pastOf(STEPS, FAILED, { earlier: [earlier] });
+  expect(check(second, [{ id: "list", tool: "list", arguments: {} }, SEND])).toMatchObject({
+    failure: { code: "REPLAN_UNCHANGED", message: expect.stringContaining("rerun") },
+  });
+});
+
+test("what a tool gave may be written as a value, what nobody gave may not", () => {
+  const past = pastOf([FIND, SEND], {
+    find: { status: "COMPLETED", output: { email: "alice@example.com" } },
+    send: { status: "FAILED" },
+  });
+  expect(asks(past, [{ ...SEND, arguments: { to: "alice@example.com" } }])).toEqual(["find", "send: ask"]);
+  expect(check(past, [{ ...SEND, arguments: { to: "john@example.com" } }])).toMatchObject({
+    diagnostics: [{ code: "ARGUMENT_PLACEHOLDER" }],
+  });
+});
+
+test("a step that completed behind a failed one is left out, and is not called again", () => {
+  const policy = { onStepFailure: "run-dependents", onUnresolvedStep: "keep" } as const;
+  const past = pastOf(STEPS, { send: { status: "FAILED" } }, { policy });
+  expect(toReplanRequest(past, null).steps.map(({ id, status }) => [id, status])).toEqual([
+    ["find", "finished"],
+    ["send", "failed"],
+    ["log", "finished, closed"],
+  ]);
+  expect(asks(past, [{ ...SEND, arguments: { to: "x" } }])).toEqual(["find", "send: ask"]);
+});
+
+test("of the outputs asked for those are kept that are there, and what replaces the others takes their place", () => {
+  const past = pastOf(STEPS, FAILED, { outputs: ["find", "log"] });
+  const { plan } = check(past, [
+    { id: "list", tool: "list", arguments: {} },
+    { id: "mail", tool: "send", arguments: { to: "<<list.first>>" } },
+  ]);
+  expect(plan?.outputs).toEqual(["find", "mail"]);
+});
+
+test.each<[string, unknown, object]>([
+  ["declines", { steps: [], impossible: "no tool can" }, { failure: { code: "NOT_PLANNABLE" } }],
+  [
+    "asks",
+    { steps: [], missing: ["Which Alice?"] },
+    {
+      failure: {
+        code: "NOT_PLANNABLE",
+        message: expect.stringContaining("Which Alice? Use replan with a note"),
+      },
+    },
+  ],
+  ["gives nothing", { steps: [] }, { diagnostics: [{ code: "PLAN_EMPTY" }] }],
+  [
+    "takes the id of a finished step",
+    { steps: [{ ...FIND, arguments: { name: "Bob" } }] },
+    { diagnostics: [{ code: "STEP_ID_DUPLICATE" }] },
+  ],
+])("a model that %s gives no plan", (_name, answered, expected) => {
+  const draft = { text: JSON.stringify(answered), finishReason: "stop" };
+  const checked = checkReplan(draft, pastOf(STEPS, FAILED), { tools: TOOLS, said: "Send" });
+  expect(checked).toMatchObject({ plan: null, ...expected });
+});
