@@ -4,6 +4,7 @@ import { createLogger } from "@planwright/runtime";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { expect, test } from "vitest";
 import { startPlanRun } from "../src/plan-run.ts";
+import { createPlanTools } from "../src/plan-tools.ts";
 import { CATALOGUE, SETTLE_MS } from "./catalogue.ts";
 import { createRandom } from "./random.ts";
 import { createProcess, EPOCH_MS } from "./simulated-process.ts";
@@ -45,7 +46,7 @@ async function takeOver() {
   const claim = await store.claimPlan(accepted._id, "next");
   startPlanRun({
     claim: claim!,
-    catalogue: CATALOGUE,
+    planTools: createPlanTools(claim!, CATALOGUE),
     readCatalogueNow: async () => CATALOGUE,
     store,
     tools: {

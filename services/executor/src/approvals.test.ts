@@ -3,6 +3,7 @@ import { PlanSchema, type ToolDescriptor } from "@planwright/plan";
 import { newPlan, newRequest, newStep, type StepDocument } from "@planwright/store";
 import { expect, test } from "vitest";
 import { createApprovals } from "./approvals.ts";
+import { createPlanTools } from "./plan-tools.ts";
 
 const TOOL: ToolDescriptor = {
   name: "pay",
@@ -51,19 +52,18 @@ const callOf = (more: Partial<Call> = {}): Call => ({
 });
 
 function hashOf(args: Call["arguments"], tool: ToolDescriptor = TOOL): string {
-  const approvals = createApprovals({
-    claim: claimOf({}),
-    catalogue: [tool],
-    readCatalogueNow: async () => [tool],
-  });
+  const claim = claimOf({});
+  const planTools = createPlanTools(claim, [tool]);
+  const approvals = createApprovals({ claim, planTools, readCatalogueNow: async () => [tool] });
   const record = { key: "a", stepId: "a", status: "WAITING_APPROVAL" as const, attempts: 0, arguments: args };
   return approvals.toUnitRecord(record).approvalHash ?? "";
 }
 
-const refusalOf = (call: Call, step: Partial<StepDocument>, tools = [TOOL]) =>
-  createApprovals({ claim: claimOf(step), catalogue: [TOOL], readCatalogueNow: async () => tools }).refusalOf(
-    call,
-  );
+function refusalOf(call: Call, step: Partial<StepDocument>, tools = [TOOL]) {
+  const claim = claimOf(step);
+  const planTools = createPlanTools(claim, [TOOL]);
+  return createApprovals({ claim, planTools, readCatalogueNow: async () => tools }).refusalOf(call);
+}
 
 test("a call that is what was approved is made, whatever the order of its names", async () => {
   const approved = { approved: true, approvalHash: hashOf({ amount: 7, to: "Alice" }) };
@@ -97,7 +97,8 @@ test("what is approved of one plan is not approved of another", async () => {
     { approved: true, approvalHash: hashOf(ARGUMENTS) },
     "plan_1700000000_bbbbbbbbbbbbbbbbbbbb",
   );
-  const approvals = createApprovals({ claim, catalogue: [TOOL], readCatalogueNow: async () => [TOOL] });
+  const planTools = createPlanTools(claim, [TOOL]);
+  const approvals = createApprovals({ claim, planTools, readCatalogueNow: async () => [TOOL] });
   expect(await approvals.refusalOf(callOf())).not.toBeNull();
 });
 

@@ -5,15 +5,21 @@
  */
 import { createHash } from "node:crypto";
 import type { Call, StepError, StepRecord } from "@planwright/engine";
-import { findTool, isJsonObject, type JsonObject, type ToolDescriptor } from "@planwright/plan";
+import {
+  canonicalJson,
+  isJsonObject,
+  type JsonObject,
+  type ToolDescriptor,
+  toolDigest,
+} from "@planwright/plan";
 import type { PlanClaim, UnitRecord } from "@planwright/store";
-import { canonicalJson, toolDigest } from "@planwright/tools";
+import { createPlanTools, type PlanTools } from "./plan-tools.ts";
 
 /** What approvals of a claimed plan are checked against. */
 export interface ApprovalParts {
   claim: Pick<PlanClaim, "plan" | "steps">;
-  /** The catalogue that the plan runs by. */
-  catalogue: readonly ToolDescriptor[];
+  /** The tools that the plan runs by. */
+  planTools: Pick<PlanTools, "find">;
   /** The catalogue as it stands this moment. */
   readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
 }
@@ -27,17 +33,19 @@ export interface Approvals {
 }
 
 /** Approvals of one claim. */
-export function createApprovals({ claim, catalogue, readCatalogueNow }: ApprovalParts): Approvals {
+export function createApprovals({ claim, planTools, readCatalogueNow }: ApprovalParts): Approvals {
   /** By identity: all calls of a forEach share what was to be approved. */
   const hashes = new WeakMap<JsonObject, string>();
 
-  let reading: Promise<readonly ToolDescriptor[]> | null = null;
+  let reading: Promise<Pick<PlanTools, "find">> | null = null;
 
   /** Calls that are checked at the same time share one look at the catalogue. */
-  function currentTools(): Promise<readonly ToolDescriptor[]> {
-    reading ??= readCatalogueNow().finally(() => {
-      reading = null;
-    });
+  function currentTools(): Promise<Pick<PlanTools, "find">> {
+    reading ??= readCatalogueNow()
+      .then((catalogue) => createPlanTools(claim, catalogue))
+      .finally(() => {
+        reading = null;
+      });
     return reading;
   }
 
@@ -49,9 +57,9 @@ export function createApprovals({ claim, catalogue, readCatalogueNow }: Approval
     return hash;
   }
 
-  function approvalHashOf(stepId: string, approvable: JsonObject, tools: readonly ToolDescriptor[]): string {
+  function approvalHashOf(stepId: string, approvable: JsonObject, tools: Pick<PlanTools, "find">): string {
     const name = claim.steps.get(stepId)?.tool ?? "";
-    const tool = findTool(tools, name);
+    const tool = tools.find(name);
     const digest = tool ? toolDigest(tool) : null;
     return sha256(canonicalJson([claim.plan._id, stepId, hashOf(approvable), digest]));
   }
@@ -60,7 +68,7 @@ export function createApprovals({ claim, catalogue, readCatalogueNow }: Approval
     toUnitRecord(record) {
       const { arguments: args, stepId } = record;
       if (!args) return record;
-      const approvalHash = approvalHashOf(stepId, args, catalogue);
+      const approvalHash = approvalHashOf(stepId, args, planTools);
       return { ...record, approvalHash, argsHash: sha256(JSON.stringify(args)) };
     },
 

@@ -1,7 +1,6 @@
 import type { Call, Outcome } from "@planwright/engine";
 import {
   CodedError,
-  findTool,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -11,12 +10,13 @@ import {
   toolContract,
 } from "@planwright/plan";
 import type { ToolClients } from "@planwright/tools";
+import type { PlanTools } from "./plan-tools.ts";
 
 /** A call of class V whose fate is unknown, and who can be asked about it. */
 export interface LookupQuestion {
   call: Call;
   idempotencyKey: string;
-  catalogue: readonly ToolDescriptor[];
+  planTools: Pick<PlanTools, "find" | "addressOf">;
   tools: Pick<ToolClients, "callTool">;
   signal: AbortSignal;
   /** Resolves after so many milliseconds, or once the signal is aborted. */
@@ -32,11 +32,11 @@ export interface LookupQuestion {
  * does. It is believed only when the contract promises after which time it is final (`settle_ms`), and is then asked again.
  */
 export async function askLookup(question: LookupQuestion): Promise<Outcome> {
-  const { call, catalogue, signal, wait } = question;
-  const descriptor = findTool(catalogue, call.tool);
+  const { call, planTools, signal, wait } = question;
+  const descriptor = planTools.find(call.tool);
   const lookup = descriptor && toolContract(descriptor).contract.lookup;
   if (!lookup) return doubt(`The contract of ${call.tool} names no lookup tool any more`);
-  const early = await ask(question, lookup);
+  const early = await ask(question, lookup, descriptor);
   if (early.type !== "not found") return early;
   if (lookup.settleMs === undefined) {
     return doubt(
@@ -45,7 +45,7 @@ export async function askLookup(question: LookupQuestion): Promise<Outcome> {
   }
   await wait(lookup.settleMs, signal);
   if (signal.aborted) return { type: "aborted" };
-  const final = await ask(question, lookup);
+  const final = await ask(question, lookup, descriptor);
   if (final.type !== "not found") return final;
   const error = {
     code: "EXECUTOR_LOST",
@@ -57,8 +57,12 @@ export async function askLookup(question: LookupQuestion): Promise<Outcome> {
 
 type Lookup = NonNullable<ToolContract["lookup"]>;
 
-async function ask(question: LookupQuestion, lookup: Lookup): Promise<Outcome | { type: "not found" }> {
-  const { call, idempotencyKey, tools, signal } = question;
+async function ask(
+  question: LookupQuestion,
+  lookup: Lookup,
+  by: ToolDescriptor,
+): Promise<Outcome | { type: "not found" }> {
+  const { call, idempotencyKey, planTools, tools, signal } = question;
   let args: JsonObject;
   try {
     args = resolveArguments(lookup.arguments, { arguments: call.arguments, idempotencyKey });
@@ -67,7 +71,7 @@ async function ask(question: LookupQuestion, lookup: Lookup): Promise<Outcome | 
     return doubt(`The lookup of ${call.tool} could not be asked: ${error.message}`);
   }
   const outcome = await tools.callTool({
-    tool: lookup.tool,
+    ...planTools.addressOf(lookup.tool, by),
     arguments: args,
     timeoutMs: call.timeoutMs,
     signal,

@@ -20,8 +20,3 @@ export const TOOL_FAILPOINTS = { callTool: "executor.call" } as const satisfies 
 
 /** Where a job of the queue is taken and done. */
 export const JOB_FAILPOINTS = { handle: "executor.job" } as const;
-
-/** All places of this service. */
-export const FAILPOINTS: readonly string[] = [STORE_FAILPOINTS, TOOL_FAILPOINTS, JOB_FAILPOINTS].flatMap(
-  (names) => Object.values(names),
-);

@@ -5,14 +5,18 @@ import {
   createFailpoints,
   createHealthServer,
   createLogger,
+  createMetrics,
   createShutdown,
   parseSettings,
+  registerQueueDepth,
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { createToolClients, loadServersFile } from "@planwright/tools";
+import { createCataloguePublisher } from "./catalogue-publisher.ts";
 import { createCatalogueReader } from "./catalogue-reader.ts";
 import { ExecutorSettingsSchema } from "./env.ts";
-import { FAILPOINTS, JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
+import { JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
+import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
 import { createPlanRuns } from "./plan-runs.ts";
 
 /** How often requests are looked for whose plan ended without their being told, in milliseconds. */
@@ -23,30 +27,42 @@ const logger = createLogger({ service: "executor", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
 const report = (error: unknown): void => logger.warn({ err: error }, "queue trouble; the sweeper goes on");
 
-const failpoints = createFailpoints(settings.FAILPOINT, FAILPOINTS);
+const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, TOOL_FAILPOINTS, JOB_FAILPOINTS);
 
-const store = failpoints.around(
-  await createStore({
-    url: settings.MONGODB_URL,
-    leaseMs: settings.LEASE_MS,
-    planTimeoutMs: settings.PLAN_TIMEOUT_MS,
-  }),
-  STORE_FAILPOINTS,
-);
+const registry = createMetrics("executor");
+const metrics = createExecutorMetrics(registry);
+const database = await createStore({
+  url: settings.MONGODB_URL,
+  leaseMs: settings.LEASE_MS,
+  planTimeoutMs: settings.PLAN_TIMEOUT_MS,
+  onBulk: (writes) => metrics.bulkWritten(writes),
+});
+const store = failpoints.around(database, STORE_FAILPOINTS);
+
+/** What is still to be done before this process takes plans. */
+let starting: string | null = "the tools of its servers are not published yet";
+const health = await createHealthServer({
+  host: settings.HOST,
+  port: settings.HEALTH_PORT,
+  checks: {
+    mongodb: () => store.ping(),
+    start: async () => {
+      if (starting !== null) throw new Error(starting);
+    },
+  },
+  metrics: registry,
+  stopping: shutdown.signal,
+});
+logger.info({ health: health.url }, "executor starting");
 
 const config = await loadServersFile(settings.MCP_SERVERS_FILE, process.env);
 await store.keepOnlyServers(Object.keys(config.mcpServers));
 const catalogue = createCatalogueReader(store);
-const tools = createToolClients(config, {
-  logger,
-  onCatalogue: ({ server, tools: offered }) => {
-    store
-      .publishTools(server, offered)
-      .then(() => catalogue.forget())
-      .catch((error: unknown) => logger.warn({ err: error, server }, "catalogue not published"));
-  },
-});
+const publisher = createCataloguePublisher({ store, onPublished: () => catalogue.forget(), logger });
+const tools = createToolClients(config, { logger, onCatalogue: (offered) => publisher.publish(offered) });
 await tools.start();
+await publisher.published();
+starting = "it does not take plans yet";
 
 const limits = createToolLimits({
   redisUrl: settings.REDIS_URL,
@@ -65,6 +81,7 @@ const runs = createPlanRuns({
   maxPlans: settings.MAX_PLANS,
   leaseMs: settings.LEASE_MS,
   logger,
+  metrics: metrics.runs,
 });
 
 const jobs = failpoints.around(
@@ -95,12 +112,17 @@ const sweeper = createSweeper({
 });
 // Seldom needed, and a look-up over all that runs: on a beat of its own, as slow as what it looks for is old.
 const reconciler = setInterval(() => void store.reconcileRequests().catch(report), RECONCILE_EVERY_MS);
-const health = await createHealthServer({
-  host: settings.HOST,
-  port: settings.HEALTH_PORT,
-  checks: { mongodb: () => store.ping() },
-  stopping: shutdown.signal,
+// Past the failpoints: whoever looks changes nothing.
+registerQueueDepth(registry, {
+  service: "executor",
+  countWaiting: () => worker.countWaiting(),
+  due: {
+    what: "plans",
+    help: "Plans in MongoDB that are due and held by nobody",
+    find: (limit) => database.findClaimable(limit),
+  },
 });
+starting = null;
 
 shutdown.add("reconciler", () => clearInterval(reconciler));
 shutdown.add("sweeper", () => sweeper.stop());
@@ -108,6 +130,7 @@ shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));
 shutdown.add("limits", () => limits.close());
 shutdown.add("queue", () => worker.close());
 shutdown.add("tools", () => tools.close());
+shutdown.add("catalogue", () => publisher.stop());
 shutdown.add("health", () => health.close());
 shutdown.add("store", () => store.close());
 logger.info({ health: health.url, servers: tools.status() }, "executor ready");

@@ -4,6 +4,7 @@ import type { ExecutionStore } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { expect, test } from "vitest";
 import { startPlanRun } from "./plan-run.ts";
+import { createPlanTools } from "./plan-tools.ts";
 
 const TENANT = "t1";
 const LEASE_MS = 10_000;
@@ -45,7 +46,7 @@ test("a run that gives its plan back begins nothing more, whatever it hears unti
   };
   const run = startPlanRun({
     claim,
-    catalogue: [TOOL],
+    planTools: createPlanTools(claim, [TOOL]),
     readCatalogueNow: async () => [TOOL],
     store: slow,
     tools: {
@@ -86,7 +87,7 @@ test.each([
     const called: string[] = [];
     const run = startPlanRun({
       claim,
-      catalogue: [TOOL],
+      planTools: createPlanTools(claim, [TOOL]),
       readCatalogueNow: async () => [TOOL],
       store,
       tools: {

@@ -31,6 +31,8 @@ import {
 import type { ToolClients } from "@planwright/tools";
 import { createApprovals } from "./approvals.ts";
 import { askLookup } from "./ask-lookup.ts";
+import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
+import type { PlanTools } from "./plan-tools.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
 import { createPlanLimits } from "./tool-limits.ts";
 import { createWishEvents } from "./wish-events.ts";
@@ -38,8 +40,8 @@ import { createWishEvents } from "./wish-events.ts";
 /** What a run needs. */
 export interface PlanRunParts {
   claim: PlanClaim;
-  /** The catalogue that contracts and schemas are read from. */
-  catalogue: readonly ToolDescriptor[];
+  /** The plan's tools, with their contracts and schemas. */
+  planTools: PlanTools;
   /** The catalogue as it stands this moment: what approved calls are compared with. */
   readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
   store: ExecutionStore;
@@ -49,6 +51,8 @@ export interface PlanRunParts {
   logger: Logger;
   /** Default: the platform's. */
   clock?: RunClock | undefined;
+  /** Default: nothing is counted. */
+  metrics?: RunMetrics | undefined;
 }
 
 /** One plan under way in this process. */
@@ -74,9 +78,10 @@ const MAX_TIMER_MS = 2_147_483_647;
 
 /** Starts working on a claimed plan. */
 export function startPlanRun(parts: PlanRunParts): PlanRun {
-  const { claim, catalogue, store, tools, logger, clock = createRunClock() } = parts;
+  const { claim, planTools, store, tools, logger, clock = createRunClock(), metrics = NO_METRICS } = parts;
   const { plan } = claim;
-  const state = createEngineState({ plan: plan.plan, tools: [...catalogue], records: claim.records });
+  const { catalogue, refusals } = planTools;
+  const state = createEngineState({ plan: plan.plan, tools: catalogue, refusals, records: claim.records });
   const approvals = createApprovals(parts);
   const planLimits =
     parts.limits &&
@@ -85,7 +90,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       planId: plan._id,
       tenant: plan.tenant,
       unannotated: plan.plan.policy.unannotated,
-      catalogue,
+      planTools,
       now: () => store.now(),
       random: () => clock.random(),
       onCleared: (call) =>
@@ -116,8 +121,10 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   /** Anything unexpected ends this run without a write: the lease expires and somebody else goes on. */
   function fail(error: unknown): void {
     if (isOver) return;
-    if (error instanceof LeaseLostError) logger.warn({ epoch: claim.epoch }, "lease lost");
-    else logger.error({ err: error }, "run ended early; the plan is taken over when its lease ends");
+    if (error instanceof LeaseLostError) {
+      metrics.leaseLost();
+      logger.warn({ epoch: claim.epoch }, "lease lost");
+    } else logger.error({ err: error }, "run ended early; the plan is taken over when its lease ends");
     end();
   }
 
@@ -146,7 +153,10 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
             command.records.map((record) => approvals.toUnitRecord(record)),
             ended,
           )
-          .then(() => dispatch({ type: "recorded", keys, at: store.now() }))
+          .then(() => {
+            for (const { status } of command.records) if (status === "IN_DOUBT") metrics.inDoubt();
+            dispatch({ type: "recorded", keys, at: store.now() });
+          })
           .catch(fail);
         return;
       }
@@ -165,7 +175,10 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       case "finish":
         store
           .finishPlan(claim, command)
-          .then(() => logger.info({ status: command.status }, "plan finished"))
+          .then(() => {
+            metrics.ended(command.status);
+            logger.info({ status: command.status }, "plan finished");
+          })
           .then(end)
           .catch(fail);
         return;
@@ -198,11 +211,13 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (isOver) return;
     if (!mayCall()) return lose();
     const startedAt = clock.now();
+    if (call.attempt > 1 && !call.verify) metrics.retried();
     const outcome = await send(call, signal, place);
     if (outcome.type === "failed" && outcome.effect === "unknown") place?.abandon();
     if (!isOver) {
       const durationMs = Math.round(clock.now() - startedAt);
       const attemptEnd = { attemptId, endedAtMs: store.now(), durationMs, ...describe(outcome) };
+      metrics.attempted(call.tool, attemptEnd.outcome, durationMs);
       for (const key of unitKeysOf(call)) ends.set(key, { key, ...attemptEnd });
     }
     answer(call, outcome);
@@ -248,14 +263,21 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   /** The same key over crashes and retries: it names the unit, not the attempt. */
   async function send(call: Call, signal: AbortSignal, place: Place | undefined): Promise<Outcome> {
     if (signal.aborted) return { type: "aborted" };
-    const idempotencyKey = `${plan._id}/${call.key}`;
+    const idempotencyKey = `${callingPlan(call)}/${call.key}`;
     const beforeSend = (): Promise<boolean> => mayGo(place);
     if (call.verify) {
       const callTool: ToolClients["callTool"] = (lookup) => tools.callTool({ ...lookup, beforeSend });
-      return askLookup({ call, idempotencyKey, catalogue, tools: { callTool }, signal, wait });
+      return askLookup({ call, idempotencyKey, planTools, tools: { callTool }, signal, wait });
     }
-    const { tool, arguments: args, timeoutMs } = call;
-    return tools.callTool({ tool, arguments: args, timeoutMs, signal, idempotencyKey, beforeSend });
+    const { arguments: args, timeoutMs } = call;
+    const address = planTools.addressOf(call.tool);
+    return tools.callTool({ ...address, arguments: args, timeoutMs, signal, idempotencyKey, beforeSend });
+  }
+
+  /** The plan that first sent this call, if no version since has had an answer to it. */
+  function callingPlan({ key, stepId, arguments: args }: Call): string {
+    const unanswered = claim.steps.get(stepId)?.unansweredCalls?.find((earlier) => earlier.key === key);
+    return unanswered && unanswered.argsHash === hashOf(args) ? unanswered.planId : plan._id;
   }
 
   async function park(command: Extract<Command, { type: "park" }>): Promise<void> {

@@ -1,4 +1,4 @@
-import { PlanSchema } from "@planwright/plan";
+import { PlanSchema, pinTools, type ToolDescriptor } from "@planwright/plan";
 import { createLogger } from "@planwright/runtime";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { expect, onTestFinished, test } from "vitest";
@@ -9,12 +9,15 @@ const LEASE_MS = 10_000;
 const TOOL = { name: "write", server: "test", trusted: true };
 
 /** Plan runs over a store in memory whose claims are answered when somebody says so. */
-async function slowClaims() {
+async function slowClaims(
+  catalogues: { pinned?: ToolDescriptor; known?: ToolDescriptor[]; now?: ToolDescriptor[] } = {},
+) {
   let nowMs = 1_000_000;
   const database = createMemoryDatabase(() => nowMs);
   const own = createMemoryStore({ database, owner: "e1", leaseMs: LEASE_MS, monotonic: () => nowMs });
   const plan = PlanSchema.parse({ steps: [{ id: "a", tool: TOOL.name, arguments: {} }] });
-  const input = { tenant: TENANT, query: null, plan, raw: "", diagnostics: [], autoExecute: true };
+  const toolPins = catalogues.pinned && pinTools(plan, [catalogues.pinned]);
+  const input = { tenant: TENANT, query: null, plan, toolPins, raw: "", diagnostics: [], autoExecute: true };
   const { plan: accepted } = await own.submitPlan(input);
   const answers: (() => void)[] = [];
   const called: string[] = [];
@@ -35,7 +38,8 @@ async function slowClaims() {
         return { type: "completed", output: null };
       },
     },
-    readCatalogue: async () => [TOOL],
+    readCatalogue: async () => catalogues.known ?? [TOOL],
+    readCatalogueNow: async () => catalogues.now ?? [TOOL],
     owner: "e1",
     maxPlans: 4,
     leaseMs: LEASE_MS,
@@ -75,4 +79,34 @@ test("a plan that is being claimed when its executor is to stop is given back, a
   expect(await taken).toBeNull();
   expect(await plan()).toMatchObject({ status: "QUEUED", lease: null });
   expect(called).toEqual([]);
+});
+
+test("a tool that this process has not heard of yet is looked for again before its plan begins", async () => {
+  const { runs, planId, answers, called, plan } = await slowClaims({ known: [], now: [TOOL] });
+  const taken = runs.take(planId);
+  await expect.poll(() => answers.length).toBe(1);
+  for (const answer of answers) answer();
+  await (await taken)?.done;
+  expect(called).toEqual([TOOL.name]);
+  expect(await plan()).toMatchObject({ status: "COMPLETED" });
+});
+
+const CHANGED = { ...TOOL, description: "Writes it twice." };
+test.each([
+  [
+    "runs when it is remembered otherwise, but is as the plan knows it by now",
+    [TOOL],
+    [CHANGED],
+    "COMPLETED",
+    1,
+  ],
+  ["does not run when it is another one by now", [TOOL], [TOOL], "FAILED", 0],
+])("a step whose tool was pinned %s", async (_, known, now, status, calls) => {
+  const { runs, planId, answers, called, plan } = await slowClaims({ pinned: CHANGED, known, now });
+  const taken = runs.take(planId);
+  await expect.poll(() => answers.length).toBe(1);
+  for (const answer of answers) answer();
+  await (await taken)?.done;
+  expect(called).toHaveLength(calls);
+  expect(await plan()).toMatchObject({ status });
 });

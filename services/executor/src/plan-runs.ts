@@ -4,7 +4,9 @@ import type { ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
+import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
+import { createPlanTools } from "./plan-tools.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
 
 /** What working on plans needs. */
@@ -15,7 +17,7 @@ export interface PlanRunsParts {
   limits?: ToolLimits | undefined;
   /** The published catalogue, which also knows tools whose server is away just now. */
   readCatalogue: () => Promise<readonly ToolDescriptor[]>;
-  /** The same as it stands this moment, for calls that need approval. Default: `readCatalogue`. */
+  /** The same as it stands this moment, for calls that need approval and tools that are not as a plan knows them. Default: `readCatalogue`. */
   readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
   /** Names this process in leases and attempts. */
   owner: string;
@@ -24,6 +26,8 @@ export interface PlanRunsParts {
   logger: Logger;
   /** Default: the platform's. */
   clock?: RunClock | undefined;
+  /** Default: nothing is counted. */
+  metrics?: RunMetrics | undefined;
 }
 
 /** All plans that this process works on. */
@@ -43,7 +47,8 @@ const WISH_POLL_MS = 500;
 
 /** Keeps the runs of this process: claims, renews leases, sees cancellations. */
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
-  const { store, owner, maxPlans, leaseMs, logger, clock = createRunClock() } = parts;
+  const { store, owner, maxPlans, leaseMs, logger, clock = createRunClock(), metrics = NO_METRICS } = parts;
+  const readCatalogueNow = parts.readCatalogueNow ?? parts.readCatalogue;
   const active = new Map<PlanId, { claim: PlanClaim; run: PlanRun }>();
   /** Claims under way, by plan: a process that claimed a plan twice at once would be two owners under one name. */
   const claiming = new Map<string, Promise<{ done: Promise<void> } | null>>();
@@ -74,31 +79,42 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   }
 
   async function begin(planId: PlanId): Promise<{ done: Promise<void> } | null> {
-    const [claim, catalogue] = await Promise.all([store.claimPlan(planId, owner), parts.readCatalogue()]);
+    const [claim, known] = await Promise.all([store.claimPlan(planId, owner), parts.readCatalogue()]);
     if (!claim) return null;
+    metrics.claimed();
+    // Whoever made the plan may have read a newer catalogue than this process, which remembers its own for a while.
+    const remembered = createPlanTools(claim, known);
+    const planTools = remembered.isAsPlanned ? remembered : createPlanTools(claim, await readCatalogueNow());
     const planLogger = logger.child({ requestId: claim.plan.requestId, planId, epoch: claim.epoch });
     if (isClosing) {
       await store.releasePlan(claim, { status: "QUEUED" });
       return null;
     }
     if (claim.plan.claimsWithoutProgress > MAX_CLAIMS_WITHOUT_PROGRESS) {
-      await endPoisoned(store, claim);
+      await endPoisoned(store, claim, metrics);
       planLogger.error("plan ended as poisoned");
       return null;
     }
     planLogger.info({ steps: claim.plan.plan.steps.length }, "plan claimed");
+    if (planTools.changed.length > 0)
+      planLogger.warn({ changed: planTools.changed }, "tools have changed since the plan was made");
     const run = startPlanRun({
       claim,
-      catalogue,
-      readCatalogueNow: parts.readCatalogueNow ?? parts.readCatalogue,
+      planTools,
+      readCatalogueNow,
       store,
       tools: parts.tools,
       limits: parts.limits,
       logger: planLogger,
       clock,
+      metrics,
     });
     active.set(planId, { claim, run });
-    const done = run.done.then(() => void active.delete(planId));
+    metrics.held(active.size);
+    const done = run.done.then(() => {
+      active.delete(planId);
+      metrics.held(active.size);
+    });
     return { done };
   }
 
@@ -130,7 +146,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 }
 
 /** Ends a plan that was claimed again and again without a step getting further. */
-async function endPoisoned(store: ExecutionStore, claim: PlanClaim): Promise<void> {
+async function endPoisoned(store: ExecutionStore, claim: PlanClaim, metrics: RunMetrics): Promise<void> {
   const error = {
     code: "POISONED",
     message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died`,
@@ -147,12 +163,19 @@ async function endPoisoned(store: ExecutionStore, claim: PlanClaim): Promise<voi
     }),
   );
   await store.writeRecords(claim, records, []);
+  const knownDoubts = unfinished.filter(({ status }) => status === "IN_DOUBT").length;
+  const doubts = records.filter(({ status }) => status === "IN_DOUBT").length;
+  for (let index = knownDoubts; index < doubts; index += 1) metrics.inDoubt();
   await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
+  metrics.ended("FAILED");
 }
 
-/** A call that was under way and may have had an effect is in doubt; one that began and had none has failed. */
+/**
+ * A call that was under way and may have had an effect is in doubt. One that had none, or whose key tells a rerun's call from a
+ * second one, has failed.
+ */
 function lastWord({ status }: StepRecord, effectClass: EffectClass | null): StepRecord["status"] {
   if (status === "IN_DOUBT") return status;
-  if (status === "RUNNING" && effectClass !== "R") return "IN_DOUBT";
+  if (status === "RUNNING" && effectClass !== "R" && effectClass !== "K") return "IN_DOUBT";
   return status === "RUNNING" || status === "RETRYING" ? "FAILED" : "SKIPPED";
 }

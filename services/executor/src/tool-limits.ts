@@ -1,6 +1,5 @@
 import type { Call, Outcome } from "@planwright/engine";
 import {
-  findTool,
   type Policy,
   qualifiedName,
   type ToolContract,
@@ -8,6 +7,7 @@ import {
   toolContract,
 } from "@planwright/plan";
 import type { Place, ToolLimit, ToolLimits } from "@planwright/queue";
+import type { PlanTools } from "./plan-tools.ts";
 
 /** A call that finds no place comes back after this, unless it is called before; in milliseconds. */
 const COME_BACK_MS = 5_000;
@@ -57,7 +57,7 @@ export interface PlanLimitsParts {
   planId: string;
   tenant: string;
   unannotated: Policy["unannotated"];
-  catalogue: readonly ToolDescriptor[];
+  planTools: Pick<PlanTools, "find">;
   /** Unix milliseconds. */
   now: () => number;
   /** Uniform in [0, 1). */
@@ -68,7 +68,7 @@ export interface PlanLimitsParts {
 
 /** Nothing waits yet. */
 export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
-  const { limits, planId, catalogue, now, random, onCleared } = parts;
+  const { limits, planId, planTools, now, random, onCleared } = parts;
   const ending = new AbortController();
   const known = new Map<string, ToolLimit | null>();
   /** Since when each call waits, by ticket. */
@@ -79,7 +79,7 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
   function limitOf(tool: string): ToolLimit | null {
     const found = known.get(tool);
     if (found !== undefined) return found;
-    const descriptor = findTool(catalogue, tool);
+    const descriptor = planTools.find(tool);
     const limit = descriptor ? sharedLimitOf(descriptor, parts) : null;
     known.set(tool, limit);
     return limit;
@@ -87,8 +87,9 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
 
   /** The tool that is really called: a verification asks the lookup tool. */
   function toolOf({ tool, verify }: Call): string {
-    const descriptor = verify ? findTool(catalogue, tool) : undefined;
-    return (descriptor && toolContract(descriptor).contract.lookup?.tool) ?? tool;
+    const descriptor = verify ? planTools.find(tool) : undefined;
+    const lookup = descriptor && toolContract(descriptor).contract.lookup?.tool;
+    return lookup === undefined ? tool : (planTools.find(lookup, descriptor)?.name ?? lookup);
   }
 
   async function ask(call: Call, limit: ToolLimit, ticket: string): Promise<Entry> {

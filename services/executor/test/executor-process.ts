@@ -47,6 +47,8 @@ export interface Workbench {
   submit(plan: unknown): Promise<PlanDocument>;
   /** Hints at a plan through the queue, as the API does; without it the sweepers find it. */
   offer(plan: PlanDocument): void;
+  /** Waits for a state of the plan; rejects with what the executors printed when it does not come. */
+  until(planId: string, isReached: (plan: PlanDocument) => boolean): Promise<PlanDocument>;
   /** Waits for a terminal state. */
   end(planId: string): Promise<{ plan: PlanDocument; steps: Map<string, StepDocument> }>;
   steps(planId: string): Promise<Map<string, StepDocument>>;
@@ -67,11 +69,24 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
     }),
   );
   const queues = createQueues({ redisUrl: servers.redisUrl, prefix: servers.redisPrefix });
-  const children: ChildProcess[] = [];
+  const executors: { child: ChildProcess; output: () => string }[] = [];
 
   async function steps(planId: string): Promise<Map<string, StepDocument>> {
     const documents = await store.listSteps(TENANT, [planId]);
     return new Map(documents.map((document) => [document.key, document]));
+  }
+
+  async function until(planId: string, isReached: (plan: PlanDocument) => boolean): Promise<PlanDocument> {
+    const giveUpAt = performance.now() + END_PATIENCE_MS;
+    for (;;) {
+      const plan = await store.getPlan(TENANT, planId);
+      if (plan && isReached(plan)) return plan;
+      if (performance.now() > giveUpAt) {
+        const said = executors.map(({ output }, index) => `executor ${index}:\n${output()}`);
+        throw new TypeError(`The plan stands still: ${JSON.stringify(plan)}\n${said.join("\n")}`);
+      }
+      await delay(50);
+    }
   }
 
   async function stopExecutor(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]> {
@@ -95,8 +110,8 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    children.push(child);
     let output = "";
+    executors.push({ child, output: () => output });
     const exited = once(child, "exit");
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on("data", (chunk: Buffer) => {
@@ -143,19 +158,14 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
       return submitted.plan;
     },
     offer: (plan) => queues.offerExecution(plan._id, plan.epoch),
+    until,
     async end(planId) {
-      const giveUpAt = performance.now() + END_PATIENCE_MS;
-      for (;;) {
-        const plan = await store.getPlan(TENANT, planId);
-        if (plan && isTerminalPlanStatus(plan.status)) return { plan, steps: await steps(planId) };
-        if (performance.now() > giveUpAt)
-          throw new TypeError(`The plan does not end: ${JSON.stringify(plan)}`);
-        await delay(50);
-      }
+      const plan = await until(planId, ({ status }) => isTerminalPlanStatus(status));
+      return { plan, steps: await steps(planId) };
     },
     async close() {
       await Promise.all(
-        children.map(async (child) => {
+        executors.map(async ({ child }) => {
           if (child.exitCode !== null || child.signalCode !== null) return;
           await stopExecutor(child, "SIGKILL");
         }),

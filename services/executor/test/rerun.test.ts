@@ -95,3 +95,17 @@ test("a rerun whose executor dies goes on where it was", async () => {
   expect((await bench.end(again._id)).plan.status).toBe("COMPLETED");
   expect(await effects()).toEqual(["first", "second", "third"]);
 });
+
+test("a call whose answers were all lost happens once, though the plan is rerun", async () => {
+  bench.tools.script({ keyed_effect: [{ type: "lose-answer" }, { type: "lose-answer" }] });
+  await bench.startExecutor();
+  const retry = { maxAttempts: 2, initialMs: 1 };
+  const failed = await bench.submit([{ id: "only", tool: "keyed_effect", arguments: { value: 1 }, retry }]);
+  expect((await bench.end(failed._id)).plan.status).toBe("FAILED");
+  const { plan, steps } = await bench.end((await rerun(failed))._id);
+  expect(plan.status).toBe("COMPLETED");
+  expect(steps.get("only")?.output).toMatchObject({ value: 1 });
+  expect((await bench.tools.ledger()).map(({ effect, key }) => [effect, key])).toEqual([
+    [1, `${failed._id}/only`],
+  ]);
+});

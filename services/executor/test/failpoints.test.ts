@@ -2,9 +2,9 @@
  * The process dies, stands still for longer than its lease, or fails, at every place where a write, a call or an
  * acknowledgement begins or ends. Whatever happens there: every step ends, nothing is lost, and no effect happens twice.
  */
-import type { PlanId } from "@planwright/plan";
+import type { PlanDocument } from "@planwright/store";
 import { test } from "vitest";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench } from "./executor-process.ts";
 
 /** One call of each effect class, one after the other: R, K, V, U, R. */
 const PLAN = [
@@ -55,7 +55,7 @@ test.concurrent.for(CASES)(
     // Somebody else is there while the victim is gone or stands still; one that only failed goes on itself.
     if (action !== "error") await bench.startExecutor();
 
-    await expect.poll(() => isAtRest(bench, plan._id), { timeout: 40_000, interval: 100 }).toBe(true);
+    await bench.until(plan._id, isAtRest);
     const steps = await bench.steps(plan._id);
     const inDoubt = [...steps.values()].filter(({ status }) => status === "IN_DOUBT");
     expect(inDoubt.map(({ key }) => key).filter((key) => key !== "plain")).toEqual([]);
@@ -68,9 +68,8 @@ test.concurrent.for(CASES)(
 );
 
 /** The plan is COMPLETED, or waits for somebody who knows what became of its call of class U. */
-async function isAtRest(bench: Workbench, planId: PlanId): Promise<boolean> {
-  const plan = await bench.store.getPlan(TENANT, planId);
-  return plan?.status === "COMPLETED" || (plan?.status === "WAITING" && plan.waitReason === "in doubt");
+function isAtRest(plan: PlanDocument): boolean {
+  return plan.status === "COMPLETED" || (plan.status === "WAITING" && plan.waitReason === "in doubt");
 }
 
 /** A completed step had its effect once; one in doubt, or behind one in doubt, at most once. */

@@ -1,0 +1,121 @@
+/** What operators and orchestrators see of a real executor: `/metrics` after work of every kind, and `/readyz` that tells the truth. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { freePort } from "@planwright/local";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openWorkbench, type Workbench } from "./executor-process.ts";
+
+const PATIENCE = { timeout: 30_000, interval: 50 };
+vi.setConfig({ testTimeout: 120_000 });
+
+async function open(mcpServers: Record<string, unknown> = {}): Promise<Workbench> {
+  const bench = await openWorkbench(mcpServers);
+  onTestFinished(() => bench.close());
+  return bench;
+}
+
+/** A port for the health server, and what can be asked there. */
+async function healthPort() {
+  const port = String(await freePort());
+  const at = (path: string): string => `http://127.0.0.1:${port}${path}`;
+  const ready = async (): Promise<[number, unknown] | null> => {
+    const response = await fetch(at("/readyz")).catch(() => null);
+    return response && [response.status, await response.json()];
+  };
+  /** The value of a series without the label that all share; 0 while there is none. */
+  const scrape = async () => {
+    const text = await (await fetch(at("/metrics"))).text();
+    const series = new Map(
+      text.split("\n").map((line): [string, string] => {
+        const [name = "", value = ""] = line.replace(/,?service="executor"/, "").split(/ (?=\S+$)/);
+        return [name.replace("{}", "").replace("{,", "{"), value];
+      }),
+    );
+    return (name: string): number => Number(series.get(`planwright_executor_${name}`) ?? 0);
+  };
+  return { env: { HEALTH_PORT: port }, at, ready, scrape };
+}
+
+test("/metrics counts plans, calls, retries, doubts and writes", async () => {
+  const bench = await open();
+  const { env, scrape } = await healthPort();
+  bench.tools.script({
+    keyed_effect: [{ type: "lose-answer" }],
+    plain_effect: [{ type: "lose-answer" }],
+  });
+  await bench.startExecutor(env);
+  const good = await bench.submit([
+    { id: "read", tool: "read_value", arguments: { value: 1 } },
+    { id: "again", tool: "read_value", arguments: { value: "<<read.value>>" } },
+    { id: "keyed", tool: "keyed_effect", arguments: { value: "<<again.value>>" } },
+  ]);
+  await bench.end(good._id);
+  const doubtful = await bench.submit([{ id: "effect", tool: "plain_effect", arguments: { value: 1 } }]);
+  await bench.until(doubtful._id, ({ status, lease }) => status === "WAITING" && lease === null);
+
+  await expect.poll(async () => (await scrape())("plans_held"), PATIENCE).toBe(0);
+  const value = await scrape();
+  expect(value("claims_total")).toBe(2);
+  expect(value('plans_ended_total{status="COMPLETED"}')).toBe(1);
+  expect(value('attempts_total{tool="read_value",outcome="completed"}')).toBe(2);
+  expect(value('attempts_total{tool="keyed_effect",outcome="unknown"}')).toBe(1);
+  expect(value('attempts_total{tool="keyed_effect",outcome="completed"}')).toBe(1);
+  expect(value('attempts_total{tool="plain_effect",outcome="unknown"}')).toBe(1);
+  expect(value('step_duration_seconds_count{tool="keyed_effect"}')).toBe(2);
+  expect(value('step_duration_seconds_bucket{le="+Inf",tool="read_value"}')).toBe(2);
+  expect(value("retries_total")).toBe(1);
+  expect(value("in_doubt_total")).toBe(1);
+  expect(value("lease_losses_total")).toBe(0);
+  expect(value("commit_bulks_total")).toBeGreaterThan(0);
+  expect(value("commit_writes_total")).toBeGreaterThanOrEqual(value("commit_bulks_total"));
+  expect([value("jobs_waiting"), value("plans_due")]).toEqual([0, 0]);
+});
+
+test("/metrics shows plans that wait while this executor is full, and plans that others took", async () => {
+  const bench = await open();
+  const { env, scrape } = await healthPort();
+  bench.tools.script({ keyed_effect: [{ type: "hang" }] });
+  const first = await bench.startExecutor({ ...env, MAX_PLANS: "1" });
+  const submit = () => bench.submit([{ id: "effect", tool: "keyed_effect", arguments: { value: 1 } }]);
+  const { _id: held } = await submit();
+  await expect.poll(async () => (await scrape())("plans_held"), PATIENCE).toBe(1);
+  await submit();
+  await expect.poll(async () => (await scrape())("plans_due"), PATIENCE).toBe(1);
+  // It stands still until another executor took its plan over.
+  first.kill("SIGSTOP");
+  await bench.startExecutor();
+  await bench.until(held, ({ epoch }) => epoch > 1);
+  first.kill("SIGCONT");
+  await expect.poll(async () => (await scrape())("lease_losses_total"), PATIENCE).toBe(1);
+});
+
+test("an executor is ready once its tools are published and it takes plans, and no more when it stops", async () => {
+  const silent = createServer(() => undefined);
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  onTestFinished(() => void silent.close());
+  const address: AddressInfo | string | null = silent.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const bench = await open({ silent: { url: `http://127.0.0.1:${port}/mcp` } });
+  bench.tools.script({ read_value: [{ type: "hang" }] });
+  const { env, at, ready } = await healthPort();
+  const { child, said, exited } = bench.spawnExecutor(env);
+  const notYet = { start: "the tools of its servers are not published yet" };
+  await expect.poll(ready, PATIENCE).toEqual([503, { status: "not ready", failing: notYet }]);
+  expect((await fetch(at("/healthz"))).status).toBe(200);
+  silent.close();
+  silent.closeAllConnections();
+  await said("executor ready");
+  expect(await ready()).toEqual([200, { status: "ready" }]);
+
+  const plan = await bench.submit([{ id: "read", tool: "read_value", arguments: { value: 1 } }]);
+  await expect.poll(() => bench.tools.stats()["read_value"]?.calls, PATIENCE).toBe(1);
+  child.kill("SIGTERM");
+  const stopping = { shutdown: "the service is stopping" };
+  await expect.poll(ready, PATIENCE).toEqual([503, { status: "not ready", failing: stopping }]);
+  expect((await fetch(at("/healthz"))).status).toBe(200);
+  child.kill("SIGKILL");
+  await exited;
+  expect((await bench.store.getPlan(plan.tenant, plan._id))?.status).toBe("RUNNING");
+});
