@@ -15,8 +15,3 @@ export const OFFER_FAILPOINTS = {
   offerPlanning: "api.offer-planning",
   offerExecution: "api.offer-execution",
 } as const satisfies FailpointNames<WorkOffers>;
-
-/** All places of this service. */
-export const FAILPOINTS: readonly string[] = [STORE_FAILPOINTS, OFFER_FAILPOINTS].flatMap((names) =>
-  Object.values(names),
-);

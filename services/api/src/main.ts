@@ -2,14 +2,14 @@ import { createQueues } from "@planwright/queue";
 import { createFailpoints, createLogger, createShutdown, parseSettings } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { ApiSettingsSchema } from "./env.ts";
-import { FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
+import { OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { startApi } from "./start-api.ts";
 
 const settings = parseSettings(ApiSettingsSchema, process.env);
 const logger = createLogger({ service: "api", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
 
-const failpoints = createFailpoints(settings.FAILPOINT, FAILPOINTS);
+const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, OFFER_FAILPOINTS);
 
 const store = failpoints.around(
   await createStore({ url: settings.MONGODB_URL, timeoutMs: settings.MONGODB_TIMEOUT_MS }),
@@ -25,14 +25,22 @@ const api = await startApi({
   offers: failpoints.around(queues, OFFER_FAILPOINTS),
   logger,
   host: settings.HOST,
-  port: settings.PORT,
+  ports: settings.PORTS ?? [settings.PORT],
   tenant: settings.TENANT,
   introspection: settings.INTROSPECTION === "on",
   maxPendingMutations: settings.MAX_PENDING_MUTATIONS,
   maxUnfinishedPlans: settings.MAX_UNFINISHED_PLANS,
+  modelLimits: {
+    maxModelCalls: settings.REQUEST_MAX_MODEL_CALLS,
+    maxTokens: settings.REQUEST_MAX_TOKENS,
+    maxCostUsd: settings.REQUEST_MAX_COST_USD ?? null,
+  },
+  maxSubscriptions: settings.MAX_SUBSCRIPTIONS,
+  allowedOrigins: settings.CORS_ORIGINS,
+  mcp: settings.MCP === "on" ? { hosts: settings.MCP_HOSTS } : undefined,
 });
 
 shutdown.add("http", () => api.close());
 shutdown.add("queues", () => queues.close());
 shutdown.add("store", () => store.close());
-logger.info({ url: api.url }, "api ready");
+logger.info({ ports: api.ports, url: api.url }, "api ready");

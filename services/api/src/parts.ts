@@ -1,5 +1,5 @@
 import type { PlanId, RequestId } from "@planwright/plan";
-import type { ClientStore } from "@planwright/store";
+import type { ClientStore, ModelLimits } from "@planwright/store";
 
 /** Hints to planners and executors. An offer never throws and never waits: what is lost, their sweepers find. */
 export interface WorkOffers {
@@ -12,6 +12,8 @@ export interface OperationParts {
   store: ClientStore;
   offers: WorkOffers;
   tenant: string;
+  /** Most that the model calls of one request may take; clients may ask for less. Default: no limits. */
+  modelLimits?: ModelLimits | undefined;
   /** Aborted when the client is gone or the service stops: waiting ends, accepted work goes on. */
   signal?: AbortSignal | undefined;
   /** Gives the place among pending mutations back: from here on the operation only waits. */

@@ -1,76 +1,128 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHealthHandler, createMetrics } from "@planwright/runtime";
-import type { ClientStore } from "@planwright/store";
+import type { ClientStore, LiveStore, ModelLimits } from "@planwright/store";
 import { createApolloServer } from "./graphql/apollo-server.ts";
-import { createContext } from "./graphql/context.ts";
+import { createContext, type GraphqlContext } from "./graphql/context.ts";
+import { createSchema } from "./graphql/executable-schema.ts";
+import { createFormatError } from "./graphql/format-error.ts";
 import { createApp } from "./http/app.ts";
+import { createRequestFeeds } from "./live/request-feeds.ts";
+import { serveServerSentEvents } from "./live/server-sent-events.ts";
+import { serveWebSockets } from "./live/web-sockets.ts";
 import { createAdmission } from "./load/admission.ts";
+import { serveMcp } from "./mcp/serve-mcp.ts";
+import { createApiMetrics } from "./metrics/api-metrics.ts";
 import type { ApiLogger, WorkOffers } from "./parts.ts";
 import { createOpenCalls } from "./waiting/open-calls.ts";
 
 /** What the service is made of. */
 export interface ApiParts {
-  store: ClientStore & { ping(): Promise<void> };
+  store: ClientStore & LiveStore & { ping(): Promise<void> };
   offers: WorkOffers;
   logger: ApiLogger;
   host: string;
-  /** 0 takes a free one. */
-  port: number;
+  /** At least one: all answer the same. 0 takes a free one. */
+  ports: readonly number[];
   tenant: string;
   introspection: boolean;
   /** Mutations under way at once, at most. Default 200. */
   maxPendingMutations?: number | undefined;
   /** Plans, and requests for one, that are not over, at most, counted over all services. Default 100,000. */
   maxUnfinishedPlans?: number | undefined;
+  /** Most that the model calls of one request may take; clients may ask for less. Default: no limits. */
+  modelLimits?: ModelLimits | undefined;
+  /** Requests that are followed at once, at most. Default 10,000. */
+  maxSubscriptions?: number | undefined;
+  /** Serves MCP at /mcp under these names beside loopback. Default: nothing is at /mcp. */
+  mcp?: { hosts: readonly string[] } | undefined;
+  /** Origins of pages from elsewhere that may connect, such as "https://ops.example.org". Default: none. */
+  allowedOrigins?: readonly string[] | undefined;
 }
 
 /** A running service. */
 export interface Api {
-  /** Address of the GraphQL endpoint. */
+  /** Address of the GraphQL endpoint, at the first port. */
   url: string;
-  port: number;
+  /** In the order in which they were asked for. */
+  ports: number[];
   /** Refuses new work, ends waiting calls with what is known, finishes the answers under way. Safe to call twice. */
   close(): Promise<void>;
 }
 
 /** Starts to listen; resolves when it does. */
 export async function startApi(parts: ApiParts): Promise<Api> {
-  const { store, offers, tenant, logger } = parts;
+  const { store, offers, tenant, modelLimits, logger } = parts;
   const stopping = new AbortController();
   const calls = createOpenCalls();
-  const httpServer = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 });
+  const httpServers = parts.ports.map(() => createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }));
+  const registry = createMetrics("api");
+  const metrics = createApiMetrics(registry, () => feeds.size());
   const admission = createAdmission({
+    metrics,
     maxPendingMutations: parts.maxPendingMutations ?? 200,
     maxUnfinishedPlans: parts.maxUnfinishedPlans ?? 100_000,
     countUnfinished: (limit) => store.countUnfinished(limit),
   });
-  const { introspection } = parts;
-  const apollo = createApolloServer({ httpServer, logger, admission, introspection });
+  const maxSubscriptions = parts.maxSubscriptions ?? 10_000;
+  const feeds = createRequestFeeds({ store, logger, metrics, maxReaders: maxSubscriptions });
+  const contextFor = (signal: AbortSignal): GraphqlContext =>
+    createContext({ store, offers, tenant, modelLimits, feeds, signal }, Date.now());
+  const protocol = {
+    schema: createSchema(),
+    formatError: createFormatError(logger),
+    introspection: parts.introspection,
+  };
+  const apollo = createApolloServer({ ...protocol, httpServers, logger, admission, metrics });
   await apollo.start();
   const app = createApp({
     apollo,
-    context: (response) =>
-      createContext({ store, offers, tenant, signal: calls.begin(response) }, Date.now()),
+    context: (response) => contextFor(calls.begin(response)),
+    events: serveServerSentEvents({ ...protocol, context: contextFor }),
+    mcp:
+      parts.mcp &&
+      serveMcp({
+        ...parts.mcp,
+        ...protocol,
+        context: contextFor,
+        admission,
+        onError: (error) => logger.warn({ err: error }, "MCP trouble"),
+      }),
     // Redis is not checked: without it work is accepted all the same, and found by the sweepers.
     answerHealth: createHealthHandler({
       checks: { mongodb: () => store.ping() },
-      metrics: createMetrics("api"),
+      metrics: registry,
       stopping: stopping.signal,
     }),
     logger,
   });
-  httpServer.on("request", app);
-  const port = await listen(httpServer, parts.host, parts.port);
-  const url = `http://${parts.host.includes(":") ? `[${parts.host}]` : parts.host}:${port}/graphql`;
+  for (const httpServer of httpServers) httpServer.on("request", app);
+  const webSockets = serveWebSockets({
+    ...protocol,
+    httpServers,
+    context: contextFor,
+    allowedOrigins: new Set(parts.allowedOrigins),
+    maxConnections: maxSubscriptions,
+  });
+  const ports: number[] = [];
+  for (const [index, httpServer] of httpServers.entries()) {
+    ports.push(await listen(httpServer, parts.host, parts.ports[index] ?? 0));
+  }
+  const url = `http://${parts.host.includes(":") ? `[${parts.host}]` : parts.host}:${ports[0]}/graphql`;
   let closed: Promise<void> | undefined;
   const close = () => {
     stopping.abort();
     calls.endAll();
-    closed ??= apollo.stop();
+    closed ??= closeAll();
     return closed;
   };
-  return { url, port, close };
+  /** Those who follow a request hear of the end first: their connections would keep the servers open. */
+  async function closeAll(): Promise<void> {
+    await feeds.close();
+    await webSockets.close();
+    await apollo.stop();
+  }
+  return { url, ports, close };
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {

@@ -2,17 +2,15 @@
  * The API dies, stands still, or fails, at every place where a write, an offer or an acknowledgement begins or ends. A client
  * that asks again with the same idempotency key gets one request, and what it asked for happens once.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { parsePlan } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { test } from "vitest";
 import { z } from "zod";
+import { addressOf, startApiProcess } from "./api-process.ts";
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const TENANT = "default";
 const STEPS = [{ id: "a", tool: "noop", arguments: {} }];
 
@@ -74,21 +72,8 @@ test.concurrent.for(CASES)(
     await store.publishTools("s", [{ descriptor: tool, digest: "0".repeat(64) }]);
     const asked = await ask(store);
 
-    const start = (env: Record<string, string>): ChildProcess => {
-      const child = spawn(process.execPath, ["--conditions=@planwright/source", "--import", "tsx", MAIN], {
-        env: {
-          PATH: process.env["PATH"] ?? "",
-          PORT: "0",
-          MONGODB_URL: mongodbUrl,
-          REDIS_URL: redisUrl,
-          QUEUE_PREFIX: redisPrefix,
-          ...env,
-        },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      onTestFinished(() => void child.kill("SIGKILL"));
-      return child;
-    };
+    const servers = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
+    const start = (env: Record<string, string>) => startApiProcess({ ...servers, ...env }, onTestFinished);
     const victim = start({ FAILPOINT: setting });
     let said = "";
     victim.stderr?.on("data", (chunk: Buffer) => {
@@ -130,16 +115,4 @@ async function again<T>(victim: ChildProcess, ask: () => Promise<T>): Promise<T>
   if (victim.exitCode === null && victim.signalCode === null) victim.kill("SIGKILL");
   if (victim.exitCode === null && victim.signalCode === null) await once(victim, "exit");
   return ask();
-}
-
-async function addressOf(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new TypeError("the service has no output");
-  for await (const line of createInterface({ input: child.stdout })) {
-    const address = /"url":"([^"]+)","msg":"api ready"/.exec(line)?.[1];
-    if (address !== undefined) {
-      child.stdout.resume();
-      return address;
-    }
-  }
-  throw new TypeError("the service ended before it was ready");
 }

@@ -18,7 +18,7 @@ async function startOver(store: Store) {
     offers: { offerPlanning: () => undefined, offerExecution: () => undefined },
     logger: { info: log, warn: log, error: log },
     host: "127.0.0.1",
-    port: 0,
+    ports: [0],
     tenant: "default",
     introspection: true,
   });

@@ -3,7 +3,7 @@ import { buildSchema } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/index.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { APPROVAL_HASH, askApprovalAs, askAs, doubtAs, executeAs, failAs, planAs } from "./workers.ts";
+import { APPROVAL_HASH, askApprovalAs, askAs, doubtAs, executeAs, failAs, playWorkers } from "./workers.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const bodies = [...readme.matchAll(/^curl -s http:\/\/127\.0\.0\.1:4000\/graphql .* -d '(.*)'$/gm)].map(
@@ -11,35 +11,25 @@ const bodies = [...readme.matchAll(/^curl -s http:\/\/127\.0\.0\.1:4000\/graphql
 );
 
 let running: RunningApi;
-let isOver = false;
-let working: Promise<void>;
+let workers: ReturnType<typeof playWorkers>;
 beforeAll(async () => {
   running = await startTestApi();
-  working = work();
+  const { store } = running;
+  workers = playWorkers(running, async (planId) => {
+    if ((await store.findClaimable(100)).includes(planId)) await executeAs(store, planId);
+  });
 });
 afterAll(async () => {
-  isOver = true;
-  await working;
+  await workers.stop();
   await running.close();
 });
-
-/** Plays planner and executor for what is offered. */
-async function work(): Promise<void> {
-  while (!isOver) {
-    const [queue, id] = running.offered.shift()?.split(" ") ?? [];
-    if (queue === "planning" && id) await planAs(running.store, id);
-    if (queue === "execution" && id && (await running.store.findClaimable(100)).includes(id)) {
-      await executeAs(running.store, id);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 /** What must have happened before an example can work, by what it holds: gives the request. */
 const SITUATIONS: [string, (planId: string) => Promise<void>][] = [
   ["approve(", (planId) => askApprovalAs(running.store, planId)],
   ["resolveInDoubt(", (planId) => doubtAs(running.store, planId)],
   ["rerun(", (planId) => failAs(running.store, planId)],
+  ["replan(", (planId) => failAs(running.store, planId)],
 ];
 
 /** A request whose plan is in that situation. */

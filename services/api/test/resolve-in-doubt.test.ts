@@ -23,7 +23,7 @@ async function say(requestId: string, word: object) {
   const { body } = await running.graphql(
     `mutation ($id: ID!, $key: ID!, $resolution: InDoubtResolution!, $output: JSON, $reason: String, $attempt: Int) {
        resolveInDoubt(requestId: $id, stepKey: $key, resolution: $resolution, output: $output, reason: $reason, attempt: $attempt) {
-         status plan { status waitReason steps { status output error { code message } } } } }`,
+         status plan { status waitReason resolutions { stepKey attempt resolution by } steps { status output error { code message } } } } }`,
     { id: requestId, key: "createAuthor", ...word },
   );
   return body;
@@ -46,7 +46,11 @@ test.each([
 ])("%j is recorded for the attempt in doubt and offered to the executors", async (word, resolution) => {
   const { requestId, planId } = await submitted(doubtAs);
   const { data } = await say(requestId, word);
-  expect(data.resolveInDoubt.plan).toMatchObject({ status: "WAITING", waitReason: "in doubt" });
+  expect(data.resolveInDoubt.plan).toMatchObject({
+    status: "WAITING",
+    waitReason: "in doubt",
+    resolutions: [{ stepKey: "createAuthor", attempt: 1, resolution: resolution.type, by: "api" }],
+  });
   const [wishes] = await running.store.findWishes([planId]);
   expect(wishes?.resolutions).toMatchObject([{ key: "createAuthor", attempt: 1, resolution, by: "api" }]);
   expect(running.offered).toEqual([`execution ${planId}`]);

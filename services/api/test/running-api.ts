@@ -49,7 +49,17 @@ export const BLOG_PLAN = {
 
 /** Starts the service with the tools of {@link BLOG_TOOLS}. */
 export async function startTestApi(
-  options: Partial<Pick<ApiParts, "introspection" | "maxPendingMutations" | "maxUnfinishedPlans">> = {},
+  options: Partial<
+    Pick<
+      ApiParts,
+      | "introspection"
+      | "maxPendingMutations"
+      | "mcp"
+      | "modelLimits"
+      | "maxSubscriptions"
+      | "maxUnfinishedPlans"
+    >
+  > = {},
 ): Promise<RunningApi> {
   const store = await createStore({ url: testServers().mongodbUrl });
   await store.publishTools(
@@ -67,7 +77,7 @@ export async function startTestApi(
     },
     logger: { info: () => undefined, warn: log, error: log },
     host: "127.0.0.1",
-    port: 0,
+    ports: [0],
     tenant: "default",
     introspection: true,
     ...options,

@@ -9,14 +9,18 @@ import {
   type RequestId,
 } from "@planwright/plan";
 import type { PlanClaim, Store } from "@planwright/store";
-import { BLOG_PLAN } from "./running-api.ts";
+import { BLOG_PLAN, type RunningApi } from "./running-api.ts";
 
 const NO_EVIDENCE = { raw: null, plan: null, diagnostics: [] as Diagnostic[] };
 const OFFLINE = { kind: "offline", model: null } as const;
 
-/** Plays a planner that finds the plan of two steps. */
+/** Plays a planner that finds the plan of two steps, and nothing better in the place of one that failed. */
 export async function planAs(store: Store, requestId: RequestId, plan: unknown = BLOG_PLAN): Promise<void> {
   const claim = (await store.claimRequest(requestId, "test planner"))!;
+  if (claim.request.planning.work === "replan") {
+    const error = { code: "REPLAN_UNCHANGED", message: "The same again" };
+    return store.failReplan(claim, { error, diagnostics: [] });
+  }
   const parsed = parsePlan(plan, { tools: await store.toolCatalogue() });
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
   await store.recordModelCall({
@@ -212,4 +216,27 @@ export function acceptedRequest(store: Store, query: string): Promise<RequestId>
     const page = await store.listRequests("default", { first: 100 });
     return page.items.find((request) => request.query === query)?._id;
   });
+}
+
+/** Plays planner and executor for what is offered, until it is stopped. @param execute - plays the executor for one plan */
+export function playWorkers(
+  { store, offered }: Pick<RunningApi, "store" | "offered">,
+  execute: (planId: PlanId) => Promise<void>,
+): { stop(): Promise<void> } {
+  let isOver = false;
+  async function work(): Promise<void> {
+    while (!isOver) {
+      const [queue, id] = offered.shift()?.split(" ") ?? [];
+      if (queue === "planning" && id) await planAs(store, id);
+      if (queue === "execution" && id) await execute(id);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+  const working = work();
+  return {
+    stop() {
+      isOver = true;
+      return working;
+    },
+  };
 }

@@ -10,6 +10,7 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
   "submitPlan",
   "createPlanWithRequestId",
   "rerun",
+  "replan",
 ]);
 
 /**

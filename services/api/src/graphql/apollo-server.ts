@@ -2,21 +2,27 @@ import type { Server } from "node:http";
 import { ApolloServer } from "@apollo/server";
 import { ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";
 import { ApolloServerPluginDrainHttpServer } from "@apollo/server/plugin/drainHttpServer";
+import type { GraphQLSchema } from "graphql";
 import type { Admission } from "../load/admission.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { ApiLogger } from "../parts.ts";
 import { createAdmissionPlugin } from "./admission-plugin.ts";
 import type { GraphqlContext } from "./context.ts";
-import { createSchema } from "./executable-schema.ts";
-import { createFormatError } from "./format-error.ts";
-import { DOCUMENT_LIMITS, limitRules } from "./limits.ts";
+import type { createFormatError } from "./format-error.ts";
+import { DOCUMENT_LIMITS, limitRules, noSubscriptions } from "./limits.ts";
+import { createMetricsPlugin } from "./metrics-plugin.ts";
 
 /** Settings of {@link createApolloServer}. */
 export interface ApolloServerSettings {
+  schema: GraphQLSchema;
   /** Drained when the server stops: idle connections close, answers under way are finished. */
-  httpServer: Server;
+  httpServers: readonly Server[];
+  formatError: ReturnType<typeof createFormatError>;
   logger: ApiLogger;
   /** The gate that mutations pass. */
   admission: Admission;
+  /** Default: nothing is counted. */
+  metrics?: ApiMetrics | undefined;
   /** Whether clients may read the schema. */
   introspection: boolean;
 }
@@ -26,13 +32,16 @@ const DRAIN_MS = 5_000;
 
 /** Apollo Server with every limit set, no stack in any answer, and no page from elsewhere. */
 export function createApolloServer({
-  httpServer,
+  schema,
+  httpServers,
+  formatError,
   logger,
   admission,
+  metrics,
   introspection,
 }: ApolloServerSettings): ApolloServer<GraphqlContext> {
   return new ApolloServer<GraphqlContext>({
-    schema: createSchema(),
+    schema,
     nodeEnv: "production",
     introspection,
     hideSchemaDetailsFromClientErrors: !introspection,
@@ -42,14 +51,17 @@ export function createApolloServer({
     persistedQueries: false,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: DOCUMENT_LIMITS.tokens },
-    validationRules: limitRules(),
+    validationRules: [noSubscriptions, ...limitRules()],
     maxRecursiveSelections: true,
-    formatError: createFormatError(logger),
+    formatError,
     logger: quiet(logger),
     plugins: [
+      ...(metrics ? [createMetricsPlugin(metrics, schema)] : []),
       createAdmissionPlugin(admission),
       ApolloServerPluginLandingPageDisabled(),
-      ApolloServerPluginDrainHttpServer({ httpServer, stopGracePeriodMillis: DRAIN_MS }),
+      ...httpServers.map((httpServer) =>
+        ApolloServerPluginDrainHttpServer({ httpServer, stopGracePeriodMillis: DRAIN_MS }),
+      ),
     ],
   });
 }

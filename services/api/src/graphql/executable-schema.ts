@@ -7,6 +7,7 @@ import { modelCallResolvers, planResolvers, stepResolvers } from "./plan-resolve
 import { queryResolvers } from "./query-resolvers.ts";
 import { requestResolvers } from "./request-resolvers.ts";
 import { SDL } from "./sdl.ts";
+import { subscriptionResolvers } from "./subscription-resolvers.ts";
 
 /** The schema with its resolvers. A resolver for a field that the schema does not have is an error here, at start. */
 export function createSchema(): GraphQLSchema {
@@ -17,6 +18,7 @@ export function createSchema(): GraphQLSchema {
       JSON: JSONResolver,
       Query: queryResolvers,
       Mutation: mutationResolvers,
+      Subscription: subscriptionResolvers,
       Request: requestResolvers,
       Plan: planResolvers,
       Step: stepResolvers,

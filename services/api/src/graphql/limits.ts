@@ -17,7 +17,6 @@ export const DOCUMENT_LIMITS = {
 /** Validation rules beside those of GraphQL: every limit but the tokens. Introspection is not counted. */
 export function limitRules(): ValidationRule[] {
   return [
-    knownOperationTypes,
     maxDepthRule({ n: DOCUMENT_LIMITS.depth, ...reporting("depth", DOCUMENT_LIMITS.depth) }),
     maxAliasesRule({ n: DOCUMENT_LIMITS.aliases, ...reporting("aliases", DOCUMENT_LIMITS.aliases) }),
     costLimitRule({ maxCost: DOCUMENT_LIMITS.cost, ...reporting("cost", DOCUMENT_LIMITS.cost) }),
@@ -33,10 +32,12 @@ function reporting(limit: string, max: number) {
   return { propagateOnRejection: false, onReject: [report] };
 }
 
-/** Refuses operations that the schema has no type for; GraphQL itself finds them only when it executes. */
-const knownOperationTypes: ValidationRule = (context) => ({
+/** Over HTTP one answer follows a question: subscriptions have ways of their own. */
+export const noSubscriptions: ValidationRule = (context) => ({
   OperationDefinition(node) {
-    if (context.getSchema().getRootType(node.operation)) return;
-    context.reportError(new GraphQLError(`There is no ${node.operation} in the schema`, { nodes: node }));
+    if (node.operation !== "subscription") return;
+    const message =
+      "A subscription has many answers: send it over WebSocket to /graphql, or to /graphql/stream for server-sent events";
+    context.reportError(new GraphQLError(message, { nodes: node }));
   },
 });

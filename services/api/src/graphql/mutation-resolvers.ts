@@ -2,24 +2,24 @@ import { createPlanWithRequestId } from "../legacy/create-plan-with-request-id.t
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
 import { type ApprovalInput, approve } from "../plans/approve.ts";
 import { executePlan } from "../plans/execute-plan.ts";
+import { type ReplanInput, replan } from "../plans/replan.ts";
 import { type RerunInput, rerun } from "../plans/rerun.ts";
 import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
 import { answerQuestions } from "../requests/answer-questions.ts";
 import { cancelRequest } from "../requests/cancel.ts";
-import { createPlan } from "../requests/create-plan.ts";
+import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
 import { pauseRequest, resumeRequest } from "../requests/pause.ts";
 import type { GraphqlContext } from "./context.ts";
 
 type RequestIdOnly = { requestId: string };
 type PlanIds = { planId?: string | null; requestId?: string | null };
 type Keyed = { idempotencyKey?: string | null };
-type Sentence = Keyed & { query: string; execute: boolean };
 type Submission = Keyed & { plan: unknown; execute: boolean; query?: string | null };
 
 /** Fields of Mutation. Each one reads anew what it changed. */
 export const mutationResolvers = {
-  createPlan: mutation((context, input: Sentence) => createPlan(context, input)),
+  createPlan: mutation((context, input: SentenceInput) => createPlan(context, input)),
   submitPlan: mutation((context, input: Submission) => submitPlan(context, input)),
   executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),
   cancel: mutation((context, { requestId }: RequestIdOnly) => cancelRequest(context, requestId)),
@@ -31,6 +31,7 @@ export const mutationResolvers = {
   approve: mutation((context, input: ApprovalInput) => approve(context, input)),
   resolveInDoubt: mutation((context, input: ResolutionInput) => resolveInDoubt(context, input)),
   rerun: mutation((context, input: RerunInput) => rerun(context, input)),
+  replan: mutation((context, input: ReplanInput) => replan(context, input)),
   createPlanWithRequestId: mutation((context, { query }: { query: string }) =>
     createPlanWithRequestId(context, query),
   ),

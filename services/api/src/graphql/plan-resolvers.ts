@@ -33,6 +33,14 @@ export const planResolvers = {
     if (!plan.startedAt) return null;
     return Math.max(0, (plan.finishedAt?.getTime() ?? nowMs) - plan.startedAt.getTime());
   },
+  resolutions: (plan: PlanDocument) =>
+    plan.resolutions.map(({ key, attempt, resolution, by, at }) => ({
+      stepKey: key,
+      attempt,
+      resolution: resolution.type,
+      by,
+      at,
+    })),
   plan: (plan: PlanDocument) => JSON.stringify(plan.plan),
   selectedTools: (plan: PlanDocument) => selectedTools(plan.plan),
   toolOrder: (plan: PlanDocument) => toolOrder(plan.plan),
@@ -67,5 +75,10 @@ export const stepResolvers = {
   durationMs: ({ recorded }: StepView) => recorded.durationMs,
 };
 
-/** Fields of ModelCall that its document does not have under the same name. */
-export const modelCallResolvers = { id: (call: ModelCallDocument) => call._id };
+/** Fields of ModelCall that its document does not have under the same name, or that older ones lack. */
+export const modelCallResolvers = {
+  id: (call: ModelCallDocument) => call._id,
+  pricing: (call: ModelCallDocument) => call.pricing ?? (call.model === "offline" ? "none" : "unpriced"),
+  attempt: (call: ModelCallDocument) => call.attempt ?? 1,
+  endedAt: ({ endedAt, createdAt }: ModelCallDocument) => (endedAt === undefined ? createdAt : endedAt),
+};

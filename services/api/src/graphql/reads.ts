@@ -8,8 +8,9 @@ import type {
   StepDocument,
 } from "@planwright/store";
 import DataLoader from "dataloader";
+import type { RequestSnapshot } from "../live/request-feed.ts";
 
-/** Reads of one GraphQL operation: each document once, lists of them in one read. */
+/** Reads of one GraphQL operation: each document once, those of many requests or plans in one read. */
 export interface Reads {
   request(requestId: RequestId): Promise<RequestDocument | null>;
   plan(planId: PlanId): Promise<PlanDocument | null>;
@@ -24,27 +25,25 @@ export interface Reads {
   modelCalls(requestId: RequestId): Promise<ModelCallDocument[]>;
   /** Remembers requests that were read already. */
   prime(requests: readonly RequestDocument[]): void;
+  /** Remembers a request with its plan and steps. */
+  primeSnapshot(snapshot: RequestSnapshot): void;
   /** Forgets everything: a mutation is about to change it. */
   forget(): void;
 }
 
 /** Fresh reads for one operation. */
 export function createReads(store: ClientStore, tenant: string): Reads {
-  const requests = new DataLoader<RequestId, RequestDocument | null>((ids) =>
-    Promise.all(ids.map((id) => store.getRequest(tenant, id))),
-  );
+  const requests = new DataLoader<RequestId, RequestDocument | null>((ids) => store.getRequests(tenant, ids));
   const plans = new DataLoader<PlanId, PlanDocument | null>((ids) => store.getPlans(tenant, ids));
-  const versions = new DataLoader<RequestId, PlanDocument[]>((ids) =>
-    Promise.all(ids.map((id) => store.listPlans(tenant, id))),
+  const versions = new DataLoader<RequestId, PlanDocument[]>(async (ids) =>
+    listsById(ids, await store.listPlansOf(tenant, ids), ({ requestId }) => requestId),
   );
-  const modelCalls = new DataLoader<RequestId, ModelCallDocument[]>((ids) =>
-    Promise.all(ids.map((id) => store.listModelCalls(tenant, id))),
+  const modelCalls = new DataLoader<RequestId, ModelCallDocument[]>(async (ids) =>
+    listsById(ids, await store.listModelCallsOf(tenant, ids), ({ requestId }) => requestId),
   );
-  const steps = new DataLoader<PlanId, StepDocument[]>(async (ids) => {
-    const found = new Map<PlanId, StepDocument[]>(ids.map((id) => [id, []]));
-    for (const step of await store.listSteps(tenant, ids)) found.get(step.planId)?.push(step);
-    return ids.map((id) => found.get(id) ?? []);
-  });
+  const steps = new DataLoader<PlanId, StepDocument[]>(async (ids) =>
+    listsById(ids, await store.listSteps(tenant, ids), ({ planId }) => planId),
+  );
   const outputs = new DataLoader<OutputRef, JsonValue, string>(
     async (refs) => {
       const found = await store.readOutputs(tenant, refs);
@@ -74,9 +73,21 @@ export function createReads(store: ClientStore, tenant: string): Reads {
     prime(found) {
       for (const request of found) requests.prime(request._id, request);
     },
+    primeSnapshot({ request, plan, steps: units }) {
+      requests.prime(request._id, request);
+      plans.prime(request.planId, plan);
+      steps.prime(request.planId, units);
+    },
     forget() {
       outputs.clearAll();
       for (const loader of [requests, plans, versions, modelCalls, steps]) loader.clearAll();
     },
   };
+}
+
+/** What belongs to each id, in the order of the ids; the order inside stays. */
+function listsById<Id, T>(ids: readonly Id[], found: readonly T[], idOf: (one: T) => Id): T[][] {
+  const lists = new Map<Id, T[]>(ids.map((id) => [id, []]));
+  for (const one of found) lists.get(idOf(one))?.push(one);
+  return ids.map((id) => lists.get(id) ?? []);
 }

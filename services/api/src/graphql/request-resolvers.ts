@@ -1,5 +1,5 @@
 import type { ExecutionState, RequestStatus } from "@planwright/plan";
-import type { RequestDocument } from "@planwright/store";
+import { NO_USE, type RequestDocument } from "@planwright/store";
 import { requestWaitReason } from "../plans/wait-reason.ts";
 import type { GraphqlContext } from "./context.ts";
 
@@ -25,6 +25,13 @@ export const requestResolvers = {
   plans: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plansOf(request),
   modelCalls: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) =>
     reads.modelCalls(request._id),
+  modelUse: ({ modelLimits, modelUse }: RequestDocument) => ({
+    limits: modelLimits ?? {},
+    ...(modelUse ?? NO_USE),
+  }),
+  maxReplans: ({ replans }: RequestDocument) => replans?.max ?? 0,
+  replans: ({ replans }: RequestDocument) => replans?.made ?? 0,
+  answerRequested: ({ wantsAnswer }: RequestDocument) => wantsAnswer === true,
   planningStartedAt: (request: RequestDocument) => request.planning.startedAt,
   planningFinishedAt: (request: RequestDocument) => request.planning.finishedAt,
 };

@@ -18,16 +18,20 @@ type Query {
   request(requestId: ID!): Request
 
   """
-  Requests, newest first.
-  Errors: BAD_USER_INPUT for a page size outside 1 to 100 or a cursor that was never given out.
+  Requests, newest first. A page may hold fewer than asked for although pageInfo.hasNextPage says that more follow: a filter by text,
+  tool or errorCode goes through 10,000 at once.
+  Errors: BAD_USER_INPUT for a page size outside 1 to 100, a cursor that was never given out, or a filter that contradicts itself.
   """
   requests(
     "Requests on one page, 1 to 100."
     first: Int! = 20
     "Goes on after this cursor; absent starts at the newest."
     after: String
-    "Only requests in one of these states; absent means all."
+    "Only requests in one of these states; absent means all. The same as filter.status; not both."
     status: [RequestStatus!]
+    "Only requests that fit everything in it."
+    filter: RequestFilter
+    orderBy: RequestOrder! = NEWEST_FIRST
   ): RequestConnection!
 
   """
@@ -68,6 +72,18 @@ type Mutation {
     "Start executing as soon as a valid plan is stored."
     execute: Boolean! = true
     """
+    How often a plan that ends FAILED or PARTIAL is made anew without being asked for, 0 to 5: see replan. New side effects then
+    wait for approval, unless the service is set to let them run.
+    """
+    maxReplans: Int! = 0
+    """
+    Tell the results in words once the plan is COMPLETED or PARTIAL: answer then follows, or answerError. The status does not wait
+    for it.
+    """
+    answer: Boolean! = false
+    "Most that the calls of models for this request may take. Absent means the limits of the service, which cannot be exceeded."
+    limits: ModelLimitsInput
+    """
     The client's own name for this submission, 1 to 256 characters: sent again within 24 h, it gives the same request and
     plans nothing twice. With other arguments it is refused.
     """
@@ -101,7 +117,8 @@ type Mutation {
   executePlan(planId: ID, requestId: ID): Request!
 
   """
-  Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it.
+  Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it. A plan that is being
+  made anew gets no further version.
   A request that is over is returned as it is.
   Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
   """
@@ -181,6 +198,23 @@ type Mutation {
   ): Request!
 
   """
+  Has another version of a plan made that is over and not COMPLETED, and returns at once: the request is PLANNING. The model sees
+  what became of the plan, shortened and as data. Steps that completed are carried over and never called again; steps with side
+  effects that it adds or changes wait for approval where the policy replannedEffects of the plan says approve (the default). Without a
+  new version the request gets its status back and says why in error: REPLAN_UNCHANGED for a plan that was tried before,
+  MODEL_REQUIRED where no model is set, PLAN_INVALID, NOT_PLANNABLE, or the model's own trouble.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
+  goes on, when it COMPLETED, after 20 replans of one request, and when steps are IN_DOUBT, which extensions.steps then names.
+  """
+  replan(
+    requestId: ID!
+    "What is to be done differently, at most 1,000 characters; the model reads it beside the query."
+    note: String
+    "Start executing the new version as soon as it is stored."
+    execute: Boolean! = true
+  ): Request!
+
+  """
   Plans a sentence and waits for the plan, 60 s at most; starts nothing.
   Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
   """
@@ -192,6 +226,18 @@ type Mutation {
   Errors: NOT_FOUND, BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT when there is no plan after 30 s.
   """
   executeByRequestId(requestId: ID!): Execution!
+}
+
+"""
+Over WebSocket (graphql-transport-ws) at /graphql, or as server-sent events from /graphql/stream.
+"""
+type Subscription {
+  """
+  A request as it is now, then each newer state, and the end once it is over. States that come faster than they are read are
+  skipped, never the last. After a lost connection, subscribe again: the first answer is the state of then.
+  Errors: NOT_FOUND, BAD_USER_INPUT, OVERLOADED.
+  """
+  requestUpdated(requestId: ID!): Request!
 }
 
 """
@@ -214,6 +260,37 @@ enum RequestStatus {
   FAILED
   "Ended because someone asked for it."
   CANCELLED
+}
+
+"""
+Which requests are wanted. What is absent or null leaves nothing out.
+"""
+input RequestFilter {
+  "In one of these states; an empty list means all."
+  status: [RequestStatus!]
+  "A version of the plan uses this tool: its name, or server/tool where the plan says so."
+  tool: String
+  """
+  Planning, the last replan, or a version of the plan failed with this code, such as TOOL_TIMEOUT. With tool: a version that uses the
+  tool failed so.
+  """
+  errorCode: String
+  "The sentence contains this text, 1 to 200 characters, whatever the case of the letters; no character in it means anything else."
+  text: String
+  "Created then or later."
+  createdFrom: DateTime
+  "Created earlier."
+  createdBefore: DateTime
+}
+
+"""
+Order of a list of requests by the time when they were created; with a filter by tool or errorCode to the second.
+"""
+enum RequestOrder {
+  "The last one first."
+  NEWEST_FIRST
+  "The first one first."
+  OLDEST_FIRST
 }
 
 """
@@ -304,7 +381,7 @@ type Request {
   id: ID!
   "req_{unix seconds}_{random}."
   requestId: ID!
-  "Id of the current plan. Fixed from the start: plan is null until it has been made. A rerun is a new plan."
+  "Id of the current plan. Fixed from the start: plan is null until it has been made. A rerun or replan is a new plan."
   planId: ID!
   status: RequestStatus!
   "The status in one of four words: pending, in-progress, completed, failed."
@@ -317,7 +394,7 @@ type Request {
   version: Int!
   "True when the plan starts as soon as it is stored."
   autoExecute: Boolean!
-  "Why planning failed; how execution failed is told by plan.error."
+  "Why planning failed, or the last replan; how execution failed is told by plan.error."
   error: Problem
   "Everything found about the plan while it was made or submitted."
   diagnostics: [Diagnostic!]!
@@ -325,14 +402,26 @@ type Request {
   questions: [String!]!
   "What the user answered so far, oldest first."
   answers: [Answer!]!
+  "How often a failed plan is made anew without being asked for."
+  maxReplans: Int!
+  "How often it was made anew, asked for or not."
+  replans: Int!
+  "True when an answer in words was asked for."
+  answerRequested: Boolean!
+  "The results in words, at most 20,000 characters; null until they are told."
+  answer: String
+  "Why there is no answer, though one was asked for."
+  answerError: Problem
   "Why planning waits: no worker, while nobody holds it; otherwise null."
   waitReason: String
   "The current plan; null until it has been made."
   plan: Plan
   "All versions of the plan, newest first."
   plans: [Plan!]!
-  "Every call of a chat model made for this request, oldest first."
+  "Every call of a chat model made for this request, failed tries included, oldest first."
   modelCalls: [ModelCall!]!
+  "What the calls of models may take, and took."
+  modelUse: ModelUse!
   createdAt: DateTime!
   updatedAt: DateTime!
   planningStartedAt: DateTime
@@ -394,6 +483,8 @@ type Plan {
   durationMs: Float
   "What operators said of steps that needed approval, oldest first."
   approvals: [Approval!]!
+  "What operators said of steps that were in doubt, oldest first."
+  resolutions: [Resolution!]!
   cancelRequestedAt: DateTime
   "Set while the plan is paused, or to be paused."
   pauseRequestedAt: DateTime
@@ -484,6 +575,19 @@ type Approval {
   approved: Boolean!
   approvalHash: String!
   reason: String
+  by: String!
+  at: DateTime!
+}
+
+"""
+What an operator said of a step, or an item, that was in doubt.
+"""
+type Resolution {
+  "key of the step or item."
+  stepKey: ID!
+  "The attempt that was in doubt, from 1."
+  attempt: Int!
+  resolution: InDoubtResolution!
   by: String!
   at: DateTime!
 }
@@ -603,12 +707,71 @@ type ModelCall {
   messages: [ModelMessage!]!
   answer: String!
   finishReason: String
+  "As the provider counted them; null when it did not."
   inputTokens: Int
   outputTokens: Int
+  "Those of inputTokens that the provider had from an earlier call."
+  cachedInputTokens: Int
   latencyMs: Float!
+  "Null when the price of the model is not known."
   costUsd: Float
+  "priced: by the provider's count; estimated: by ours; unpriced: the price is not known; none: no call of a model."
+  pricing: String!
+  "Try of this model for the same answer, from 1."
+  attempt: Int!
+  "Code of the failure for which the fallback model was asked; null for the first model."
+  fallbackFor: String
+  "What was set aside before the call; null where no limit is kept."
+  reserved: ModelSpending
+  "What the call counts for; null until it has ended."
+  spent: ModelSpending
   error: Problem
   createdAt: DateTime!
+  "Null while the call is under way, and for good when its planner died: it then counts for what was set aside."
+  endedAt: DateTime
+}
+
+"""
+Most that the calls of models for one request may take. A call that might exceed it is not made: the request ends with
+BUDGET_EXCEEDED, which names the limit, what was used, and what to do.
+"""
+input ModelLimitsInput {
+  "Calls that were answered, or may have been."
+  maxModelCalls: Int
+  "Tokens of prompts and answers."
+  maxTokens: Int
+  "US dollars. Models of unknown price are then not called: MODEL_UNPRICED."
+  maxCostUsd: Float
+}
+
+"""
+Most that the calls of models for one request may take; null: no limit.
+"""
+type ModelLimits {
+  maxModelCalls: Int
+  maxTokens: Int
+  maxCostUsd: Float
+}
+
+"""
+What calls of models took, or may take.
+"""
+type ModelSpending {
+  modelCalls: Int!
+  tokens: Int!
+  "Of models whose price is known."
+  costUsd: Float!
+}
+
+"""
+Where a request stands with its limits.
+"""
+type ModelUse {
+  limits: ModelLimits!
+  "By calls that have ended."
+  spent: ModelSpending!
+  "Set aside for calls under way, and for calls whose planner died."
+  reserved: ModelSpending!
 }
 
 """

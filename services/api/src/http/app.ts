@@ -16,13 +16,17 @@ export interface AppParts {
   apollo: ApolloServer<GraphqlContext>;
   /** The context of one HTTP request, which lasts until its response closes. */
   context: (response: Response) => GraphqlContext;
+  /** Answers subscriptions as server-sent events. */
+  events: RequestHandler;
+  /** Answers MCP; absent: nothing is at /mcp. */
+  mcp?: RequestHandler | undefined;
   /** Answers /healthz, /readyz and /metrics. */
   answerHealth: ReturnType<typeof createHealthHandler>;
   logger: ApiLogger;
 }
 
-/** Every address of the service: /, /graphql, /healthz, /readyz, /metrics. */
-export function createApp({ apollo, context, answerHealth, logger }: AppParts): Express {
+/** Every address of the service: /, /graphql, /graphql/stream, /mcp, /healthz, /readyz, /metrics. */
+export function createApp({ apollo, context, events, mcp, answerHealth, logger }: AppParts): Express {
   const app = express();
   app.disable("x-powered-by").disable("etag").set("query parser", "simple");
   app.use(setSecurityHeaders);
@@ -30,6 +34,8 @@ export function createApp({ apollo, context, answerHealth, logger }: AppParts): 
   app.use(async (request, response, next) => {
     if (!(await answerHealth(request, response))) next();
   });
+  if (mcp) app.use("/mcp", mcp);
+  app.use("/graphql/stream", acceptGraphql, express.json({ limit: MAX_BODY_BYTES }), events);
   app.use(
     "/graphql",
     acceptGraphql,
@@ -53,6 +59,7 @@ export function createApp({ apollo, context, answerHealth, logger }: AppParts): 
 const WELCOME = `Planwright API
 
 GraphQL   POST /graphql
+follow    WebSocket /graphql, or server-sent events from /graphql/stream
 alive     GET  /healthz
 ready     GET  /readyz
 metrics   GET  /metrics

@@ -7,6 +7,7 @@
  * 2. New plans are refused while too many are unfinished. What was accepted is never dropped.
  */
 import { OverloadedError } from "../errors.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 
 /** What admission is decided by. */
 export interface AdmissionParts {
@@ -16,6 +17,8 @@ export interface AdmissionParts {
   maxUnfinishedPlans: number;
   /** How many there are, or `limit` when there are more. */
   countUnfinished: (limit: number) => Promise<number>;
+  /** Told of refusals. Default: nobody is. */
+  metrics?: Pick<ApiMetrics, "refused"> | undefined;
   /** Uniform in [0, 1). Default: the platform's. */
   random?: (() => number) | undefined;
   /** Milliseconds of a monotonic clock. Default: the platform's. */
@@ -46,7 +49,8 @@ export function createAdmission(parts: AdmissionParts): Admission {
   let countedAt = Number.NEGATIVE_INFINITY;
   let counting: Promise<void> | null = null;
 
-  function overloaded(reason: string): OverloadedError {
+  function overloaded(what: "mutations" | "plans", reason: string): OverloadedError {
+    parts.metrics?.refused(what);
     return new OverloadedError(reason, Math.round(RETRY_AFTER_MS * (0.5 + random())));
   }
 
@@ -71,7 +75,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
 
   return {
     enter() {
-      if (pending >= maxPendingMutations) throw overloaded(`${pending} mutations are under way`);
+      if (pending >= maxPendingMutations) throw overloaded("mutations", `${pending} mutations are under way`);
       pending += 1;
       let isHeld = true;
       return () => {
@@ -87,7 +91,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
         // Waited for only before somebody is refused by an old count.
         if (isFull()) await counted;
       }
-      if (isFull()) throw overloaded(`${known + reserved} plans are unfinished`);
+      if (isFull()) throw overloaded("plans", `${known + reserved} plans are unfinished`);
       reserved += 1;
     },
   };

@@ -1,8 +1,8 @@
 import type { RequestDocument } from "@planwright/store";
-import { NotReadyError, RequestNotFoundError, StateConflictError, StepNotFoundError } from "../errors.ts";
+import { StateConflictError, StepNotFoundError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { parseRequestId, parseStepId } from "../requests/parse-ids.ts";
-import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
+import { refuseVersion } from "./refuse-version.ts";
 
 /** What is to run again. */
 export interface RerunInput {
@@ -25,20 +25,6 @@ export async function rerun(parts: OperationParts, input: RerunInput): Promise<R
     case "rerun":
       if (input.execute) parts.offers.offerExecution(answer.plan._id, answer.plan.epoch);
       return answer.request;
-    case "not over":
-      throw new StateConflictError(
-        { requestId, status: answer.plan.status },
-        `The plan is ${answer.plan.status}: only a plan that is over can run again`,
-        answer.plan.status === "READY"
-          ? "Start it with executePlan."
-          : "Wait for its end, or cancel it; it may be the rerun that somebody else asked for.",
-      );
-    case "in doubt":
-      throw new StateConflictError(
-        { requestId, status: "IN_DOUBT", steps: answer.keys.slice(0, MAX_NAMED) },
-        `Nobody knows whether these steps happened: ${answer.keys.slice(0, MAX_NAMED).join(", ")}`,
-        "Settle each of them with resolveInDoubt, then ask again.",
-      );
     case "nothing failed":
       throw new StateConflictError(
         { requestId, status: "COMPLETED" },
@@ -47,15 +33,7 @@ export async function rerun(parts: OperationParts, input: RerunInput): Promise<R
       );
     case "unknown step":
       throw new StepNotFoundError({ requestId, stepId: from ?? "" });
-    case "invalid":
-      throw invalid(answer.request, answer.plan);
-    case "no plan":
-      throwIfNeverPlanned(answer.request);
-      throw new NotReadyError({ requestId, planId: answer.request.planId });
-    case "unknown":
-      throw new RequestNotFoundError(requestId);
+    default:
+      return refuseVersion(requestId, answer, { can: "run again", version: "rerun" });
   }
 }
-
-/** Steps that an error names at most. */
-const MAX_NAMED = 100;

@@ -1,4 +1,4 @@
-import { type Diagnostic, parsePlan } from "@planwright/plan";
+import { type Diagnostic, parsePlan, pinTools } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 import { PlanInvalidError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
@@ -15,21 +15,24 @@ const STORED_DIAGNOSTICS = 1_000;
  * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
 export async function submitPlan(
-  { store, offers, tenant }: OperationParts,
+  { store, offers, tenant, modelLimits }: OperationParts,
   input: { plan: unknown; execute: boolean; query?: string | null; idempotencyKey?: string | null },
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
   const { value, raw } = readPlanInput(input.plan);
   const payload = ["submitPlan", query, input.execute, value];
   const idempotency = toIdempotency(input.idempotencyKey, payload);
-  const parsed = parsePlan(value, { tools: await store.toolCatalogue() });
+  const tools = await store.toolCatalogue();
+  const parsed = parsePlan(value, { tools });
   const { request, plan } = await store.submitPlan({
     tenant,
     query,
     plan: parsed.ok ? parsed.plan : null,
+    toolPins: parsed.ok ? pinTools(parsed.plan, tools) : undefined,
     raw,
     diagnostics: weightiestFirst(parsed.diagnostics).slice(0, STORED_DIAGNOSTICS),
     autoExecute: input.execute,
+    modelLimits,
     idempotency,
   });
   if (plan.status === "INVALID") {

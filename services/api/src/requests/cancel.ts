@@ -4,11 +4,13 @@ import type { OperationParts } from "../parts.ts";
 import { findRequest } from "./find-request.ts";
 
 /**
- * Asks for the end of a request's plan. A request that is over, or that never got a plan, is given back as it is.
+ * Asks for the end of a request's plan, or of its being made anew. A request that is over, or that never got a plan, is given back as it is.
  * @throws {BadInputError | RequestNotFoundError | NotReadyError}
  */
 export async function cancelRequest(parts: OperationParts, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(parts, requestId);
+  const cancelled = await parts.store.cancelReplan(parts.tenant, request._id);
+  if (cancelled) return cancelled;
   const plan = await parts.store.requestCancel(parts.tenant, request.planId);
   if (!plan && request.status === "PLANNING") {
     throw new NotReadyError({ requestId: request._id, planId: request.planId });

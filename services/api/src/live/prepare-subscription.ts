@@ -1,0 +1,50 @@
+import {
+  type ExecutionArgs,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  specifiedRules,
+  validate,
+} from "graphql";
+import { DOCUMENT_LIMITS, limitRules } from "../graphql/limits.ts";
+
+/** What a client asks for, as it came. */
+export interface SubscriptionParams {
+  query: string;
+  variables?: Record<string, unknown> | null | undefined;
+  operationName?: string | null | undefined;
+}
+
+/** Checks documents that come past Apollo, with the limits that it has. */
+export function createSubscriptionCheck(schema: GraphQLSchema, introspection: boolean) {
+  const rules = [
+    ...specifiedRules,
+    ...limitRules(),
+    ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
+  ];
+  return (params: SubscriptionParams): ExecutionArgs | readonly GraphQLError[] => {
+    try {
+      const document = parse(params.query, { maxTokens: DOCUMENT_LIMITS.tokens });
+      const found = validate(schema, document, rules);
+      if (found.length > 0) return found.map((error) => withCode(error, "GRAPHQL_VALIDATION_FAILED"));
+      const operation = getOperationAST(document, params.operationName);
+      if (operation?.operation !== "subscription") {
+        const message =
+          "Only subscriptions are answered here: send queries and mutations by POST to /graphql";
+        return [new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } })];
+      }
+      const { variables: variableValues, operationName } = params;
+      return { schema, document, variableValues, operationName };
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      return [withCode(error, "GRAPHQL_PARSE_FAILED")];
+    }
+  };
+}
+
+/** The code that Apollo would have given. */
+function withCode(error: GraphQLError, code: string): GraphQLError {
+  return Object.assign(error, { extensions: { code, ...error.extensions } });
+}

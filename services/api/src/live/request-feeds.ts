@@ -1,0 +1,85 @@
+import type { RequestId } from "@planwright/plan";
+import type { ChangeWatch, ClientStore, LiveStore } from "@planwright/store";
+import { OverloadedError } from "../errors.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import type { ApiLogger } from "../parts.ts";
+import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./request-feed.ts";
+
+/** What following requests needs. */
+export interface RequestFeedsParts {
+  store: Pick<ClientStore, "getRequest" | "getPlan" | "listSteps"> & LiveStore;
+  logger: ApiLogger;
+  /** Requests followed at once, at most, counted by reader. */
+  maxReaders: number;
+  /** Told of refusals. Default: nobody is. */
+  metrics?: Pick<ApiMetrics, "refused"> | undefined;
+}
+
+/** All requests that clients of this process follow, over one watch on the database. */
+export interface RequestFeeds {
+  /**
+   * The current state first, then each newer one, and the end with the last. A slow reader skips states, never the last.
+   * @throws {OverloadedError}
+   */
+  follow(tenant: string, requestId: RequestId): Promise<AsyncIterableIterator<RequestSnapshot>>;
+  /** Readers now. */
+  size(): number;
+  /** Ends everybody's reading. */
+  close(): Promise<void>;
+}
+
+/** When somebody who found all places taken may try again, in milliseconds. */
+const RETRY_AFTER_MS = 5_000;
+
+/** Without readers nothing is watched. */
+export function createRequestFeeds({ store, logger, maxReaders, metrics }: RequestFeedsParts): RequestFeeds {
+  const feeds = new Map<string, RequestFeed>();
+  let watch: ChangeWatch | undefined;
+  let readers = 0;
+
+  function open(): ChangeWatch {
+    watch ??= store.watchChanges({
+      onChange(id) {
+        for (const feed of feeds.values()) if (feed.concerns(id)) feed.refresh();
+      },
+      onGap() {
+        for (const feed of feeds.values()) feed.refresh();
+      },
+      onError: (error) => logger.warn({ err: error }, "the watch on MongoDB broke off; it is opened again"),
+    });
+    return watch;
+  }
+
+  async function closeWatch(): Promise<void> {
+    const closing = watch;
+    watch = undefined;
+    await closing?.close();
+  }
+
+  return {
+    async follow(tenant, requestId) {
+      if (readers >= maxReaders) {
+        metrics?.refused("subscriptions");
+        throw new OverloadedError(`${maxReaders} subscriptions are open, which is the most`, RETRY_AFTER_MS);
+      }
+      readers += 1;
+      const leave = (): void => {
+        readers -= 1;
+        if (readers > 0) return;
+        closeWatch().catch((error: unknown) => logger.warn({ err: error }, "the watch was not closed"));
+      };
+      await open().ready;
+      const key = `${tenant}/${requestId}`;
+      const feed =
+        feeds.get(key) ??
+        createRequestFeed({ store, tenant, requestId, onIdle: () => void feeds.delete(key) });
+      feeds.set(key, feed);
+      return feed.follow(leave);
+    },
+    size: () => readers,
+    async close() {
+      for (const feed of feeds.values()) feed.end();
+      await closeWatch();
+    },
+  };
+}

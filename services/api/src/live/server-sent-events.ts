@@ -1,0 +1,35 @@
+import type { RequestHandler } from "express";
+import type { GraphQLSchema } from "graphql";
+import { createHandler } from "graphql-sse/lib/use/express";
+import type { GraphqlContext } from "../graphql/context.ts";
+import { type FormatError, maskError } from "./masked-errors.ts";
+import { createSubscriptionCheck } from "./prepare-subscription.ts";
+
+/** What subscriptions as server-sent events need. */
+export interface ServerSentEventsParts {
+  schema: GraphQLSchema;
+  introspection: boolean;
+  context: (signal: AbortSignal) => GraphqlContext;
+  formatError: FormatError;
+}
+
+/** Answers one subscription a response, in the protocol graphql-sse, "distinct connections". */
+export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHandler {
+  const { schema, introspection, formatError } = parts;
+  const check = createSubscriptionCheck(schema, introspection);
+  const handle = createHandler({
+    // Only one stream a response: no tokens, no state between requests.
+    authenticate: () => "",
+    onSubscribe(_request, params) {
+      const checked = check(params);
+      return "document" in checked
+        ? { ...checked, contextValue: parts.context(new AbortController().signal) }
+        : { errors: checked.map((error) => maskError(error, formatError)) };
+    },
+    onNext: (_context, _request, result) =>
+      result.errors
+        ? { ...result, errors: result.errors.map((error) => maskError(error, formatError)) }
+        : undefined,
+  });
+  return (request, response) => handle(request, response);
+}

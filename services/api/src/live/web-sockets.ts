@@ -1,0 +1,80 @@
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import type { GraphQLSchema } from "graphql";
+import { CloseCode } from "graphql-ws";
+import { useServer } from "graphql-ws/use/ws";
+import { WebSocketServer } from "ws";
+import type { GraphqlContext } from "../graphql/context.ts";
+import { isAllowedOrigin } from "../http/origins.ts";
+import type { FormatError } from "./masked-errors.ts";
+import { createSubscriptionCheck } from "./prepare-subscription.ts";
+
+/** What subscriptions over WebSocket need. */
+export interface WebSocketParts {
+  httpServers: readonly Server[];
+  schema: GraphQLSchema;
+  introspection: boolean;
+  context: (signal: AbortSignal) => GraphqlContext;
+  formatError: FormatError;
+  /** Origins of pages beside our own that may connect. */
+  allowedOrigins: ReadonlySet<string>;
+  /** Connections at once, at most. */
+  maxConnections: number;
+}
+
+/** Largest message from a client, in bytes. */
+const MAX_MESSAGE_BYTES = 1_048_576;
+/** Subscriptions of one connection, at most. */
+const MAX_PER_CONNECTION = 100;
+
+/** Answers subscriptions over WebSocket at /graphql, in the protocol graphql-transport-ws. */
+export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void> } {
+  const { httpServers, schema, introspection, formatError, allowedOrigins, maxConnections } = parts;
+  const check = createSubscriptionCheck(schema, introspection);
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
+
+  const protocol = useServer(
+    {
+      onSubscribe(connection, _id, params) {
+        if (Object.keys(connection.subscriptions).length > MAX_PER_CONNECTION) {
+          connection.extra.socket.close(CloseCode.BadRequest, "Too many subscriptions on one connection");
+          return [];
+        }
+        const checked = check(params);
+        if ("document" in checked) {
+          return { ...checked, contextValue: parts.context(new AbortController().signal) };
+        }
+        return checked;
+      },
+      onError: (_connection, _id, _payload, errors) =>
+        errors.map((error) => formatError(error.toJSON(), error)),
+      onNext: (_connection, _id, _payload, _args, { data = null, errors }) =>
+        errors && { data, errors: errors.map((error) => formatError(error.toJSON(), error)) },
+    },
+    server,
+  );
+
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const path = request.url?.split("?", 1)[0];
+    if (path !== "/graphql") return refuse(socket, "404 Not Found");
+    if (!isAllowedOrigin(request, allowedOrigins)) return refuse(socket, "403 Forbidden");
+    if (server.clients.size >= maxConnections) return refuse(socket, "503 Service Unavailable");
+    server.handleUpgrade(request, socket, head, (client) => server.emit("connection", client, request));
+  };
+  for (const httpServer of httpServers) httpServer.on("upgrade", upgrade);
+
+  return {
+    async close() {
+      for (const httpServer of httpServers) httpServer.off("upgrade", upgrade);
+      await protocol.dispose();
+    },
+  };
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,53 @@
+import { Counter, Gauge, Histogram, type Registry } from "@planwright/runtime";
+
+/** Hears what is asked of the service, to count it. Never waits and never throws. */
+export interface ApiMetrics {
+  /** @param operation - a name that the schema has, or one of a few words. @param code - "OK", or a code of `API_ERROR_CODES` */
+  answered(operation: string, code: string, durationMs: number): void;
+  /** Something was refused because there is too much to do. */
+  refused(reason: Refusal): void;
+}
+
+/** Of what there was too much. */
+export type Refusal = "mutations" | "plans" | "subscriptions";
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Registers the counters of the service. @param subscriptions - how many are open now */
+export function createApiMetrics(registry: Registry, subscriptions: () => number): ApiMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    registers,
+    name: "planwright_api_requests_total",
+    help: "GraphQL operations answered over HTTP",
+    labelNames: ["operation", "code"],
+  });
+  const latency = new Histogram({
+    registers,
+    name: "planwright_api_request_duration_seconds",
+    help: "How long their answers took",
+    labelNames: ["operation"],
+    buckets: SECONDS,
+  });
+  const overloaded = new Counter({
+    registers,
+    name: "planwright_api_overloaded_total",
+    help: "Refusals because there was too much to do",
+    labelNames: ["reason"],
+  });
+  new Gauge({
+    registers,
+    name: "planwright_api_subscriptions_open",
+    help: "Requests that clients follow now",
+    collect() {
+      this.set(subscriptions());
+    },
+  });
+  return {
+    answered(operation, code, durationMs) {
+      requests.inc({ operation, code });
+      latency.observe({ operation }, durationMs / 1_000);
+    },
+    refused: (reason) => overloaded.inc({ reason }),
+  };
+}

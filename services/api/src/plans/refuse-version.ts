@@ -1,0 +1,47 @@
+import type { ReplanAnswer, RerunAnswer } from "@planwright/store";
+import { NotReadyError, RequestNotFoundError, StateConflictError } from "../errors.ts";
+import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
+
+/** Why a plan gets no other version, whichever way it was asked for. */
+export type VersionRefusal = Extract<
+  RerunAnswer | ReplanAnswer,
+  { type: "not over" | "in doubt" | "invalid" | "no plan" | "unknown" }
+>;
+
+/** Steps that an error names at most. */
+const MAX_NAMED = 100;
+
+/**
+ * Says why there is no other version.
+ * @param words - what only a plan that is over can do, and what somebody else may have asked for
+ * @throws {StateConflictError | PlanInvalidError | PlanningFailedError | NeedsInputError | NotReadyError | RequestNotFoundError}
+ */
+export function refuseVersion(
+  requestId: string,
+  answer: VersionRefusal,
+  words: { can: string; version: string },
+): never {
+  switch (answer.type) {
+    case "not over":
+      throw new StateConflictError(
+        { requestId, status: answer.plan.status },
+        `The plan is ${answer.plan.status}: only a plan that is over can ${words.can}`,
+        answer.plan.status === "READY"
+          ? "Start it with executePlan."
+          : `Wait for its end, or cancel it; it may be the ${words.version} that somebody else asked for.`,
+      );
+    case "in doubt":
+      throw new StateConflictError(
+        { requestId, status: "IN_DOUBT", steps: answer.keys.slice(0, MAX_NAMED) },
+        `Nobody knows whether these steps happened: ${answer.keys.slice(0, MAX_NAMED).join(", ")}`,
+        "Settle each of them with resolveInDoubt, then ask again.",
+      );
+    case "invalid":
+      throw invalid(answer.request, answer.plan);
+    case "no plan":
+      throwIfNeverPlanned(answer.request);
+      throw new NotReadyError({ requestId, planId: answer.request.planId });
+    case "unknown":
+      throw new RequestNotFoundError(requestId);
+  }
+}

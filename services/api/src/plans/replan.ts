@@ -1,0 +1,45 @@
+import type { RequestDocument } from "@planwright/store";
+import { StateConflictError } from "../errors.ts";
+import type { OperationParts } from "../parts.ts";
+import { parseRequestId } from "../requests/parse-ids.ts";
+import { parseText } from "../requests/parse-text.ts";
+import { refuseVersion } from "./refuse-version.ts";
+
+/** What is to be planned anew. */
+export interface ReplanInput {
+  requestId: string;
+  /** What is to be done differently; null without a word. */
+  note?: string | null;
+  execute: boolean;
+}
+
+/**
+ * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan.
+ * @throws {BadInputError | RequestNotFoundError | StateConflictError | NotReadyError}
+ * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that could run
+ */
+export async function replan(parts: OperationParts, input: ReplanInput): Promise<RequestDocument> {
+  const requestId = parseRequestId(input.requestId);
+  const note = parseText("note", input.note);
+  const wish = { note, execute: input.execute };
+  const answer = await parts.store.requestReplan(parts.tenant, requestId, wish);
+  switch (answer.type) {
+    case "replanning":
+      parts.offers.offerPlanning(requestId);
+      return answer.request;
+    case "nothing failed":
+      throw new StateConflictError(
+        { requestId, status: "COMPLETED" },
+        "Every step completed: there is nothing to make anew",
+        "Send another query with createPlan, or repeat steps with rerun(requestId, from).",
+      );
+    case "too many":
+      throw new StateConflictError(
+        { requestId, status: "FAILED" },
+        `The plan of this request was made anew ${answer.made} times already`,
+        "Send the query again with createPlan, in other words.",
+      );
+    default:
+      return refuseVersion(requestId, answer, { can: "be made anew", version: "version" });
+  }
+}

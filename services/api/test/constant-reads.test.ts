@@ -1,0 +1,97 @@
+import { createStore, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { graphql } from "graphql";
+import { type Db, MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSchema } from "../src/graphql/executable-schema.ts";
+import { createReads } from "../src/graphql/reads.ts";
+import { BLOG_TOOLS } from "./running-api.ts";
+import { failAs, planAs } from "./workers.ts";
+
+const TENANT = "default";
+const REQUESTS = 20;
+const EVERYTHING = `query ($first: Int!) { requests(first: $first) { nodes {
+  plan { request { requestId } counts { total } steps { id output attempts { attempt } } outputs executionResults }
+  plans { version request { query } steps { id status output } }
+  modelCalls { purpose answer } } } }`;
+
+let store: Store;
+let client: MongoClient;
+let database: Db;
+
+beforeAll(async () => {
+  const url = testServers().mongodbUrl;
+  store = await createStore({ url });
+  await store.publishTools(
+    "blog",
+    BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name })),
+  );
+  for (let made = 0; made < REQUESTS; made += 1) await requestOfTwoVersions();
+  client = await MongoClient.connect(url);
+  database = client.db();
+});
+afterAll(async () => {
+  await client.close();
+  await store.close();
+});
+
+/** A request planned by a model, whose plan failed and was run again. */
+async function requestOfTwoVersions(): Promise<void> {
+  const request = await store.createRequest({ tenant: TENANT, query: "Create both", autoExecute: true });
+  await planAs(store, request._id);
+  await failAs(store, request.planId);
+  const again = await store.rerunPlan(TENANT, request._id, { from: null, autoExecute: true });
+  expect(again.type).toBe("rerun");
+}
+
+interface Profiled {
+  op: string;
+  ns: string;
+  planSummary: string;
+  docsExamined: number;
+  nreturned: number;
+}
+
+/** What MongoDB did for the query: its own record, of every operation. */
+async function readsOf(first: number): Promise<Profiled[]> {
+  await database.command({ profile: 2 });
+  const answer = await graphql({
+    schema: createSchema(),
+    source: EVERYTHING,
+    variableValues: { first },
+    contextValue: { store, tenant: TENANT, reads: createReads(store, TENANT), nowMs: 0 },
+  });
+  await database.command({ profile: 0 });
+  const nodes: unknown = answer.data?.["requests"];
+  expect(answer.errors).toBeUndefined();
+  expect(nodes).toMatchObject({
+    nodes: Array.from({ length: first }, () => ({
+      plan: { steps: [{ id: "createAuthor" }, { id: "createBlog" }] },
+      plans: [{ version: 2 }, { version: 1, steps: [{ status: "FAILED" }, { status: "SKIPPED" }] }],
+      modelCalls: [{ purpose: "draft" }],
+    })),
+  });
+  const profile = database.collection<Profiled>("system.profile");
+  const found = await profile
+    .find({ op: { $in: ["query", "getmore", "command"] }, "command.profile": { $exists: false } })
+    .sort({ ts: 1 })
+    .toArray();
+  await profile.drop();
+  return found;
+}
+
+/** Requests, current plans, versions and model calls once, steps once by either way to them: ways may share a read. */
+const MOST_READS = 6;
+
+test.each([1, REQUESTS])(
+  "a query over %i requests with everything in them costs 6 reads at most, all by index",
+  async (first) => {
+    const reads = await readsOf(first);
+    expect(reads.length).toBeLessThanOrEqual(MOST_READS);
+    for (const { planSummary, docsExamined, nreturned } of reads) {
+      expect(planSummary).toMatch(/IXSCAN|IDHACK|EXPRESS/);
+      expect(planSummary).not.toMatch(/COLLSCAN/);
+      expect(docsExamined).toBe(nreturned);
+    }
+  },
+);

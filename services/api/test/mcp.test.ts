@@ -1,0 +1,112 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { executeAs, failAs, playWorkers } from "./workers.ts";
+
+let running: RunningApi;
+let workers: ReturnType<typeof playWorkers>;
+/** How plans end that are offered: played by the test. */
+let end: (planId: string) => Promise<void>;
+
+beforeAll(async () => {
+  running = await startTestApi({ mcp: { hosts: [] } });
+  workers = playWorkers(running, (planId) => end(planId));
+});
+afterAll(async () => {
+  await workers.stop();
+  await running.close();
+});
+
+async function connect(): Promise<Client> {
+  const client = new Client({ name: "agent", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", running.api.url)));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+test("an agent hands a whole plan over, sees its progress, and gets only the outputs", async () => {
+  end = (planId) => executeAs(running.store, planId);
+  const client = await connect();
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual([
+    "create_plan",
+    "execute_tool_plan",
+    "get_request",
+    "cancel_request",
+  ]);
+  const progress: unknown[] = [];
+  const result = await client.callTool(
+    { name: "execute_tool_plan", arguments: { plan: { ...BLOG_PLAN, outputs: ["createBlog"] } } },
+    { onprogress: (word) => progress.push(word) },
+  );
+  expect(result.isError ?? false).toBe(false);
+  const report = result.structuredContent as { requestId: string; outputs: object };
+  expect(report).toMatchObject({ status: "COMPLETED", requestId: expect.stringMatching(/^req_/) });
+  expect(Object.keys(report.outputs)).toEqual(["createBlog"]);
+  expect(progress.length).toBeGreaterThan(0);
+  const again = await client.callTool({ name: "get_request", arguments: { requestId: report.requestId } });
+  expect(again.structuredContent).toEqual(report);
+});
+
+test("a sentence is planned; sent twice under one key it is one request", async () => {
+  const client = await connect();
+  const send = () =>
+    client.callTool({
+      name: "create_plan",
+      arguments: { query: "Create author Alice", execute: false, idempotencyKey: "k1" },
+    });
+  const [first, second] = [await send(), await send()];
+  expect(first.structuredContent).toMatchObject({ status: "READY", outputs: {} });
+  expect(second.structuredContent).toEqual(first.structuredContent);
+});
+
+test("failures name the step; refusals name code and remedy", async () => {
+  end = (planId) => failAs(running.store, planId);
+  const client = await connect();
+  const failed = await client.callTool({ name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } });
+  expect(failed).toMatchObject({ isError: true, structuredContent: { status: "FAILED" } });
+  expect(failed.structuredContent).toHaveProperty("failedSteps.0.message");
+  const textOf = async (name: string, args: object): Promise<unknown> => {
+    const result = await client.callTool({ name, arguments: { ...args } });
+    expect(result.isError).toBe(true);
+    const [part] = result.content;
+    return part?.type === "text" ? JSON.parse(part.text) : null;
+  };
+  expect(await textOf("get_request", { requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa" })).toMatchObject({
+    code: "NOT_FOUND",
+    remedy: expect.any(String),
+  });
+  expect(
+    await textOf("execute_tool_plan", { plan: { steps: [{ id: "a", tool: "nothing" }] } }),
+  ).toMatchObject({
+    code: "PLAN_INVALID",
+    diagnostics: expect.any(Array),
+  });
+});
+
+test("a call that returns at once can be cancelled", async () => {
+  end = async () => undefined;
+  const client = await connect();
+  const started = await client.callTool({
+    name: "execute_tool_plan",
+    arguments: { plan: BLOG_PLAN, wait: false },
+  });
+  const { requestId } = started.structuredContent as { requestId: string };
+  expect(started.structuredContent).toMatchObject({ status: "EXECUTING" });
+  const cancelled = await client.callTool({ name: "cancel_request", arguments: { requestId } });
+  expect(cancelled.structuredContent).toMatchObject({ requestId });
+  const { body } = await running.graphql(
+    "query($id: ID!) { request(requestId: $id) { plan { cancelRequestedAt } } }",
+    { id: requestId },
+  );
+  expect(body.data.request.plan.cancelRequestedAt).not.toBeNull();
+});
+
+test("pages from elsewhere are refused, and without the setting nothing is there", async () => {
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+  const foreign = { ...init.headers, origin: "https://evil.example" };
+  expect((await running.send("/mcp", { ...init, headers: foreign })).status).toBe(403);
+  const plain = await startTestApi();
+  onTestFinished(() => plain.close());
+  expect((await plain.send("/mcp", init)).status).toBe(404);
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+import { askAs, cancelInDoubtAs, executeAs, failAs, planAs } from "./workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+/** A request whose plan was made, and ended as `play` ends it. */
+async function planned(play?: typeof failAs, options = ""): Promise<string> {
+  const { body } = await running.graphql(
+    `mutation { createPlan(query: "Alice writes" ${options}) { requestId planId } }`,
+  );
+  const { requestId, planId } = body.data.createPlan;
+  await planAs(running.store, requestId);
+  await play?.(running.store, planId);
+  running.offered.length = 0;
+  return requestId;
+}
+
+async function replan(requestId: string, more: object = {}) {
+  const { body } = await running.graphql(
+    `mutation ($id: ID!, $note: String, $execute: Boolean! = true) { replan(requestId: $id, note: $note, execute: $execute) {
+       status executionState version replans waitReason plan { status } } }`,
+    { id: requestId, ...more },
+  );
+  return body;
+}
+
+test("replan leaves a failed plan to a planner, with what the user says", async () => {
+  const requestId = await planned(failAs);
+  const { data } = await replan(requestId, { note: "  take another email  ", execute: false });
+  expect(data.replan).toEqual({
+    status: "PLANNING",
+    executionState: "pending",
+    version: 1,
+    replans: 1,
+    waitReason: "no worker",
+    plan: { status: "FAILED" },
+  });
+  expect(running.offered).toEqual([`planning ${requestId}`]);
+  const stored = await running.store.getRequest("default", requestId);
+  expect(stored?.replan).toEqual({ note: "take another email", execute: false });
+});
+
+test("of replans and reruns at the same time one is taken, and nothing is cancelled meanwhile", async () => {
+  const requestId = await planned(failAs);
+  const ask = (field: string) =>
+    running.graphql(`mutation ($id: ID!) { ${field}(requestId: $id) { id } }`, { id: requestId });
+  const answers = await Promise.all(["replan", "rerun", "replan", "replan"].map(ask));
+  expect(answers.filter(({ body }) => body.errors === undefined)).toHaveLength(1);
+});
+
+test("while a plan is made anew it cannot be rerun or replanned, but cancelled", async () => {
+  const requestId = await planned(failAs);
+  await replan(requestId);
+  const ask = async (field: string) => {
+    const query = `mutation ($id: ID!) { ${field}(requestId: $id) { status } }`;
+    return (await running.graphql(query, { id: requestId })).body;
+  };
+  for (const field of ["replan", "rerun"])
+    expect((await ask(field)).errors[0].extensions.code).toBe("NOT_READY");
+  expect((await ask("cancel")).data.cancel.status).toBe("CANCELLED");
+  expect(await running.store.claimRequest(requestId, "test planner")).toBeNull();
+  expect((await ask("rerun")).data.rerun.status).toBe("EXECUTING");
+});
+
+test("what cannot be made anew is refused with what to do", async () => {
+  expect((await replan(await planned())).errors[0].extensions).toMatchObject({
+    code: "STATE_CONFLICT",
+    status: "QUEUED",
+    remedy: expect.stringContaining("cancel"),
+  });
+  expect((await replan(await planned(executeAs))).errors[0].extensions).toMatchObject({
+    code: "STATE_CONFLICT",
+    status: "COMPLETED",
+    remedy: expect.stringContaining("createPlan"),
+  });
+  expect((await replan(await planned(cancelInDoubtAs))).errors[0].extensions).toMatchObject({
+    code: "STATE_CONFLICT",
+    steps: ["createAuthor"],
+    remedy: expect.stringContaining("resolveInDoubt"),
+  });
+  expect((await replan("req_1700000000_unknownunknownunkn")).errors[0].extensions.code).toBe("NOT_FOUND");
+  const note = await replan(await planned(failAs), { note: "x".repeat(1_001) });
+  expect(note.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", argument: "note" });
+  const created = await running.graphql(`mutation { createPlan(query: "not yet") { requestId } }`);
+  const { requestId } = created.body.data.createPlan;
+  expect((await replan(requestId)).errors[0].extensions.code).toBe("NOT_READY");
+  await askAs(running.store, requestId, ["Which one?"]);
+  expect((await replan(requestId)).errors[0].extensions.code).toBe("NEEDS_INPUT");
+});
+
+test("a request says what is wanted after its plan, and where that stands", async () => {
+  const requestId = await planned(failAs, "maxReplans: 2, answer: true");
+  const read = `query ($id: ID!) { request(requestId: $id) { status maxReplans replans answerRequested answer answerError { code } error { code } } }`;
+  const requestOf = async () => (await running.graphql(read, { id: requestId })).body.data.request;
+  expect(await requestOf()).toEqual({
+    status: "PLANNING",
+    maxReplans: 2,
+    replans: 1,
+    answerRequested: true,
+    answer: null,
+    answerError: null,
+    error: null,
+  });
+  const claim = (await running.store.claimRequest(requestId, "test planner"))!;
+  const error = { code: "REPLAN_UNCHANGED", message: "m" };
+  await running.store.failReplan(claim, { error, diagnostics: [] });
+  expect(await requestOf()).toMatchObject({
+    status: "FAILED",
+    error: { code: "REPLAN_UNCHANGED" },
+    answerError: { code: "PLAN_NOT_COMPLETED" },
+  });
+});
+
+test("an answer stands beside the results", async () => {
+  const requestId = await planned(executeAs, "answer: true");
+  const claim = (await running.store.claimRequest(requestId, "test planner"))!;
+  await running.store.completeAnswer(claim, "Alice has a blog.");
+  const { body } = await running.graphql(
+    "query ($id: ID!) { request(requestId: $id) { status executionState answer plan { outputs } } }",
+    { id: requestId },
+  );
+  expect(body.data.request).toMatchObject({
+    status: "COMPLETED",
+    executionState: "completed",
+    answer: "Alice has a blog.",
+    plan: { outputs: expect.anything() },
+  });
+});
+
+test("more replans than five are refused, and one key stands for one wish", async () => {
+  const { body } = await running.graphql(`mutation { createPlan(query: "q", maxReplans: 6) { id } }`);
+  expect(body.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", argument: "maxReplans" });
+  const keyed = (more: string) =>
+    running.graphql(`mutation { createPlan(query: "q", idempotencyKey: "k" ${more}) { requestId } }`);
+  const first = await keyed("");
+  expect((await keyed("")).body).toEqual(first.body);
+  expect((await keyed(", answer: true")).body.errors[0].extensions.code).toBe("IDEMPOTENCY_KEY_REUSED");
+});
