@@ -1,0 +1,105 @@
+import { JsonValueSchema } from "@planwright/plan";
+import { z } from "zod";
+import type { Operation } from "./api-client.ts";
+import { DiagnosticSchema, FOLLOW_FIELDS, FULL_FIELDS, RequestSnapshotSchema } from "./request-snapshot.ts";
+
+const AcceptedSchema = z.object({ requestId: z.string(), planId: z.string(), status: z.string() });
+/** What a mutation says of the request that it changed. */
+export type Accepted = z.infer<typeof AcceptedSchema>;
+const IDS = "{ requestId planId status }";
+
+const AcceptedAnswer = z.object({ accepted: AcceptedSchema }).transform(({ accepted }) => accepted);
+
+/** A mutation that answers with the request it is about. */
+function mutation(declared: string, field: string): Operation<Accepted> {
+  return { document: `mutation (${declared}) { accepted: ${field} ${IDS} }`, schema: AcceptedAnswer };
+}
+
+const RequestAnswer = z.object({ request: RequestSnapshotSchema }).transform(({ request }) => request);
+
+const reading = (fields: string) => ({
+  document: `query ($requestId: ID!) { request(requestId: $requestId) { ${fields} } }`,
+  schema: RequestAnswer,
+});
+/** The request without anything that may be large. */
+export const READ_PROGRESS = reading(FOLLOW_FIELDS);
+/** The request with everything that reports show. */
+export const READ_REQUEST = reading(FULL_FIELDS);
+
+export const CREATE_PLAN = mutation(
+  "$query: String!, $execute: Boolean!, $key: String!",
+  "createPlan(query: $query, execute: $execute, idempotencyKey: $key)",
+);
+export const SUBMIT_PLAN = mutation(
+  "$plan: JSON!, $execute: Boolean!, $query: String, $key: String!",
+  "submitPlan(plan: $plan, execute: $execute, query: $query, idempotencyKey: $key)",
+);
+export const EXECUTE_PLAN = mutation("$requestId: ID!", "executePlan(requestId: $requestId)");
+export const CANCEL = mutation("$requestId: ID!", "cancel(requestId: $requestId)");
+export const PAUSE = mutation("$requestId: ID!", "pause(requestId: $requestId)");
+export const RESUME = mutation("$requestId: ID!", "resume(requestId: $requestId)");
+export const RERUN = mutation(
+  "$requestId: ID!, $from: ID",
+  "rerun(requestId: $requestId, from: $from, execute: true)",
+);
+export const REPLAN = mutation(
+  "$requestId: ID!, $note: String",
+  "replan(requestId: $requestId, note: $note)",
+);
+export const ANSWER_QUESTIONS = mutation(
+  "$requestId: ID!, $answers: [String!]!",
+  "answerQuestions(requestId: $requestId, answers: $answers)",
+);
+export const APPROVE = mutation(
+  "$requestId: ID!, $stepId: ID!, $hash: String!, $approved: Boolean!, $reason: String",
+  "approve(requestId: $requestId, stepId: $stepId, approvalHash: $hash, approved: $approved, reason: $reason)",
+);
+export const RESOLVE_IN_DOUBT = mutation(
+  "$requestId: ID!, $key: ID!, $resolution: InDoubtResolution!, $output: JSON, $reason: String, $attempt: Int",
+  "resolveInDoubt(requestId: $requestId, stepKey: $key, resolution: $resolution, output: $output, reason: $reason, attempt: $attempt)",
+);
+
+const ToolSchema = z.object({
+  name: z.string(),
+  server: z.string(),
+  title: z.string().nullable(),
+  description: z.string(),
+  category: z.string(),
+  inputSchema: JsonValueSchema,
+  outputSchema: JsonValueSchema,
+  annotations: JsonValueSchema,
+  contract: JsonValueSchema,
+});
+export type ToolSnapshot = z.infer<typeof ToolSchema>;
+
+/** The tools that plans may use. */
+export const LIST_TOOLS: Operation<ToolSnapshot[]> = {
+  document:
+    "{ tools: getAvailableTools { name server title description category inputSchema outputSchema annotations contract } }",
+  schema: z.object({ tools: z.array(ToolSchema) }).transform(({ tools }) => tools),
+};
+
+/** The newest requests. */
+export const LIST_REQUESTS = {
+  document: `query ($first: Int!, $status: [RequestStatus!]) {
+    requests(first: $first, status: $status) { nodes { requestId status source query createdAt } } }`,
+  schema: z
+    .object({
+      requests: z.object({
+        nodes: z.array(
+          z.object({
+            requestId: z.string(),
+            status: z.string(),
+            source: z.string(),
+            query: z.string().nullable(),
+            createdAt: z.string(),
+          }),
+        ),
+      }),
+    })
+    .transform(({ requests }) => requests.nodes),
+};
+export type ListedRequest = z.infer<typeof LIST_REQUESTS.schema>[number];
+
+/** Findings as a refusal carries them. */
+export const DiagnosticsSchema = z.array(DiagnosticSchema);

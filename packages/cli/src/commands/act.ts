@@ -1,0 +1,33 @@
+import type { JsonValue } from "@planwright/plan";
+import type { Operation } from "../api/api-client.ts";
+import type { Accepted } from "../api/operations.ts";
+import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { askAgain } from "./ask-again.ts";
+import type { CommandContext } from "./command-context.ts";
+import { followToEnd } from "./follow-to-end.ts";
+
+/** Something done to a request. */
+export interface Action {
+  operation: Operation<Accepted>;
+  variables: Record<string, JsonValue | undefined> & { requestId: string };
+  /** What is said once the API has taken it. */
+  done: string;
+  /** True follows the request then. */
+  watch?: boolean | undefined;
+}
+
+/** Asks for a change of a request; says that it was taken, or follows what comes of it. */
+export async function act(
+  context: CommandContext,
+  { operation, variables, done, watch }: Action,
+): Promise<ExitCode> {
+  const { client, output, isJson, command } = context;
+  const accepted = await askAgain(context, () => client.ask(operation, variables));
+  if (watch) return followToEnd(context, accepted.requestId);
+  if (isJson) output.printJson(accepted, { isIndented: true });
+  else {
+    output.print([`${accepted.requestId}: ${done}`]);
+    output.note([`To follow it:  ${command("watch", accepted.requestId)}`]);
+  }
+  return EXIT.OK;
+}

@@ -1,0 +1,21 @@
+import type { ApiClient } from "../api/api-client.ts";
+import type { FollowRequest } from "../follow/follow-request.ts";
+import type { CommandLine } from "../report/command-line.ts";
+import type { Output } from "../terminal/output.ts";
+
+/** What commands work with. */
+export interface CommandContext {
+  client: ApiClient;
+  follow: FollowRequest;
+  output: Output;
+  /** True prints JSON and nothing else. */
+  isJson: boolean;
+  /** True when somebody sits there who can be asked. */
+  canAsk: boolean;
+  /** Next commands to type. */
+  command: CommandLine;
+  /** Ends everything: Ctrl-C, or --timeout. */
+  signal: AbortSignal;
+  /** Milliseconds since 1970. */
+  now: () => number;
+}

@@ -1,0 +1,169 @@
+import type { JsonValue } from "@planwright/plan";
+import { ANSWER_QUESTIONS, APPROVE, READ_REQUEST, RESOLVE_IN_DOUBT } from "../api/operations.ts";
+import type { RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import { InterruptedError, UsageError } from "../errors.ts";
+import type { ExitCode } from "../report/exit-code.ts";
+import { count, inlineJson, stepName } from "../report/format.ts";
+import { stepsInDoubt, stepsToApprove } from "../report/need.ts";
+import { oneLine, printableJson } from "../terminal/visible-text.ts";
+import { act } from "./act.ts";
+import type { CommandContext } from "./command-context.ts";
+
+/** Answers the planner's questions; asks for the answers where somebody sits at a terminal and gave none. */
+export async function answer(
+  context: CommandContext,
+  requestId: string,
+  { answers, watch }: { answers: readonly string[]; watch?: boolean },
+): Promise<ExitCode> {
+  const given = answers.length > 0 ? answers : await askAnswers(context, requestId);
+  return act(context, {
+    operation: ANSWER_QUESTIONS,
+    variables: { requestId, answers: [...given] },
+    done: "answered, and planned again with it",
+    watch,
+  });
+}
+
+async function askAnswers(context: CommandContext, requestId: string): Promise<string[]> {
+  const { questions } = await context.client.ask(READ_REQUEST, { requestId });
+  if (questions.length === 0) throw new UsageError(`${requestId} asks nothing`);
+  if (!context.canAsk) {
+    throw new UsageError(
+      `Give ${count(questions.length, "answer")}: ${questions.map((one) => oneLine(one)).join(" ")}`,
+    );
+  }
+  const { isCancel, text } = await import("@clack/prompts");
+  const answers: string[] = [];
+  for (const question of questions) {
+    const said = await text({ message: oneLine(question), signal: context.signal });
+    context.signal.throwIfAborted();
+    if (isCancel(said)) throw new InterruptedError("SIGINT");
+    answers.push(said);
+  }
+  return answers;
+}
+
+/** What was typed about a step that needs approval. */
+export interface ApproveOptions {
+  hash?: string;
+  refuse?: boolean;
+  reason?: string;
+  watch?: boolean;
+}
+
+/** Approves or refuses the call of a step: the one whose hash is given, or the one that is shown and confirmed. */
+export async function approve(
+  context: CommandContext,
+  ids: { requestId: string; stepId: string | undefined },
+  { hash, refuse = false, reason, watch }: ApproveOptions,
+): Promise<ExitCode> {
+  const request = await context.client.ask(READ_REQUEST, { requestId: ids.requestId });
+  const step = theStep(request.plan ? stepsToApprove(request.plan) : [], ids.stepId, "waits for an approval");
+  const approvalHash = step.approvalHash ?? "";
+  if (hash === undefined) await confirmCall(context, step, refuse);
+  else if (hash.length < 8 || !approvalHash.startsWith(hash)) throw otherCall(context, request, step);
+  return act(context, {
+    operation: APPROVE,
+    variables: { requestId: ids.requestId, stepId: step.id, hash: approvalHash, approved: !refuse, reason },
+    done: `${stepName(step)} ${refuse ? "refused" : "approved"}`,
+    watch,
+  });
+}
+
+function otherCall(
+  { command }: CommandContext,
+  { requestId }: RequestSnapshot,
+  step: StepSnapshot,
+): UsageError {
+  return new UsageError(
+    `The hash is not the one of the call that ${stepName(step)} waits for, or has fewer than 8 characters; look at it with ${command("debug", requestId)}`,
+  );
+}
+
+async function confirmCall(context: CommandContext, step: StepSnapshot, refuse: boolean): Promise<void> {
+  const tool = oneLine(step.tool, 120);
+  if (!context.canAsk) {
+    const call = `${tool} with ${inlineJson(step.resolvedArguments, 2_000)}`;
+    throw new UsageError(
+      `Say which call is meant: --hash ${(step.approvalHash ?? "").slice(0, 12)} stands for ${call}`,
+    );
+  }
+  // Whole: nobody approves what stands behind the edge of the screen.
+  context.output.print(
+    step.resolvedArguments === null
+      ? [`${stepName(step)} calls ${tool} with more than 32 KiB, of which only a preview is kept`]
+      : [`${stepName(step)} calls ${tool} with`, ...printableJson(step.resolvedArguments, 2).split("\n")],
+  );
+  const { confirm, isCancel } = await import("@clack/prompts");
+  const message = `${refuse ? "Refuse" : "Approve"} this call?`;
+  const isSure = await confirm({ message, initialValue: false, signal: context.signal });
+  context.signal.throwIfAborted();
+  if (isCancel(isSure)) throw new InterruptedError("SIGINT");
+  if (!isSure) throw new UsageError("Nothing was approved or refused");
+}
+
+/** What was typed about a step in doubt. */
+export interface ResolveOptions {
+  completed?: string;
+  failed?: string;
+  retry?: boolean;
+  attempt?: number;
+  watch?: boolean;
+}
+
+/** Says what became of a call of which nobody knew. */
+export async function resolve(
+  context: CommandContext,
+  ids: { requestId: string; stepKey: string | undefined },
+  options: ResolveOptions,
+): Promise<ExitCode> {
+  const word = wordOf(options);
+  const request = await context.client.ask(READ_REQUEST, { requestId: ids.requestId });
+  const step = theStep(request.plan ? stepsInDoubt(request.plan) : [], ids.stepKey, "is in doubt");
+  const attempt = options.attempt ?? step.attempts.length;
+  return act(context, {
+    operation: RESOLVE_IN_DOUBT,
+    variables: { requestId: ids.requestId, key: step.key, attempt, ...word },
+    done: `${stepName(step)} settled: ${word.resolution}`,
+    watch: options.watch,
+  });
+}
+
+function wordOf({ completed, failed, retry }: ResolveOptions): {
+  resolution: "completed" | "failed" | "retry";
+  output?: JsonValue;
+  reason?: string;
+} {
+  const given = [completed !== undefined, failed !== undefined, retry === true].filter(Boolean).length;
+  if (given !== 1) throw new UsageError("Say one of --completed <output>, --failed <reason>, --retry");
+  if (completed !== undefined) return { resolution: "completed", output: parseOutput(completed) };
+  return failed === undefined ? { resolution: "retry" } : { resolution: "failed", reason: failed };
+}
+
+function parseOutput(output: string): JsonValue {
+  try {
+    return JSON.parse(output);
+  } catch (error) {
+    const example = `--completed '{"_id":"a1"}', or --completed null where nobody needs it`;
+    throw new UsageError(`The output is not JSON; write it as in ${example}`, error);
+  }
+}
+
+/** The step that was named, by id or key, or the only one. @throws {UsageError} */
+function theStep(steps: readonly StepSnapshot[], name: string | undefined, what: string): StepSnapshot {
+  const found =
+    name === undefined
+      ? steps
+      : steps.filter(({ id, key, item }) => key === name || (item === null && id === name));
+  const [step] = found;
+  const names = steps.map(({ key }) => oneLine(key, 80)).join(", ");
+  if (!step) {
+    throw new UsageError(
+      steps.length === 0
+        ? `No step of the request ${what}`
+        : `${oneLine(name ?? "", 80)} is no step that ${what}; these are: ${names}`,
+    );
+  }
+  if (found.length > 1) throw new UsageError(`More than one step ${what}: name one of ${names}`);
+  return step;
+}

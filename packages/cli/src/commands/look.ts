@@ -1,0 +1,46 @@
+import { LIST_REQUESTS, LIST_TOOLS, READ_REQUEST } from "../api/operations.ts";
+import { UsageError } from "../errors.ts";
+import { debugReport } from "../report/debug-report.ts";
+import { diagnose } from "../report/diagnose.ts";
+import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { requestsTable, toolsTable } from "../report/tables.ts";
+import { toolText } from "../report/tool-text.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import type { CommandContext } from "./command-context.ts";
+import { readTools } from "./follow-to-end.ts";
+
+/** Reports on a request: the cause first, then everything recorded. */
+export async function debug(context: CommandContext, requestId: string): Promise<ExitCode> {
+  const { client, output, isJson, command, now } = context;
+  const [request, tools] = await Promise.all([client.ask(READ_REQUEST, { requestId }), readTools(context)]);
+  const facts = { request, tools, nowMs: now(), command };
+  if (isJson) output.printJson({ diagnosis: diagnose(facts), request }, { isIndented: true });
+  else output.print(debugReport(facts, output.style));
+  return EXIT.OK;
+}
+
+/** Lists the tools, or shows one of them. */
+export async function tools(
+  { client, output, isJson }: CommandContext,
+  name: string | undefined,
+): Promise<ExitCode> {
+  const all = await client.ask(LIST_TOOLS);
+  const [tool] = name === undefined ? [] : all.filter((one) => one.name === name);
+  if (name !== undefined && !tool) {
+    throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists them`);
+  }
+  if (isJson) output.printJson(tool ?? all, { isIndented: true });
+  else output.print(tool ? toolText(tool, output.style) : toolsTable(all, output.columns, output.style));
+  return EXIT.OK;
+}
+
+/** Lists the newest requests. */
+export async function list(
+  { client, output, isJson, now }: CommandContext,
+  { first, status }: { first: number; status?: string[] },
+): Promise<ExitCode> {
+  const requests = await client.ask(LIST_REQUESTS, { first, status });
+  if (isJson) output.printJson(requests, { isIndented: true });
+  else output.print(requestsTable(requests, { columns: output.columns, style: output.style, nowMs: now() }));
+  return EXIT.OK;
+}

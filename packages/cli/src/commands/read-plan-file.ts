@@ -1,0 +1,36 @@
+import { createReadStream } from "node:fs";
+import { addAbortSignal, type Readable } from "node:stream";
+import { type JsonValue, JsonValueSchema } from "@planwright/plan";
+import { UsageError } from "../errors.ts";
+
+/** The API takes plans of 1 MiB. */
+const MAX_BYTES = 1_048_576;
+
+/** A plan as JSON from a file, or from standard input for "-". @throws {UsageError} */
+export async function readPlanFile(file: string, signal: AbortSignal): Promise<JsonValue> {
+  const name = file === "-" ? "standard input" : file;
+  const text = await readText(file === "-" ? process.stdin : createReadStream(file), name, signal);
+  try {
+    return JsonValueSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? error.message : "it is nested too deep";
+    throw new UsageError(`${name} is not JSON: ${why}`, error);
+  }
+}
+
+async function readText(stream: Readable, name: string, signal: AbortSignal): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of addAbortSignal(signal, stream)) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_BYTES) break;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new UsageError(`${name} cannot be read: ${error instanceof Error ? error.message : ""}`, error);
+  }
+  if (size > MAX_BYTES) throw new UsageError(`${name} is larger than 1 MiB, which no plan may be`);
+  return Buffer.concat(chunks).toString("utf8");
+}

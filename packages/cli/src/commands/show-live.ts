@@ -1,0 +1,43 @@
+import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import { progressTree } from "../report/progress-tree.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import type { CommandContext } from "./command-context.ts";
+
+const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+const FRAME_MS = 100;
+
+/** Follows a request on a terminal: a tree that is drawn again while it goes on, and taken away at the end. */
+export async function showLive(
+  { follow, output, signal, now }: CommandContext,
+  requestId: string,
+  isPatient: boolean,
+): Promise<void> {
+  const view = await output.live();
+  const { style } = output;
+  let request: RequestSnapshot | undefined;
+  let trouble: string | undefined;
+  let frame = 0;
+  const draw = () => {
+    const spinner = FRAMES[frame++ % FRAMES.length] ?? "";
+    // One line stays free for the cursor, one for trouble.
+    const maxLines = Math.max(3, output.rows - 3);
+    const lines = request
+      ? progressTree(request, { style, nowMs: now(), maxLines, spinner })
+      : [`${style("busy", spinner)} ${requestId}`];
+    view.draw(trouble === undefined ? lines : [...lines, style("attention", trouble)]);
+  };
+  const timer = setInterval(draw, FRAME_MS);
+  const onTrouble = (error: Error) => {
+    trouble = `${oneLine(error.message, output.columns - 20)}; trying again`;
+  };
+  try {
+    for await (const now of follow(requestId, { isPatient, signal, onTrouble })) {
+      request = now;
+      trouble = undefined;
+      draw();
+    }
+  } finally {
+    clearInterval(timer);
+    view.clear();
+  }
+}

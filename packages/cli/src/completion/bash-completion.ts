@@ -1,0 +1,60 @@
+import type { Command } from "commander";
+
+/** Commands whose argument is a file. */
+const TAKES_FILE: ReadonlySet<string> = new Set(["submit"]);
+
+/**
+ * A completion script for bash, made from the program's own commands and options, so that it knows all of them. It
+ * completes commands, options, fixed choices, and files where a file is taken.
+ */
+export function bashCompletion(program: Command): string {
+  const commands = program.commands.filter((command) => command.name() !== "help");
+  const names = commands.map((command) => command.name());
+  const common = optionsOf(program);
+  const cases = commands.map((command) => {
+    const words = [...optionsOf(command), ...common, ...choicesOf(command)];
+    return `    ${command.name()}) words="${words.join(" ")}"${TAKES_FILE.has(command.name()) ? "; files=1" : ""} ;;`;
+  });
+  return `# bash completion for planwright. In ~/.bashrc:  source <(planwright completion bash)
+_planwright() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" command="" word words files=0 skip=0
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    if (( skip )); then skip=0; continue; fi
+    case "$word" in
+      ${valueOptions(program).join("|")}) skip=1 ;;
+      -*) ;;
+      *) command="$word"; break ;;
+    esac
+  done
+  case "$command" in
+    "") words="${[...names, "help", ...common].join(" ")}" ;;
+${cases.join("\n")}
+    help) words="${names.join(" ")}" ;;
+    *) words="${common.join(" ")}" ;;
+  esac
+  COMPREPLY=( $(compgen -W "$words" -- "$current") )
+  if (( files )) && [[ "$current" != -* ]]; then
+    compopt -o filenames 2>/dev/null
+    COMPREPLY+=( $(compgen -f -- "$current") )
+  fi
+}
+complete -F _planwright planwright
+`;
+}
+
+function optionsOf(command: Command): string[] {
+  return [...command.options.flatMap(({ long }) => long ?? []), "--help"].filter(
+    (name, index, all) => all.indexOf(name) === index,
+  );
+}
+
+/** Options of the program that are followed by a value. */
+function valueOptions(program: Command): string[] {
+  return program.options.flatMap(({ long, required }) => (required && long ? [long] : []));
+}
+
+/** Fixed words that arguments and options of a command take. */
+function choicesOf(command: Command): string[] {
+  const all = [...command.registeredArguments, ...command.options];
+  return all.flatMap(({ argChoices }) => argChoices ?? []);
+}

@@ -1,0 +1,18 @@
+import type { RequestSnapshot } from "../api/request-snapshot.ts";
+
+/** How a request is followed. */
+export interface FollowOptions {
+  /** True goes on while somebody is needed, until the request is over. */
+  isPatient: boolean;
+  /** Ends the following; its reason is thrown. */
+  signal: AbortSignal;
+  /** Told when the API gives no answer, and is asked again. */
+  onTrouble: (error: Error) => void;
+}
+
+/**
+ * Tells how a request goes: first how it stands, then again after each change that was seen, and ends once nothing more will
+ * change by itself. The one place that knows how changes come.
+ * @throws {ApiUnreachableError} when the API stays away, {ApiRefusedError} when it does not know the request
+ */
+export type FollowRequest = (requestId: string, options: FollowOptions) => AsyncIterable<RequestSnapshot>;

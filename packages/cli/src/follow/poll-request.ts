@@ -1,0 +1,55 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ApiClient } from "../api/api-client.ts";
+import { READ_PROGRESS } from "../api/operations.ts";
+import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import { ApiRefusedError, ApiUnreachableError } from "../errors.ts";
+import { isAtRest, isOver } from "../report/need.ts";
+import type { FollowRequest } from "./follow-request.ts";
+
+/** Times of polling, in milliseconds. */
+export interface PollTimes {
+  /** Between two readings while things change. Default 100. */
+  minMs?: number;
+  /** Between two readings while nothing changes. Default 1,000. */
+  maxMs?: number;
+  /** How long the API may stay away. Default 60,000: it may be restarted meanwhile, and the plan goes on. */
+  patienceMs?: number;
+}
+
+/** Follows by reading again and again, less often while nothing changes. */
+export function createPolling(client: ApiClient, times: PollTimes = {}): FollowRequest {
+  const { minMs = 100, maxMs = 1_000, patienceMs = 60_000 } = times;
+  return async function* poll(requestId, { isPatient, signal, onTrouble }) {
+    let last = "";
+    let waitMs = minMs;
+    let lastAnswerAt: number | undefined;
+    for (;;) {
+      const request = await client.ask(READ_PROGRESS, { requestId }).catch((error: unknown) => {
+        const isAway = lastAnswerAt === undefined || performance.now() - lastAnswerAt > patienceMs;
+        if (!isPassing(error) || isAway) throw error;
+        onTrouble(error);
+        return null;
+      });
+      if (request) {
+        lastAnswerAt = performance.now();
+        const now = withoutClocks(request);
+        waitMs = now === last ? Math.min(maxMs, waitMs * 1.5) : minMs;
+        if (now !== last) yield request;
+        last = now;
+        if (isPatient ? isOver(request) : isAtRest(request)) return;
+      } else waitMs = maxMs;
+      await delay(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  };
+}
+
+/** What may be over in a moment: the API is being restarted, or has too much to do. */
+function isPassing(error: unknown): error is Error {
+  if (error instanceof ApiRefusedError) return error.retryable;
+  return error instanceof ApiUnreachableError;
+}
+
+/** Two readings with the same text differ in nothing that happened: durations grow by themselves. */
+function withoutClocks(request: RequestSnapshot): string {
+  return JSON.stringify(request, (key, value: unknown) => (key === "durationMs" ? undefined : value));
+}

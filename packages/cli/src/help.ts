@@ -1,0 +1,57 @@
+const ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
+
+function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}
+
+/** What stands below the help of the program and of each command. */
+export const EXAMPLES = {
+  planwright: examples(
+    'planwright run "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world"',
+    `planwright debug ${ID}`,
+  ),
+  run: examples(
+    'planwright run "Create author Alice with email alice@test.com"',
+    'planwright run --json "Create author Alice with email alice@test.com" | jq -c .event',
+    'id=$(planwright run --detach "Create author Alice with email alice@test.com")',
+  ),
+  plan: examples('planwright plan "Create author Alice with email alice@test.com"'),
+  submit: examples(
+    "planwright submit plan.json",
+    "planwright submit plan.json --execute",
+    "planwright submit - --execute < plan.json",
+  ),
+  execute: examples(`planwright execute ${ID}`),
+  watch: examples(`planwright watch ${ID}`, `planwright watch ${ID} --timeout 60`),
+  debug: examples(`planwright debug ${ID}`, `planwright debug ${ID} --json | jq .diagnosis`),
+  list: examples("planwright list", "planwright list --status FAILED PARTIAL --first 5"),
+  tools: examples("planwright tools", "planwright tools createBlog"),
+  answer: examples(`planwright answer ${ID} "email: alice@test.com"`, `planwright answer ${ID} --watch`),
+  approve: examples(
+    `planwright approve ${ID}`,
+    `planwright approve ${ID} deleteAuthor --hash 3f2a9c1b77aa`,
+    `planwright approve ${ID} deleteAuthor --hash 3f2a9c1b77aa --refuse --reason "not this one"`,
+  ),
+  resolve: examples(
+    `planwright resolve ${ID} pay --completed '{"paymentId":"p1"}'`,
+    `planwright resolve ${ID} pay --failed "the bank never saw it"`,
+    `planwright resolve ${ID} pay --retry --watch`,
+  ),
+  retry: examples(`planwright retry ${ID} --watch`, `planwright retry ${ID} --from createBlog`),
+  replan: examples(`planwright replan ${ID} --watch`, `planwright replan ${ID} --note "use another email"`),
+  cancel: examples(`planwright cancel ${ID}`, `planwright cancel ${ID} --watch`),
+  pause: examples(`planwright pause ${ID}`),
+  resume: examples(`planwright resume ${ID} --watch`),
+  completion: examples("source <(planwright completion bash)"),
+} as const;
+
+/** What scripts may count on. */
+export const EXIT_CODES = `
+Exit codes:
+  0    done; of a followed request: it is COMPLETED
+  1    the plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made
+  2    the command itself is wrong
+  3    somebody is needed: an answer, an approval, a doubt, a start, a resume
+  4    the API does not answer, or refused
+  124  --timeout is over, and what was asked for goes on
+  130  Ctrl-C, and what was asked for goes on`;

@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { CommanderError } from "commander";
+import { createApiClient } from "./api/api-client.ts";
+import type { CommandContext } from "./commands/command-context.ts";
+import { tellError } from "./commands/tell-error.ts";
+import { GaveUpWaitingError, InterruptedError } from "./errors.ts";
+import { createPolling } from "./follow/poll-request.ts";
+import { createProgram } from "./program.ts";
+import type { GlobalOptions } from "./program-options.ts";
+import { createCommandLine } from "./report/command-line.ts";
+import { EXIT, type ExitCode } from "./report/exit-code.ts";
+import { createOutput } from "./terminal/output.ts";
+import { visibleText } from "./terminal/visible-text.ts";
+
+const { env, stdin, stdout, stderr } = process;
+const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+);
+const output = createOutput(stdout, stderr, env);
+
+// Whoever reads has seen enough, as head has.
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(process.exitCode ?? EXIT.OK);
+  throw error;
+});
+
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    // The second one means it.
+    if (stopping.signal.aborted) process.exit(signal === "SIGINT" ? EXIT.INTERRUPTED : EXIT.TERMINATED);
+    stopping.abort(new InterruptedError(signal));
+  });
+}
+
+async function perform(
+  options: GlobalOptions,
+  isUrlGiven: boolean,
+  command: (context: CommandContext) => Promise<ExitCode>,
+): Promise<void> {
+  const { url, token, timeout, json: isJson = false } = options;
+  if (timeout !== undefined) {
+    setTimeout(() => stopping.abort(new GaveUpWaitingError(timeout)), timeout).unref();
+  }
+  const { signal } = stopping;
+  const client = createApiClient({ url, token, signal });
+  const context: CommandContext = {
+    client,
+    follow: createPolling(client),
+    output,
+    isJson,
+    canAsk: !isJson && stdin.isTTY === true && output.isTerminal,
+    command: createCommandLine({
+      program: env["npm_command"] === "exec" ? "npx planwright" : "planwright",
+      url: isUrlGiven ? url : undefined,
+    }),
+    signal,
+    now: Date.now,
+  };
+  try {
+    process.exitCode = await command(context);
+  } catch (error) {
+    process.exitCode = tellError(error, { output, isJson });
+  }
+}
+
+const program = createProgram({ version, perform, print: (text) => void stdout.write(text) });
+program.exitOverride().configureOutput({ writeErr: (text) => void stderr.write(visibleText(text)) });
+for (const command of program.commands) command.copyInheritedSettings(program);
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode === 0 ? EXIT.OK : EXIT.USAGE;
+}

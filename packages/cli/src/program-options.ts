@@ -1,0 +1,61 @@
+import { InvalidArgumentError, Option } from "commander";
+
+/** Where the API listens unless something else is said. */
+export const DEFAULT_URL = "http://127.0.0.1:4000/graphql";
+
+/** Options of every command. */
+export interface GlobalOptions {
+  url: string;
+  token?: string;
+  /** In milliseconds. */
+  timeout?: number;
+  json?: boolean;
+}
+
+/** The options that every command takes. */
+export function globalOptions(): Option[] {
+  return [
+    new Option("--url <url>", "where the API is")
+      .env("PLANWRIGHT_URL")
+      .default(DEFAULT_URL)
+      .argParser(parseUrl),
+    new Option("--token <token>", "sent as Authorization: Bearer; the variable is safer than the option")
+      .env("PLANWRIGHT_TOKEN")
+      .argParser(parseToken),
+    new Option("--timeout <seconds>", "longest to wait; what was asked for goes on").argParser(parseTimeout),
+    new Option("--json", "print JSON for programs and nothing else"),
+  ];
+}
+
+/** An http address; without a path it is the one of the API. @throws {InvalidArgumentError} */
+export function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !["http:", "https:"].includes(url.protocol)) {
+    throw new InvalidArgumentError(`It looks like ${DEFAULT_URL}`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new InvalidArgumentError("Give credentials with PLANWRIGHT_TOKEN, not in the address");
+  }
+  if (url.pathname === "/") url.pathname = "/graphql";
+  return url.href;
+}
+
+function parseToken(text: string): string {
+  if (/^[\x21-\x7e]{1,8192}$/.test(text)) return text;
+  throw new InvalidArgumentError("A token is one word of visible ASCII characters");
+}
+
+function parseTimeout(text: string): number {
+  const seconds = Number(text);
+  if (seconds > 0 && seconds <= 604_800) return seconds * 1_000;
+  throw new InvalidArgumentError("Give seconds, above 0 and at most 604800 (a week)");
+}
+
+/** A whole number from 1 to `max`. */
+export function wholeNumber(max: number) {
+  return (text: string): number => {
+    const number = Number(text);
+    if (Number.isInteger(number) && number >= 1 && number <= max) return number;
+    throw new InvalidArgumentError(`Give a whole number from 1 to ${max}`);
+  };
+}

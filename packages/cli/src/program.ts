@@ -1,0 +1,151 @@
+import { RequestStatusSchema } from "@planwright/plan";
+import { Argument, Command, Option } from "commander";
+import { CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } from "./api/operations.ts";
+import { act } from "./commands/act.ts";
+import { plan, run, submit } from "./commands/ask-plan.ts";
+import type { CommandContext } from "./commands/command-context.ts";
+import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
+import { followToEnd } from "./commands/follow-to-end.ts";
+import { debug, list, tools } from "./commands/look.ts";
+import { bashCompletion } from "./completion/bash-completion.ts";
+import { EXAMPLES, EXIT_CODES } from "./help.ts";
+import { type GlobalOptions, globalOptions, wholeNumber } from "./program-options.ts";
+import type { ExitCode } from "./report/exit-code.ts";
+import { requestArgument } from "./request-argument.ts";
+
+/** What the program needs of the process that it runs in. */
+export interface ProgramParts {
+  version: string;
+  /** Runs a command with what the options say. */
+  perform: (
+    options: GlobalOptions,
+    isUrlGiven: boolean,
+    command: (context: CommandContext) => Promise<ExitCode>,
+  ) => Promise<void>;
+  print: (text: string) => void;
+}
+
+type Watch = { watch?: boolean };
+
+/** The commands and their options; each one is a line that calls what does it. */
+export function createProgram({ version, perform, print }: ProgramParts): Command {
+  const program = new Command("planwright")
+    .description("One sentence in, one stored plan out, executed to the end whatever crashes.")
+    .version(version)
+    .showHelpAfterError("planwright --help shows every command; planwright <command> --help shows one.")
+    .addHelpText("after", `${EXAMPLES.planwright}\n${EXIT_CODES}`);
+  for (const option of globalOptions()) program.addOption(option);
+
+  const does = (command: (context: CommandContext) => Promise<ExitCode>) =>
+    perform(program.opts(), program.getOptionValueSource("url") === "cli", command);
+  const add = (name: keyof typeof EXAMPLES, description: string) =>
+    program.command(name).description(description).addHelpText("after", EXAMPLES[name]);
+  const sentence = () => new Argument("<sentence...>", "what is to be done, in plain words");
+  const watch = () => new Option("--watch", "follow the request then");
+
+  add("run", "plan a sentence, execute the plan, and follow it to its end")
+    .addArgument(sentence())
+    .option("--detach", "print the requestId and do not follow")
+    .action((words: string[], options: { detach?: boolean }) =>
+      does((context) => run(context, words.join(" "), options)),
+    );
+  add("plan", "plan a sentence and show the plan; start nothing")
+    .addArgument(sentence())
+    .action((words: string[]) => does((context) => plan(context, words.join(" "))));
+  add("submit", "hand in a plan as JSON, in any dialect; no model is asked")
+    .argument("<file>", "JSON file, or - for standard input")
+    .option("--execute", "start it and follow it to its end")
+    .option("--query <sentence>", "the sentence that it was made for; kept for people")
+    .option("--detach", "with --execute: print the requestId and do not follow")
+    .action((file: string, options: { execute?: boolean; query?: string; detach?: boolean }) =>
+      does((context) => submit(context, file, options)),
+    );
+  add("execute", "start a plan that was only planned, and follow it")
+    .addArgument(requestArgument())
+    .option("--detach", "do not follow")
+    .action((requestId: string, { detach }: { detach?: boolean }) =>
+      does((context) =>
+        act(context, { operation: EXECUTE_PLAN, variables: { requestId }, done: "started", watch: !detach }),
+      ),
+    );
+  add("watch", "follow a request until it is over or needs somebody")
+    .addArgument(requestArgument())
+    .option("--stay", "go on watching while somebody is needed, until it is over")
+    .action((requestId: string, { stay }: { stay?: boolean }) =>
+      does((context) => followToEnd(context, requestId, { isPatient: stay })),
+    );
+  add("debug", "say what is the matter with a request, why, and what to type next; then everything recorded")
+    .addArgument(requestArgument())
+    .action((requestId: string) => does((context) => debug(context, requestId)));
+  add("list", "list the newest requests")
+    .addOption(new Option("--first <number>", "how many").argParser(wholeNumber(100)).default(20))
+    .addOption(new Option("--status <status...>", "only these").choices(RequestStatusSchema.options))
+    .action((options: { first: number; status?: string[] }) => does((context) => list(context, options)));
+  add("tools", "list the tools that plans may use, or show one")
+    .argument("[name]", "one tool, with its arguments and its contract")
+    .action((name: string | undefined) => does((context) => tools(context, name)));
+  add("answer", "answer the planner's questions")
+    .addArgument(requestArgument())
+    .argument("[answers...]", "one for each question, in their order; asked for when left out")
+    .addOption(watch())
+    .action((requestId: string, answers: string[], { watch }: Watch) =>
+      does((context) => answer(context, requestId, { answers, ...(watch ? { watch } : {}) })),
+    );
+  add("approve", "approve or refuse the call that a step waits with")
+    .addArgument(requestArgument())
+    .argument("[stepId]", "may be left out while one step waits")
+    .option("--hash <hash>", "the call that is meant: 8 or more characters of the hash that debug shows")
+    .option("--refuse", "refuse it: the step fails")
+    .option("--reason <text>", "kept for people")
+    .addOption(watch())
+    .action((requestId: string, stepId: string | undefined, options: ApproveOptions) =>
+      does((context) => approve(context, { requestId, stepId }, options)),
+    );
+  add("resolve", "say what became of a call that is in doubt")
+    .addArgument(requestArgument())
+    .argument("[step]", "its key; may be left out while one is in doubt")
+    .option("--completed <json>", "it happened, and this is its output")
+    .option("--failed <reason>", "it did not, and shall not")
+    .option("--retry", "it did not, and is called again")
+    .addOption(
+      new Option("--attempt <number>", "the attempt that was looked at").argParser(wholeNumber(1_000)),
+    )
+    .addOption(watch())
+    .action((requestId: string, stepKey: string | undefined, options: ResolveOptions) =>
+      does((context) => resolve(context, { requestId, stepKey }, options)),
+    );
+  add("retry", "run again what did not complete; what completed is kept and not called again")
+    .addArgument(requestArgument())
+    .option("--from <step>", "also this step and everything that depends on it")
+    .addOption(watch())
+    .action((requestId: string, { from, watch }: Watch & { from?: string }) =>
+      does((context) =>
+        act(context, { operation: RERUN, variables: { requestId, from }, done: "runs again", watch }),
+      ),
+    );
+  add("replan", "have a model make the rest of a failed plan anew; what completed is kept")
+    .addArgument(requestArgument())
+    .option("--note <text>", "what is to be done differently; the model reads it")
+    .addOption(watch())
+    .action((requestId: string, { note, watch }: Watch & { note?: string }) =>
+      does((context) =>
+        act(context, { operation: REPLAN, variables: { requestId, note }, done: "planned anew", watch }),
+      ),
+    );
+  for (const [name, operation, done, description] of [
+    ["cancel", CANCEL, "cancel asked for", "end a plan; running calls are told to stop"],
+    ["pause", PAUSE, "pause asked for", "start nothing more until resumed; running calls end"],
+    ["resume", RESUME, "goes on", "let a paused plan go on"],
+  ] as const) {
+    add(name, description)
+      .addArgument(requestArgument())
+      .addOption(watch())
+      .action((requestId: string, { watch }: Watch) =>
+        does((context) => act(context, { operation, variables: { requestId }, done, watch })),
+      );
+  }
+  add("completion", "print a completion script for a shell")
+    .addArgument(new Argument("<shell>", "the shell").choices(["bash"]))
+    .action(() => print(bashCompletion(program)));
+  return program;
+}

@@ -1,0 +1,25 @@
+import { visibleText } from "../terminal/visible-text.ts";
+
+/** Makes a command that can be typed as it is, such as `planwright watch req_…`. */
+export type CommandLine = (...words: string[]) => string;
+
+/**
+ * @param program - how this program was called, such as "npx planwright"
+ * @param url - given with --url, so that the next command goes to the same API
+ */
+export function createCommandLine({
+  program,
+  url,
+}: {
+  program: string;
+  url?: string | undefined;
+}): CommandLine {
+  const options = url === undefined ? [] : ["--url", url];
+  return (...words) => [program, ...[...words, ...options].map(quoted)].join(" ");
+}
+
+/** Nothing of a stranger is more than a word to the shell that it is typed into. */
+function quoted(word: string): string {
+  const visible = visibleText(word);
+  return /^[\w@%+=:,./-]+$/.test(visible) ? visible : `'${visible.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,146 @@
+import type { RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import type { Style } from "../terminal/style.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import type { DebugFacts } from "./debug-facts.ts";
+import { serverOf } from "./debug-facts.ts";
+import { diagnose } from "./diagnose.ts";
+import type { Diagnosis } from "./diagnosis.ts";
+import { findingLines } from "./findings.ts";
+import { count, duration, inlineJson, problem, stepName } from "./format.ts";
+import { markOf } from "./status-mark.ts";
+import { stepLine } from "./step-line.ts";
+import { stepTree } from "./step-tree.ts";
+import { timeline } from "./timeline.ts";
+
+/** Lines of one part at most; everything is in --json. */
+const MAX_LINES = 200;
+/** Steps that are shown in full at most. */
+const MAX_STEPS = 10;
+
+/** Everything about a request for whoever looks for a fault: the first ten lines hold the cause and what to do. Pure. */
+export function debugReport(facts: DebugFacts, style: Style): string[] {
+  const { request } = facts;
+  return [
+    ...headLines(request, style),
+    ...diagnosisLines(diagnose(facts), style),
+    ...troubleLines(facts, style),
+    ...part("Steps", treeLines(facts, style), style),
+    ...part("Findings about the plan", findingLines(request.diagnostics, style), style),
+    ...part("Model calls", modelCallLines(request), style),
+    ...part("Timeline", timeline(request, MAX_LINES), style),
+  ];
+}
+
+/** Who it is and how it stands, in two lines. */
+function headLines(request: RequestSnapshot, style: Style): string[] {
+  const { plan } = request;
+  const { symbol, tone } = markOf(request.status);
+  const took =
+    typeof plan?.durationMs !== "number"
+      ? ""
+      : ` ${plan.finishedAt === null ? "for" : "after"} ${duration(plan.durationMs)}`;
+  const version = request.version > 1 ? `, version ${request.version}` : "";
+  const inner = plan && plan.status !== request.status ? ` (plan ${plan.status})` : "";
+  return [
+    `${style(tone, symbol)} ${style("strong", request.requestId)}  ${style(tone, request.status)}${inner}${took}${version}`,
+    `  ${request.query === null ? "(a plan submitted as JSON)" : oneLine(request.query, 160)}`,
+  ];
+}
+
+/** Cause, why and what to do: eight lines at most, where nothing has two ways out. */
+export function diagnosisLines({ tone, cause, why, next }: Diagnosis, style: Style): string[] {
+  return [
+    `${style("strong", "Cause")}   ${style(tone, oneLine(cause, 400))}`,
+    ...labelled(
+      "Why",
+      why.slice(0, 3).map((line) => oneLine(line, 400)),
+      style,
+    ),
+    ...labelled(
+      "Next",
+      next
+        .slice(0, 2)
+        .flatMap(({ say, command }) => [
+          oneLine(say),
+          ...(command === undefined ? [] : [`  ${style("busy", command)}`]),
+        ]),
+      style,
+    ),
+  ];
+}
+
+function labelled(label: string, lines: readonly string[], style: Style): string[] {
+  return lines.map((line, index) =>
+    index === 0 ? `${style("strong", label)}${" ".repeat(8 - label.length)}${line}` : `        ${line}`,
+  );
+}
+
+function part(title: string, lines: readonly string[], style: Style): string[] {
+  return lines.length === 0 ? [] : ["", style("strong", title), ...lines.map((line) => `  ${line}`)];
+}
+
+/** The steps that an operator wants to see whole, what failed first. */
+function troubleLines(facts: DebugFacts, style: Style): string[] {
+  const { plan } = facts.request;
+  if (!plan) return [];
+  const order = ["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING", "RUNNING"];
+  const troubled = order
+    .flatMap((status) => plan.steps.filter((step) => step.status === status))
+    .filter((step) => step.error?.code !== "ITEMS_FAILED" || step.item !== null);
+  const more = troubled.length - MAX_STEPS;
+  return [
+    ...troubled.slice(0, MAX_STEPS).flatMap((step) => part(titleOf(step), stepDetails(facts, step), style)),
+    ...(more > 0 ? ["", `  (${count(more, "more step")} like these: see --json)`] : []),
+  ];
+}
+
+const titleOf = (step: StepSnapshot) => `Step ${stepName(step)}  ${step.status}`;
+
+function stepDetails(facts: DebugFacts, step: StepSnapshot): string[] {
+  const server = serverOf(facts, step.tool);
+  const sent = step.resolvedArguments;
+  const isSame = JSON.stringify(sent) === JSON.stringify(step.arguments);
+  return [
+    `tool       ${oneLine(step.tool, 80)}${server === undefined ? "" : ` of server ${server}`}${
+      step.effectClass === null ? "" : `, class ${step.effectClass}`
+    }`,
+    ...(sent === null || !isSame ? [`planned    ${inlineJson(step.arguments, 600)}`] : []),
+    ...(sent === null ? [] : [`arguments  ${inlineJson(sent, 600)}`]),
+    ...(step.dependsOn.length === 0
+      ? []
+      : [`after      ${step.dependsOn.map((id) => oneLine(id, 80)).join(", ")}`]),
+    ...(step.error ? [`error      ${oneLine(step.error.message, 1_000)} (${step.error.code})`] : []),
+    ...step.attempts
+      .slice(-5)
+      .map(
+        ({ attempt, startedAt, outcome, durationMs, executor, error }) =>
+          `attempt ${attempt}  ${startedAt}  ${outcome ?? "under way"}${
+            durationMs === null ? "" : ` after ${duration(durationMs)}`
+          } on ${oneLine(executor, 60)}${error ? `: ${problem(error)}` : ""}`,
+      ),
+    ...step.warnings.slice(0, 5).map((warning) => `warning    ${oneLine(warning)}`),
+  ];
+}
+
+function treeLines({ request, nowMs }: DebugFacts, style: Style): string[] {
+  const steps = request.plan?.steps ?? [];
+  const lines = stepTree(steps).flatMap(({ step, branch, below }) => {
+    const items = steps.filter(({ id, item }) => id === step.id && item !== null);
+    return [
+      `${branch}${stepLine(step, items, { style, nowMs })}`,
+      ...(step.status === "COMPLETED"
+        ? [style("quiet", `${below}output ${inlineJson(step.output, 160)}`)]
+        : []),
+    ];
+  });
+  const more = lines.length - MAX_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `(${count(more, "more line")}: see --json)`] : lines;
+}
+
+function modelCallLines({ modelCalls }: RequestSnapshot): string[] {
+  return modelCalls.map(({ purpose, model, latencyMs, inputTokens, outputTokens, finishReason, error }) => {
+    const tokens = inputTokens === null ? "" : `, ${inputTokens} tokens in and ${outputTokens ?? 0} out`;
+    const end = error ? `: ${problem(error)}` : finishReason === null ? "" : `, ended with ${finishReason}`;
+    return oneLine(`${purpose} by ${model} in ${duration(latencyMs)}${tokens}${end}`, 400);
+  });
+}

@@ -1,0 +1,116 @@
+import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import type { DebugFacts } from "./debug-facts.ts";
+import type { Diagnosis, NextStep } from "./diagnosis.ts";
+import { between, count, duration, problem } from "./format.ts";
+import { planningAdvice } from "./planning-advice.ts";
+
+/** What is the matter with a request whose plan never started. */
+export function diagnosePlanning(facts: DebugFacts): Diagnosis {
+  const { request, command } = facts;
+  switch (request.status) {
+    case "PLANNING":
+      return request.waitReason === "no worker" ? noPlanner(facts) : planningGoesOn(facts);
+    case "NEEDS_INPUT":
+      return needsInput(facts);
+    case "READY":
+      return {
+        tone: "attention",
+        cause: "the plan is stored and was not started",
+        why: ["Nobody asked for its execution yet."],
+        next: [{ say: "Start it:", command: command("execute", request.requestId) }],
+      };
+    case "CANCELLED":
+      return {
+        tone: "attention",
+        cause: "somebody cancelled the request before anything was executed",
+        why: [],
+        next: [{ say: "If it is wanted after all:", command: again(facts) }],
+      };
+    default:
+      return planningFailed(facts);
+  }
+}
+
+function noPlanner({ request, nowMs, command }: DebugFacts): Diagnosis {
+  const waited = duration(between(request.createdAt, nowMs) ?? 0);
+  return {
+    tone: "attention",
+    cause: `no planner works on the request, which was accepted ${waited} ago (no worker)`,
+    why: [
+      "Planners take accepted requests within a second: none runs, or all are busy, or the last one died.",
+    ],
+    next: [
+      {
+        say: "Start a planner (npm start, or docker compose up -d planner); nothing is lost meanwhile. Then",
+        command: command("watch", request.requestId),
+      },
+    ],
+  };
+}
+
+function planningGoesOn({ request, nowMs, command }: DebugFacts): Diagnosis {
+  const since = duration(between(request.planningStartedAt ?? request.createdAt, nowMs) ?? 0);
+  return {
+    tone: "busy",
+    cause: `nothing is wrong so far: the plan is being made, since ${since}`,
+    why: [],
+    next: [{ say: "Follow it:", command: command("watch", request.requestId) }],
+  };
+}
+
+function needsInput({ request, command }: DebugFacts): Diagnosis {
+  return {
+    tone: "attention",
+    cause: `the planner needs ${count(request.questions.length, "answer")} before it can go on`,
+    why: request.questions.slice(0, 3).map((question) => `It asks: ${oneLine(question)}`),
+    next: [
+      {
+        say: "Answer each question in its order, as in:",
+        command: command(
+          "answer",
+          request.requestId,
+          ...request.questions.map(() => "email: alice@test.com"),
+        ),
+      },
+    ],
+  };
+}
+
+function planningFailed(facts: DebugFacts): Diagnosis {
+  const { request } = facts;
+  const finding = firstError(request);
+  const error = request.error ??
+    request.plan?.error ?? { code: "PLAN_INVALID", message: "the plan is invalid" };
+  const advice = planningAdvice(error.code);
+  const cause =
+    error.code === "PLAN_INVALID" && finding ? problem(finding) : `no plan was made: ${problem(error)}`;
+  const more = request.diagnostics.filter(({ severity }) => severity === "error").length - 1;
+  return {
+    tone: "bad",
+    cause: more > 0 && finding ? `${cause}, and ${count(more, "more finding")}` : cause,
+    why: [advice.why],
+    next: [nextOf(advice, facts)],
+  };
+}
+
+function nextOf({ say, action }: ReturnType<typeof planningAdvice>, facts: DebugFacts): NextStep {
+  const { request, command } = facts;
+  if (action === "tools") return { say, command: command("tools") };
+  if (request.source === "plan") return { say, command: command("submit", "plan.json", "--execute") };
+  return {
+    say,
+    command: action === "again" ? again(facts) : command("run", "<the sentence in other words>"),
+  };
+}
+
+/** The same sentence once more. */
+function again({ request, command }: DebugFacts): string {
+  return request.query === null
+    ? command("submit", "plan.json", "--execute")
+    : command("run", oneLine(request.query, 1_000));
+}
+
+function firstError({ diagnostics }: RequestSnapshot) {
+  return diagnostics.find(({ severity }) => severity === "error");
+}

@@ -1,0 +1,143 @@
+import type { PlanSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import type { DebugFacts } from "./debug-facts.ts";
+import { serverOf } from "./debug-facts.ts";
+import { approvalNext, doubtDiagnosis } from "./diagnose-people.ts";
+import type { Diagnosis } from "./diagnosis.ts";
+import { between, count, duration, inlineJson, problem, stepName } from "./format.ts";
+import { limitOf, timeoutOf } from "./limits.ts";
+import { stepsInDoubt, stepsToApprove } from "./need.ts";
+import { stepAdvice } from "./step-advice.ts";
+
+/** What is the matter with a plan that is not over: the gravest first. */
+export function diagnoseRunning(facts: DebugFacts, plan: PlanSnapshot): Diagnosis {
+  if (plan.status === "CANCELLING")
+    return goesOn(facts, "somebody cancelled the plan; running calls are being stopped");
+  if (plan.status === "PAUSED") return paused(facts, plan);
+  const inDoubt = stepsInDoubt(plan);
+  if (inDoubt[0]) return doubtDiagnosis(facts, plan, inDoubt);
+  const [toApprove] = stepsToApprove(plan);
+  if (toApprove) return approval(facts, toApprove);
+  if (plan.waitReason === "no worker") return noExecutor(facts, plan);
+  const retrying = plan.steps.find(({ status }) => status === "RETRYING");
+  if (retrying) return tryingAgain(facts, retrying);
+  const limited = plan.steps.find(({ waitReason }) => waitReason === "limit");
+  const running = plan.steps.filter(({ status, item }) => status === "RUNNING" && item === null);
+  if (limited && running.length === 0) return limitReached(facts, limited);
+  return stillRunning(facts, plan, running);
+}
+
+function goesOn({ request, command }: DebugFacts, cause: string, why: string[] = []): Diagnosis {
+  return {
+    tone: "busy",
+    cause,
+    why,
+    next: [{ say: "Follow it:", command: command("watch", request.requestId) }],
+  };
+}
+
+function paused({ request, command }: DebugFacts, plan: PlanSnapshot): Diagnosis {
+  return {
+    tone: "attention",
+    cause: `somebody paused the plan${plan.pauseRequestedAt === null ? "" : ` at ${plan.pauseRequestedAt}`}`,
+    why: ["Nothing starts until it is resumed; its deadline goes on."],
+    next: [{ say: "Let it go on:", command: command("resume", request.requestId) }],
+  };
+}
+
+function approval(facts: DebugFacts, step: StepSnapshot): Diagnosis {
+  return {
+    tone: "attention",
+    cause: `step ${stepName(step)} waits for an approval, and nobody has given or refused it`,
+    why: [`It would call ${step.tool} with ${inlineJson(step.resolvedArguments, 240)}`],
+    next: approvalNext(facts, step),
+  };
+}
+
+function noExecutor({ request, nowMs, command }: DebugFacts, plan: PlanSnapshot): Diagnosis {
+  const since = duration(between(plan.queuedAt ?? plan.createdAt, nowMs) ?? 0);
+  const cause =
+    plan.status === "QUEUED"
+      ? `no executor has taken the plan, which was queued ${since} ago (no worker)`
+      : `the executor that held the plan is gone, and no other one has taken over (no worker)`;
+  return {
+    tone: "attention",
+    cause,
+    why: [
+      "Executors take queued plans within a second: none runs, or all are full, or MongoDB is away from them.",
+    ],
+    next: [
+      {
+        say: "Start an executor (npm start, or docker compose up -d executor); nothing is lost meanwhile. Then",
+        command: command("watch", request.requestId),
+      },
+    ],
+  };
+}
+
+function tryingAgain(facts: DebugFacts, step: StepSnapshot): Diagnosis {
+  const { request, nowMs, command } = facts;
+  const error = step.error ?? step.attempts.findLast((attempt) => attempt.error !== null)?.error;
+  const wait = between(new Date(nowMs).toISOString(), step.nextAttemptAt);
+  const when = wait === null || wait <= 0 ? "at any moment" : `in ${duration(wait)}`;
+  const advice = stepAdvice(error?.code ?? "TOOL_FAILED", serverOf(facts, step.tool));
+  return {
+    tone: "attention",
+    cause: `step ${stepName(step)} keeps failing: ${error ? problem(error) : "see its attempts below"}`,
+    why: [
+      advice.why,
+      `${count(step.attempts.length, "attempt")} so far; it is tried again ${when}, by itself.`,
+    ],
+    next: [
+      {
+        say: advice.say.replace(/; then$/, "; it goes on by itself"),
+        command: command("watch", request.requestId),
+      },
+    ],
+  };
+}
+
+function limitReached(facts: DebugFacts, step: StepSnapshot): Diagnosis {
+  const { request, command } = facts;
+  const limit = limitOf(facts.tools, step.tool);
+  return {
+    tone: "attention",
+    cause: `step ${stepName(step)} waits for a free place under the limit of tool ${step.tool} (limit)`,
+    why: [
+      limit === undefined
+        ? "Other calls hold every place."
+        : `The tool's contract allows ${limit}; other calls hold every place.`,
+      "It starts by itself as soon as one is free.",
+    ],
+    next: [
+      { say: "See which other plans run:", command: command("list", "--status", "EXECUTING") },
+      { say: "Follow it:", command: command("watch", request.requestId) },
+    ],
+  };
+}
+
+function stillRunning(facts: DebugFacts, plan: PlanSnapshot, running: readonly StepSnapshot[]): Diagnosis {
+  const { request, nowMs, command } = facts;
+  const done = plan.steps.filter(({ status, item }) => status === "COMPLETED" && item === null).length;
+  const total = plan.steps.filter(({ item }) => item === null).length;
+  const progress = `${done} of ${count(total, "step")} completed`;
+  const [oldest] = running.toSorted((a, b) => startOf(a).localeCompare(startOf(b)));
+  if (!oldest) return goesOn(facts, `nothing is wrong so far: ${progress}`);
+  const since = duration(between(startOf(oldest), nowMs) ?? 0);
+  const timeout = timeoutOf(plan.document, oldest.id, facts.tools, oldest.tool);
+  const server = serverOf(facts, oldest.tool);
+  return {
+    tone: "busy",
+    cause: `step ${stepName(oldest)} has been running for ${since}; nothing has failed, ${progress}`,
+    why: [
+      `The call waits for the answer of ${server === undefined ? "its server" : `server "${server}"`}${
+        timeout === undefined ? "" : ` and is given up after ${duration(timeout)}`
+      }.`,
+    ],
+    next: [
+      { say: "Follow it:", command: command("watch", request.requestId) },
+      { say: "Or end it:", command: command("cancel", request.requestId) },
+    ],
+  };
+}
+
+const startOf = (step: StepSnapshot) => step.attempts.at(-1)?.startedAt ?? step.startedAt ?? "";

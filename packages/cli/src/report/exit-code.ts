@@ -1,0 +1,48 @@
+import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import { ApiRefusedError, GaveUpWaitingError, InterruptedError, UsageError } from "../errors.ts";
+import { needOf } from "./need.ts";
+
+/** What the exit code of the program says. Scripts decide by these; they do not change. */
+export const EXIT = {
+  /** What was asked for is done; of a followed request: it is COMPLETED. */
+  OK: 0,
+  /** The plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made. */
+  PLAN_FAILED: 1,
+  /** The command itself is wrong. */
+  USAGE: 2,
+  /** Somebody has to do something: answer, approve, settle a doubt, start or resume. */
+  NEEDS_SOMEBODY: 3,
+  /** The API does not answer, or refused. */
+  API: 4,
+  /** --timeout is over; the plan goes on. As timeout(1) has it. */
+  GAVE_UP_WAITING: 124,
+  /** Ctrl-C; the plan goes on. */
+  INTERRUPTED: 130,
+  /** SIGTERM; the plan goes on. */
+  TERMINATED: 143,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** What a request's state means to a script; null while it goes on. */
+export function exitCodeOf(request: RequestSnapshot): ExitCode | null {
+  if (request.status === "COMPLETED") return EXIT.OK;
+  if (["PARTIAL", "FAILED", "CANCELLED"].includes(request.status)) return EXIT.PLAN_FAILED;
+  return needOf(request) === null ? null : EXIT.NEEDS_SOMEBODY;
+}
+
+/** Refusals that speak of the plan, not of the API. */
+const REFUSED: Readonly<Record<string, ExitCode>> = {
+  PLAN_INVALID: EXIT.PLAN_FAILED,
+  NEEDS_INPUT: EXIT.NEEDS_SOMEBODY,
+};
+
+/** What an error means to a script. */
+export function exitCodeOfError(error: unknown): ExitCode {
+  if (error instanceof UsageError) return EXIT.USAGE;
+  if (error instanceof GaveUpWaitingError) return EXIT.GAVE_UP_WAITING;
+  if (error instanceof InterruptedError) {
+    return error.facts.signal === "SIGINT" ? EXIT.INTERRUPTED : EXIT.TERMINATED;
+  }
+  if (error instanceof ApiRefusedError) return REFUSED[error.facts.code] ?? EXIT.API;
+  return EXIT.API;
+}

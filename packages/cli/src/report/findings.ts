@@ -1,0 +1,22 @@
+import type { Diagnostic } from "../api/request-snapshot.ts";
+import type { Style } from "../terminal/style.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import { count } from "./format.ts";
+
+/** Findings that are printed at most. */
+const MAX_FINDINGS = 50;
+
+/** What was found about a plan, errors first. */
+export function findingLines(findings: readonly Diagnostic[], style: Style): string[] {
+  const isError = ({ severity }: Diagnostic) => severity === "error";
+  const sorted = [...findings.filter(isError), ...findings.filter((finding) => !isError(finding))];
+  const more = sorted.length - MAX_FINDINGS;
+  return [
+    ...sorted.slice(0, MAX_FINDINGS).map((finding) => {
+      const mark = isError(finding) ? style("bad", "✖") : style("attention", "!");
+      const place = finding.path ? style("quiet", `  at ${oneLine(finding.path, 120)}`) : "";
+      return `${mark} ${oneLine(finding.message, 400)} (${oneLine(finding.code, 64)})${place}`;
+    }),
+    ...(more > 0 ? [`(${count(more, "more finding")}: see --json)`] : []),
+  ];
+}

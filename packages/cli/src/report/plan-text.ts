@@ -1,0 +1,61 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import type { PlanSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import type { Style } from "../terminal/style.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import { count, duration, inlineJson } from "./format.ts";
+import { stepTree, type TreeRow } from "./step-tree.ts";
+
+/** A plan for people: who made it, and each step with what it waits for and what it sends. Pure. */
+export function planText(plan: PlanSnapshot, style: Style): string[] {
+  const own = plan.steps.filter(({ item }) => item === null);
+  const documents = stepDocuments(plan.document);
+  return [
+    `${style("strong", plan.planId)}  ${plan.status}  ${style("quiet", `${count(own.length, "step")}, planned by ${plan.origin.model ?? plan.origin.kind}`)}`,
+    ...stepTree(plan.steps).flatMap((row) => stepText(row, documents.get(row.step.id) ?? {}, style)),
+    ...ofWholePlan(plan.document),
+  ];
+}
+
+function stepText({ step, branch, below }: TreeRow, document: JsonObject, style: Style): string[] {
+  const name = style("strong", oneLine(step.id, 80));
+  const tool = step.id === step.tool ? "" : `  ${oneLine(step.tool, 80)}`;
+  return [
+    `${branch}${name}${tool}${style("quiet", notesOf(step, document))}`,
+    ...argumentLines(step.arguments).map((line) => `${below}${line}`),
+  ];
+}
+
+/** What makes the step other than a plain call. */
+function notesOf(step: StepSnapshot, { forEach, when, approval, timeoutMs, onError }: JsonObject): string {
+  const notes = [
+    step.dependsOn.length > 0 && `after ${step.dependsOn.map((id) => oneLine(id, 80)).join(" and ")}`,
+    isJsonObject(forEach) && `for each of ${inlineJson(forEach["items"] ?? null, 80)}`,
+    when !== undefined && `when ${inlineJson(when, 120)}`,
+    approval === true && "asks for approval",
+    typeof timeoutMs === "number" && `${duration(timeoutMs)} at most`,
+    typeof onError === "string" && `on error ${oneLine(onError, 40)}`,
+  ].filter((note) => typeof note === "string");
+  return notes.length > 0 ? `  ${notes.join(", ")}` : "";
+}
+
+function argumentLines(args: JsonValue): string[] {
+  if (!isJsonObject(args)) return args === null ? [] : [inlineJson(args)];
+  const entries = Object.entries(args);
+  const width = Math.min(24, Math.max(0, ...entries.map(([name]) => name.length)));
+  return entries.map(([name, value]) => `${oneLine(name, 64).padEnd(width)}  ${inlineJson(value, 200)}`);
+}
+
+function ofWholePlan(document: JsonValue): string[] {
+  if (!isJsonObject(document)) return [];
+  const { outputs } = document;
+  return outputs === undefined ? [] : [`Gives back: ${inlineJson(outputs, 300)}`];
+}
+
+function stepDocuments(document: JsonValue): ReadonlyMap<string, JsonObject> {
+  const steps = isJsonObject(document) && Array.isArray(document["steps"]) ? document["steps"] : [];
+  return new Map(
+    steps
+      .filter(isJsonObject)
+      .flatMap((step) => (typeof step["id"] === "string" ? [[step["id"], step]] : [])),
+  );
+}

@@ -1,0 +1,93 @@
+import type { PlanSnapshot, Problem, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import { type Need, needOf } from "./need.ts";
+
+/** Something that changed between two readings of a request; `--json` prints these, one a line. */
+export type ProgressEvent =
+  | { event: "accepted"; requestId: string; planId: string; query: string | null }
+  | { event: "planning"; waitReason: string | null }
+  | {
+      event: "planned";
+      planId: string;
+      version: number;
+      origin: PlanSnapshot["origin"];
+      steps: { id: string; tool: string; dependsOn: string[] }[];
+    }
+  | { event: "plan"; planId: string; status: string; waitReason: string | null }
+  | {
+      event: "step";
+      key: string;
+      tool: string;
+      status: string;
+      attempt: number;
+      waitReason: string | null;
+      durationMs: number | null;
+      error: Problem | null;
+    }
+  | { event: "needed"; need: Need; questions: string[]; steps: string[] };
+
+/** What changed. Pure. @param before - the reading before; null at the first one */
+export function progressEvents(before: RequestSnapshot | null, now: RequestSnapshot): ProgressEvent[] {
+  const { requestId, planId, query, plan } = now;
+  const events: ProgressEvent[] = [];
+  if (!before) events.push({ event: "accepted", requestId, planId, query });
+  const isPlanning = now.status === "PLANNING";
+  if (isPlanning && (before?.status !== "PLANNING" || before.waitReason !== now.waitReason)) {
+    events.push({ event: "planning", waitReason: now.waitReason });
+  }
+  if (plan) {
+    const earlier = before?.plan?.planId === plan.planId ? before.plan : null;
+    if (!earlier && plan.steps.length > 0) events.push(planned(plan));
+    const isOther = earlier?.status !== plan.status || earlier.waitReason !== plan.waitReason;
+    const steps = changedSteps(earlier, plan);
+    // An end is told after the steps that led to it.
+    const change: ProgressEvent = { event: "plan", planId, status: plan.status, waitReason: plan.waitReason };
+    if (isOther && plan.finishedAt === null) events.push(change);
+    events.push(...steps);
+    if (isOther && plan.finishedAt !== null) events.push(change);
+  }
+  const need = needOf(now);
+  if (need !== null && (!before || needOf(before) !== need)) events.push(needed(now, need));
+  return events;
+}
+
+function planned({ planId, version, origin, steps }: PlanSnapshot): ProgressEvent {
+  const own = steps.filter(({ item }) => item === null);
+  return {
+    event: "planned",
+    planId,
+    version,
+    origin,
+    steps: own.map(({ id, tool, dependsOn }) => ({ id, tool, dependsOn })),
+  };
+}
+
+/** Steps whose status changed; at first those that have begun. */
+function changedSteps(before: PlanSnapshot | null, { steps }: PlanSnapshot): ProgressEvent[] {
+  const earlier = new Map(before?.steps.map((step) => [step.key, step]));
+  return steps
+    .filter((step) => {
+      const old = earlier.get(step.key);
+      if (!old) return step.status !== "PENDING";
+      return old.status !== step.status || old.attempts.length !== step.attempts.length;
+    })
+    .toSorted((a, b) => momentOf(a).localeCompare(momentOf(b)))
+    .map(({ key, tool, status, attempts, waitReason, durationMs, error }) => ({
+      event: "step",
+      key,
+      tool,
+      status,
+      attempt: attempts.length,
+      waitReason,
+      durationMs,
+      error: error ? { code: error.code, message: error.message } : null,
+    }));
+}
+
+const momentOf = (step: StepSnapshot) => step.finishedAt ?? step.attempts.at(-1)?.startedAt ?? "9";
+
+function needed({ questions, plan }: RequestSnapshot, need: Need): ProgressEvent {
+  const waits = (status: string) =>
+    plan?.steps.filter((step) => step.status === status).map(({ key }) => key) ?? [];
+  const steps = need === "approval" ? waits("WAITING_APPROVAL") : need === "doubt" ? waits("IN_DOUBT") : [];
+  return { event: "needed", need, questions, steps };
+}

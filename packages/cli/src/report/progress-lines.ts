@@ -1,0 +1,50 @@
+import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import { count, duration, problem, stepName } from "./format.ts";
+import type { Need } from "./need.ts";
+import { type ProgressEvent, progressEvents } from "./progress-events.ts";
+
+/** What changed between two readings, in plain lines for logs and pipes. Pure. */
+export function progressLines(before: RequestSnapshot | null, now: RequestSnapshot): string[] {
+  return progressEvents(before, now).flatMap(lineOf);
+}
+
+const NEEDED: Readonly<Record<Need, string>> = {
+  input: "the planner asks something",
+  start: "the plan is stored and not started",
+  approval: "a call waits for an approval",
+  doubt: "nobody knows whether a call happened",
+  resume: "the plan is paused",
+};
+
+function lineOf(event: ProgressEvent): string[] {
+  switch (event.event) {
+    case "accepted":
+      return [`${event.requestId} accepted`];
+    case "planning":
+      return [event.waitReason === null ? "planning" : `planning waits: ${event.waitReason}`];
+    case "planned": {
+      const by = event.origin.model ?? event.origin.kind;
+      const version = event.version > 1 ? `, version ${event.version}` : "";
+      return [`${event.planId} planned: ${count(event.steps.length, "step")}, ${by}${version}`];
+    }
+    case "plan":
+      return [`plan ${event.status}${event.waitReason === null ? "" : ` (${event.waitReason})`}`];
+    case "step":
+      return [stepText(event)];
+    case "needed":
+      return [`somebody is needed: ${NEEDED[event.need]}`];
+  }
+}
+
+function stepText({
+  status,
+  attempt,
+  durationMs,
+  error,
+  ...step
+}: Extract<ProgressEvent, { event: "step" }>) {
+  const took = durationMs === null || status === "RUNNING" ? "" : ` ${duration(durationMs)}`;
+  const repeated = attempt > 1 ? ` attempt ${attempt}` : "";
+  const why = error && status !== "COMPLETED" ? `: ${problem(error)}` : "";
+  return `  ${stepName(step)} ${status}${repeated}${took}${why}`;
+}

@@ -1,0 +1,89 @@
+import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import type { Style } from "../terminal/style.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import { between, count, duration } from "./format.ts";
+import { needOf } from "./need.ts";
+import { markOf } from "./status-mark.ts";
+import { stepLine } from "./step-line.ts";
+import { stepTree, type TreeRow } from "./step-tree.ts";
+
+/** How the tree is drawn. */
+export interface TreeOptions {
+  style: Style;
+  /** Now, in milliseconds since 1970. */
+  nowMs: number;
+  /** Lines that there are room for; finished and waiting steps give way first. */
+  maxLines: number;
+  /** The sign that turns; absent once nothing goes on. */
+  spinner?: string | undefined;
+}
+
+/** A request under way as a headline and a tree of its steps. Pure. */
+export function progressTree(request: RequestSnapshot, options: TreeOptions): string[] {
+  const steps = request.plan?.steps ?? [];
+  const rows = stepTree(steps);
+  const shown = fitting(rows, Math.max(1, options.maxLines - 2));
+  const hidden = rows.length - shown.length;
+  return [
+    headline(request, options),
+    ...shown.map(({ step, branch }) => {
+      const items = steps.filter(({ id, item }) => id === step.id && item !== null);
+      return `${branch}${stepLine(step, items, options)}`;
+    }),
+    ...(hidden > 0 ? [options.style("quiet", `   and ${count(hidden, "more step")}`)] : []),
+  ];
+}
+
+function headline(request: RequestSnapshot, { style, nowMs, spinner }: TreeOptions): string {
+  const { plan, status } = request;
+  const isWaiting = needOf(request) !== null;
+  const { symbol, tone } = markOf(isWaiting && plan?.status === "WAITING" ? "WAITING" : status);
+  const isBusy = spinner !== undefined && !isWaiting;
+  return [
+    `${style(isBusy ? "busy" : tone, isBusy ? spinner : symbol)} ${style("strong", request.requestId)}`,
+    `${style(tone, phase(request))}${style("quiet", progress(request, nowMs))}`,
+  ].join("  ");
+}
+
+/** What is going on, in a word or two. */
+function phase({ status, plan, waitReason }: RequestSnapshot): string {
+  if (status === "PLANNING")
+    return waitReason === null ? "planning" : `planning waits: ${oneLine(waitReason, 40)}`;
+  if (status !== "EXECUTING" || !plan) return status;
+  const reason = plan.waitReason === null ? "" : `: ${oneLine(plan.waitReason, 40)}`;
+  return plan.status === "RUNNING" ? `executing${reason}` : `${plan.status.toLowerCase()}${reason}`;
+}
+
+function progress({ plan, createdAt, planningFinishedAt, status }: RequestSnapshot, nowMs: number): string {
+  if (!plan || plan.steps.length === 0) {
+    const since = between(createdAt, planningFinishedAt ?? nowMs);
+    return status === "PLANNING" && since !== null ? `  ${duration(since)}` : "";
+  }
+  const own = plan.steps.filter(({ item }) => item === null);
+  const done = own.filter((step) => step.status === "COMPLETED").length;
+  const since = between(plan.startedAt, plan.finishedAt ?? nowMs);
+  return `  ${done} of ${count(own.length, "step")}${since === null ? "" : `  ${duration(since)}`}`;
+}
+
+/** Statuses by how much somebody wants to see them. */
+const URGENCY = [
+  "FAILED",
+  "IN_DOUBT",
+  "WAITING_APPROVAL",
+  "RETRYING",
+  "RUNNING",
+  "PENDING",
+  "COMPLETED",
+  "SKIPPED",
+];
+
+/** At most so many rows: the ones most wanted, in the order of the tree. */
+function fitting(rows: readonly TreeRow[], maxRows: number): readonly TreeRow[] {
+  if (rows.length <= maxRows) return rows;
+  const rank = ({ step }: TreeRow) => {
+    const index = URGENCY.indexOf(step.status);
+    return index === -1 ? URGENCY.length : index;
+  };
+  const kept = new Set(rows.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxRows));
+  return rows.filter((row) => kept.has(row));
+}

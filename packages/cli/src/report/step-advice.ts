@@ -1,0 +1,137 @@
+import type { StepErrorCode } from "@planwright/engine";
+
+/** What to do about a step that failed. `server` is the one that offers its tool. */
+export interface StepAdvice {
+  /** What the code means, as a sentence. */
+  why: string;
+  /** What to do before the command, as the beginning of a sentence. */
+  say: string;
+  /**
+   * retry: let what failed run again. correct: the same call would fail again, so the plan has to change.
+   * resolve: say what became of the call first.
+   */
+  action: "retry" | "correct" | "resolve";
+}
+
+const ARGUMENTS = "The call was never made: what would have been sent is not what the tool takes.";
+const SKIPPED = "It did not run because of another step.";
+const CORRECT = "Correct the plan, or the sentence, and send it again";
+
+/** By code. A code that the engine learns does not compile until it has a place here. */
+const ADVICE: Readonly<Record<StepErrorCode, StepAdvice>> = {
+  TOOL_FAILED: {
+    why: "The tool was called and refused; these are its own words.",
+    say: "Correct what it names and send it again",
+    action: "correct",
+  },
+  TOOL_TIMEOUT: {
+    why: "The tool gave no answer in the time that the step has.",
+    say: "See why {server} is slow, or give the step a longer timeoutMs in a new plan; then",
+    action: "retry",
+  },
+  TOOL_UNREACHABLE: {
+    why: "No connection to the tool's server came about: nothing happened there.",
+    say: "Bring {server} back; then",
+    action: "retry",
+  },
+  TOOL_CONNECTION_LOST: {
+    why: "The call was sent and its answer was lost.",
+    say: "See what happened in {server}; then",
+    action: "retry",
+  },
+  TOOL_NOT_FOUND: {
+    why: "The server no longer offers this tool.",
+    say: "Bring the tool back to {server}; then",
+    action: "retry",
+  },
+  TOOL_UNAUTHORIZED: {
+    why: "The server refused the executor's credentials: nothing happened there.",
+    say: "Correct the credentials of {server} in the executor's servers file and restart it; then",
+    action: "retry",
+  },
+  TOOL_RATE_LIMITED: {
+    why: "The tool's server takes no more calls right now: nothing happened there.",
+    say: "Wait until {server} takes calls again; then",
+    action: "retry",
+  },
+  TOOL_RESULT_INVALID: {
+    why: "The tool answered with something that cannot be an output.",
+    say: "Have the tool of {server} corrected; then",
+    action: "retry",
+  },
+  TOOL_RESULT_TOO_LARGE: {
+    why: "The tool did its work and answered with more than is kept.",
+    say: "Ask the tool for less, such as a page, in a new plan",
+    action: "correct",
+  },
+  TOOL_CHANGED: {
+    why: "The tool is not the one any more that the plan was made for.",
+    say: "Look at the tool as it is now and send the sentence or the plan again",
+    action: "correct",
+  },
+  REFERENCE_UNRESOLVED: {
+    why: "It refers to a step that gave no output.",
+    say: CORRECT,
+    action: "correct",
+  },
+  REFERENCE_MISSING: {
+    why: "It refers to a field that the output of the other step does not have.",
+    say: "Look at that output below, correct the reference and send the plan again",
+    action: "correct",
+  },
+  ARGUMENTS_INVALID: { why: ARGUMENTS, say: "Correct the argument and send it again", action: "correct" },
+  CONDITION_INVALID: { why: "Its condition could not be evaluated.", say: CORRECT, action: "correct" },
+  ITEMS_INVALID: {
+    why: "What it was to run over is not a list, too long, or names items twice.",
+    say: CORRECT,
+    action: "correct",
+  },
+  ITEMS_FAILED: {
+    why: "Too many of its items failed; those that completed are kept.",
+    say: "See the items below; then",
+    action: "retry",
+  },
+  DEPENDENCY_FAILED: { why: SKIPPED, say: "Once that is mended", action: "retry" },
+  CONDITION_FALSE: { why: "Its condition was false.", say: CORRECT, action: "correct" },
+  PLAN_FAILED: { why: SKIPPED, say: "Once that is mended", action: "retry" },
+  CANCELLED: {
+    why: "Somebody cancelled the plan.",
+    say: "To let what is left run after all",
+    action: "retry",
+  },
+  DEADLINE_EXCEEDED: {
+    why: "The plan had no more time; what was running was stopped.",
+    say: "See in the timeline below what took so long; then",
+    action: "retry",
+  },
+  APPROVAL_REFUSED: {
+    why: "Somebody refused the call; nothing was called.",
+    say: "To ask for approval once more",
+    action: "retry",
+  },
+  APPROVAL_STALE: {
+    why: "Nothing was called: the tool, or what would be sent, changed after it was approved.",
+    say: "To ask for approval of what it is now",
+    action: "retry",
+  },
+  EXECUTOR_LOST: {
+    why: "The executor died during the call: nobody knows whether it happened.",
+    say: "Look in {server} whether it did, and say so",
+    action: "resolve",
+  },
+  POISONED: {
+    why: "Every executor that took the plan died.",
+    say: "Find the reason in the logs of the executors and mend it; then",
+    action: "retry",
+  },
+};
+
+/** Advice for a code; a tool may report codes of its own. */
+export function stepAdvice(code: string, server: string | undefined): StepAdvice {
+  const known = Object.entries(ADVICE).find(([name]) => name === code);
+  const advice = known?.[1] ?? ADVICE.TOOL_FAILED;
+  return {
+    ...advice,
+    say: advice.say.replace("{server}", server === undefined ? "its server" : `"${server}"`),
+  };
+}

@@ -1,0 +1,86 @@
+import { isJsonObject } from "@planwright/plan";
+import Table from "cli-table3";
+import type { ListedRequest, ToolSnapshot } from "../api/operations.ts";
+import type { Style } from "../terminal/style.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import { between, duration } from "./format.ts";
+import { limitOf } from "./limits.ts";
+import { markOf } from "./status-mark.ts";
+
+const NO_BORDERS = {
+  top: "",
+  "top-mid": "",
+  "top-left": "",
+  "top-right": "",
+  bottom: "",
+  "bottom-mid": "",
+  "bottom-left": "",
+  "bottom-right": "",
+  left: "",
+  "left-mid": "",
+  mid: "",
+  "mid-mid": "",
+  right: "",
+  "right-mid": "",
+  middle: "  ",
+};
+
+/** Columns of text under their headings. */
+function table(head: readonly string[], rows: readonly string[][], style: Style): string[] {
+  const drawn = new Table({
+    head: head.map((title) => style("strong", title)),
+    chars: NO_BORDERS,
+    style: { head: [], border: [], "padding-left": 0, "padding-right": 0, compact: true },
+  });
+  drawn.push(...rows);
+  return drawn
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd());
+}
+
+/** The tools that plans may use. @param columns - width to keep to; descriptions are cut */
+export function toolsTable(tools: readonly ToolSnapshot[], columns: number, style: Style): string[] {
+  if (tools.length === 0) return ["No tools: no executor has published any yet."];
+  const rows = tools.map((tool) => [
+    oneLine(tool.name, 60),
+    oneLine(tool.server, 30),
+    promiseOf(tool, tools),
+    oneLine(tool.description, 2_000),
+  ]);
+  const used = [0, 1, 2].map((index) => Math.max(6, ...rows.map((row) => row[index]?.length ?? 0)));
+  const room = Math.max(24, columns - used.reduce((sum, width) => sum + width + 2, 0));
+  const cut = rows.map(([name = "", server = "", promise = "", description = ""]) => [
+    name,
+    server,
+    promise,
+    description.length > room ? `${description.slice(0, room - 1)}…` : description,
+  ]);
+  return table(["TOOL", "SERVER", "EFFECT", "DESCRIPTION"], cut, style);
+}
+
+/** What a call may do, in a word or two. */
+function promiseOf(tool: ToolSnapshot, tools: readonly ToolSnapshot[]): string {
+  const contract = isJsonObject(tool.contract) ? tool.contract : {};
+  const { sideEffects, idempotency, requiresApproval, scope, rateLimit } = contract;
+  const effect = sideEffects === false ? "reads" : idempotency === "none" ? "acts" : "acts once";
+  // One call at once inside a plan is what most tools get that promise nothing: not worth a word.
+  const isLimited = isJsonObject(rateLimit) || (scope !== "plan" && limitOf(tools, tool.name) !== undefined);
+  return [effect, requiresApproval === true && "asks", isLimited && "limited"].filter(Boolean).join(", ");
+}
+
+/** The newest requests. */
+export function requestsTable(
+  requests: readonly ListedRequest[],
+  { columns, style, nowMs }: { columns: number; style: Style; nowMs: number },
+): string[] {
+  if (requests.length === 0) return ["No requests."];
+  const room = Math.max(12, columns - 66);
+  const rows = requests.map(({ requestId, status, createdAt, query }) => [
+    oneLine(requestId, 64),
+    style(markOf(status).tone, oneLine(status, 32)),
+    duration(between(createdAt, nowMs) ?? 0),
+    query === null ? "(a plan)" : oneLine(query, room),
+  ]);
+  return table(["REQUEST", "STATUS", "AGE", "SENTENCE"], rows, style);
+}

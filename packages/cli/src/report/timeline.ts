@@ -1,0 +1,104 @@
+import type { PlanSnapshot, RequestSnapshot } from "../api/request-snapshot.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import { between, count, duration, problem } from "./format.ts";
+
+/** Characters of an error's message that are repeated here. */
+const MAX_MESSAGE = 100;
+
+/** Something that happened. */
+interface Moment {
+  at: string | null;
+  what: string;
+}
+
+/** What happened, oldest first, each with the time since the request was accepted. @param maxLines - the latest are kept */
+export function timeline(request: RequestSnapshot, maxLines: number): string[] {
+  const moments = [...ofRequest(request), ...ofPlans(request), ...(request.plan ? ofSteps(request.plan) : [])]
+    .filter((moment): moment is { at: string; what: string } => moment.at !== null)
+    .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  const lines = moments.map(({ at, what }) => `${offset(request.createdAt, at)}  ${what}`);
+  if (lines.length <= maxLines) return lines;
+  return [`(${count(lines.length - maxLines, "earlier moment")}: see --json)`, ...lines.slice(-maxLines)];
+}
+
+function offset(from: string, to: string): string {
+  const ms = between(from, to) ?? 0;
+  const text = ms < 60_000 ? `+${(Math.max(0, ms) / 1_000).toFixed(3)} s` : `+${duration(ms)}`;
+  return text.padStart(12);
+}
+
+function ofRequest(request: RequestSnapshot): Moment[] {
+  return [
+    { at: request.createdAt, what: request.source === "plan" ? "plan submitted" : "sentence accepted" },
+    { at: request.source === "plan" ? null : request.planningStartedAt, what: "planning began" },
+    ...request.modelCalls.map((call) => ({
+      at: call.createdAt,
+      what: `model ${call.model} answered (${call.purpose}, ${duration(call.latencyMs)})${
+        call.error ? `: ${problem(call.error, MAX_MESSAGE)}` : ""
+      }`,
+    })),
+    ...request.answers.map(({ at, question, answer }) => ({
+      at,
+      what: `answered: ${oneLine(question, 80)} ${oneLine(answer, 80)}`,
+    })),
+    {
+      at: request.source === "plan" ? null : request.planningFinishedAt,
+      what: request.error ? `planning ended: ${problem(request.error, MAX_MESSAGE)}` : "planning ended",
+    },
+  ];
+}
+
+/** Earlier versions in short, the current one in full. */
+function ofPlans({ plans, plan }: RequestSnapshot): Moment[] {
+  const earlier = plans
+    .filter(({ planId }) => planId !== plan?.planId)
+    .flatMap(({ version, createdAt, finishedAt, status, error }) => [
+      { at: version === 1 ? null : createdAt, what: `version ${version} of the plan made` },
+      {
+        at: finishedAt,
+        what: `version ${version} ended ${status}${error ? `: ${problem(error, MAX_MESSAGE)}` : ""}`,
+      },
+    ]);
+  if (!plan) return earlier;
+  return [
+    ...earlier,
+    { at: plan.version === 1 ? null : plan.createdAt, what: `version ${plan.version} of the plan made` },
+    { at: plan.queuedAt, what: "queued for an executor" },
+    { at: plan.startedAt, what: "first taken by an executor" },
+    { at: plan.pauseRequestedAt, what: "pause asked for" },
+    { at: plan.cancelRequestedAt, what: "cancel asked for" },
+    ...plan.approvals.map(({ at, approved, stepId, by, reason }) => ({
+      at,
+      what: `${oneLine(stepId, 80)} ${approved ? "approved" : "refused"} by ${by}${reason === null ? "" : `: ${oneLine(reason, 120)}`}`,
+    })),
+    ...plan.resolutions.map(({ at, stepKey, resolution, by }) => ({
+      at,
+      what: `doubt about ${oneLine(stepKey, 80)} settled by ${by}: ${resolution}`,
+    })),
+    { at: plan.finishedAt, what: `plan ${plan.status}` },
+  ];
+}
+
+function ofSteps({ steps, planId }: PlanSnapshot): Moment[] {
+  return steps.flatMap((step) => {
+    if (step.carriedFrom !== null && step.carriedFrom !== planId) return [];
+    const attempts = step.attempts.flatMap(
+      ({ attempt, startedAt, endedAt, outcome, error, executor, durationMs }) => {
+        const name = `${oneLine(step.key, 80)}${attempt > 1 ? ` attempt ${attempt}` : ""}`;
+        const took = durationMs === null ? "" : ` after ${duration(durationMs)}`;
+        const how = error
+          ? `${outcome ?? "ended"}${took}: ${problem(error, MAX_MESSAGE)}`
+          : `${outcome ?? "ended"}${took}`;
+        return [
+          { at: startedAt, what: `${name} called by ${oneLine(executor, 60)}` },
+          { at: endedAt, what: `${name} ${how}` },
+        ];
+      },
+    );
+    const isSilent = step.attempts.length === 0 && step.item === null;
+    return [
+      ...attempts,
+      { at: isSilent ? step.finishedAt : null, what: `${oneLine(step.key, 80)} ${step.status}` },
+    ];
+  });
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { graphql, type Stack, startStack } from "@planwright/local";
+import { type CountingToolServer, startCountingToolServer } from "@planwright/testing";
+import { z } from "zod";
+import { build, cleanEnv, planwright, type Ran } from "./planwright.ts";
+
+/** The whole system, with tools that can be hurt. */
+export interface CliStack {
+  stack: Stack;
+  /** Stands for the counting server that listens now. */
+  tools(): CountingToolServer;
+  /** A user's environment that knows where the API is. */
+  env: NodeJS.ProcessEnv;
+  folder: string;
+  /** Runs a command against the system. */
+  cli(...args: string[]): Promise<Ran>;
+  /** Hands in a plan to be executed and does not follow it. */
+  submit(steps: object[], more?: object): Promise<string>;
+  /** The status of a request's steps by key, with the plan's and the request's own. */
+  read(requestId: string): Promise<Read>;
+  /** Waits for a state. */
+  until(requestId: string, isReached: (read: Read) => boolean): Promise<Read>;
+  /** The counting server goes away, and comes back on the same port. */
+  stopTools(): Promise<void>;
+  startTools(): Promise<void>;
+  /** Runs one more process of a service until it ends by itself, or until the function has. */
+  withService<T>(
+    name: "executor" | "planner",
+    env: NodeJS.ProcessEnv,
+    during?: () => Promise<T>,
+  ): Promise<T | undefined>;
+  close(): Promise<void>;
+}
+
+const ReadSchema = z.object({
+  request: z.object({
+    status: z.string(),
+    planId: z.string(),
+    plan: z
+      .object({
+        status: z.string(),
+        waitReason: z.string().nullable(),
+        steps: z.array(
+          z.object({
+            key: z.string(),
+            status: z.string(),
+            waitReason: z.string().nullable(),
+            approvalHash: z.string().nullable(),
+          }),
+        ),
+      })
+      .nullable(),
+  }),
+});
+/** A request as tests look at it. */
+export type Read = z.infer<typeof ReadSchema>["request"];
+
+const QUERY = `query ($id: ID!) { request(requestId: $id) { status planId
+  plan { status waitReason steps { key status waitReason approvalHash } } } }`;
+const PATIENCE_MS = 60_000;
+const SERVICES = fileURLToPath(new URL("../../../services/", import.meta.url));
+
+/** Builds and starts it. Leases are short, so that what dies is missed soon. */
+export async function startCliStack(): Promise<CliStack> {
+  build();
+  const folder = mkdtempSync(join(tmpdir(), "planwright-cli-"));
+  const ledgerFile = join(folder, "ledger.jsonl");
+  let tools = await startCountingToolServer({ ledgerFile });
+  const { port } = tools;
+  const serversFile = join(folder, "mine.json");
+  const counting = { url: tools.url, trusted: true, tools: { set_value: { requires_approval: true } } };
+  writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting } }));
+  const dataDir = join(folder, "data");
+  const stack = await startStack({
+    dataDir,
+    env: cleanEnv({ MCP_SERVERS_FILE: serversFile }),
+    settings: { executor: { LEASE_MS: "1500", LIMIT_LEASE_MS: "1000" } },
+  });
+  const env = { PLANWRIGHT_URL: stack.apiUrl };
+  /** A test that gives up leaves none of them behind. */
+  const extra = new Set<ChildProcess>();
+
+  async function read(id: string): Promise<Read> {
+    return (await graphql(stack.apiUrl, { query: QUERY, variables: { id }, schema: ReadSchema })).request;
+  }
+
+  return {
+    stack,
+    tools: () => tools,
+    env,
+    folder,
+    cli: (...args) => planwright(args, { env }),
+    async submit(steps, more = {}) {
+      const input = JSON.stringify({ steps, ...more });
+      const ran = await planwright(["submit", "-", "--execute", "--detach"], { env, input });
+      if (ran.exitCode !== 0) throw new TypeError(JSON.stringify(ran));
+      return ran.stdout.trim();
+    },
+    read,
+    async until(requestId, isReached) {
+      const giveUpAt = performance.now() + PATIENCE_MS;
+      for (;;) {
+        const now = await read(requestId);
+        if (isReached(now)) return now;
+        if (performance.now() > giveUpAt) throw new TypeError(`It stays ${JSON.stringify(now)}`);
+        await new Promise((resolve) => setTimeout(resolve, 30));
+      }
+    },
+    stopTools: () => tools.close(),
+    async startTools() {
+      tools = await startCountingToolServer({ ledgerFile, port });
+    },
+    async withService(name, more, during) {
+      const child = spawn(process.execPath, [join(SERVICES, name, "dist", "main.js")], {
+        env: cleanEnv({
+          MONGODB_URL: stack.mongodbUrl,
+          REDIS_URL: stack.redisUrl,
+          MCP_SERVERS_FILE: join(dataDir, "mcp-servers.json"),
+          HEALTH_PORT: "0",
+          LOG_LEVEL: "error",
+          ...more,
+        }),
+        stdio: "ignore",
+      });
+      extra.add(child);
+      const exited = once(child, "exit");
+      if (!during) {
+        await exited;
+        return undefined;
+      }
+      try {
+        return await during();
+      } finally {
+        child.kill("SIGKILL");
+        await exited;
+      }
+    },
+    async close() {
+      for (const child of extra) child.kill("SIGKILL");
+      await stack.stop();
+      await tools.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Status of one step. */
+export function statusOf(read: Read, key: string): string | undefined {
+  return read.plan?.steps.find((step) => step.key === key)?.status;
+}
+
+export const readText = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");

@@ -1,0 +1,216 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { freePort } from "@planwright/local";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
+import { planwright, start } from "./planwright.ts";
+
+let system: CliStack;
+beforeAll(async () => {
+  system = await startCliStack();
+}, 180_000);
+afterAll(() => system?.close(), 60_000);
+
+const PATIENCE = { timeout: 90_000 };
+const RAW = /[^\P{Cc}\n]|\p{Cf}/u;
+const jsonLines = (stdout: string) =>
+  stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+/** A plan whose only call never ends by itself. */
+async function hanging(): Promise<string> {
+  system.tools().script({ read_value: [{ type: "hang" }] });
+  const requestId = await system.submit([{ id: "slow", tool: "read_value", arguments: { value: 1 } }]);
+  await system.until(requestId, (read) => statusOf(read, "slow") === "RUNNING");
+  onTestFinished(async () => void (await system.cli("cancel", requestId)));
+  return requestId;
+}
+
+test("run prints a line for each change, the outputs, and ends with 0", PATIENCE, async () => {
+  const { exitCode, stdout, stderr } = await system.cli(
+    "run",
+    "Create author Ann with email ann@test.com, then create blog by Ann titled Hello about world",
+  );
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  expect(stdout).toMatch(/^req_\S+ accepted\n/);
+  expect(stdout).toMatch(/plan_\S+ planned: 2 steps, offline/);
+  expect(stdout).toMatch(/ {2}createAuthor COMPLETED \d+ ms\n/);
+  expect(stdout).toMatch(/plan COMPLETED\nOutputs\n {2}createAuthor {2}\{"_id":"/);
+});
+
+test("run --json prints events, one a line, and ends with the whole request", PATIENCE, async () => {
+  const { exitCode, stdout } = await system.cli("run", "--json", "Create author Ben with email ben@test.com");
+  const events = jsonLines(stdout);
+  expect(exitCode).toBe(0);
+  expect(events.map(({ event }) => event)).toEqual(
+    expect.arrayContaining(["accepted", "planned", "step", "plan", "end"]),
+  );
+  expect(events.at(-1)).toMatchObject({
+    event: "end",
+    exitCode: 0,
+    request: { status: "COMPLETED", plan: { outputs: { createAuthor: { email: "ben@test.com" } } } },
+  });
+});
+
+test("Ctrl-C leaves the plan running, says how to go on, and ends with 130", PATIENCE, async () => {
+  const requestId = await hanging();
+  const watching = start(["watch", requestId], { env: system.env });
+  await watching.said("RUNNING");
+  watching.kill("SIGINT");
+  const { exitCode, stderr } = await watching.ended;
+  expect(exitCode).toBe(130);
+  expect(stderr).toContain("What was asked for goes on without this program");
+  expect(stderr).toContain(`planwright watch ${requestId}`);
+  expect((await system.read(requestId)).status).toBe("EXECUTING");
+});
+
+test("--timeout ends the waiting with 124, and the plan goes on", PATIENCE, async () => {
+  const requestId = await hanging();
+  const { exitCode, stderr } = await system.cli("watch", requestId, "--timeout", "1");
+  expect(exitCode).toBe(124);
+  expect(stderr).toContain("Not over after 1 s");
+  expect((await system.read(requestId)).status).toBe("EXECUTING");
+});
+
+test("watching survives a restart of the API", PATIENCE, async () => {
+  system.tools().script({ read_value: [{ type: "latency", ms: 6_000 }] });
+  const requestId = await system.submit([{ id: "slow", tool: "read_value", arguments: { value: 1 } }]);
+  const watching = start(["watch", requestId], { env: system.env });
+  await watching.said("RUNNING");
+  await system.stack.processes.api.restart();
+  const { exitCode, stdout } = await watching.ended;
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("plan COMPLETED");
+});
+
+test("watch ends with 3 when somebody is needed; --stay waits on", PATIENCE, async () => {
+  const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
+  const staying = start(["watch", requestId, "--stay"], { env: system.env });
+  const { exitCode, stdout } = await system.cli("watch", requestId);
+  expect(exitCode).toBe(3);
+  expect(stdout).toContain("planwright approve");
+  await staying.said("WAITING_APPROVAL");
+  expect(await system.cli("approve", requestId)).toMatchObject({ exitCode: 2 });
+  const [, hash = ""] = /--hash (\w+)/.exec(stdout) ?? [];
+  expect(await system.cli("approve", requestId, "--hash", "0".repeat(12))).toMatchObject({ exitCode: 2 });
+  expect(await system.cli("approve", requestId, "ask", "--hash", hash)).toMatchObject({ exitCode: 0 });
+  expect((await staying.ended).exitCode).toBe(0);
+});
+
+test("a replan that cannot be is told with the failure that stays", PATIENCE, async () => {
+  system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
+  const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
+  await system.until(requestId, ({ status }) => status === "FAILED");
+  const { exitCode, stdout } = await system.cli("replan", requestId, "--watch");
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(/Cause {3}step act \(keyed_effect\) failed/);
+  expect(stdout).toMatch(/It was not made anew: .*\(MODEL_REQUIRED\)/);
+});
+
+test("plan shows the plan and starts nothing; execute starts it", PATIENCE, async () => {
+  const planned = await system.cli("plan", "Create author Cat with email cat@test.com");
+  expect(planned.exitCode).toBe(0);
+  expect(planned.stdout).toContain("└─ createAuthor");
+  expect(planned.stdout).toContain('email  "cat@test.com"');
+  const [, requestId = ""] = /planwright execute (\S+)/.exec(planned.stdout) ?? [];
+  expect((await system.read(requestId)).plan?.status).toBe("READY");
+  expect(await system.cli("watch", requestId)).toMatchObject({ exitCode: 3 });
+  expect(await system.cli("execute", requestId)).toMatchObject({ exitCode: 0 });
+});
+
+test("an invalid plan ends with 1, and every finding is told", PATIENCE, async () => {
+  const file = join(system.folder, "bad.json");
+  writeFileSync(file, JSON.stringify({ steps: [{ id: "a", tool: "createAuthr", arguments: {} }] }));
+  const { exitCode, stderr } = await system.cli("submit", file);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("createAuthr");
+  expect(stderr).toMatch(/Stored under req_/);
+});
+
+test.each([
+  ["no command", []],
+  ["an unknown command", ["rnu", "x"]],
+  ["no sentence", ["run"]],
+  ["something that is no request id", ["watch", "req_1"]],
+  ["an address that is none", ["tools", "--url", "ftp://x"]],
+  ["a token of two lines", ["tools", "--token", "a\nb"]],
+  ["a file that is not there", ["submit", "/nowhere/plan.json"]],
+  ["an unknown shell", ["completion", "fish"]],
+  ["an output that is not JSON", ["resolve", "req_1795253322_b8dzgomm7f8z2yi7kyqz", "--completed", "{"]],
+  ["an unknown status", ["list", "--status", "DONE"]],
+])("%s ends with 2 and says what is wrong", async (_, args) => {
+  const { exitCode, stdout, stderr } = await system.cli(...args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr.length).toBeGreaterThan(20);
+});
+
+test("standard input that is not JSON ends with 2", async () => {
+  const ran = await planwright(["submit", "-"], { env: system.env, input: '{"steps": [' });
+  expect(ran).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(ran.stderr).toContain("standard input is not JSON");
+});
+
+test("an API that does not answer, is something else, or refuses ends with 4", PATIENCE, async () => {
+  const nobody = await system.cli("tools", "--url", `http://127.0.0.1:${await freePort()}`);
+  expect(nobody).toMatchObject({ exitCode: 4, stdout: "" });
+  expect(nobody.stderr).toContain("ECONNREFUSED");
+  const other = await system.cli("tools", "--url", system.tools().url);
+  expect(other).toMatchObject({ exitCode: 4, stdout: "" });
+  expect(other.stderr).toContain("is not the API");
+  const unknown = await system.cli("debug", "req_1795253322_b8dzgomm7f8z2yi7kyqz");
+  expect(unknown).toMatchObject({ exitCode: 4, stdout: "" });
+  expect(unknown.stderr).toContain("NOT_FOUND");
+  const asJson = await system.cli("debug", "req_1795253322_b8dzgomm7f8z2yi7kyqz", "--json");
+  expect(asJson).toMatchObject({ exitCode: 4, stderr: "" });
+  expect(jsonLines(asJson.stdout)).toMatchObject([
+    { event: "error", exitCode: 4, error: { code: "NOT_FOUND" } },
+  ]);
+});
+
+test("the token goes along as a bearer token, to that address only", async () => {
+  const seen: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers.authorization);
+    if (request.url === "/moved") response.writeHead(307, { location: "/graphql" }).end();
+    else response.end(JSON.stringify({ data: { tools: [] } }));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const env = { PLANWRIGHT_URL: `http://127.0.0.1:${port}`, PLANWRIGHT_TOKEN: "pw_secret" };
+  expect(await planwright(["tools"], { env })).toMatchObject({ exitCode: 0 });
+  expect(await planwright(["tools", "--url", `http://127.0.0.1:${port}/moved`], { env })).toMatchObject({
+    exitCode: 4,
+  });
+  expect(seen).toEqual(["Bearer pw_secret", "Bearer pw_secret"]);
+});
+
+test("nothing of a tool or a user reaches the terminal as more than text", PATIENCE, async () => {
+  const nasty = "\u001b[2J\u001b]0;owned\u0007\u009b31m\rCOMPLETED\u202e";
+  system.tools().script({ keyed_effect: [{ type: "tool-error", message: `refused ${nasty}` }] });
+  const input = JSON.stringify({ steps: [{ id: "act", tool: "keyed_effect", arguments: { value: nasty } }] });
+  const ran = await planwright(["submit", "-", "--execute", "--query", nasty], { env: system.env, input });
+  expect(ran.exitCode).toBe(1);
+  expect(ran.stdout).toContain("refused");
+  const requestId = /req_\d{10}_[a-z0-9]+/.exec(ran.stdout)?.[0] ?? "";
+  const report = await system.cli("debug", requestId);
+  const asJson = await system.cli("debug", requestId, "--json");
+  const all = [ran, report, asJson, await system.cli("list")].flatMap(({ stdout, stderr }) => [
+    stdout,
+    stderr,
+  ]);
+  expect(all.filter((text) => RAW.test(text))).toEqual([]);
+  expect(JSON.parse(asJson.stdout).request.plan.steps[0].resolvedArguments).toEqual({ value: nasty });
+});
+
+test("colours come with FORCE_COLOR, and NO_COLOR wins", async () => {
+  const coloured = await planwright(["tools"], { env: { ...system.env, FORCE_COLOR: "1" } });
+  expect(coloured.stdout).toContain("\u001b[1mTOOL");
+  const plain = await planwright(["tools"], { env: { ...system.env, FORCE_COLOR: "1", NO_COLOR: "1" } });
+  expect(plain.stdout).not.toContain("\u001b");
+});

@@ -1,0 +1,223 @@
+/** Ten faults are planted in the running system: the first ten lines of debug have to name the cause and what to type. */
+import { startModelServer } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
+
+let system: CliStack;
+beforeAll(async () => {
+  system = await startCliStack();
+}, 180_000);
+afterAll(() => system?.close(), 60_000);
+
+const PATIENCE = { timeout: 90_000 };
+const isOver = ({ status }: { status: string }) =>
+  ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"].includes(status);
+
+/** The first ten lines of the report. */
+async function head(requestId: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await system.cli("debug", requestId);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  expect(stdout).toMatch(/^\S \S*req_/);
+  return stdout.split("\n").slice(0, 10).join("\n");
+}
+
+const ONCE = { maxAttempts: 1 };
+
+test("tool down: the server that is away is named, while it is tried again and after", PATIENCE, async () => {
+  await system.stopTools();
+  const trying = await system.submit([
+    {
+      id: "look",
+      tool: "read_value",
+      arguments: { value: 1 },
+      retry: { initialMs: 600_000, maxAttempts: 3 },
+    },
+  ]);
+  await system.until(trying, (read) => statusOf(read, "look") === "RETRYING");
+  const while_ = await head(trying);
+  expect(while_).toContain("step look (read_value) keeps failing: Server counting cannot be reached");
+  expect(while_).toContain("TOOL_UNREACHABLE");
+  expect(while_).toContain('Bring "counting" back; it goes on by itself');
+  expect(while_).toContain(`planwright watch ${trying}`);
+
+  const failed = await system.submit([
+    { id: "look", tool: "read_value", arguments: { value: 1 }, retry: ONCE },
+  ]);
+  await system.until(failed, isOver);
+  const after = await head(failed);
+  expect(after).toContain("step look (read_value) failed: Server counting cannot be reached");
+  expect(after).toContain("nothing happened there");
+  expect(after).toContain('Bring "counting" back; then');
+  expect(after).toContain(`planwright retry ${failed}`);
+
+  // What it says to type helps.
+  await system.startTools();
+  const retried = await system.cli("retry", failed, "--watch");
+  expect(retried).toMatchObject({ exitCode: 0, stderr: "" });
+  await system.cli("cancel", trying);
+});
+
+test(
+  "wrong argument: the argument is named, at submission and when it comes from another step",
+  PATIENCE,
+  async () => {
+    const made = await system.submit([
+      { id: "look", tool: "read_value", arguments: { value: "no-email" } },
+      { id: "author", tool: "createAuthor", arguments: { name: "A", email: "<<look.value>>" } },
+    ]);
+    await system.until(made, isOver);
+    const atRun = await head(made);
+    expect(atRun).toMatch(/Cause {3}step author \(createAuthor\) failed: .*email.* \(ARGUMENTS_INVALID\)/);
+    expect(atRun).toContain("The call was never made");
+    expect(atRun).toContain("planwright submit plan.json --execute");
+
+    const refused = await system.cli("run", "--json", "Create author Zed with email nobody");
+    const known = /req_\d{10}_[a-z0-9]+/.exec(refused.stdout)?.[0] ?? "";
+    expect(await head(known)).toMatch(/Cause {3}.*email/);
+  },
+);
+
+test("slow tool: how long it runs and when it is given up, then that it was", PATIENCE, async () => {
+  system.tools().script({ read_value: [{ type: "hang" }, { type: "hang" }] });
+  const running = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }]);
+  await system.until(running, (read) => statusOf(read, "look") === "RUNNING");
+  const while_ = await head(running);
+  expect(while_).toMatch(
+    /step look \(read_value\) has been running for .* nothing has failed, 0 of 1 step completed/,
+  );
+  expect(while_).toContain('waits for the answer of server "counting" and is given up after 1 min 0 s');
+  expect(while_).toContain(`planwright cancel ${running}`);
+  await system.cli("cancel", running);
+
+  const failed = await system.submit([
+    { id: "look", tool: "read_value", arguments: { value: 1 }, timeoutMs: 200, retry: ONCE },
+  ]);
+  await system.until(failed, isOver);
+  const after = await head(failed);
+  expect(after).toMatch(/Cause {3}step look \(read_value\) failed: .* \(TOOL_TIMEOUT\)/);
+  expect(after).toContain('See why "counting" is slow');
+  expect(after).toContain(`planwright retry ${failed}`);
+});
+
+test("limit reached: the limit, who can hold it, and that it goes on by itself", PATIENCE, async () => {
+  system.tools().script({ limited_read: Array.from({ length: 5 }, () => ({ type: "hang" as const })) });
+  const holders = await system.submit(
+    [1, 2, 3, 4, 5].map((value) => ({ id: `hold${value}`, tool: "limited_read", arguments: { value } })),
+  );
+  await system.until(holders, ({ plan }) => plan?.steps.every(({ status }) => status === "RUNNING") ?? false);
+  const waiting = await system.submit([{ id: "late", tool: "limited_read", arguments: { value: 6 } }]);
+  await system.until(waiting, ({ plan }) => plan?.steps[0]?.waitReason === "limit");
+  const report = await head(waiting);
+  expect(report).toContain(
+    "step late (limited_read) waits for a free place under the limit of tool limited_read",
+  );
+  expect(report).toContain("5 calls at once over all plans");
+  expect(report).toContain("planwright list --status EXECUTING");
+  await system.cli("cancel", holders);
+  await system.cli("cancel", waiting);
+});
+
+test("approval waiting: the call and the command that approves exactly it", PATIENCE, async () => {
+  const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 7 } }]);
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  const report = await head(requestId);
+  expect(report).toContain("step ask (set_value) waits for an approval");
+  expect(report).toContain('It would call set_value with {"value":7}');
+  const [command = ""] = /planwright approve .*/.exec(report) ?? [];
+  const [, ...words] = command.split(" ");
+  expect(await system.cli(...words, "--watch")).toMatchObject({ exitCode: 0 });
+});
+
+test("in doubt: that nobody knows, where to look, and how to say it", PATIENCE, async () => {
+  system.tools().script({ plain_effect: [{ type: "lose-answer" }] });
+  const requestId = await system.submit([{ id: "pay", tool: "plain_effect", arguments: { value: 7 } }]);
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  const report = await head(requestId);
+  expect(report).toContain("nobody knows whether the call of step pay (plain_effect) happened (IN_DOUBT)");
+  expect(report).toContain('Look in "counting" whether it happened');
+  expect(report).toContain(`planwright resolve ${requestId} pay --completed`);
+  expect(report).toContain(`planwright resolve ${requestId} pay --retry`);
+  expect(await system.cli("watch", requestId)).toMatchObject({ exitCode: 3 });
+  expect(await system.cli("resolve", requestId, "--completed", '{"value":7}', "--watch")).toMatchObject({
+    exitCode: 0,
+  });
+});
+
+test("cancelled: that somebody did it, and how to let the rest run after all", PATIENCE, async () => {
+  const requestId = await system.submit([
+    { id: "ask", tool: "set_value", arguments: { value: 7 } },
+    { id: "look", tool: "read_value", arguments: { value: "<<ask.value>>" } },
+  ]);
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  expect(await system.cli("cancel", requestId, "--watch")).toMatchObject({ exitCode: 1 });
+  const report = await head(requestId);
+  expect(report).toMatch(/Cause {3}somebody cancelled the plan at 20.*\(CANCELLED\)/);
+  expect(report).toContain(`planwright retry ${requestId}`);
+});
+
+test("model refused: the model's own words", PATIENCE, async () => {
+  const model = await startModelServer();
+  await system.stack.processes.planner.kill();
+  try {
+    model.script(() => ({ type: "answer", refusal: "I will not plan that." }));
+    const settings = { MODEL: "openai:scripted", OPENAI_BASE_URL: model.openAiUrl, OPENAI_API_KEY: "none" };
+    await system.withService("planner", settings, async () => {
+      const { exitCode, stdout } = await system.cli(
+        "run",
+        "Create author Mallory with email mallory@test.com",
+      );
+      expect(exitCode).toBe(1);
+      const requestId = /req_\d{10}_[a-z0-9]+/.exec(stdout)?.[0] ?? "";
+      const report = await head(requestId);
+      expect(report).toMatch(
+        /Cause {3}no plan was made: openai:scripted refused .*I will not plan that.* \(MODEL_REFUSED\)/,
+      );
+      expect(report).toContain("nothing was executed");
+      expect(report).toContain("planwright run '<the sentence in other words>'");
+    });
+  } finally {
+    await system.stack.processes.planner.restart();
+    await model.close();
+  }
+});
+
+test("no planner, no executor: who is missing, and that nothing is lost", PATIENCE, async () => {
+  await system.stack.processes.planner.kill();
+  await system.stack.processes.executor.kill();
+  const { stdout } = await system.cli("run", "--detach", "Create author Nora with email nora@test.com");
+  const planned = stdout.trim();
+  const unplanned = await head(planned);
+  expect(unplanned).toMatch(
+    /Cause {3}no planner works on the request, which was accepted .* ago \(no worker\)/,
+  );
+  expect(unplanned).toContain("Start a planner");
+
+  const requestId = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }]);
+  const report = await head(requestId);
+  expect(report).toMatch(/Cause {3}no executor has taken the plan, which was queued .* ago \(no worker\)/);
+  expect(report).toContain("Start an executor");
+  expect(report).toContain(`planwright watch ${requestId}`);
+
+  await system.stack.processes.planner.restart();
+  await system.stack.processes.executor.restart();
+  expect(await system.cli("watch", requestId)).toMatchObject({ exitCode: 0 });
+  expect(await system.cli("watch", planned)).toMatchObject({ exitCode: 0 });
+});
+
+test("poisoned: that every executor died of the plan, at which step, and where to look", {
+  timeout: 180_000,
+}, async () => {
+  await system.stack.processes.executor.kill();
+  const requestId = await system.submit([{ id: "bad", tool: "keyed_effect", arguments: { value: 1 } }]);
+  const { planId } = await system.read(requestId);
+  for (let death = 0; death < 5; death += 1) {
+    await system.withService("executor", { FAILPOINT: "executor.call.before=kill", LEASE_MS: "1000" });
+  }
+  await system.stack.processes.executor.restart();
+  await system.until(requestId, isOver);
+  const report = await head(requestId);
+  expect(report).toMatch(/Cause {3}the plan was given up: .*executor died \(POISONED\)/);
+  expect(report).toContain("bad (keyed_effect)");
+  expect(report).toContain(`Find ${planId} in the logs of the executors`);
+  expect(report).toContain(`planwright retry ${requestId}`);
+});

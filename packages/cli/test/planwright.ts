@@ -1,0 +1,76 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../bin/planwright.js", import.meta.url));
+/** Where `planwright` is found on the PATH. */
+export const BIN = fileURLToPath(new URL("../../../node_modules/.bin", import.meta.url));
+
+/** What a process left behind. */
+export interface Ran {
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The program as a process of its own. */
+export interface Running {
+  ended: Promise<Ran>;
+  /** Resolves once it has printed this. */
+  said(part: string): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Services and the program run from their build; one that is current is a matter of a moment. */
+export function build(): void {
+  const turbo = `${BIN}/turbo`;
+  const done = spawnSync(turbo, ["run", "build"], { cwd: ROOT, encoding: "utf8" });
+  if (done.status !== 0) throw new TypeError(`${done.stdout}\n${done.stderr}`);
+}
+
+/** The environment of a user without any settings. */
+export function cleanEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env;
+  return { PATH, HOME, ...more };
+}
+
+/** Starts the program. */
+export function start(
+  args: readonly string[],
+  { env = {}, input = "" }: { env?: NodeJS.ProcessEnv; input?: string } = {},
+): Running {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: cleanEnv(env) });
+  child.stdin.end(input);
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const stdout = text(child.stdout);
+  const stderr = text(child.stderr);
+  const ended = (async () => {
+    const [exitCode] = await once(child, "close");
+    return { exitCode, stdout: await stdout, stderr: await stderr };
+  })();
+  return {
+    ended,
+    async said(part) {
+      while (!output.includes(part)) {
+        const isOver = await Promise.race([once(child.stdout, "data"), ended.then(() => "over")]);
+        if (isOver === "over" && !output.includes(part)) {
+          throw new TypeError(`It ended without saying ${part}: ${JSON.stringify(await ended)}`);
+        }
+      }
+    },
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+/** Runs the program to its end. */
+export function planwright(
+  args: readonly string[],
+  options?: { env?: NodeJS.ProcessEnv; input?: string },
+): Promise<Ran> {
+  return start(args, options).ended;
+}

@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import { exitCodeOf } from "../src/report/exit-code.ts";
+import { isAtRest, needOf } from "../src/report/need.ts";
+import { progressLines } from "../src/report/progress-lines.ts";
+import { progressTree } from "../src/report/progress-tree.ts";
+import { plainStyle } from "../src/terminal/style.ts";
+import { attemptOf, errorOf, NOW_MS, planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/requests.ts";
+
+const waiting = (status: string, waitReason: string | null) =>
+  requestOf({
+    plan: planOf([stepOf("a", { status: "WAITING_APPROVAL", approvalHash: "h" })], { status, waitReason }),
+  });
+
+test.each([
+  ["COMPLETED", requestOf({ status: "COMPLETED" }), 0],
+  ["PARTIAL", requestOf({ status: "PARTIAL" }), 1],
+  ["FAILED", requestOf({ status: "FAILED" }), 1],
+  ["CANCELLED", requestOf({ status: "CANCELLED" }), 1],
+  ["NEEDS_INPUT", requestOf({ status: "NEEDS_INPUT" }), 3],
+  ["READY and not to be started", requestOf({ status: "READY", autoExecute: false }), 3],
+  ["READY and about to start", requestOf({ status: "READY" }), null],
+  ["PLANNING", requestOf({ status: "PLANNING" }), null],
+  ["EXECUTING", requestOf({ plan: planOf([]) }), null],
+  ["waiting for an approval", waiting("WAITING", "approval"), 3],
+  ["asking for an approval while something runs", waiting("RUNNING", null), null],
+  ["waiting for a backoff and an approval", waiting("WAITING", "backoff"), null],
+  ["paused", requestOf({ plan: planOf([], { status: "PAUSED" }) }), 3],
+  ["a status of tomorrow", requestOf({ status: "THINKING" }), null],
+])("exitCodeOf a request that is %s", (_, request, exitCode) => {
+  expect(exitCodeOf(request)).toBe(exitCode);
+  expect(isAtRest(request)).toBe(exitCode !== null);
+});
+
+test("an approval that was given is needed no more, before an executor heard of it", () => {
+  const steps = [stepOf("a", { status: "WAITING_APPROVAL", approvalHash: "h" })];
+  const word = {
+    stepId: "a",
+    approved: true,
+    approvalHash: "h",
+    reason: null,
+    by: "api",
+    at: "2026-11-21T09:28:50Z",
+  };
+  const plan = planOf(steps, { status: "WAITING", waitReason: "approval", approvals: [word] });
+  expect(needOf(requestOf({ plan }))).toBe(null);
+  const stale = planOf(steps, { ...plan, approvals: [{ ...word, approvalHash: "other" }] });
+  expect(needOf(requestOf({ plan: stale }))).toBe("approval");
+});
+
+test("progressLines tells what changed since the reading before, and nothing twice", () => {
+  const first = requestOf({ status: "PLANNING" });
+  const second = requestOf({
+    plan: planOf([stepOf("a", { status: "RUNNING", attempts: [attemptOf(1)] }), stepOf("b")]),
+  });
+  const third = requestOf({
+    status: "FAILED",
+    plan: planOf(
+      [
+        stepOf("a", {
+          status: "FAILED",
+          attempts: [attemptOf(1)],
+          durationMs: 12,
+          error: errorOf("TOOL_FAILED"),
+        }),
+        stepOf("b", { status: "SKIPPED", tool: "look", error: errorOf("DEPENDENCY_FAILED", "Skipped\nok") }),
+      ],
+      { status: "FAILED", finishedAt: "2026-11-21T09:28:50.000Z" },
+    ),
+  });
+  expect(progressLines(null, first)).toEqual([`${REQUEST_ID} accepted`, "planning"]);
+  expect(progressLines(first, first)).toEqual([]);
+  expect(progressLines(first, second)).toEqual([
+    "plan_1795253322_657fpktzrqn6kd5fqwdd planned: 2 steps, offline",
+    "plan RUNNING",
+    "  a RUNNING",
+  ]);
+  expect(progressLines(second, third)).toEqual([
+    "  a FAILED 12 ms: what the tool said (TOOL_FAILED)",
+    "  b (look) SKIPPED: Skipped ok (DEPENDENCY_FAILED)",
+    "plan FAILED",
+  ]);
+});
+
+test("a new version of the plan is told from its beginning", () => {
+  const first = requestOf({ plan: planOf([stepOf("a", { status: "COMPLETED" })]) });
+  const second = requestOf({
+    version: 2,
+    plan: planOf([stepOf("a", { status: "COMPLETED", carriedFrom: "plan_1" })], {
+      planId: "plan_2",
+      version: 2,
+    }),
+  });
+  expect(progressLines(first, second)[0]).toBe("plan_2 planned: 1 step, offline, version 2");
+});
+
+const tree = (request: ReturnType<typeof requestOf>, maxLines = 40) =>
+  progressTree(request, { style: plainStyle, nowMs: NOW_MS, maxLines });
+
+test("progressTree draws each step once, under the last of its dependencies", () => {
+  const steps = [
+    stepOf("a", { status: "COMPLETED", durationMs: 40, attempts: [attemptOf(1)] }),
+    stepOf("b", { status: "RUNNING", attempts: [attemptOf(1), attemptOf(2, { outcome: null })] }),
+    stepOf("c", { dependsOn: ["a", "b"], waitReason: "dependency" }),
+    stepOf("d", { dependsOn: ["a"], tool: "look", waitReason: "limit" }),
+  ];
+  expect(tree(requestOf({ plan: planOf(steps) }))).toEqual([
+    `▸ ${REQUEST_ID}  executing  1 of 4 steps  8.0 s`,
+    "├─ ✔ a  40 ms",
+    "│  └─ ○ d (look)  waits: limit",
+    "└─ ▸ b  6.0 s  attempt 2",
+    "   └─ ○ c",
+  ]);
+});
+
+test("progressTree counts the items of a list instead of drawing them", () => {
+  const steps = [
+    stepOf("each", { status: "RUNNING" }),
+    stepOf("each", { key: "each[0]", item: 0, status: "COMPLETED" }),
+    stepOf("each", { key: "each[1]", item: 1, status: "FAILED" }),
+  ];
+  expect(tree(requestOf({ plan: planOf(steps) }))[1]).toBe("└─ ▸ each  1 of 2 items  1 failed");
+});
+
+test("progressTree fits the screen, and what failed or runs is seen", () => {
+  const steps = Array.from({ length: 500 }, (_, index) =>
+    stepOf(`s${index}`, { status: index === 300 ? "FAILED" : index === 400 ? "RUNNING" : "COMPLETED" }),
+  );
+  const lines = tree(requestOf({ plan: planOf(steps) }), 10);
+  expect(lines).toHaveLength(10);
+  expect(lines.join("\n")).toMatch(/s300[\s\S]*s400/);
+  expect(lines.at(-1)).toContain("and 492 more steps");
+});
+
+test("progressTree draws a chain of a thousand steps no wider than a screen", () => {
+  const steps = Array.from({ length: 1_000 }, (_, index) =>
+    stepOf(`s${index}`, { dependsOn: index === 0 ? [] : [`s${index - 1}`] }),
+  );
+  const lines = tree(requestOf({ plan: planOf(steps) }), 2_000);
+  expect(lines).toHaveLength(1_001);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
+});

@@ -1,0 +1,130 @@
+/** Every command of the README is typed into a shell, one after another, against the running system. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createProgram } from "../src/program.ts";
+import { type CliStack, readText, startCliStack, statusOf } from "./cli-stack.ts";
+import { BIN, cleanEnv, type Ran } from "./planwright.ts";
+
+const COMMANDS = [...readText("../README.md").matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = ""]) =>
+  block.trim().split("\n"),
+);
+const SOME_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
+const SOME_HASH = "3f2a9c1b77aa";
+
+let system: CliStack;
+beforeAll(async () => {
+  system = await startCliStack();
+  const plan = { steps: [{ id: "authors", tool: "listAuthors", arguments: {} }] };
+  writeFileSync(join(system.folder, "plan.json"), JSON.stringify(plan));
+}, 180_000);
+afterAll(() => system?.close(), 60_000);
+
+async function shell(command: string): Promise<Ran> {
+  const env = cleanEnv({ ...system.env, PATH: `${BIN}${delimiter}${process.env["PATH"]}` });
+  const child = spawn("bash", ["-c", command], {
+    cwd: system.folder,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [stdout, stderr, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { exitCode, stdout, stderr };
+}
+
+const isWaiting = ({ plan }: { plan: { status: string } | null }) => plan?.status === "WAITING";
+
+async function failed(): Promise<string> {
+  system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
+  const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
+  await system.until(requestId, ({ status }) => status === "FAILED");
+  return requestId;
+}
+
+/** A request in the state that a command is for. */
+const SITUATIONS: [command: string, prepare: () => Promise<string>][] = [
+  [
+    "planwright answer",
+    async () => {
+      const { stdout } = await system.cli("run", "--detach", "Create author Zoe");
+      await system.until(stdout.trim(), ({ status }) => status === "NEEDS_INPUT");
+      return stdout.trim();
+    },
+  ],
+  [
+    "planwright approve",
+    async () => {
+      const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
+      await system.until(requestId, isWaiting);
+      return requestId;
+    },
+  ],
+  [
+    "planwright resolve",
+    async () => {
+      system.tools().script({ plain_effect: [{ type: "lose-answer" }] });
+      const requestId = await system.submit([{ id: "pay", tool: "plain_effect", arguments: { value: 1 } }]);
+      await system.until(requestId, isWaiting);
+      return requestId;
+    },
+  ],
+  [
+    `planwright retry ${SOME_ID} --from`,
+    async () => {
+      const sentence =
+        "Create author Fay with email fay@test.com, then create blog by Fay titled Hi about code";
+      const { stdout } = await system.cli("run", sentence);
+      return /req_\d{10}_[a-z0-9]+/.exec(stdout)?.[0] ?? "";
+    },
+  ],
+  ["planwright retry", failed],
+  ["planwright replan", failed],
+  [
+    "planwright pause",
+    async () => {
+      system.tools().script({ read_value: [{ type: "latency", ms: 2_000 }] });
+      const requestId = await system.submit([
+        { id: "slow", tool: "read_value", arguments: { value: 1 } },
+        { id: "ask", tool: "set_value", arguments: { value: "<<slow.value>>" } },
+      ]);
+      await system.until(requestId, (read) => statusOf(read, "slow") === "RUNNING");
+      return requestId;
+    },
+  ],
+];
+
+/** Those that end with something else than 0, and rightly so. */
+const EXIT_CODES: [command: string, exitCode: number][] = [[`planwright cancel ${SOME_ID} --watch`, 1]];
+
+test("the README shows every command", () => {
+  const program = createProgram({ version: "", perform: async () => undefined, print: () => undefined });
+  const names = program.commands.map((command) => command.name());
+  expect(names.filter((name) => !COMMANDS.some((command) => command.includes(`planwright ${name}`)))).toEqual(
+    [],
+  );
+});
+
+test("every command of the README does what it says", { timeout: 240_000 }, async () => {
+  let requestId = "";
+  for (const command of COMMANDS) {
+    const [, prepare] = SITUATIONS.find(([beginning]) => command.startsWith(beginning)) ?? [];
+    if (prepare) requestId = await prepare();
+    const hash = (await hashOf(requestId)) ?? SOME_HASH;
+    const ran = await shell(command.replace(SOME_ID, requestId).replace(SOME_HASH, hash));
+    const [, expected = 0] = EXIT_CODES.find(([beginning]) => command.startsWith(beginning)) ?? [];
+    expect({ command, ...ran }).toMatchObject({ command, exitCode: expected });
+    requestId = /req_\d{10}_[a-z0-9]+/.exec(ran.stdout)?.[0] ?? requestId;
+  }
+});
+
+async function hashOf(requestId: string): Promise<string | undefined> {
+  if (requestId === "") return undefined;
+  const { plan } = await system.read(requestId);
+  return plan?.steps.find(({ approvalHash }) => approvalHash !== null)?.approvalHash?.slice(0, 12);
+}
