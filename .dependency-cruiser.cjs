@@ -1,4 +1,4 @@
-/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime) <- services. */
+/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime) <- (services, cli). */
 const PACKAGES = {
   plan: [],
   engine: ["plan"],
@@ -9,6 +9,7 @@ const PACKAGES = {
   runtime: ["plan", "engine"],
   local: ["plan"],
   testing: ["plan", "engine"],
+  cli: ["plan", "engine"],
 };
 const adapters = ["plan", "engine", "store", "queue", "tools", "models", "runtime"];
 const TEST = "(\\.test\\.ts$|/test/|/bench/|/chaos/|/simulation/|/evals/)";

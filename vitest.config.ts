@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -7,9 +8,12 @@ const folders = ["packages", "services"].flatMap((top) =>
   readdirSync(here(top)).map((name) => `${top}/${name}`),
 );
 
+/** What Node loads: Vite would take the file for bundlers, and there would be two of it, as the libraries around it load theirs by Node. */
+const graphql = createRequire(import.meta.url).resolve("graphql");
+
 /** Packages are tested from their sources, without a build. */
 const fromSource = {
-  resolve: { conditions: ["@planwright/source"] },
+  resolve: { conditions: ["@planwright/source"], alias: { graphql } },
   ssr: { resolve: { conditions: ["@planwright/source", "module-sync", "node", "development|production"] } },
 };
 
@@ -21,20 +25,18 @@ const setupFromSource = {
 };
 
 // Projects do not extend the root: its global setup, one MongoDB and one Redis, is to run once and not once a project.
-const projectsOf = (include: string[]) =>
-  folders.map((root) => ({
-    ...fromSource,
-    test: { name: root, root: here(root), include, testTimeout: 30_000, hookTimeout: 60_000 },
-  }));
+const projects = folders.map((root) => ({
+  ...fromSource,
+  test: { name: root, root: here(root), include: ["**/*.test.ts"], testTimeout: 30_000, hookTimeout: 60_000 },
+}));
 
-/** `--mode crash-points` runs those of the executor, which take minutes of their own; everything else runs by default. */
-export default defineConfig(({ mode }) => ({
+export default defineConfig({
   ...fromSource,
   environments: setupFromSource,
   test: {
-    projects: projectsOf(mode === "crash-points" ? ["**/*.crash.ts"] : ["**/*.test.ts"]),
+    projects,
     globalSetup: [here("packages/local/src/testing/global-setup.ts")],
     reporters: ["default", here("packages/testing/src/closing-line-reporter.ts")],
     coverage: { provider: "v8", include: ["{packages,services}/*/src/**/*.ts"] },
   },
-}));
+});
