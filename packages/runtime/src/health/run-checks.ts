@@ -1,4 +1,4 @@
-import { redactText } from "../logging/redact.ts";
+import { redactText } from "../redaction/redact-text.ts";
 
 /** A part that a service needs, by name; rejects, or answers false, while the part does not work. */
 export type HealthChecks = Readonly<Record<string, () => Promise<unknown>>>;

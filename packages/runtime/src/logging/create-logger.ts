@@ -1,6 +1,7 @@
 import { isJsonObject } from "@planwright/plan";
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from "pino";
-import { REDACTED, redact } from "./redact.ts";
+import { redact } from "../redaction/redact.ts";
+import { REDACTED } from "../redaction/redact-text.ts";
 
 export type { Logger } from "pino";
 

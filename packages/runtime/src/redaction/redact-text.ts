@@ -1,0 +1,67 @@
+/** What stands in place of a secret. */
+export const REDACTED = "[redacted]";
+
+/** How names of secrets end. `tokens` is none: it counts. */
+const NAME =
+  "(?:authorization|passwords?|passwd|pwd|passphrase|secrets?|(?:api|access|private|signing|encryption)[-_]?keys?|token|cookies?|credentials?)";
+
+const SECRET_KEY = new RegExp(`${NAME}$`, "i");
+/** Names of secrets, and references to what another step gives: neither is a secret itself. */
+const NO_SECRET =
+  /^(?:secret:\/\/[\w./-]{1,256}|<<[^<>]{1,512}>>|\{\{[^{}]{1,512}\}\}|\$ref:[\w.[\]*-]{1,512})$/;
+
+/** `user:password@`, or `token@`, inside an address. */
+const URL_CREDENTIALS = /:\/\/(?:[^\s/@:]{0,256}:[^\s/@]{1,512}|[^\s/@:?#"'<>]{1,256})@/g;
+/** `Bearer …`, `Basic …`. */
+const SCHEME = /\b(Bearer|Basic) +(?!\[redacted\])[\w.~+/=-]{8,}/gi;
+/** Keys of model providers, of our own, of well-known services; tokens in three parts; private keys. */
+const KEYS = [
+  /\bsk-[\w-]{8,}/g,
+  /\bpw_[\w-]{16,}/g,
+  /\b(?:gh[oprsu]_|github_pat_|xox[abprs]-|glpat-|AKIA|AIza)[\w-]{12,}/g,
+  /\beyJ[\w-]{8,4096}\.[\w-]{8,4096}\.[\w-]{0,4096}/g,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
+];
+/** `"password": "…"` inside prose, as in a prompt. */
+const JSON_FIELD = new RegExp(`("[\\w.-]{0,64}${NAME}"\\s{0,64}:\\s{0,64})"((?:[^"\\\\]|\\\\.)*)"?`, "gi");
+/** The same, in JSON that is a text in JSON: `\"password\":\"…\"`. */
+const ESCAPED_FIELD = new RegExp(
+  `(\\\\"[\\w.-]{0,64}${NAME}\\\\"\\s{0,64}:\\s{0,64})\\\\"([^"]*?)(?:\\\\"|"|$)`,
+  "gi",
+);
+/** `api_key=…` in addresses, settings and command lines. */
+const PAIR = new RegExp(
+  `((?<![\\w.-])[\\w.-]{0,64}${NAME}=)(?!\\[redacted\\])([^\\s&;,"'\\\\]{1,4096})`,
+  "gi",
+);
+
+/** True for a name whose value must not be shown: `password`, `OPENAI_API_KEY`, `x-api-key`; not `totalTokens`. */
+export function isSecretKey(key: string): boolean {
+  return SECRET_KEY.test(key);
+}
+
+/** True for a text that stands for a secret, or for another step's output, and holds none: `secret://crm-key`. */
+export function isSecretName(text: string): boolean {
+  return NO_SECRET.test(text);
+}
+
+/**
+ * A text without credentials in addresses, bearer tokens, well-known forms of keys, and the values of fields whose names say that
+ * they are secret. Names such as `secret://crm-key` stay. Linear in its length.
+ */
+export function redactText(text: string): string {
+  let clean = text
+    .replace(URL_CREDENTIALS, `://${REDACTED}@`)
+    .replace(SCHEME, (_, scheme: string) => `${scheme} ${REDACTED}`);
+  for (const key of KEYS) clean = clean.replace(key, REDACTED);
+  return clean
+    .replace(ESCAPED_FIELD, (whole, name: string, value: string) =>
+      isSecretName(value) ? whole : `${name}\\"${REDACTED}\\"`,
+    )
+    .replace(JSON_FIELD, (whole, name: string, value: string) =>
+      isSecretName(value) ? whole : `${name}"${REDACTED}"`,
+    )
+    .replace(PAIR, (whole, name: string, value: string) =>
+      isSecretName(value) ? whole : `${name}${REDACTED}`,
+    );
+}

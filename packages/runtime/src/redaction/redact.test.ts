@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { redact } from "./redact.ts";
+import { redactText } from "./redact-text.ts";
+
+test.each([
+  ["a bearer token", "sent Bearer hidden.token.value", "sent Bearer [redacted]"],
+  ["basic credentials", "authorization was Basic aGlkZGVuOmhpZGRlbg==", "authorization was Basic [redacted]"],
+  ["a key of ours", "with pw_hiddenhidden0123456789 it", "with [redacted] it"],
+  ["a provider's key", "key sk-hidden-0123456789", "key [redacted]"],
+  ["a token in three parts", "got eyJhbGciOiJI.eyJoaWRkZW4i.hidden-hidden", "got [redacted]"],
+  ["user and password of an address", "mongodb://ann:hidden@host/db", "mongodb://[redacted]@host/db"],
+  ["a token as the user of an address", "https://hidden@host/x", "https://[redacted]@host/x"],
+  ["a token in a query string", "GET /x?access_token=hidden&page=2", "GET /x?access_token=[redacted]&page=2"],
+  ["a setting", "PLANWRIGHT_TOKEN=hidden npx x", "PLANWRIGHT_TOKEN=[redacted] npx x"],
+  ["a field in prose", 'Plan: {"password": "hid\\"den", "a": 1}', 'Plan: {"password": "[redacted]", "a": 1}'],
+  [
+    "a field of JSON in JSON in prose",
+    'x {"a":"{\\"token\\":\\"hidden\\"}"}',
+    'x {"a":"{\\"token\\":\\"[redacted]\\"}"}',
+  ],
+  ["a private key", "-----BEGIN PRIVATE KEY-----\nhidden\n-----END PRIVATE KEY-----", "[redacted]"],
+])("%s inside a text is redacted", (_, text, expected) => {
+  expect(redactText(text)).toBe(expected);
+  expect(redactText(expected)).toBe(expected);
+});
+
+test.each([
+  "secret://crm-key",
+  "use password=secret://crm-key",
+  '{"password":"secret://crm-key"}',
+  'then {"token": "<<login.token>>"}',
+  "https://host/path?email=ann@test.com",
+  "inputTokens=5 and req_1700000000_abcdefghijklmnopqrst",
+  "Unexpected token } in JSON",
+])("%s is kept", (text) => expect(redactText(text)).toBe(text));
+
+test("secrets inside JSON texts are redacted at any depth of texts, and other JSON texts stay as they are", () => {
+  const inner = JSON.stringify({ apiKey: "hidden", kept: 1 });
+  const text = JSON.stringify({ arguments: inner });
+  const clean = String(redact(text));
+  expect(clean).not.toContain("hidden");
+  expect(JSON.parse(JSON.parse(clean).arguments)).toEqual({ apiKey: "[redacted]", kept: 1 });
+  expect(redact(' { "a" : 1 } ')).toBe(' { "a" : 1 } ');
+});
+
+test("names of secrets and references stay readable under names that say secret", () => {
+  const value = { password: "secret://crm", token: "<<login.token>>", credentials: null };
+  expect(redact(value)).toEqual(value);
+  expect(redact({ password: "secret://crm and more" })).toEqual({ password: "[redacted]" });
+});
+
+test("the schema of a secret argument stays, its values do not", () => {
+  const schema = { properties: { password: { type: "string", minLength: 8, default: "hidden" } } };
+  expect(redact(schema)).toEqual({
+    properties: { password: { type: "string", minLength: 8, default: "[redacted]" } },
+  });
+  expect(redact({ properties: { password: "hidden" } })).toEqual({ properties: { password: "[redacted]" } });
+});
+
+test("what lies deeper than asked for is cut, in JSON texts too", () => {
+  expect(redact({ a: { b: { c: 1 } } }, { maxDepth: 2 })).toEqual({ a: { b: "[too deep]" } });
+  expect(redact({ a: JSON.stringify({ b: { password: "hidden" } }) }, { maxDepth: 2 })).toEqual({
+    a: '{"b":"[too deep]"}',
+  });
+});
