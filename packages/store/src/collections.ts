@@ -1,4 +1,5 @@
 import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
+import type { ApiKeyDocument } from "./access/api-key.ts";
 import type {
   IdempotencyKeyDocument,
   ModelCallDocument,
@@ -19,6 +20,7 @@ export interface Collections {
   modelCalls: Collection<ModelCallDocument>;
   tools: Collection<ToolDocument>;
   idempotencyKeys: Collection<IdempotencyKeyDocument>;
+  apiKeys: Collection<ApiKeyDocument>;
 }
 
 /** The typed collections of a database; makes nothing. */
@@ -32,6 +34,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     modelCalls: db.collection("modelCalls"),
     tools: db.collection("tools"),
     idempotencyKeys: db.collection("idempotencyKeys"),
+    apiKeys: db.collection("apiKeys"),
   };
 }
 
@@ -70,6 +73,7 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
   modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1 } }],
   tools: [{ key: { server: 1 } }],
   idempotencyKeys: [{ key: { createdAt: 1 }, expireAfterSeconds: KEY_LIFE_SECONDS }],
+  apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { tenant: 1, createdAt: -1 } }],
 };
 
 /**
@@ -90,5 +94,6 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.modelCalls.createIndexes(INDEXES.modelCalls),
     collections.tools.createIndexes(INDEXES.tools),
     collections.idempotencyKeys.createIndexes(INDEXES.idempotencyKeys),
+    collections.apiKeys.createIndexes(INDEXES.apiKeys),
   ]);
 }

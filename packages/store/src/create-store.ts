@@ -1,6 +1,7 @@
 import { randomUUID, webcrypto } from "node:crypto";
 import type { RandomBytes } from "@planwright/plan";
 import { type ClientSession, type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { createAccessStore } from "./access/access-store.ts";
 import { createClientStore } from "./client/create-client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
 import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./errors.ts";
@@ -97,6 +98,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         transact,
       }),
       ...execution,
+      ...createAccessStore({ collections, clock, randomBytes }),
       watchChanges: (listener) => watchChanges(collections, listener),
       ping,
       async close() {

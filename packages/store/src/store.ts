@@ -10,6 +10,7 @@ import type {
   ToolPin,
   WaitReason,
 } from "@planwright/plan";
+import type { AccessStore } from "./access/access-store.ts";
 import type {
   FinishCommand,
   ModelCallDocument,
@@ -447,7 +448,7 @@ export interface LiveStore {
 }
 
 /** Everything, with its life. */
-export interface Store extends ClientStore, PlanningStore, ExecutionStore, LiveStore {
+export interface Store extends ClientStore, PlanningStore, ExecutionStore, LiveStore, AccessStore {
   /** Answers when MongoDB does. @throws {StoreUnavailableError} */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,0 +1,78 @@
+import type { RandomBytes } from "@planwright/plan";
+import type { Collections } from "../collections.ts";
+import type { ServerClock } from "../server-clock.ts";
+import { type ApiKey, hashOf, type NewApiKey, NewApiKeySchema, newApiKeyId, newSecret } from "./api-key.ts";
+
+/** Keys of the API: who may do what. */
+export interface AccessStore {
+  /** Makes a key. `secret` is the key itself: it is given here, once, and stored nowhere. @throws {z.ZodError} */
+  createApiKey(input: NewApiKey): Promise<{ secret: string; key: ApiKey }>;
+  /** What a key stands for; null when there is none, or it has expired or was revoked. */
+  findApiKey(secret: string): Promise<ApiKey | null>;
+  /** All keys, those that were revoked too, newest first. @param tenant - only of this one */
+  listApiKeys(tenant?: string): Promise<ApiKey[]>;
+  /** Ends a key for good; the first time counts. Null when there is none. */
+  revokeApiKey(id: string): Promise<ApiKey | null>;
+  /** Notes that a key was used, now. */
+  touchApiKey(id: string): Promise<void>;
+}
+
+const WITHOUT_HASH = { projection: { hash: 0 } } as const;
+/** Keys that one list holds. */
+const MAX_LISTED = 10_000;
+
+/** Keys in MongoDB, found by their hash. */
+export function createAccessStore(parts: {
+  collections: Collections;
+  clock: ServerClock;
+  randomBytes: RandomBytes;
+}): AccessStore {
+  const { clock, randomBytes } = parts;
+  const { apiKeys } = parts.collections;
+  const now = () => new Date(clock.now());
+
+  return {
+    async createApiKey(input) {
+      const { tenant, name, scopes, expiresAt = null } = NewApiKeySchema.parse(input);
+      const secret = newSecret(randomBytes);
+      const key: ApiKey = {
+        _id: newApiKeyId(randomBytes),
+        tenant,
+        name,
+        scopes: [...new Set(scopes)],
+        createdAt: now(),
+        lastUsedAt: null,
+        expiresAt,
+        revokedAt: null,
+      };
+      await apiKeys.insertOne({ ...key, hash: hashOf(secret) });
+      return { secret, key };
+    },
+
+    findApiKey: (secret) =>
+      apiKeys.findOne<ApiKey>(
+        {
+          hash: hashOf(secret),
+          revokedAt: null,
+          $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }],
+        },
+        WITHOUT_HASH,
+      ),
+
+    listApiKeys: (tenant) =>
+      apiKeys
+        .find<ApiKey>(tenant === undefined ? {} : { tenant }, WITHOUT_HASH)
+        .sort({ createdAt: -1 })
+        .limit(MAX_LISTED)
+        .toArray(),
+
+    async revokeApiKey(id) {
+      await apiKeys.updateOne({ _id: id, revokedAt: null }, { $set: { revokedAt: now() } });
+      return apiKeys.findOne<ApiKey>({ _id: id }, WITHOUT_HASH);
+    },
+
+    async touchApiKey(id) {
+      await apiKeys.updateOne({ _id: id }, { $set: { lastUsedAt: now() } });
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { z } from "zod";
+
+/**
+ * What a caller may do: `read` what is stored, `execute` plans of its own making, `operate` on what runs (cancel, approve,
+ * rerun, metrics), `admin` all of it.
+ */
+export const ScopeSchema = z.enum(["read", "execute", "operate", "admin"]);
+export type Scope = z.infer<typeof ScopeSchema>;
+
+/** Owner of requests, plans and keys. */
+export const TenantSchema = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 of A-Z a-z 0-9 _ -");
