@@ -23,7 +23,11 @@ export const EXAMPLES = {
   ),
   execute: examples(`planwright execute ${ID}`),
   watch: examples(`planwright watch ${ID}`, `planwright watch ${ID} --timeout 60`),
-  debug: examples(`planwright debug ${ID}`, `planwright debug ${ID} --json | jq .diagnosis`),
+  debug: examples(
+    `planwright debug ${ID}`,
+    `planwright debug ${ID} --json | jq .diagnosis`,
+    `planwright debug ${ID} --bundle > bundle.json`,
+  ),
   list: examples("planwright list", "planwright list --status FAILED PARTIAL --first 5"),
   tools: examples("planwright tools", "planwright tools createBlog"),
   answer: examples(`planwright answer ${ID} "email: alice@test.com"`, `planwright answer ${ID} --watch`),

@@ -76,7 +76,10 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     );
   add("debug", "say what is the matter with a request, why, and what to type next; then everything recorded")
     .addArgument(requestArgument())
-    .action((requestId: string) => does((context) => debug(context, requestId)));
+    .option("--bundle", "print the whole record as one JSON document, without secrets, to hand on")
+    .action((requestId: string, options: { bundle?: boolean }) =>
+      does((context) => debug(context, requestId, options)),
+    );
   add("list", "list the newest requests")
     .addOption(new Option("--first <number>", "how many").argParser(wholeNumber(100)).default(20))
     .addOption(new Option("--status <status...>", "only these").choices(RequestStatusSchema.options))

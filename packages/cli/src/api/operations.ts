@@ -1,4 +1,4 @@
-import { JsonValueSchema } from "@planwright/plan";
+import { type JsonValue, JsonValueSchema } from "@planwright/plan";
 import { z } from "zod";
 import type { Operation } from "./api-client.ts";
 import { DiagnosticSchema, FOLLOW_FIELDS, FULL_FIELDS, RequestSnapshotSchema } from "./request-snapshot.ts";
@@ -25,6 +25,12 @@ const reading = (fields: string) => ({
 export const READ_PROGRESS = reading(FOLLOW_FIELDS);
 /** The request with everything that reports show. */
 export const READ_REQUEST = reading(FULL_FIELDS);
+
+/** Everything recorded under a request, without secrets, as one document. */
+export const READ_BUNDLE: Operation<JsonValue> = {
+  document: "query ($requestId: ID!) { bundle: debugBundle(requestId: $requestId) }",
+  schema: z.object({ bundle: JsonValueSchema }).transform(({ bundle }) => bundle),
+};
 
 export const CREATE_PLAN = mutation(
   "$query: String!, $execute: Boolean!, $key: String!",

@@ -1,4 +1,4 @@
-import { LIST_REQUESTS, LIST_TOOLS, READ_REQUEST } from "../api/operations.ts";
+import { LIST_REQUESTS, LIST_TOOLS, READ_BUNDLE, READ_REQUEST } from "../api/operations.ts";
 import { UsageError } from "../errors.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { diagnose } from "../report/diagnose.ts";
@@ -9,9 +9,17 @@ import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
 import { readTools } from "./follow-to-end.ts";
 
-/** Reports on a request: the cause first, then everything recorded. */
-export async function debug(context: CommandContext, requestId: string): Promise<ExitCode> {
+/** Reports on a request: the cause first, then everything recorded; with `bundle` the record itself, as JSON without secrets. */
+export async function debug(
+  context: CommandContext,
+  requestId: string,
+  { bundle = false }: { bundle?: boolean } = {},
+): Promise<ExitCode> {
   const { client, output, isJson, command, now } = context;
+  if (bundle) {
+    output.printJson(await client.ask(READ_BUNDLE, { requestId }), { isIndented: true });
+    return EXIT.OK;
+  }
   const [request, tools] = await Promise.all([client.ask(READ_REQUEST, { requestId }), readTools(context)]);
   const facts = { request, tools, nowMs: now(), command };
   if (isJson) output.printJson({ diagnosis: diagnose(facts), request }, { isIndented: true });

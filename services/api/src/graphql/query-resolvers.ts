@@ -1,3 +1,4 @@
+import { debugBundle } from "../debug/debug-bundle.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import { findPlan, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
 import { type PageArguments, readRequestPage } from "../requests/page.ts";
@@ -13,6 +14,8 @@ export const queryResolvers = {
     reads.prime(found.nodes);
     return found;
   },
+  debugBundle: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
+    debugBundle(context, requestId),
   plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) => findPlan(context, id),
   plansByRequestId: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     findPlansOfRequest(context, requestId),

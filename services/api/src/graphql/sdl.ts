@@ -18,6 +18,13 @@ type Query {
   request(requestId: ID!): Request
 
   """
+  Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
+  tools as pinned and as they are now, timeline. At most 9 MiB; leftOut says what found no room. Outputs over 16 KiB are named
+  with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
+  """
+  debugBundle("req_{unix seconds}_{random}." requestId: ID!): JSON!
+
+  """
   Requests, newest first. A page may hold fewer than asked for although pageInfo.hasNextPage says that more follow: a filter by text,
   tool or errorCode goes through 10,000 at once.
   Errors: BAD_USER_INPUT for a page size outside 1 to 100, a cursor that was never given out, or a filter that contradicts itself.

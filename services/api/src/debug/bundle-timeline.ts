@@ -1,0 +1,98 @@
+import type { ModelCallDocument, PlanDocument, RequestDocument, StepDocument } from "@planwright/store";
+
+/** One moment of a request. */
+export interface TimelineEntry {
+  at: Date;
+  /** Noun and past verb, such as "attempt.ended". */
+  event: string;
+  [fact: string]: unknown;
+}
+
+/** What a timeline is made of. */
+export interface TimelineParts {
+  request: RequestDocument;
+  plans: readonly PlanDocument[];
+  steps: readonly StepDocument[];
+  modelCalls: readonly ModelCallDocument[];
+}
+
+type Moment = Omit<TimelineEntry, "at"> & { event: string; at: Date | null | undefined };
+
+/** What happened under a request, oldest first, by the times that were recorded. Pure. */
+export function bundleTimeline({ request, plans, steps, modelCalls }: TimelineParts): TimelineEntry[] {
+  const moments: Moment[] = [
+    ...ofRequest(request),
+    ...modelCalls.flatMap(ofModelCall),
+    ...plans.flatMap(ofPlan),
+    ...steps.flatMap(ofStep),
+  ];
+  return moments
+    .flatMap(({ at, ...facts }) => (at ? [{ ...facts, at, event: facts.event }] : []))
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+function ofRequest(request: RequestDocument): Moment[] {
+  const isPlanned = request.source === "query";
+  const { planning, error } = request;
+  return [
+    { at: request.createdAt, event: "request.accepted", source: request.source },
+    { at: isPlanned ? planning.startedAt : null, event: "planning.started" },
+    ...request.answers.map(({ at, question }) => ({ at, event: "question.answered", question })),
+    { at: isPlanned ? planning.finishedAt : null, event: "planning.ended", ...(error ? { error } : {}) },
+  ];
+}
+
+function ofModelCall(call: ModelCallDocument): Moment[] {
+  const { _id: callId, purpose, model, error, latencyMs } = call;
+  return [
+    { at: call.createdAt, event: "model.called", callId, purpose, model },
+    { at: call.endedAt, event: "model.answered", callId, latencyMs, ...(error ? { error } : {}) },
+  ];
+}
+
+function ofPlan(plan: PlanDocument): Moment[] {
+  const { _id: planId, version, status, error } = plan;
+  return [
+    { at: plan.createdAt, event: "plan.stored", planId, version },
+    { at: plan.queuedAt, event: "plan.queued", planId },
+    { at: plan.startedAt, event: "plan.started", planId },
+    { at: plan.pauseRequestedAt, event: "pause.requested", planId },
+    { at: plan.cancelRequestedAt, event: "cancel.requested", planId },
+    ...plan.approvals.map(({ at, stepId, approved, by }) => ({
+      at,
+      event: approved ? "step.approved" : "step.refused",
+      planId,
+      stepId,
+      by,
+    })),
+    ...plan.resolutions.map(({ at, key, attempt, resolution, by }) => ({
+      at,
+      event: "doubt.resolved",
+      planId,
+      key,
+      attempt,
+      resolution: resolution.type,
+      by,
+    })),
+    { at: plan.finishedAt, event: "plan.ended", planId, status, ...(error ? { error } : {}) },
+  ];
+}
+
+/** Carried steps ran in the plan that they were carried from. */
+function ofStep({ planId, key, tool, attempts, carriedFrom, finishedAt, status }: StepDocument): Moment[] {
+  if (carriedFrom) return [];
+  const step = { planId, key };
+  if (attempts.length === 0) return [{ at: finishedAt, event: "step.ended", ...step, status }];
+  return attempts.flatMap(({ attempt, executor, startedAt, endedAt, outcome, durationMs, error }) => [
+    { at: startedAt, event: "attempt.started", ...step, tool, attempt, executor },
+    {
+      at: endedAt,
+      event: "attempt.ended",
+      ...step,
+      attempt,
+      outcome,
+      durationMs,
+      ...(error ? { error: { code: error.code, message: error.message } } : {}),
+    },
+  ]);
+}

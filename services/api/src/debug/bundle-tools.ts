@@ -1,0 +1,43 @@
+import {
+  changesSince,
+  findPinnedTool,
+  type ToolDescriptor,
+  type ToolPin,
+  toolDigest,
+} from "@planwright/plan";
+import type { PlanDocument } from "@planwright/store";
+
+/** A tool as a version of the plan pinned it, beside what it says of itself now. */
+export interface BundledTool {
+  pin: ToolPin;
+  /** Versions of the plan that hold this pin. */
+  versions: number[];
+  /** Null for a tool that is gone. */
+  digestNow: string | null;
+  /** What it says otherwise than when it was pinned; with none, the descriptor is the pinned one. */
+  changedSince: string[];
+  descriptorNow: ToolDescriptor | null;
+}
+
+/** Every tool that the plans pinned, each digest once. Pure. */
+export function bundleTools(
+  plans: readonly PlanDocument[],
+  catalogue: readonly ToolDescriptor[],
+): BundledTool[] {
+  const found = new Map<string, BundledTool>();
+  for (const { version, toolPins = [] } of plans) {
+    for (const pin of toolPins) {
+      const key = `${pin.server ?? ""}/${pin.name}@${pin.digest}`;
+      const known = found.get(key);
+      if (known) known.versions.push(version);
+      else found.set(key, { ...asItIsNow(pin, catalogue), versions: [version] });
+    }
+  }
+  return [...found.values()];
+}
+
+function asItIsNow(pin: ToolPin, catalogue: readonly ToolDescriptor[]): Omit<BundledTool, "versions"> {
+  const tool = findPinnedTool(catalogue, pin.tool, pin);
+  if (!tool) return { pin, digestNow: null, changedSince: [], descriptorNow: null };
+  return { pin, digestNow: toolDigest(tool), changedSince: changesSince(pin, tool), descriptorNow: tool };
+}

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+import { failAs, planAs, playStep } from "./workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+const bundleOf = async (requestId: string) => {
+  const { body } = await running.graphql("query ($id: ID!) { debugBundle(requestId: $id) }", {
+    id: requestId,
+  });
+  expect(body.errors).toBeUndefined();
+  return body.data.debugBundle;
+};
+
+/** A request with two versions, of which the first one failed. */
+async function requestOfTwoVersions(query: string): Promise<string> {
+  const { body } = await running.graphql(
+    "mutation ($query: String!) { createPlan(query: $query) { requestId planId } }",
+    { query },
+  );
+  const { requestId, planId } = body.data.createPlan;
+  await planAs(running.store, requestId);
+  await failAs(running.store, planId);
+  await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { planId } }", { id: requestId });
+  return requestId;
+}
+
+test("debugBundle holds request, versions, steps, attempts, model calls, tools and timeline", async () => {
+  const requestId = await requestOfTwoVersions("bundle this");
+  const bundle = await bundleOf(requestId);
+  expect(bundle).toMatchObject({
+    formatVersion: 1,
+    requestId,
+    request: { query: "bundle this", status: "EXECUTING", version: 2 },
+    plans: [
+      { version: 2, status: "QUEUED", plan: { formatVersion: 1 }, steps: [{}, {}] },
+      {
+        version: 1,
+        status: "FAILED",
+        raw: "{}",
+        steps: [
+          {
+            key: "createAuthor",
+            status: "FAILED",
+            attempts: [{ attempt: 1, outcome: "failed", error: { code: "TOOL_FAILED" } }],
+          },
+          { key: "createBlog", status: "SKIPPED" },
+        ],
+      },
+    ],
+    modelCalls: [{ purpose: "draft", messages: [{ role: "user", content: "bundle this" }] }],
+    leftOut: [],
+  });
+  const events = bundle.timeline.map(({ event }: { event: string }) => event);
+  expect(events[0]).toBe("request.accepted");
+  for (const event of ["model.called", "plan.stored", "attempt.started", "attempt.ended", "plan.ended"]) {
+    expect(events).toContain(event);
+  }
+  const times = bundle.timeline.map(({ at }: { at: string }) => at);
+  expect(times).toEqual(times.toSorted());
+});
+
+test("debugBundle names the tools as the plan pinned them beside what they say now", async () => {
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }",
+    {
+      plan: { steps: [{ id: "a", tool: "createAuthor", arguments: { name: "Ann", email: "a@b.c" } }] },
+    },
+  );
+  const { tools } = await bundleOf(body.data.submitPlan.requestId);
+  expect(tools).toMatchObject([
+    {
+      pin: { tool: "createAuthor", server: "blog", digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      versions: [1],
+      changedSince: [],
+      descriptorNow: { name: "createAuthor" },
+    },
+  ]);
+  expect(tools[0].digestNow).toBe(tools[0].pin.digest);
+});
+
+/** Hands in a plan of one step, completed with the output. */
+async function completedWith(output: string | object, args: object = {}): Promise<string> {
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!, $query: String) { submitPlan(plan: $plan, query: $query) { requestId planId } }",
+    {
+      plan: {
+        steps: [{ id: "a", tool: "createAuthor", arguments: { name: "Ann", email: "a@b.c", ...args } }],
+      },
+      query: "log in at https://ann:hidden@host with Bearer hidden.token.value",
+    },
+  );
+  const { requestId, planId } = body.data.submitPlan;
+  const claim = (await running.store.claimPlan(planId, "test executor"))!;
+  await playStep(running.store, claim, "a", { arguments: { name: "Ann" }, output: output as never });
+  return requestId;
+}
+
+test("debugBundle shows no secret wherever it stands, and keeps what only names one", async () => {
+  const requestId = await completedWith(
+    { apiKey: "hidden", text: JSON.stringify({ password: "hidden" }), ref: "secret://crm-key" },
+    { name: JSON.stringify({ token: "hidden" }) },
+  );
+  const text = JSON.stringify(await bundleOf(requestId));
+  expect(text).not.toContain("hidden");
+  expect(text).toContain("secret://crm-key");
+  expect(text).toContain("[redacted]");
+});
+
+test("debugBundle gives large outputs by name and size, and says what found no room", async () => {
+  const requestId = await completedWith({ text: "x".repeat(20_000) });
+  const [{ steps }] = (await bundleOf(requestId)).plans;
+  expect(steps[0].output).toMatchObject({
+    sizeBytes: 20_011,
+    preview: expect.stringMatching(/^\{"text":"x/),
+  });
+  const record = running.store.recordModelCall.bind(running.store);
+  for (let made = 0; made < 30; made += 1) {
+    await record({
+      requestId: requestId as never,
+      tenant: "default",
+      purpose: "draft",
+      model: "offline",
+      messages: [{ role: "user", content: `${made} ${"é".repeat(50_000)}` }],
+      answer: "",
+      finishReason: null,
+      inputTokens: null,
+      outputTokens: null,
+      latencyMs: 1,
+      costUsd: null,
+      error: null,
+    });
+  }
+  const { modelCalls, leftOut } = await bundleOf(requestId);
+  const [missing] = leftOut;
+  expect(missing).toMatchObject({ where: "modelCalls", reason: "no room" });
+  expect(modelCalls.length + missing.count).toBe(30);
+  expect(missing.sizeBytes).toBeGreaterThan(missing.count * 100_000);
+  expect(modelCalls.at(-1).messages[0].content).toMatch(/^29 /);
+});
+
+test("debugBundle of an unknown request is NOT_FOUND", async () => {
+  const { body } = await running.graphql(`{ debugBundle(requestId: "req_1700000000_abcdefghijklmnopqrst") }`);
+  expect(body.errors[0].extensions.code).toBe("NOT_FOUND");
+});
