@@ -115,8 +115,13 @@ function openWorker(options: QueueWorkerOptions, connection: Redis, report: OnEr
     },
   );
   worker.on("error", report);
-  worker.on("failed", (_job, error) => report(error));
+  worker.on("failed", (job, error) => report(error, idOf(job?.data)));
   return worker;
+}
+
+/** Nothing for a job that is none of ours. */
+function idOf(data: unknown): string | undefined {
+  return JobDataSchema.safeParse(data).data?.id;
 }
 
 /** Looks at the queue over the worker's connection, which is the worker's to close. */

@@ -1,5 +1,5 @@
-/** Receives trouble that nobody waits for; to be logged. It must not throw. */
-export type OnError = (error: unknown) => void;
+/** Receives trouble that nobody waits for; to be logged. It must not throw. @param id - of the request or plan that it is about, if of one */
+export type OnError = (error: unknown, id?: string) => void;
 
 const SAME_AGAIN_AFTER_MS = 10_000;
 const REMEMBERED = 100;
@@ -10,12 +10,12 @@ const REMEMBERED = 100;
  */
 export function reportOnce(onError: OnError, now: () => number = () => performance.now()): OnError {
   const reportedAt = new Map<string, number>();
-  return (error) => {
+  return (error, id) => {
     const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     const last = reportedAt.get(words);
     if (last !== undefined && now() - last < SAME_AGAIN_AFTER_MS) return;
     if (reportedAt.size >= REMEMBERED) reportedAt.clear();
     reportedAt.set(words, now());
-    onError(error);
+    onError(error, id);
   };
 }

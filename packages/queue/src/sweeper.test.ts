@@ -76,3 +76,22 @@ test("stop waits for the look under way and hands nothing over afterwards", asyn
   await stopped;
   expect(handled).toEqual([]);
 });
+
+test("a failed handler is reported with what it was about, a failed look with nothing", async () => {
+  const reports: string[] = [];
+  let looks = 0;
+  sweep({
+    find: async () => {
+      looks += 1;
+      if (looks === 1) throw new TypeError("no look");
+      return ["plan_1"];
+    },
+    handle: async () => {
+      throw new TypeError("no claim");
+    },
+    onError: (error, id) => void reports.push(`${id}: ${String(error)}`),
+  });
+  await vi.waitFor(() =>
+    expect(reports).toEqual(["undefined: TypeError: no look", "plan_1: TypeError: no claim"]),
+  );
+});

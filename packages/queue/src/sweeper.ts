@@ -55,7 +55,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     underWay.add(id);
     void Promise.resolve(id)
       .then(handle)
-      .catch(report)
+      .catch((error: unknown) => report(error, id))
       .finally(() => underWay.delete(id));
   }
 

@@ -76,19 +76,21 @@ test("the same plan and epoch are queued once, a new epoch again, and nothing st
   await vi.waitFor(async () => expect(await client.keys(`${prefix}:execution:plan_*`)).toEqual([]), WAIT);
 });
 
-test("a handler that fails is reported, its job is gone, and the same offer can come again", async () => {
+test("a handler that fails is reported with what it was about, its job is gone, and the same offer can come again", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
   const { queues } = queuesAt(redisUrl, prefix);
   let calls = 0;
-  const { errors } = await workerAt(redisUrl, {
+  const reports: string[] = [];
+  await workerAt(redisUrl, {
     prefix,
     handle: async () => {
       calls += 1;
       throw new TypeError(`no claim ${calls}`);
     },
+    onError: (error, id) => void reports.push(`${id}: ${String(error)}`),
   });
   queues.offerExecution("plan_1", 1);
-  await vi.waitFor(() => expect(errors.map(String)).toEqual(["TypeError: no claim 1"]), WAIT);
+  await vi.waitFor(() => expect(reports).toEqual(["plan_1: TypeError: no claim 1"]), WAIT);
   await vi.waitFor(() => {
     queues.offerExecution("plan_1", 1);
     expect(calls).toBeGreaterThan(1);
