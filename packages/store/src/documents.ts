@@ -66,6 +66,12 @@ export interface ModelUse {
   reserved: ModelSpending;
 }
 
+/** A place in a trace, as W3C Trace Context writes it. */
+export interface TraceOrigin {
+  traceparent: string;
+  tracestate?: string;
+}
+
 /** What a user asked, with everything done for it. */
 export interface RequestDocument {
   _id: RequestId;
@@ -108,6 +114,8 @@ export interface RequestDocument {
   modelLimits?: ModelLimits;
   /** Absent: no call was made. */
   modelUse?: ModelUse;
+  /** Where the trace stood when the request was accepted: whatever is done for it goes on from there. Absent: nobody traced it. */
+  trace?: TraceOrigin;
   /** Why planning failed: of the plan, or of the last replan. */
   error: RecordedError | null;
   diagnostics: Diagnostic[];
@@ -223,6 +231,8 @@ export interface PlanDocument {
   error: StepError | null;
   /** What the end of this plan leads to; fixed when it is stored. Absent: nothing. */
   followUp?: PlanFollowUp;
+  /** That of its request. */
+  trace?: TraceOrigin;
   /** Names the last grouped write. */
   writeId: string | null;
   createdAt: Date;

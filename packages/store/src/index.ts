@@ -25,6 +25,7 @@ export type {
   RequestDocument,
   StepDocument,
   ToolDocument,
+  TraceOrigin,
   UnansweredCall,
   UnitResolution,
 } from "./documents.ts";

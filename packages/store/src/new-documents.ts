@@ -8,7 +8,14 @@ import {
   type ToolPin,
   toolOfStep,
 } from "@planwright/plan";
-import type { ModelLimits, PlanDocument, PlanOrigin, RequestDocument, StepDocument } from "./documents.ts";
+import type {
+  ModelLimits,
+  PlanDocument,
+  PlanOrigin,
+  RequestDocument,
+  StepDocument,
+  TraceOrigin,
+} from "./documents.ts";
 
 /** A request that waits for a planner. */
 export function newRequest(input: {
@@ -24,10 +31,13 @@ export function newRequest(input: {
   wantsAnswer?: boolean | undefined;
   /** Default: none. */
   modelLimits?: ModelLimits | undefined;
+  /** Default: none. */
+  trace?: TraceOrigin | undefined;
   now: Date;
 }): RequestDocument {
-  const { maxReplans = 0, wantsAnswer = false, modelLimits } = input;
+  const { maxReplans = 0, wantsAnswer = false, modelLimits, trace } = input;
   return {
+    ...(trace ? { trace } : {}),
     ...(modelLimits ? { modelLimits } : {}),
     ...(maxReplans > 0 ? { replans: { max: maxReplans, made: 0 } } : {}),
     ...(wantsAnswer ? { wantsAnswer } : {}),
@@ -98,6 +108,7 @@ export function newPlan(input: {
     outputs: null,
     error: null,
     ...followUpOf(request),
+    ...(request.trace ? { trace: request.trace } : {}),
     writeId: null,
     createdAt: now,
     queuedAt: isQueued ? now : null,

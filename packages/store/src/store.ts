@@ -26,6 +26,7 @@ import type {
   RequestDocument,
   StepDocument,
   ToolDocument,
+  TraceOrigin,
 } from "./documents.ts";
 import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 import type { LimitExceeded } from "./planning/model-budget.ts";
@@ -125,6 +126,8 @@ export interface ClientStore {
     wantsAnswer?: boolean | undefined;
     /** Most that the request's model calls may take. Default: no limits. */
     modelLimits?: ModelLimits | undefined;
+    /** Where the trace stands; kept with the request. Default: nobody traces it. */
+    trace?: TraceOrigin | undefined;
     idempotency?: Idempotency | undefined;
   }): Promise<RequestDocument>;
   /**
@@ -143,6 +146,8 @@ export interface ClientStore {
     autoExecute: boolean;
     /** Most that the model calls of replans may take. Default: no limits. */
     modelLimits?: ModelLimits | undefined;
+    /** Where the trace stands; kept with the request. Default: nobody traces it. */
+    trace?: TraceOrigin | undefined;
     idempotency?: Idempotency | undefined;
   }): Promise<{ request: RequestDocument; plan: PlanDocument }>;
   /** READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null when unknown. */
