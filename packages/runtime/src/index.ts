@@ -17,3 +17,15 @@ export { type RedactOptions, redact } from "./redaction/redact.ts";
 export { isSecretKey, isSecretName, REDACTED, redactText } from "./redaction/redact-text.ts";
 export { parseSettings, SettingsError } from "./settings/parse-settings.ts";
 export { createShutdown, type Shutdown, type ShutdownOptions } from "./shutdown/create-shutdown.ts";
+export { startTracing } from "./tracing/start-tracing.ts";
+export {
+  type Attributes,
+  endSpan,
+  REQUEST_ID_ATTRIBUTE,
+  type Span,
+  SpanKind,
+  type SpanStart,
+  type TraceOrigin,
+  type Traces,
+} from "./tracing/traces.ts";
+export type { StartTracingOptions, Tracing } from "./tracing/tracing.ts";

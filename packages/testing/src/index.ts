@@ -24,3 +24,4 @@ export {
   type ScriptedToolCall,
 } from "./model-server-reply.ts";
 export { type TestServers, testServers } from "./servers.ts";
+export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";

@@ -1,0 +1,97 @@
+import {
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  trace,
+} from "@opentelemetry/api";
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from "@opentelemetry/resources";
+import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { REQUEST_ID_ATTRIBUTE, type TraceOrigin, type Traces } from "./traces.ts";
+import type { StartTracingOptions, Tracing } from "./tracing.ts";
+
+/** A receiver that is away fails every few seconds, in the same words. */
+const WARN_AGAIN_AFTER_MS = 60_000;
+const STOP_WITHIN_MS = 2_000;
+
+/** The only module that loads the SDK: imported when there are to be traces. Nothing is registered globally but who hears of trouble. */
+export function exportTraces({ service, logger }: StartTracingOptions): Tracing {
+  setGlobalErrorHandler(warnSeldom(logger));
+  const provider = new BasicTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ "service.name": service }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  });
+  const tracer = provider.getTracer("planwright");
+  const propagator = new W3CTraceContextPropagator();
+
+  const contextOf = (at: Span | TraceOrigin | undefined): Context => {
+    if (at === undefined) return ROOT_CONTEXT;
+    if ("spanContext" in at) return trace.setSpan(ROOT_CONTEXT, at);
+    return propagator.extract(ROOT_CONTEXT, at, defaultTextMapGetter);
+  };
+  const placeOf = (at: Span | TraceOrigin | undefined): SpanContext | undefined =>
+    trace.getSpanContext(contextOf(at));
+
+  const traces: Traces = {
+    start({ name, kind = SpanKind.INTERNAL, parent, requestId, attributes = {} }) {
+      const about =
+        requestId === undefined ? attributes : { [REQUEST_ID_ATTRIBUTE]: requestId, ...attributes };
+      return tracer.startSpan(name, { kind, attributes: about }, contextOf(parent));
+    },
+    originOf(span) {
+      const carrier: Partial<TraceOrigin> = {};
+      propagator.inject(contextOf(span), carrier, defaultTextMapSetter);
+      const { traceparent, tracestate } = carrier;
+      return traceparent === undefined ? undefined : { traceparent, ...(tracestate ? { tracestate } : {}) };
+    },
+    link(span, to) {
+      const context = placeOf(to);
+      if (context && context.traceId !== span.spanContext().traceId) span.addLink({ context });
+    },
+    logFacts(of) {
+      const place = placeOf(of);
+      return place ? { trace_id: place.traceId } : {};
+    },
+  };
+
+  let stopped: Promise<void> | undefined;
+  return {
+    traces,
+    stop(timeoutMs = STOP_WITHIN_MS) {
+      stopped ??= endWithin(provider.shutdown(), timeoutMs);
+      return stopped;
+    },
+  };
+}
+
+async function endWithin(ending: Promise<void>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  // What could not be sent was reported by then.
+  await Promise.race([ending.catch(() => undefined), patience]);
+  clearTimeout(timer);
+}
+
+function warnSeldom(logger: StartTracingOptions["logger"]): (error: unknown) => void {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    const now = performance.now();
+    if (now - warnedAt < WARN_AGAIN_AFTER_MS) return;
+    warnedAt = now;
+    logger.warn({ err: error }, "spans could not be sent; the work goes on without them");
+  };
+}

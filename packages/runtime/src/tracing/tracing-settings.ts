@@ -1,0 +1,32 @@
+import { SettingsError } from "../settings/parse-settings.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * True when OpenTelemetry's own variables ask for traces: `OTEL_TRACES_EXPORTER=otlp`, or an endpoint for OTLP and no word of an exporter.
+ * @throws {SettingsError} for an exporter or a protocol that there is not
+ */
+export function wantsTraces(env: Environment): boolean {
+  if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return false;
+  const exporter = env["OTEL_TRACES_EXPORTER"];
+  if (exporter === "none") return false;
+  if (exporter && exporter !== "otlp") {
+    throw new SettingsError([{ variable: "OTEL_TRACES_EXPORTER", problem: 'must be "otlp" or "none"' }]);
+  }
+  const isWanted = Boolean(
+    exporter || env["OTEL_EXPORTER_OTLP_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"],
+  );
+  if (isWanted) checkProtocol(env);
+  return isWanted;
+}
+
+/** Whoever takes OTLP over HTTP takes JSON and Protobuf at the same address; gRPC has a port of its own. */
+function checkProtocol(env: Environment): void {
+  const own = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL";
+  const variable = env[own] ? own : "OTEL_EXPORTER_OTLP_PROTOCOL";
+  const protocol = env[variable];
+  if (!protocol || protocol.startsWith("http/")) return;
+  throw new SettingsError([
+    { variable, problem: 'must be "http/json": spans are sent as JSON over HTTP, usually to port 4318' },
+  ]);
+}
