@@ -33,6 +33,7 @@ import { createApprovals } from "./approvals.ts";
 import { askLookup } from "./ask-lookup.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import type { PlanTools } from "./plan-tools.ts";
+import { redactedOutcome } from "./redacted-outcome.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
 import { createPlanLimits } from "./tool-limits.ts";
 import { createWishEvents } from "./wish-events.ts";
@@ -212,7 +213,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (!mayCall()) return lose();
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
-    const outcome = await send(call, signal, place);
+    const outcome = redactedOutcome(await send(call, signal, place));
     if (outcome.type === "failed" && outcome.effect === "unknown") place?.abandon();
     if (!isOver) {
       const durationMs = Math.round(clock.now() - startedAt);

@@ -1,3 +1,4 @@
+import type { JsonValue } from "@planwright/plan";
 import { isSecretKey, isSecretName, REDACTED, redactText } from "./redact-text.ts";
 
 /** How far {@link redact} looks. */
@@ -23,6 +24,12 @@ const SCHEMA_VALUES = new Set(["default", "const", "enum", "examples", "example"
  */
 export function redact(value: unknown, { maxDepth = MAX_DEPTH }: RedactOptions = {}): unknown {
   return redacted(value, maxDepth, false);
+}
+
+/** The same for JSON, which stays JSON. */
+export function redactJson(value: JsonValue, options?: RedactOptions): JsonValue {
+  // Texts take the place of values, and nothing else changes.
+  return redact(value, options) as JsonValue;
 }
 
 /** @param isNames - the keys are names of arguments, with a schema each */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { redact, redactText } from "@planwright/runtime";
 import {
   CursorInvalidError,
   IdempotencyKeyReusedError,
@@ -40,9 +41,9 @@ export function createFormatError(logger: ApiLogger) {
       ...(formatted.path ? { path: formatted.path } : {}),
     };
     const protocol = protocolError(formatted, error);
-    if (protocol) return { message: protocol.message, ...place, extensions: protocol.extensions };
+    if (protocol) return { message: redactText(protocol.message), ...place, extensions: protocol.extensions };
     const known = toApiError(originOf(error), logger, formatted.path);
-    return { message: known.message, ...place, extensions: extensionsOf(known) };
+    return { message: redactText(known.message), ...place, extensions: extensionsOf(known) };
   };
 }
 
@@ -53,7 +54,13 @@ function originOf(error: unknown): unknown {
 
 /** The public side of an error. */
 export function extensionsOf(error: ApiError): Record<string, unknown> {
-  return { code: error.code, retryable: error.retryable, remedy: error.remedy, ...error.facts };
+  const { code, retryable, remedy, facts } = error;
+  return { code, retryable, remedy, ...Object.fromEntries(Object.entries(facts).map(clean)) };
+}
+
+/** Findings may quote what was sent. */
+function clean([name, fact]: [string, unknown]): [string, unknown] {
+  return [name, redact(fact)];
 }
 
 /** An error that GraphQL or Apollo found in the request itself; undefined for what a resolver threw. */

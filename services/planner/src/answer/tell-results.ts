@@ -2,6 +2,7 @@ import { DraftError, type Drafter, type PriceList } from "@planwright/models";
 import type { PlanningClaim, PlanningStore, RecordedError } from "@planwright/store";
 import { createCallMeter } from "../calls/call-meter.ts";
 import { askedOf } from "../graph/asked-of.ts";
+import { redactedError } from "../graph/redacted-error.ts";
 import type { ModelMetrics } from "../metrics/model-metrics.ts";
 import { requestedResults } from "./requested-results.ts";
 
@@ -40,7 +41,7 @@ export async function tellResults(
     await store.completeAnswer(claim, answer);
     return null;
   } catch (error) {
-    if (error instanceof DraftError) return fail({ code: error.code, message: error.message });
+    if (error instanceof DraftError) return fail(redactedError(error));
     throw error;
   }
 

@@ -7,7 +7,7 @@ import {
   type PriceList,
 } from "@planwright/models";
 import type { ModelCallBegin, ModelSpending, PlanningClaim, PlanningStore } from "@planwright/store";
-import { MAX_KEPT } from "../graph/record-of-call.ts";
+import { keptText } from "../graph/record-of-call.ts";
 import { type ModelMetrics, NO_MODEL_METRICS } from "../metrics/model-metrics.ts";
 import { settledCall } from "./settled-call.ts";
 
@@ -39,7 +39,7 @@ export function createCallMeter(
         tokens: call.promptTokens + call.maxOutputTokens,
         costUsd: price === null ? 0 : costUsd(price, largestUsage(call)),
       };
-      const kept = messages.map(({ role, content }) => ({ role, content: content.slice(0, MAX_KEPT) }));
+      const kept = messages.map(({ role, content }) => ({ role, content: keptText(content) }));
       const begun = await store.beginModelCall(claim, {
         purpose,
         model,

@@ -1,6 +1,7 @@
 import { type CallEnd, type CallToCome, costUsd, estimateTokens, type ModelPrice } from "@planwright/models";
 import type { ModelCallEnd, ModelSpending } from "@planwright/store";
-import { MAX_KEPT } from "../graph/record-of-call.ts";
+import { keptText } from "../graph/record-of-call.ts";
+import { redactedError } from "../graph/redacted-error.ts";
 
 /** What was known when a call began. */
 interface Begun {
@@ -20,7 +21,7 @@ export function settledCall(outcome: CallEnd, begun: Begun): ModelCallEnd {
   const { usage, finishReason, latencyMs, error, text } = outcome;
   const { spent, isCounted } = spentOn(outcome, begun);
   return {
-    answer: text.slice(0, MAX_KEPT),
+    answer: keptText(text),
     finishReason,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
@@ -29,7 +30,7 @@ export function settledCall(outcome: CallEnd, begun: Begun): ModelCallEnd {
     costUsd: begun.price === null ? null : spent.costUsd,
     pricing: begun.price === null ? "unpriced" : isCounted ? "priced" : "estimated",
     spent,
-    error,
+    error: error && redactedError(error),
   };
 }
 

@@ -16,7 +16,8 @@ import { checkDraft } from "./check-draft.ts";
 import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
 import { invalidPlan, mayRepair } from "./next-node.ts";
 import { PlanningState } from "./planning-state.ts";
-import { MAX_KEPT } from "./record-of-call.ts";
+import { keptText } from "./record-of-call.ts";
+import { redactedError } from "./redacted-error.ts";
 import { createSameCatalogue } from "./same-catalogue.ts";
 
 /** What the nodes of the graph use. */
@@ -72,7 +73,7 @@ export function createPlanningGraph(parts: PlanningParts) {
     })
     .addNode("repair", (state, config) => ask(parts, state, config, "repair"))
     .addNode("store", async ({ claim, tools, plan, diagnostics, answer, failure, questions }) => {
-      const raw = answer?.text.slice(0, MAX_KEPT) ?? null;
+      const raw = answer ? keptText(answer.text) : null;
       const origin = originOf(drafter, answer);
       if (plan) {
         const toolPins = pinTools(plan, tools);
@@ -82,7 +83,7 @@ export function createPlanningGraph(parts: PlanningParts) {
         await store.askQuestions(claim, questions);
         return {};
       }
-      const error = failure ?? invalidPlan(diagnostics);
+      const error = redactedError(failure ?? invalidPlan(diagnostics));
       await store.failPlanning(claim, { error, diagnostics, raw, plan, origin });
       return { failure: error };
     })

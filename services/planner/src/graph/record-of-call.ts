@@ -1,10 +1,17 @@
 import { DraftError, type Drafter, type DraftResult } from "@planwright/models";
+import { redactText } from "@planwright/runtime";
 import type { ModelCallDocument, RequestDocument } from "@planwright/store";
+import { redactedError } from "./redacted-error.ts";
 
 type ModelCall = Omit<ModelCallDocument, "_id" | "createdAt">;
 
 /** Most characters that are kept of one text; a document holds at most 16 MiB. */
-export const MAX_KEPT = 1_048_576;
+const MAX_KEPT = 1_048_576;
+
+/** A text as it is kept for people: without secrets, and cut where it is too long. */
+export function keptText(text: string): string {
+  return redactText(text).slice(0, MAX_KEPT);
+}
 
 /** A call as it is stored: what was sent and what came back, also when it failed. */
 export function recordOfCall(call: {
@@ -22,13 +29,13 @@ export function recordOfCall(call: {
     tenant: request.tenant,
     purpose: call.purpose,
     model: call.drafter.name,
-    messages: messages.map(({ role, content }) => ({ role, content: content.slice(0, MAX_KEPT) })),
-    answer: (draft.text ?? "").slice(0, MAX_KEPT),
+    messages: messages.map(({ role, content }) => ({ role, content: keptText(content) })),
+    answer: keptText(draft.text ?? ""),
     finishReason: draft.finishReason ?? null,
     inputTokens: draft.usage?.inputTokens ?? null,
     outputTokens: draft.usage?.outputTokens ?? null,
     latencyMs: draft.latencyMs ?? 0,
     costUsd: null,
-    error: result instanceof DraftError ? { code: result.code, message: result.message } : null,
+    error: result instanceof DraftError ? redactedError(result) : null,
   };
 }

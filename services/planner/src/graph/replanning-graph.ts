@@ -9,7 +9,8 @@ import { toReplanRequest } from "../replan/replan-request.ts";
 import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
 import { askedOf } from "./asked-of.ts";
 import { invalidPlan, mayRepair } from "./next-node.ts";
-import { MAX_KEPT } from "./record-of-call.ts";
+import { keptText } from "./record-of-call.ts";
+import { redactedError } from "./redacted-error.ts";
 import { ReplanningState } from "./replanning-state.ts";
 
 /** What the nodes of the graph use. */
@@ -52,12 +53,12 @@ export function createReplanningGraph({ prices = createPriceList({}), ...parts }
     .addNode("repair", (state, config) => ask({ ...parts, prices }, state, config, "repair"))
     .addNode("store", async ({ claim, plan, tools, record, diagnostics, answer, failure }) => {
       if (plan) {
-        const raw = answer?.text.slice(0, MAX_KEPT) ?? null;
+        const raw = answer ? keptText(answer.text) : null;
         const toolPins = pinTools(plan, tools, record?.plan.toolPins);
         const result = { plan, toolPins, raw, origin: originOf(drafter, answer), diagnostics };
         return { stored: await store.completeReplan(claim, result) };
       }
-      const error = failure ?? invalidPlan(diagnostics);
+      const error = redactedError(failure ?? invalidPlan(diagnostics));
       await store.failReplan(claim, { error, diagnostics });
       return { failure: error };
     })

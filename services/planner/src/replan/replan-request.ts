@@ -1,9 +1,10 @@
 import type { ReplanRequest, ReplanStep } from "@planwright/models";
 import { isForEachStep, type Step, toolOfStep } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
+import { redactedOutput } from "../prompts/redacted-output.ts";
 import type { PastPlan } from "./past-plan.ts";
 
-/** What a model is shown of the plan that failed, and what it may change. Pure. */
+/** What a model is shown of the plan that failed, and what it may change; outputs without secrets. Pure. */
 export function toReplanRequest(past: PastPlan, note: string | null): ReplanRequest {
   const given = new Set<string>(past.given.map(({ id }) => id));
   return { steps: past.plan.steps.map((step) => toReplanStep(past, step, given.has(step.id))), note };
@@ -22,7 +23,7 @@ function toReplanStep(past: PastPlan, step: Step, isGiven: boolean): ReplanStep 
   switch (past.statusOf.get(step.id)) {
     case "COMPLETED": {
       const status = isGiven ? "finished" : "finished, closed";
-      return { ...shown, status, output: past.outputs.get(step.id) };
+      return { ...shown, status, output: redactedOutput(past.outputs.get(step.id)) };
     }
     case "FAILED":
       return { ...shown, status: "failed", error, ...itemsOf(units, isList) };
