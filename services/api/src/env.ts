@@ -1,4 +1,8 @@
+import { SettingsError } from "@planwright/runtime";
+import { TenantSchema } from "@planwright/store";
 import { z } from "zod";
+import { isLoopback } from "./access/loopback.ts";
+import type { TokenSettings } from "./access/tokens.ts";
 
 const PortNumberSchema = z.number().int().min(0).max(65_535);
 const PortSchema = z.coerce.number().pipe(PortNumberSchema);
@@ -11,6 +15,12 @@ function listOf<Item extends z.ZodType<unknown, string>>(item: Item, max: number
     .transform((text) => toTexts(text).filter(Boolean))
     .pipe(z.array(item).max(max));
 }
+
+/** An address that no one on the way can read or change: https, or http on this machine. */
+const SafeUrlSchema = z.url({ protocol: /^https?$/ }).refine((text) => {
+  const url = new URL(text);
+  return url.protocol === "https:" || isLoopback(url.hostname);
+}, "must be https, or http on this machine");
 
 /** Settings of the service, as the environment gives them. */
 export const ApiSettingsSchema = z.object({
@@ -29,13 +39,22 @@ export const ApiSettingsSchema = z.object({
       .pipe(PortNumberSchema),
     10,
   ).optional(),
-  /** Owner of everything that is asked here. */
-  TENANT: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 of A-Z a-z 0-9 _ -")
-    .default("default"),
-  /** Whether clients may read the schema. */
-  INTROSPECTION: z.enum(["on", "off"]).default("on"),
+  /** Owner of everything that is asked without a credential. */
+  TENANT: TenantSchema.default("default"),
+  /** Who may ask without a credential: whoever reaches a service that is bound to loopback, everybody, or nobody. */
+  ANONYMOUS: z.enum(["loopback", "allow", "refuse"]).default("loopback"),
+  /** Where the keys stand that tokens are signed with. Without it no tokens are accepted. */
+  JWKS_URL: SafeUrlSchema.optional(),
+  /** Who must have issued a token, and for whom; both are needed with JWKS_URL. */
+  JWT_ISSUER: z.string().min(1).max(1_000).optional(),
+  JWT_AUDIENCE: z.string().min(1).max(1_000).optional(),
+  /** Claims of a token that hold its tenant and its scopes. */
+  JWT_TENANT_CLAIM: z.string().min(1).max(200).default("tenant"),
+  JWT_SCOPE_CLAIM: z.string().min(1).max(200).default("scope"),
+  /** Operations of one key or token in a minute, at most, over all processes; 0: any. */
+  REQUESTS_PER_MINUTE: z.coerce.number().int().min(0).max(100_000_000).default(6_000),
+  /** Whether clients may read the schema. Default: on where HOST is loopback. */
+  INTROSPECTION: z.enum(["on", "off"]).optional(),
   /** Mutations under way at once, at most: what comes beyond is refused. */
   MAX_PENDING_MUTATIONS: z.coerce.number().int().min(1).max(100_000).default(200),
   /** Plans that are not over, at most, over all services: new ones are refused beyond. */
@@ -43,7 +62,10 @@ export const ApiSettingsSchema = z.object({
   /** Requests that clients follow at once, at most: subscriptions beyond are refused. */
   MAX_SUBSCRIPTIONS: z.coerce.number().int().min(1).max(1_000_000).default(10_000),
   /** Origins of pages from elsewhere that may connect, comma-separated, such as https://ops.example.org. */
-  CORS_ORIGINS: listOf(z.url({ protocol: /^https?$/ }), 100).default([]),
+  CORS_ORIGINS: listOf(
+    z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin),
+    100,
+  ).default([]),
   /** Most model calls for one request, repairs and replans included. */
   REQUEST_MAX_MODEL_CALLS: z.coerce.number().int().min(0).max(1_000_000).default(30),
   /** Most tokens that the model calls of one request may take, prompts and answers. */
@@ -63,3 +85,17 @@ export const ApiSettingsSchema = z.object({
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
 });
 export type ApiSettings = z.infer<typeof ApiSettingsSchema>;
+
+/** Whose tokens are accepted; undefined without JWKS_URL. @throws {SettingsError} when issuer or audience is missing */
+export function tokenSettings(settings: ApiSettings): TokenSettings | undefined {
+  const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = settings;
+  if (jwksUrl === undefined) return undefined;
+  const problem = "is missing: a token counts only from a named issuer, for a named audience";
+  const missing = [
+    ...(issuer === undefined ? [{ variable: "JWT_ISSUER", problem }] : []),
+    ...(audience === undefined ? [{ variable: "JWT_AUDIENCE", problem }] : []),
+  ];
+  if (issuer === undefined || audience === undefined) throw new SettingsError(missing);
+  const { JWT_TENANT_CLAIM: tenantClaim, JWT_SCOPE_CLAIM: scopeClaim } = settings;
+  return { jwksUrl, issuer, audience, tenantClaim, scopeClaim };
+}

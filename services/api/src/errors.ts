@@ -1,4 +1,5 @@
 import { CodedError, type Diagnostic } from "@planwright/plan";
+import type { Scope } from "@planwright/store";
 
 /** Every `extensions.code` that a client can meet. Nothing else goes out. */
 export const API_ERROR_CODES = [
@@ -12,6 +13,10 @@ export const API_ERROR_CODES = [
   "OPERATION_RESOLUTION_FAILURE",
   "PERSISTED_QUERY_NOT_SUPPORTED",
   "QUERY_TOO_COMPLEX",
+  // Who asks, and how often.
+  "UNAUTHENTICATED",
+  "FORBIDDEN",
+  "RATE_LIMITED",
   // What was asked for.
   "BAD_USER_INPUT",
   "NOT_FOUND",
@@ -242,13 +247,54 @@ export class OverloadedError extends ApiError<{ retryAfterMs: number }> {
   }
 }
 
-/** MongoDB gives no answer. Nothing is known of a write that was under way. */
+/** Nobody is known by what was sent. Which keys exist is told to nobody: the words are the same for every one not accepted. */
+export class UnauthenticatedError extends ApiError {
+  readonly code = "UNAUTHENTICATED";
+  readonly retryable = false;
+  readonly remedy: string;
+  constructor(credential: "missing" | "not accepted") {
+    super(
+      credential === "missing"
+        ? "This needs an API key or a token, and none was sent"
+        : "The API key or token is not accepted",
+      {},
+    );
+    this.remedy =
+      credential === "missing"
+        ? 'Send the header "Authorization: Bearer pw_..."; an operator makes a key with: npm run keys -- create'
+        : 'Check the header "Authorization: Bearer ..." or ask an operator for a new key.';
+  }
+}
+
+/** The caller is known, and may not do this. */
+export class ForbiddenError extends ApiError<{ scope: Scope }> {
+  readonly code = "FORBIDDEN";
+  readonly retryable = false;
+  readonly remedy: string;
+  constructor(scope: Scope) {
+    super(`This needs the scope '${scope}', which your credential does not have`, { scope });
+    this.remedy = `Ask an operator for a key or token with the scope '${scope}'.`;
+  }
+}
+
+/** The caller asks more often than it may. Nothing of the operation was done. */
+export class RateLimitedError extends ApiError<{ retryAfterMs: number }> {
+  readonly code = "RATE_LIMITED";
+  readonly retryable = true;
+  readonly remedy =
+    "Send the same again after retryAfterMs milliseconds; follow requests with requestUpdated instead of polling.";
+  constructor(perMinute: number, retryAfterMs: number) {
+    super(`More than ${perMinute} operations in a minute were sent with this credential`, { retryAfterMs });
+  }
+}
+
+/** MongoDB, or somebody else who is needed, gives no answer. Nothing is known of a write that was under way. */
 export class UnavailableError extends ApiError<Record<string, never>> {
   readonly code = "UNAVAILABLE";
   readonly retryable = true;
   readonly remedy = "Try again in a few seconds; look with requests whether a mutation has been accepted.";
-  constructor(cause?: unknown) {
-    super("The database gives no answer right now", {}, { cause });
+  constructor(cause?: unknown, who = "The database") {
+    super(`${who} gives no answer right now`, {}, { cause });
   }
 }
 

@@ -1,11 +1,14 @@
 import { createQueues } from "@planwright/queue";
 import { createFailpoints, createLogger, createShutdown, parseSettings } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
-import { ApiSettingsSchema } from "./env.ts";
+import { isLoopback } from "./access/loopback.ts";
+import { ApiSettingsSchema, tokenSettings } from "./env.ts";
 import { OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
+import { createRateLimit } from "./load/rate-limit.ts";
 import { startApi } from "./start-api.ts";
 
 const settings = parseSettings(ApiSettingsSchema, process.env);
+const tokens = tokenSettings(settings);
 const logger = createLogger({ service: "api", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
 
@@ -20,6 +23,13 @@ const queues = createQueues({
   prefix: settings.QUEUE_PREFIX,
   onError: (error) => logger.warn({ err: error }, "queue trouble; the sweepers find the work"),
 });
+const rateLimit =
+  settings.REQUESTS_PER_MINUTE === 0
+    ? undefined
+    : createRateLimit({
+        perMinute: settings.REQUESTS_PER_MINUTE,
+        redis: { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX },
+      });
 const api = await startApi({
   store,
   offers: failpoints.around(queues, OFFER_FAILPOINTS),
@@ -27,7 +37,10 @@ const api = await startApi({
   host: settings.HOST,
   ports: settings.PORTS ?? [settings.PORT],
   tenant: settings.TENANT,
-  introspection: settings.INTROSPECTION === "on",
+  anonymous: settings.ANONYMOUS,
+  tokens,
+  rateLimit,
+  introspection: (settings.INTROSPECTION ?? (isLoopback(settings.HOST) ? "on" : "off")) === "on",
   maxPendingMutations: settings.MAX_PENDING_MUTATIONS,
   maxUnfinishedPlans: settings.MAX_UNFINISHED_PLANS,
   modelLimits: {
@@ -41,6 +54,7 @@ const api = await startApi({
 });
 
 shutdown.add("http", () => api.close());
+shutdown.add("rate limit", () => rateLimit?.close());
 shutdown.add("queues", () => queues.close());
 shutdown.add("store", () => store.close());
 logger.info({ ports: api.ports, url: api.url }, "api ready");

@@ -12,6 +12,8 @@ export interface OperationParts {
   store: ClientStore;
   offers: WorkOffers;
   tenant: string;
+  /** Who asks, as it stands beside what is approved and settled. */
+  by: string;
   /** Most that the model calls of one request may take; clients may ask for less. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
   /** Aborted when the client is gone or the service stops: waiting ends, accepted work goes on. */

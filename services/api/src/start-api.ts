@@ -1,16 +1,23 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHealthHandler, createMetrics } from "@planwright/runtime";
-import type { ClientStore, LiveStore, ModelLimits } from "@planwright/store";
+import type { AccessStore, ClientStore, LiveStore, ModelLimits } from "@planwright/store";
+import { type Anonymous, createAuthenticate } from "./access/authenticate.ts";
+import type { Caller } from "./access/caller.ts";
+import { createGate } from "./access/gate.ts";
+import { isLoopback } from "./access/loopback.ts";
+import type { TokenSettings } from "./access/tokens.ts";
 import { createApolloServer } from "./graphql/apollo-server.ts";
 import { createContext, type GraphqlContext } from "./graphql/context.ts";
 import { createSchema } from "./graphql/executable-schema.ts";
 import { createFormatError } from "./graphql/format-error.ts";
 import { createApp } from "./http/app.ts";
+import { createSendRefusal } from "./http/http-errors.ts";
 import { createRequestFeeds } from "./live/request-feeds.ts";
 import { serveServerSentEvents } from "./live/server-sent-events.ts";
 import { serveWebSockets } from "./live/web-sockets.ts";
 import { createAdmission } from "./load/admission.ts";
+import type { RateLimit } from "./load/rate-limit.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
 import { createApiMetrics } from "./metrics/api-metrics.ts";
 import type { ApiLogger, WorkOffers } from "./parts.ts";
@@ -18,13 +25,20 @@ import { createOpenCalls } from "./waiting/open-calls.ts";
 
 /** What the service is made of. */
 export interface ApiParts {
-  store: ClientStore & LiveStore & { ping(): Promise<void> };
+  store: ClientStore & LiveStore & AccessStore & { ping(): Promise<void> };
   offers: WorkOffers;
   logger: ApiLogger;
   host: string;
   /** At least one: all answer the same. 0 takes a free one. */
   ports: readonly number[];
+  /** Tenant of those who ask without a credential. */
   tenant: string;
+  /** Who may ask without one. Default "loopback": who reaches a service bound to loopback, otherwise nobody. */
+  anonymous?: Anonymous | undefined;
+  /** Whose tokens are accepted beside API keys. Default: nobody's. */
+  tokens?: TokenSettings | undefined;
+  /** Counts what each credential asks for. Default: nothing is counted. */
+  rateLimit?: Pick<RateLimit, "count"> | undefined;
   introspection: boolean;
   /** Mutations under way at once, at most. Default 200. */
   maxPendingMutations?: number | undefined;
@@ -52,7 +66,7 @@ export interface Api {
 
 /** Starts to listen; resolves when it does. */
 export async function startApi(parts: ApiParts): Promise<Api> {
-  const { store, offers, tenant, modelLimits, logger } = parts;
+  const { store, offers, tenant, modelLimits, logger, allowedOrigins = [] } = parts;
   const stopping = new AbortController();
   const calls = createOpenCalls();
   const httpServers = parts.ports.map(() => createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }));
@@ -66,25 +80,40 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   });
   const maxSubscriptions = parts.maxSubscriptions ?? 10_000;
   const feeds = createRequestFeeds({ store, logger, metrics, maxReaders: maxSubscriptions });
-  const contextFor = (signal: AbortSignal): GraphqlContext =>
-    createContext({ store, offers, tenant, modelLimits, feeds, signal }, Date.now());
+  const context = (caller: Caller, signal: AbortSignal): GraphqlContext =>
+    createContext({ store, offers, modelLimits, feeds, signal }, caller, Date.now());
   const protocol = {
     schema: createSchema(),
     formatError: createFormatError(logger),
     introspection: parts.introspection,
   };
+  const { anonymous = "loopback", tokens, rateLimit } = parts;
+  const gate = createGate({
+    authenticate: createAuthenticate({
+      store,
+      logger,
+      tenant,
+      tokens,
+      anonymous: anonymous === "loopback" && !isLoopback(parts.host) ? "refuse" : anonymous,
+    }),
+    rateLimit,
+    metrics,
+    sendRefusal: createSendRefusal(protocol.formatError),
+  });
+  const forCallers = { ...protocol, context, callerOf: (request: IncomingMessage) => gate.callerOf(request) };
   const apollo = createApolloServer({ ...protocol, httpServers, logger, admission, metrics });
   await apollo.start();
   const app = createApp({
     apollo,
-    context: (response) => contextFor(calls.begin(response)),
-    events: serveServerSentEvents({ ...protocol, context: contextFor }),
+    context: (request, response) => context(gate.callerOf(request), calls.begin(response)),
+    gate,
+    allowedOrigins,
+    events: serveServerSentEvents(forCallers),
     mcp:
       parts.mcp &&
       serveMcp({
         ...parts.mcp,
-        ...protocol,
-        context: contextFor,
+        ...forCallers,
         admission,
         onError: (error) => logger.warn({ err: error }, "MCP trouble"),
       }),
@@ -100,8 +129,9 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   const webSockets = serveWebSockets({
     ...protocol,
     httpServers,
-    context: contextFor,
-    allowedOrigins: new Set(parts.allowedOrigins),
+    context,
+    gate,
+    allowedOrigins: new Set(allowedOrigins),
     maxConnections: maxSubscriptions,
   });
   const ports: number[] = [];

@@ -59,7 +59,7 @@ test("approve is recorded with its reason, and offered to the executors", async 
       approved: true,
       approvalHash: APPROVAL_HASH,
       reason: "fine with $me",
-      by: "api",
+      by: "anonymous",
       at: expect.any(String),
     },
   ]);

@@ -199,6 +199,7 @@ test("a plan that takes longer than the wait is given as it stands, and planning
   const parts = {
     store: running.store,
     tenant: "default",
+    by: "test",
     offers: { offerPlanning: () => undefined, offerExecution: () => undefined },
   };
   const timeout = expect.objectContaining({ code: "TIMEOUT", retryable: true });

@@ -49,10 +49,12 @@ test.each([
   expect(data.resolveInDoubt.plan).toMatchObject({
     status: "WAITING",
     waitReason: "in doubt",
-    resolutions: [{ stepKey: "createAuthor", attempt: 1, resolution: resolution.type, by: "api" }],
+    resolutions: [{ stepKey: "createAuthor", attempt: 1, resolution: resolution.type, by: "anonymous" }],
   });
   const [wishes] = await running.store.findWishes([planId]);
-  expect(wishes?.resolutions).toMatchObject([{ key: "createAuthor", attempt: 1, resolution, by: "api" }]);
+  expect(wishes?.resolutions).toMatchObject([
+    { key: "createAuthor", attempt: 1, resolution, by: "anonymous" },
+  ]);
   expect(running.offered).toEqual([`execution ${planId}`]);
 });
 

@@ -1,8 +1,9 @@
-import { type ApolloServerPlugin, HeaderMap } from "@apollo/server";
-import { type DocumentNode, GraphQLError, visit } from "graphql";
+import type { ApolloServerPlugin } from "@apollo/server";
+import { type DocumentNode, visit } from "graphql";
 import { OverloadedError } from "../errors.ts";
 import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "./context.ts";
+import { refusalOf } from "./refusal.ts";
 
 /** Fields of Mutation that make new plans. */
 const MAKES_PLANS: ReadonlySet<string> = new Set([
@@ -53,12 +54,4 @@ function makesPlans(document: DocumentNode): boolean {
     },
   });
   return isFound;
-}
-
-function refusalOf(error: OverloadedError): GraphQLError {
-  const seconds = Math.ceil(error.facts.retryAfterMs / 1_000);
-  return new GraphQLError(error.message, {
-    originalError: error,
-    extensions: { http: { status: 503, headers: new HeaderMap([["retry-after", String(seconds)]]) } },
-  });
 }

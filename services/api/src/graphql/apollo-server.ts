@@ -6,6 +6,7 @@ import type { GraphQLSchema } from "graphql";
 import type { Admission } from "../load/admission.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { ApiLogger } from "../parts.ts";
+import { createAccessPlugin } from "./access-plugin.ts";
 import { createAdmissionPlugin } from "./admission-plugin.ts";
 import type { GraphqlContext } from "./context.ts";
 import type { createFormatError } from "./format-error.ts";
@@ -57,6 +58,7 @@ export function createApolloServer({
     logger: quiet(logger),
     plugins: [
       ...(metrics ? [createMetricsPlugin(metrics, schema)] : []),
+      createAccessPlugin(),
       createAdmissionPlugin(admission),
       ApolloServerPluginLandingPageDisabled(),
       ...httpServers.map((httpServer) =>

@@ -1,9 +1,12 @@
+import type { Caller } from "../access/caller.ts";
 import type { RequestFeeds } from "../live/request-feeds.ts";
 import type { OperationParts } from "../parts.ts";
 import { createReads, type Reads } from "./reads.ts";
 
 /** What every resolver gets, made anew for each HTTP request. */
 export interface GraphqlContext extends OperationParts {
+  /** Who asks. */
+  caller: Caller;
   /** The requests that clients follow. */
   feeds: RequestFeeds;
   /** Of a subscription: made anew for each of its answers. */
@@ -12,10 +15,12 @@ export interface GraphqlContext extends OperationParts {
   nowMs: number;
 }
 
-/** The context of one HTTP request. */
+/** The context of one HTTP request: bound to what its caller's credential says. */
 export function createContext(
-  parts: OperationParts & { feeds: RequestFeeds },
+  parts: Omit<OperationParts, "tenant" | "by"> & { feeds: RequestFeeds },
+  caller: Caller,
   nowMs: number,
 ): GraphqlContext {
-  return { ...parts, nowMs, reads: createReads(parts.store, parts.tenant) };
+  const { tenant, name: by } = caller;
+  return { ...parts, caller, tenant, by, nowMs, reads: createReads(parts.store, tenant) };
 }

@@ -5,7 +5,7 @@ import { executePlan } from "../plans/execute-plan.ts";
 import { type ReplanInput, replan } from "../plans/replan.ts";
 import { type RerunInput, rerun } from "../plans/rerun.ts";
 import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
-import { submitPlan } from "../plans/submit-plan.ts";
+import { type PlanInput, submitPlan } from "../plans/submit-plan.ts";
 import { answerQuestions } from "../requests/answer-questions.ts";
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
@@ -14,13 +14,11 @@ import type { GraphqlContext } from "./context.ts";
 
 type RequestIdOnly = { requestId: string };
 type PlanIds = { planId?: string | null; requestId?: string | null };
-type Keyed = { idempotencyKey?: string | null };
-type Submission = Keyed & { plan: unknown; execute: boolean; query?: string | null };
 
 /** Fields of Mutation. Each one reads anew what it changed. */
 export const mutationResolvers = {
   createPlan: mutation((context, input: SentenceInput) => createPlan(context, input)),
-  submitPlan: mutation((context, input: Submission) => submitPlan(context, input)),
+  submitPlan: mutation((context, input: PlanInput) => submitPlan(context, input)),
   executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),
   cancel: mutation((context, { requestId }: RequestIdOnly) => cancelRequest(context, requestId)),
   answerQuestions: mutation((context, input: { requestId: string; answers: string[] }) =>

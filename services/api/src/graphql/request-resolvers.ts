@@ -19,6 +19,7 @@ export const requestResolvers = {
   id: (request: RequestDocument) => request._id,
   requestId: (request: RequestDocument) => request._id,
   executionState: (request: RequestDocument) => EXECUTION_STATE[request.status],
+  tags: ({ tags }: RequestDocument) => tags ?? [],
   waitReason: (request: RequestDocument, _: unknown, { nowMs }: GraphqlContext) =>
     requestWaitReason(request, nowMs),
   plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),

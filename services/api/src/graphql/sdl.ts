@@ -90,6 +90,8 @@ type Mutation {
     answer: Boolean! = false
     "Most that the calls of models for this request may take. Absent means the limits of the service, which cannot be exceeded."
     limits: ModelLimitsInput
+    "Words by which the request is found again, 10 at most, each 1 to 64 of A-Z a-z 0-9 . _ : / -, such as team:billing."
+    tags: [String!]
     """
     The client's own name for this submission, 1 to 256 characters: sent again within 24 h, it gives the same request and
     plans nothing twice. With other arguments it is refused.
@@ -109,6 +111,8 @@ type Mutation {
     execute: Boolean! = true
     "The sentence that the plan was made for; kept for people."
     query: String
+    "Words by which the request is found again, 10 at most, each 1 to 64 of A-Z a-z 0-9 . _ : / -, such as team:billing."
+    tags: [String!]
     """
     The client's own name for this submission, 1 to 256 characters: sent again within 24 h, it gives the same request and
     nothing is executed twice. With other arguments it is refused.
@@ -282,6 +286,8 @@ input RequestFilter {
   tool failed so.
   """
   errorCode: String
+  "It was given this tag."
+  tag: String
   "The sentence contains this text, 1 to 200 characters, whatever the case of the letters; no character in it means anything else."
   text: String
   "Created then or later."
@@ -397,6 +403,8 @@ type Request {
   source: String!
   "The sentence; null when a plan was submitted without one."
   query: String
+  "What it was tagged with, each once."
+  tags: [String!]!
   "Version of the current plan, from 1."
   version: Int!
   "True when the plan starts as soon as it is stored."

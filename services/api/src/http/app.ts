@@ -1,10 +1,12 @@
 import type { ApolloServer } from "@apollo/server";
 import { expressMiddleware } from "@as-integrations/express5";
 import type { createHealthHandler } from "@planwright/runtime";
-import express, { type Express, type RequestHandler, type Response } from "express";
+import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import type { Gate } from "../access/gate.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import type { ApiLogger } from "../parts.ts";
 import { acceptGraphql } from "./accept-graphql.ts";
+import { allowOrigins } from "./cors.ts";
 import { createErrorHandler, sendError } from "./http-errors.ts";
 
 /** Largest body that is read, in bytes. */
@@ -15,7 +17,11 @@ export interface AppParts {
   /** Started. */
   apollo: ApolloServer<GraphqlContext>;
   /** The context of one HTTP request, which lasts until its response closes. */
-  context: (response: Response) => GraphqlContext;
+  context: (request: Request, response: Response) => GraphqlContext;
+  /** What stands before everything but the health of the service. */
+  gate: Gate;
+  /** Origins of pages from elsewhere that may ask. */
+  allowedOrigins: readonly string[];
   /** Answers subscriptions as server-sent events. */
   events: RequestHandler;
   /** Answers MCP; absent: nothing is at /mcp. */
@@ -26,23 +32,28 @@ export interface AppParts {
 }
 
 /** Every address of the service: /, /graphql, /graphql/stream, /mcp, /healthz, /readyz, /metrics. */
-export function createApp({ apollo, context, events, mcp, answerHealth, logger }: AppParts): Express {
+export function createApp(parts: AppParts): Express {
+  const { apollo, context, gate, events, mcp, answerHealth, logger } = parts;
   const app = express();
   app.disable("x-powered-by").disable("etag").set("query parser", "simple");
   app.use(setSecurityHeaders);
   app.get("/", (_request, response) => void response.type("text/plain").send(WELCOME));
+  app.use("/metrics", gate.forScope("operate"));
   app.use(async (request, response, next) => {
     if (!(await answerHealth(request, response))) next();
   });
-  if (mcp) app.use("/mcp", mcp);
-  app.use("/graphql/stream", acceptGraphql, express.json({ limit: MAX_BODY_BYTES }), events);
+  if (parts.allowedOrigins.length > 0) app.use("/graphql", allowOrigins(parts.allowedOrigins));
+  if (mcp) app.use("/mcp", gate.forCallers, mcp);
+  const readBody = express.json({ limit: MAX_BODY_BYTES });
+  app.use("/graphql/stream", acceptGraphql, gate.forCallers, readBody, events);
   app.use(
     "/graphql",
     acceptGraphql,
-    express.json({ limit: MAX_BODY_BYTES }),
+    gate.forCallers,
+    readBody,
     readEmptyBody,
     expressMiddleware(apollo, {
-      context: async ({ res }) => context(res),
+      context: async ({ req, res }) => context(req, res),
     }),
   );
   app.use((_request, response) => {

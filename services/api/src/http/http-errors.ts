@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { ErrorRequestHandler, Response } from "express";
 import { z } from "zod";
-import type { ApiErrorCode } from "../errors.ts";
+import { ApiError, type ApiErrorCode, isApiErrorCode } from "../errors.ts";
+import type { FormatError } from "../live/masked-errors.ts";
 import type { ApiLogger } from "../parts.ts";
+import { headersOf, statusOf } from "./error-status.ts";
 
 /** Answers with the form that GraphQL errors have, so that clients need to know one form alone. */
 export function sendError(
@@ -12,6 +14,19 @@ export function sendError(
 ): void {
   const { message, ...extensions } = error;
   response.status(status).json({ errors: [{ message, extensions: { retryable: false, ...extensions } }] });
+}
+
+/** Answers a request that is refused before it reaches GraphQL or MCP. */
+export type SendRefusal = (response: Response, error: unknown) => void;
+
+/** Masks, and logs, what clients may not read, as `formatError` does for GraphQL. */
+export function createSendRefusal(formatError: FormatError): SendRefusal {
+  return (response, error) => {
+    const { message, extensions } = formatError({ message: "" }, error);
+    const code = isApiErrorCode(extensions?.["code"]) ? extensions["code"] : "INTERNAL";
+    if (error instanceof ApiError) response.set(headersOf(error));
+    response.status(statusOf(code)).json({ errors: [{ message, extensions }] });
+  };
 }
 
 /** What the body parser tells of its errors; its own text stays inside. */

@@ -8,7 +8,10 @@ import {
   specifiedRules,
   validate,
 } from "graphql";
+import { type Caller, requireScope } from "../access/caller.ts";
+import { ForbiddenError } from "../errors.ts";
 import { DOCUMENT_LIMITS, limitRules } from "../graphql/limits.ts";
+import { requiredScopes } from "../graphql/required-scopes.ts";
 
 /** What a client asks for, as it came. */
 export interface SubscriptionParams {
@@ -17,14 +20,14 @@ export interface SubscriptionParams {
   operationName?: string | null | undefined;
 }
 
-/** Checks documents that come past Apollo, with the limits that it has. */
+/** Checks documents that come past Apollo, with the limits that it has, and what their caller may do. */
 export function createSubscriptionCheck(schema: GraphQLSchema, introspection: boolean) {
   const rules = [
     ...specifiedRules,
     ...limitRules(),
     ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
   ];
-  return (params: SubscriptionParams): ExecutionArgs | readonly GraphQLError[] => {
+  return (params: SubscriptionParams, caller: Caller): ExecutionArgs | readonly GraphQLError[] => {
     try {
       const document = parse(params.query, { maxTokens: DOCUMENT_LIMITS.tokens });
       const found = validate(schema, document, rules);
@@ -35,9 +38,11 @@ export function createSubscriptionCheck(schema: GraphQLSchema, introspection: bo
           "Only subscriptions are answered here: send queries and mutations by POST to /graphql";
         return [new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } })];
       }
+      for (const scope of requiredScopes(document, operation)) requireScope(caller, scope);
       const { variables: variableValues, operationName } = params;
       return { schema, document, variableValues, operationName };
     } catch (error) {
+      if (error instanceof ForbiddenError) return [new GraphQLError(error.message, { originalError: error })];
       if (!(error instanceof GraphQLError)) throw error;
       return [withCode(error, "GRAPHQL_PARSE_FAILED")];
     }

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
 import type { GraphQLSchema } from "graphql";
 import { createHandler } from "graphql-sse/lib/use/express";
+import type { Caller } from "../access/caller.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { type FormatError, maskError } from "./masked-errors.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
@@ -9,21 +11,24 @@ import { createSubscriptionCheck } from "./prepare-subscription.ts";
 export interface ServerSentEventsParts {
   schema: GraphQLSchema;
   introspection: boolean;
-  context: (signal: AbortSignal) => GraphqlContext;
+  context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
+  /** The caller of a request. */
+  callerOf: (request: IncomingMessage) => Caller;
   formatError: FormatError;
 }
 
 /** Answers one subscription a response, in the protocol graphql-sse, "distinct connections". */
 export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHandler {
-  const { schema, introspection, formatError } = parts;
+  const { schema, introspection, formatError, callerOf } = parts;
   const check = createSubscriptionCheck(schema, introspection);
   const handle = createHandler({
     // Only one stream a response: no tokens, no state between requests.
     authenticate: () => "",
-    onSubscribe(_request, params) {
-      const checked = check(params);
+    onSubscribe({ raw }, params) {
+      const caller = callerOf(raw);
+      const checked = check(params, caller);
       return "document" in checked
-        ? { ...checked, contextValue: parts.context(new AbortController().signal) }
+        ? { ...checked, contextValue: parts.context(caller, new AbortController().signal) }
         : { errors: checked.map((error) => maskError(error, formatError)) };
     },
     onNext: (_context, _request, result) =>

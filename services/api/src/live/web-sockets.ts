@@ -1,11 +1,14 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import type { GraphQLSchema } from "graphql";
+import { GraphQLError, type GraphQLSchema } from "graphql";
 import { CloseCode } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import { WebSocketServer } from "ws";
+import type { Caller } from "../access/caller.ts";
+import type { Gate } from "../access/gate.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { isAllowedOrigin } from "../http/origins.ts";
+import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
 import type { FormatError } from "./masked-errors.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
 
@@ -14,7 +17,8 @@ export interface WebSocketParts {
   httpServers: readonly Server[];
   schema: GraphQLSchema;
   introspection: boolean;
-  context: (signal: AbortSignal) => GraphqlContext;
+  context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
+  gate: Pick<Gate, "recognize" | "admit">;
   formatError: FormatError;
   /** Origins of pages beside our own that may connect. */
   allowedOrigins: ReadonlySet<string>;
@@ -27,9 +31,9 @@ const MAX_MESSAGE_BYTES = 1_048_576;
 /** Subscriptions of one connection, at most. */
 const MAX_PER_CONNECTION = 100;
 
-/** Answers subscriptions over WebSocket at /graphql, in the protocol graphql-transport-ws. */
+/** Answers subscriptions of callers over WebSocket at /graphql, in the protocol graphql-transport-ws. */
 export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void> } {
-  const { httpServers, schema, introspection, formatError, allowedOrigins, maxConnections } = parts;
+  const { httpServers, schema, introspection, formatError, gate, allowedOrigins, maxConnections } = parts;
   const check = createSubscriptionCheck(schema, introspection);
   const server = new WebSocketServer({
     noServer: true,
@@ -39,16 +43,22 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
 
   const protocol = useServer(
     {
-      onSubscribe(connection, _id, params) {
+      onConnect: (connection) => acceptConnection(gate, connection),
+      async onSubscribe(connection, _id, params) {
         if (Object.keys(connection.subscriptions).length > MAX_PER_CONNECTION) {
           connection.extra.socket.close(CloseCode.BadRequest, "Too many subscriptions on one connection");
           return [];
         }
-        const checked = check(params);
-        if ("document" in checked) {
-          return { ...checked, contextValue: parts.context(new AbortController().signal) };
+        try {
+          // Anew for each subscription: keys are revoked, and tokens end, while connections stay.
+          const caller = await gate.admit(presentedByConnection(connection));
+          const checked = check(params, caller);
+          if (!("document" in checked)) return checked;
+          return { ...checked, contextValue: parts.context(caller, new AbortController().signal) };
+        } catch (error) {
+          if (!(error instanceof Error)) throw error;
+          return [new GraphQLError(error.message, { originalError: error })];
         }
-        return checked;
       },
       onError: (_connection, _id, _payload, errors) =>
         errors.map((error) => formatError(error.toJSON(), error)),

@@ -1,7 +1,9 @@
 import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject } from "@planwright/plan";
 import { z } from "zod";
+import { requireScope } from "../access/caller.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
+import { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
 import type { FormatError } from "../live/masked-errors.ts";
 import type { RequestSnapshot } from "../live/request-feed.ts";
 import type { Admission } from "../load/admission.ts";
@@ -63,7 +65,7 @@ export function createFacadeServer({
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
     ({ wait, query, execute, idempotencyKey = null }, call) =>
-      answer(call, async (parts) => {
+      answer(call, "create_plan", async (parts) => {
         const request = await admitted(() => createPlan(parts, { query, execute, idempotencyKey }));
         return finished(parts, request._id, { call, wait });
       }),
@@ -84,7 +86,7 @@ export function createFacadeServer({
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
     ({ plan, wait, idempotencyKey = null }, call) =>
-      answer(call, async (parts) => {
+      answer(call, "execute_tool_plan", async (parts) => {
         const request = await admitted(() => submitPlan(parts, { plan, execute: true, idempotencyKey }));
         return finished(parts, request._id, { call, wait });
       }),
@@ -98,7 +100,7 @@ export function createFacadeServer({
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     ({ requestId }, call) =>
-      answer(call, async (parts) => {
+      answer(call, "get_request", async (parts) => {
         const { _id } = await findRequest(parts, requestId);
         return finished(parts, _id, { call, wait: false });
       }),
@@ -113,7 +115,7 @@ export function createFacadeServer({
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     },
     ({ requestId }, call) =>
-      answer(call, async (parts) => {
+      answer(call, "cancel_request", async (parts) => {
         const { _id } = await admittedOnly(() => cancelRequest(parts, requestId));
         return finished(parts, _id, { call, wait: false });
       }),
@@ -135,12 +137,16 @@ export function createFacadeServer({
       return makePlan();
     });
 
+  /** Gives what the operation gives, or why it cannot, to a caller that may use the tool. */
   async function answer(
     call: ServerContext,
+    tool: keyof typeof SCOPE_OF_TOOL,
     run: (parts: GraphqlContext) => Promise<JsonObject>,
   ): Promise<CallToolResult> {
     try {
-      const report = await run(context(call.mcpReq.signal));
+      const parts = context(call.mcpReq.signal);
+      requireScope(parts.caller, SCOPE_OF_TOOL[tool]);
+      const report = await run(parts);
       const isError = report["status"] === "FAILED" || report["status"] === "CANCELLED";
       return { ...(isError ? { isError } : {}), structuredContent: report, content: [textOf(report)] };
     } catch (error) {

@@ -4,6 +4,8 @@ import { Counter, Gauge, Histogram, type Registry } from "@planwright/runtime";
 export interface ApiMetrics {
   /** @param operation - a name that the schema has, or one of a few words. @param code - "OK", or a code of `API_ERROR_CODES` */
   answered(operation: string, code: string, durationMs: number): void;
+  /** Somebody was refused for who it is. @param code - of `API_ERROR_CODES` */
+  denied(code: string): void;
   /** Something was refused because there is too much to do. */
   refused(reason: Refusal): void;
 }
@@ -35,6 +37,12 @@ export function createApiMetrics(registry: Registry, subscriptions: () => number
     help: "Refusals because there was too much to do",
     labelNames: ["reason"],
   });
+  const denials = new Counter({
+    registers,
+    name: "planwright_api_denied_total",
+    help: "Refusals before the operation was looked at: nobody known by the credential, or too often",
+    labelNames: ["code"],
+  });
   new Gauge({
     registers,
     name: "planwright_api_subscriptions_open",
@@ -48,6 +56,7 @@ export function createApiMetrics(registry: Registry, subscriptions: () => number
       requests.inc({ operation, code });
       latency.observe({ operation }, durationMs / 1_000);
     },
+    denied: (code) => denials.inc({ code }),
     refused: (reason) => overloaded.inc({ reason }),
   };
 }

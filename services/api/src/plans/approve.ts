@@ -14,9 +14,6 @@ export interface ApprovalInput {
   reason?: string | null;
 }
 
-/** Who speaks, as long as clients are not told apart. */
-const BY = "api";
-
 /**
  * Approves or refuses what a step of a request's plan would call, named by its hash. Saying the same again changes nothing.
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | ApprovalStaleError | StateConflictError}
@@ -27,7 +24,7 @@ export async function approve(parts: OperationParts, input: ApprovalInput): Prom
   const approvalHash = parseHash(input.approvalHash);
   const reason = parseText("reason", input.reason);
   const request = await findRequest(parts, input.requestId);
-  const word: Omit<PlanApproval, "at"> = { stepId, approved, approvalHash, reason, by: BY };
+  const word: Omit<PlanApproval, "at"> = { stepId, approved, approvalHash, reason, by: parts.by };
   const said = await parts.store.approveStep(parts.tenant, request.planId, word);
   const place = { requestId: request._id, stepId };
   switch (said.type) {

@@ -19,9 +19,6 @@ export interface ResolutionInput {
   attempt?: number | null;
 }
 
-/** Who speaks, as long as clients are not told apart. */
-const BY = "api";
-
 /**
  * Settles a call of which nobody knows whether it happened.
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError}
@@ -33,7 +30,7 @@ export async function resolveInDoubt(
   const key = parseStepKey(input.stepKey);
   const resolution = parseResolution(input);
   const request = await findRequest(parts, input.requestId);
-  const word = { key, resolution, by: BY, attempt: input.attempt ?? undefined };
+  const word = { key, resolution, by: parts.by, attempt: input.attempt ?? undefined };
   const said = await parts.store.resolveUnit(parts.tenant, request.planId, word);
   const place = { requestId: request._id, stepId: key };
   switch (said.type) {

@@ -4,10 +4,21 @@ import { PlanInvalidError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { toIdempotency } from "../requests/idempotency.ts";
 import { parseQuery } from "../requests/parse-query.ts";
+import { parseTags } from "../requests/parse-tags.ts";
 import { readPlanInput } from "./plan-input.ts";
 
 /** Findings that are stored with a plan at most. */
 const STORED_DIAGNOSTICS = 1_000;
+
+/** A plan, and what is wanted of it. */
+export interface PlanInput {
+  plan: unknown;
+  execute: boolean;
+  query?: string | null;
+  /** Words by which the request is found again, 10 at most. Default: none. */
+  tags?: readonly string[] | null;
+  idempotencyKey?: string | null;
+}
 
 /**
  * Accepts a plan as JSON. An invalid one is stored with its diagnostics, and nothing is queued. With a key that was used
@@ -16,17 +27,20 @@ const STORED_DIAGNOSTICS = 1_000;
  */
 export async function submitPlan(
   { store, offers, tenant, modelLimits }: OperationParts,
-  input: { plan: unknown; execute: boolean; query?: string | null; idempotencyKey?: string | null },
+  input: PlanInput,
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
   const { value, raw } = readPlanInput(input.plan);
-  const payload = ["submitPlan", query, input.execute, value];
+  const tags = parseTags(input.tags);
+  const tagged = tags.length > 0 ? [{ tags }] : [];
+  const payload = ["submitPlan", query, input.execute, value, ...tagged];
   const idempotency = toIdempotency(input.idempotencyKey, payload);
   const tools = await store.toolCatalogue();
   const parsed = parsePlan(value, { tools });
   const { request, plan } = await store.submitPlan({
     tenant,
     query,
+    tags,
     plan: parsed.ok ? parsed.plan : null,
     toolPins: parsed.ok ? pinTools(parsed.plan, tools) : undefined,
     raw,

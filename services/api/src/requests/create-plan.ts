@@ -4,11 +4,14 @@ import { toIdempotency } from "./idempotency.ts";
 import { parseMaxReplans } from "./parse-max-replans.ts";
 import { type LimitsInput, parseModelLimits } from "./parse-model-limits.ts";
 import { parseQuery } from "./parse-query.ts";
+import { parseTags } from "./parse-tags.ts";
 
 /** A sentence, and what is wanted once its plan is over. */
 export interface SentenceInput {
   query: string;
   execute: boolean;
+  /** Words by which the request is found again, 10 at most. Default: none. */
+  tags?: readonly string[] | null;
   /** Replans that may follow failures without being asked for, 0 to 5. Default 0. */
   maxReplans?: number | null;
   /** Tell the results in words. Default false. */
@@ -28,6 +31,7 @@ export async function createPlan(
   input: SentenceInput,
 ): Promise<RequestDocument> {
   const query = parseQuery(input.query);
+  const tags = parseTags(input.tags);
   const { execute } = input;
   const maxReplans = parseMaxReplans(input.maxReplans ?? 0);
   const wantsAnswer = input.answer === true;
@@ -35,9 +39,17 @@ export async function createPlan(
   const payload = ["createPlan", query, execute];
   const after = maxReplans > 0 || wantsAnswer ? [{ maxReplans, wantsAnswer }] : [];
   const limits = input.limits ? [{ limits: input.limits }] : [];
-  const idempotency = toIdempotency(input.idempotencyKey, [...payload, ...after, ...limits]);
+  const tagged = tags.length > 0 ? [{ tags }] : [];
+  const idempotency = toIdempotency(input.idempotencyKey, [...payload, ...after, ...limits, ...tagged]);
   const wish = { maxReplans, wantsAnswer, modelLimits };
-  const request = await store.createRequest({ tenant, query, autoExecute: execute, ...wish, idempotency });
+  const request = await store.createRequest({
+    tenant,
+    query,
+    tags,
+    autoExecute: execute,
+    ...wish,
+    idempotency,
+  });
   if (request.status === "PLANNING") offers.offerPlanning(request._id);
   return request;
 }

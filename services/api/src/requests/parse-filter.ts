@@ -1,12 +1,14 @@
 import { type RequestStatus, ToolNameSchema } from "@planwright/plan";
 import type { RequestFilter } from "@planwright/store";
 import { BadInputError } from "../errors.ts";
+import { parseTag } from "./parse-tags.ts";
 
 /** A filter as clients give it. */
 export interface FilterArgument {
   status?: readonly RequestStatus[] | null;
   tool?: string | null;
   errorCode?: string | null;
+  tag?: string | null;
   text?: string | null;
   createdFrom?: Date | null;
   createdBefore?: Date | null;
@@ -54,6 +56,7 @@ export function parseFilter(
     status: statuses.length > 0 ? [...new Set(statuses)] : undefined,
     tool: tool ?? undefined,
     errorCode: errorCode ?? undefined,
+    tag: typeof given?.tag === "string" ? parseTag("filter.tag", given.tag) : undefined,
     text: parseSearchText(given?.text),
     createdFrom: createdFrom ?? undefined,
     createdBefore: createdBefore ?? undefined,

@@ -1,0 +1,41 @@
+import type { AccessStore, ApiKey } from "@planwright/store";
+import { LRUCache } from "lru-cache";
+import type { ApiLogger } from "../parts.ts";
+import type { Caller } from "./caller.ts";
+
+/** Longest that a revoked key still works, in milliseconds: so long a key that was found is not looked up again. */
+const KNOWN_FOR_MS = 5_000;
+const MAX_KNOWN = 10_000;
+/** How often at most it is noted that a key was used, in milliseconds. */
+const TOUCH_EVERY_MS = 60_000;
+
+/** What looking keys up needs. */
+export interface ApiKeysParts {
+  store: Pick<AccessStore, "findApiKey" | "touchApiKey">;
+  logger: ApiLogger;
+}
+
+/** Tells who holds a key; undefined for one that is unknown, revoked or over. */
+export function createApiKeys({
+  store,
+  logger,
+}: ApiKeysParts): (secret: string) => Promise<Caller | undefined> {
+  const known = new LRUCache<string, ApiKey>({ max: MAX_KNOWN, ttl: KNOWN_FOR_MS });
+  const touched = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: TOUCH_EVERY_MS });
+
+  function touch(id: string): void {
+    if (touched.has(id)) return;
+    touched.set(id, true);
+    store
+      .touchApiKey(id)
+      .catch((error: unknown) => logger.warn({ err: error }, "the use of a key was not noted"));
+  }
+
+  return async (secret) => {
+    const key = known.get(secret) ?? (await store.findApiKey(secret));
+    if (!key || (key.expiresAt && key.expiresAt.getTime() <= Date.now())) return undefined;
+    if (!known.has(secret)) known.set(secret, key);
+    touch(key._id);
+    return { countedAs: key._id, name: key.name, tenant: key.tenant, scopes: new Set(key.scopes) };
+  };
+}

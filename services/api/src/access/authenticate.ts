@@ -1,0 +1,60 @@
+import type { IncomingMessage } from "node:http";
+import { isApiKeyShaped, ScopeSchema } from "@planwright/store";
+import { UnauthenticatedError } from "../errors.ts";
+import { type ApiKeysParts, createApiKeys } from "./api-keys.ts";
+import type { Caller } from "./caller.ts";
+import { isLoopbackHost } from "./loopback.ts";
+import { createTokens, type TokenSettings } from "./tokens.ts";
+
+/** Who may ask without a credential: whoever reaches this machine by a name of its own, anybody, or nobody. */
+export type Anonymous = "loopback" | "allow" | "refuse";
+
+/** By what callers are known. */
+export interface AuthenticationParts extends ApiKeysParts {
+  /** "loopback" is for a service that is bound to loopback. */
+  anonymous: Anonymous;
+  /** Tenant of those without a credential. */
+  tenant: string;
+  /** Default: no tokens are accepted, only keys. */
+  tokens?: TokenSettings | undefined;
+}
+
+/** What a caller brings: its credential, and the name by which it reached this service. */
+export interface Presented {
+  /** As in the header: "Bearer pw_...". */
+  authorization: string | undefined;
+  host: string | undefined;
+}
+
+/** Tells who asks. @throws {UnauthenticatedError} and {UnavailableError} */
+export type Authenticate = (presented: Presented) => Promise<Caller>;
+
+/** Longest credential that is looked at. */
+const MAX_LENGTH = 16_384;
+
+/**
+ * Every caller is known by its credential alone. One that brings a credential which is not accepted is refused, and never
+ * taken for somebody without one. The refusal is the same whatever is wrong: it tells nobody whether a key exists.
+ */
+export function createAuthenticate(parts: AuthenticationParts): Authenticate {
+  const { anonymous, tenant, tokens } = parts;
+  const holderOfKey = createApiKeys(parts);
+  const holderOfToken = tokens ? createTokens(tokens) : async () => undefined;
+  const nobody: Caller = { countedAs: null, name: "anonymous", tenant, scopes: new Set(ScopeSchema.options) };
+
+  return async ({ authorization, host }) => {
+    if (authorization === undefined) {
+      if (anonymous === "allow" || (anonymous === "loopback" && isLoopbackHost(host))) return nobody;
+      throw new UnauthenticatedError("missing");
+    }
+    const secret = /^Bearer +([\w.~+/=-]+)$/i.exec(authorization.slice(0, MAX_LENGTH))?.[1] ?? "";
+    const caller = isApiKeyShaped(secret) ? await holderOfKey(secret) : await holderOfToken(secret);
+    if (!caller) throw new UnauthenticatedError("not accepted");
+    return caller;
+  };
+}
+
+/** What an HTTP request brings. */
+export function presentedBy({ headers }: IncomingMessage): Presented {
+  return { authorization: headers.authorization, host: headers.host };
+}

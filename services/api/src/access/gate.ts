@@ -1,0 +1,86 @@
+import type { IncomingMessage } from "node:http";
+import type { Scope } from "@planwright/store";
+import type { RequestHandler } from "express";
+import { ApiError } from "../errors.ts";
+import type { SendRefusal } from "../http/http-errors.ts";
+import type { RateLimit } from "../load/rate-limit.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import { type Authenticate, type Presented, presentedBy } from "./authenticate.ts";
+import { type Caller, requireScope } from "./caller.ts";
+
+/** What stands before every operation, whatever way it comes. */
+export interface Gate {
+  /** Who asks. Counts nothing. @throws {UnauthenticatedError} and {UnavailableError} */
+  recognize(presented: Presented): Promise<Caller>;
+  /** The same for an operation, which is counted. @throws {RateLimitedError} too */
+  admit(presented: Presented): Promise<Caller>;
+  /** Lets HTTP requests of callers through, and answers all others. */
+  forCallers: RequestHandler;
+  /** The same for callers with a scope; not counted. */
+  forScope(scope: Scope): RequestHandler;
+  /** The caller of a request that was let through. */
+  callerOf(request: IncomingMessage): Caller;
+}
+
+/** What a gate is made of. */
+export interface GateParts {
+  authenticate: Authenticate;
+  /** Default: nobody is counted. */
+  rateLimit?: Pick<RateLimit, "count"> | undefined;
+  /** Told of refusals. */
+  metrics: Pick<ApiMetrics, "denied">;
+  sendRefusal: SendRefusal;
+}
+
+/** One gate for all ways into the service. */
+export function createGate({ authenticate, rateLimit, metrics, sendRefusal }: GateParts): Gate {
+  const callers = new WeakMap<IncomingMessage, Caller>();
+
+  /** Counts refusals. */
+  async function counted<T>(check: () => Promise<T>): Promise<T> {
+    try {
+      return await check();
+    } catch (error) {
+      if (error instanceof ApiError) metrics.denied(error.code);
+      throw error;
+    }
+  }
+
+  const recognize = (presented: Presented) => counted(() => authenticate(presented));
+  const admit = (presented: Presented) =>
+    counted(async () => {
+      const caller = await authenticate(presented);
+      if (caller.countedAs !== null) await rateLimit?.count(caller.countedAs);
+      return caller;
+    });
+
+  function handler(check: (presented: Presented) => Promise<Caller>): RequestHandler {
+    return async (request, response, next) => {
+      try {
+        callers.set(request, await check(presentedBy(request)));
+      } catch (error) {
+        return sendRefusal(response, error);
+      }
+      next();
+    };
+  }
+
+  return {
+    recognize,
+    admit,
+    forCallers: handler(admit),
+    forScope: (scope) =>
+      handler((presented) =>
+        counted(async () => {
+          const caller = await authenticate(presented);
+          requireScope(caller, scope);
+          return caller;
+        }),
+      ),
+    callerOf(request) {
+      const caller = callers.get(request);
+      if (!caller) throw new TypeError("an operation came past the gate");
+      return caller;
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { parseArgs } from "node:util";
+import { CodedError } from "@planwright/plan";
+import { type AccessStore, type ApiKey, type NewApiKey, NewApiKeySchema } from "@planwright/store";
+import { z } from "zod";
+
+/** How the command is called. */
+export const KEYS_HELP = `Makes, lists and ends the keys of the API. MONGODB_URL says in which database.
+
+  keys create --tenant acme --scope read,execute [--name ci] [--days 90]
+  keys list [--tenant acme]
+  keys revoke key_...
+
+Scopes: read (look), execute (make and start plans), operate (cancel, approve, rerun, metrics), admin (all of it).
+The key itself is printed by create alone, once, on standard output: nobody can read it again.
+`;
+
+/** What the command is asked to do. */
+export type KeysCommand =
+  | { do: "create"; key: NewApiKey }
+  | { do: "list"; tenant: string | undefined }
+  | { do: "revoke"; id: string };
+
+/** The command cannot be done as it was written. */
+export class KeysUsageError extends CodedError {
+  readonly code = "USAGE";
+  readonly retryable = false;
+  constructor(message: string, cause?: unknown) {
+    super(message, {}, { cause });
+  }
+}
+
+const DAY_MS = 86_400_000;
+const DaysSchema = z.coerce.number().int().min(1).max(3_650).optional();
+
+/**
+ * Reads the words behind the command's name; undefined when they ask for help.
+ * @param nowMs - Unix milliseconds, from which the days of a key count
+ * @throws {KeysUsageError}
+ */
+export function parseKeysCommand(words: readonly string[], nowMs: number): KeysCommand | undefined {
+  const { values, positionals } = readWords(words);
+  const [verb, id, ...others] = positionals;
+  if (values.help || verb === undefined) return undefined;
+  if (others.length > 0) throw new KeysUsageError(`There is a word too many: ${others[0]}`);
+  const { tenant } = values;
+  switch (verb) {
+    case "create": {
+      const days = DaysSchema.safeParse(values.days);
+      if (!days.success) throw new KeysUsageError("--days needs a whole number from 1 to 3650");
+      const key = NewApiKeySchema.safeParse({
+        tenant,
+        name: values.name ?? tenant,
+        scopes: values.scope?.flatMap((scopes) => scopes.split(",").map((scope) => scope.trim())),
+        expiresAt: days.data === undefined ? undefined : new Date(nowMs + days.data * DAY_MS),
+      });
+      if (key.success) return { do: "create", key: key.data };
+      throw new KeysUsageError(key.error.issues.map(tellIssue).join("\n"), key.error);
+    }
+    case "list":
+      return { do: "list", tenant };
+    case "revoke":
+      if (id === undefined) throw new KeysUsageError("Which key? list shows them");
+      return { do: "revoke", id };
+    default:
+      throw new KeysUsageError(`There is no ${verb}: create, list or revoke`);
+  }
+}
+
+function readWords(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        tenant: { type: "string" },
+        scope: { type: "string", multiple: true },
+        name: { type: "string" },
+        days: { type: "string" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    throw new KeysUsageError(error instanceof Error ? error.message : "The options cannot be read", error);
+  }
+}
+
+const OPTION: Readonly<Record<string, string>> = { scopes: "--scope", tenant: "--tenant", name: "--name" };
+
+function tellIssue({ path: [field], message }: z.core.$ZodIssue): string {
+  return `${OPTION[String(field)] ?? String(field)}: ${message}`;
+}
+
+/** Where a command tells what it did. */
+export interface KeysOutput {
+  /** What scripts read. */
+  print: (text: string) => void;
+  /** What people read beside it. */
+  say: (text: string) => void;
+}
+
+/** Does it. @throws {KeysUsageError} for a key that is not there */
+export async function runKeysCommand(
+  command: KeysCommand,
+  store: AccessStore,
+  { print, say }: KeysOutput,
+): Promise<void> {
+  switch (command.do) {
+    case "create": {
+      const { secret, key } = await store.createApiKey(command.key);
+      say(`Made ${lineOf(key)}\nKeep the key: it is shown this once, and stored nowhere.`);
+      return print(secret);
+    }
+    case "list": {
+      const keys = await store.listApiKeys(command.tenant);
+      if (keys.length === 0) say("There are no keys.");
+      for (const key of keys) print(lineOf(key));
+      return;
+    }
+    case "revoke": {
+      const key = await store.revokeApiKey(command.id);
+      if (!key) throw new KeysUsageError(`There is no key ${command.id}: list shows them`);
+      return say(`Ended ${lineOf(key)}\nServices that know it stop taking it within 5 s.`);
+    }
+  }
+}
+
+function lineOf({ _id, tenant, name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey): string {
+  const day = (date: Date): string => date.toISOString().slice(0, 10);
+  const end = revokedAt
+    ? `revoked ${day(revokedAt)}`
+    : expiresAt
+      ? `expires ${day(expiresAt)}`
+      : "does not expire";
+  const used = lastUsedAt ? `used ${day(lastUsedAt)}` : "never used";
+  return [_id, tenant, scopes.join(","), `made ${day(createdAt)}`, used, end, name].join("  ");
+}

@@ -1,0 +1,22 @@
+import { BlockList, isIP } from "node:net";
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+LOOPBACK.addAddress("::1", "ipv6");
+
+/** True for an address, or a name, that only this machine reaches: 127.0.0.0/8, ::1, localhost. */
+export function isLoopback(host: string): boolean {
+  const name = host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
+  if (name === "localhost") return true;
+  const family = isIP(name);
+  return family !== 0 && LOOPBACK.check(name, family === 4 ? "ipv4" : "ipv6");
+}
+
+/**
+ * True when a Host header names this machine as itself. A page from elsewhere whose own name was pointed at 127.0.0.1 sends its
+ * own name, and so does whoever comes through a proxy that passes the name on.
+ */
+export function isLoopbackHost(header: string | undefined): boolean {
+  const address = `http://${header}`;
+  return header !== undefined && URL.canParse(address) && isLoopback(new URL(address).hostname);
+}

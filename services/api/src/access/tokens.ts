@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { ScopeSchema, TenantSchema } from "@planwright/store";
+import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from "jose";
+import { z } from "zod";
+import { UnavailableError } from "../errors.ts";
+import type { Caller } from "./caller.ts";
+
+/** Gets the key set: as `fetch`, which is the default. Redirects are not followed. */
+export type FetchKeySet = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Whose tokens are accepted, and where they say what. */
+export interface TokenSettings {
+  jwksUrl: string;
+  issuer: string;
+  audience: string;
+  /** Claims that hold the tenant and the scopes: a text with spaces, or a list. */
+  tenantClaim: string;
+  scopeClaim: string;
+  fetch?: FetchKeySet | undefined;
+}
+
+/** Asymmetric ones alone: whoever can check a token must not be able to make one. */
+const ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+const KEY_SET_TIMEOUT_MS = 5_000;
+/** How long a key set is good for, in milliseconds; a token of an unknown key has it read anew, once in 30 s. */
+const KEY_SET_FOR_MS = 600_000;
+/** By how much clocks may differ. */
+const CLOCK_TOLERANCE = "30s";
+
+const ScopesSchema = z.union([z.string().transform((text) => text.split(" ")), z.array(z.string())]);
+const SubjectSchema = z.string().regex(/^[^\p{C}]{1,200}$/u);
+
+/**
+ * Tells who holds a JSON Web Token; undefined for one that is not accepted, whatever is wrong with it.
+ * @throws {UnavailableError} when the key set cannot be read
+ */
+export function createTokens(settings: TokenSettings): (token: string) => Promise<Caller | undefined> {
+  const { issuer, audience, fetch: fetchKeySet } = settings;
+  const keys = createRemoteJWKSet(new URL(settings.jwksUrl), {
+    timeoutDuration: KEY_SET_TIMEOUT_MS,
+    cacheMaxAge: KEY_SET_FOR_MS,
+    ...(fetchKeySet ? { [customFetch]: fetchKeySet } : {}),
+  });
+  return async (token) => {
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        algorithms: ALGORITHMS,
+        issuer,
+        audience,
+        clockTolerance: CLOCK_TOLERANCE,
+        requiredClaims: ["exp", "sub"],
+      });
+      return toCaller(payload, settings);
+    } catch (error) {
+      if (isAboutToken(error)) return undefined;
+      throw new UnavailableError(error, "The service that issues tokens");
+    }
+  };
+}
+
+/** Faults of the token itself; all others are those of reading the key set. */
+function isAboutToken(error: unknown): boolean {
+  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return false;
+  return error instanceof errors.JOSEError && error.code !== "ERR_JOSE_GENERIC";
+}
+
+function toCaller(
+  payload: JWTPayload,
+  { issuer, tenantClaim, scopeClaim }: TokenSettings,
+): Caller | undefined {
+  const tenant = TenantSchema.safeParse(payload[tenantClaim]);
+  const subject = SubjectSchema.safeParse(payload.sub);
+  if (!tenant.success || !subject.success) return undefined;
+  const named = ScopesSchema.safeParse(payload[scopeClaim]).data ?? [];
+  const hash = createHash("sha256").update(JSON.stringify([issuer, tenant.data, subject.data]));
+  return {
+    countedAs: `token_${hash.digest("base64url")}`,
+    name: subject.data,
+    tenant: tenant.data,
+    // What else stands there means something to others.
+    scopes: new Set(ScopeSchema.options.filter((scope) => named.includes(scope))),
+  };
+}

@@ -1,0 +1,13 @@
+import { HeaderMap } from "@apollo/server";
+import { GraphQLError } from "graphql";
+import type { ApiError } from "../errors.ts";
+import { headersOf, statusOf } from "../http/error-status.ts";
+
+/** An error that refuses a whole operation before anything of it runs, with its HTTP status. */
+export function refusalOf(error: ApiError): GraphQLError {
+  const headers = new HeaderMap(Object.entries(headersOf(error)));
+  return new GraphQLError(error.message, {
+    originalError: error,
+    extensions: { http: { status: statusOf(error.code), headers } },
+  });
+}

@@ -1,0 +1,78 @@
+import type { Scope } from "@planwright/store";
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from "graphql";
+import type { mutationResolvers } from "./mutation-resolvers.ts";
+
+/** What each mutation needs. A mutation that is missing here does not compile, and would need `admin`. */
+export const SCOPE_OF_MUTATION: Readonly<Record<keyof typeof mutationResolvers, Scope>> = {
+  createPlan: "execute",
+  submitPlan: "execute",
+  executePlan: "execute",
+  answerQuestions: "execute",
+  createPlanWithRequestId: "execute",
+  executeByRequestId: "execute",
+  cancel: "operate",
+  pause: "operate",
+  resume: "operate",
+  rerun: "operate",
+  replan: "operate",
+  approve: "operate",
+  resolveInDoubt: "operate",
+};
+
+/** The same for each tool of the MCP facade. */
+export const SCOPE_OF_TOOL = {
+  create_plan: "execute",
+  execute_tool_plan: "execute",
+  get_request: "read",
+  cancel_request: "operate",
+} as const satisfies Record<string, Scope>;
+
+/**
+ * What an operation needs: `read` for queries and subscriptions, for mutations what the table says of each field, in fragments
+ * too and whether it is skipped or not. The schema itself, and `__typename`, need nothing but a caller. Pure.
+ * @param document - validated: its fragments are known and do not contain themselves
+ */
+export function requiredScopes(document: DocumentNode, operation: OperationDefinitionNode): Set<Scope> {
+  const fragments = new Map(
+    document.definitions.flatMap((one): [string, FragmentDefinitionNode][] =>
+      one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [],
+    ),
+  );
+  const needed = new Set<Scope>();
+  const visited = new Set<string>();
+
+  function collect({ selections }: SelectionSetNode): void {
+    for (const selection of selections) {
+      switch (selection.kind) {
+        case Kind.FIELD:
+          if (!selection.name.value.startsWith("__")) needed.add(scopeOf(operation, selection.name.value));
+          break;
+        case Kind.INLINE_FRAGMENT:
+          collect(selection.selectionSet);
+          break;
+        case Kind.FRAGMENT_SPREAD: {
+          const { value: name } = selection.name;
+          const fragment = fragments.get(name);
+          // Each once: fragments that spread others twice would be gone through twice as often at every level.
+          if (fragment && !visited.has(name)) collect(fragment.selectionSet);
+          visited.add(name);
+          break;
+        }
+      }
+    }
+  }
+
+  collect(operation.selectionSet);
+  return needed;
+}
+
+function scopeOf({ operation }: OperationDefinitionNode, field: string): Scope {
+  if (operation !== "mutation") return "read";
+  return new Map<string, Scope>(Object.entries(SCOPE_OF_MUTATION)).get(field) ?? "admin";
+}
