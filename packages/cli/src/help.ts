@@ -12,6 +12,7 @@ export const EXAMPLES = {
   ),
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',
+    'planwright run "Create author Alice with email alice@test.com" --tag team:billing nightly',
     'planwright run --json "Create author Alice with email alice@test.com" | jq -c .event',
     'id=$(planwright run --detach "Create author Alice with email alice@test.com")',
   ),
@@ -28,7 +29,11 @@ export const EXAMPLES = {
     `planwright debug ${ID} --json | jq .diagnosis`,
     `planwright debug ${ID} --bundle > bundle.json`,
   ),
-  list: examples("planwright list", "planwright list --status FAILED PARTIAL --first 5"),
+  list: examples(
+    "planwright list",
+    "planwright list --status FAILED PARTIAL --first 5",
+    "planwright list --tag team:billing",
+  ),
   tools: examples("planwright tools", "planwright tools createBlog"),
   answer: examples(`planwright answer ${ID} "email: alice@test.com"`, `planwright answer ${ID} --watch`),
   approve: examples(

@@ -41,24 +41,31 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   const add = (name: keyof typeof EXAMPLES, description: string) =>
     program.command(name).description(description).addHelpText("after", EXAMPLES[name]);
   const sentence = () => new Argument("<sentence...>", "what is to be done, in plain words");
+  const tags = () => new Option("--tag <tag...>", "words by which to find the request again");
   const watch = () => new Option("--watch", "follow the request then");
 
   add("run", "plan a sentence, execute the plan, and follow it to its end")
     .addArgument(sentence())
     .option("--detach", "print the requestId and do not follow")
-    .action((words: string[], options: { detach?: boolean }) =>
+    .addOption(tags())
+    .action((words: string[], options: { detach?: boolean; tag?: string[] }) =>
       does((context) => run(context, words.join(" "), options)),
     );
   add("plan", "plan a sentence and show the plan; start nothing")
     .addArgument(sentence())
-    .action((words: string[]) => does((context) => plan(context, words.join(" "))));
+    .addOption(tags())
+    .action((words: string[], options: { tag?: string[] }) =>
+      does((context) => plan(context, words.join(" "), options)),
+    );
   add("submit", "hand in a plan as JSON, in any dialect; no model is asked")
     .argument("<file>", "JSON file, or - for standard input")
     .option("--execute", "start it and follow it to its end")
     .option("--query <sentence>", "the sentence that it was made for; kept for people")
     .option("--detach", "with --execute: print the requestId and do not follow")
-    .action((file: string, options: { execute?: boolean; query?: string; detach?: boolean }) =>
-      does((context) => submit(context, file, options)),
+    .addOption(tags())
+    .action(
+      (file: string, options: { execute?: boolean; query?: string; detach?: boolean; tag?: string[] }) =>
+        does((context) => submit(context, file, options)),
     );
   add("execute", "start a plan that was only planned, and follow it")
     .addArgument(requestArgument())
@@ -83,7 +90,10 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   add("list", "list the newest requests")
     .addOption(new Option("--first <number>", "how many").argParser(wholeNumber(100)).default(20))
     .addOption(new Option("--status <status...>", "only these").choices(RequestStatusSchema.options))
-    .action((options: { first: number; status?: string[] }) => does((context) => list(context, options)));
+    .option("--tag <tag>", "only those with this tag")
+    .action((options: { first: number; status?: string[]; tag?: string }) =>
+      does((context) => list(context, options)),
+    );
   add("tools", "list the tools that plans may use, or show one")
     .argument("[name]", "one tool, with its arguments and its contract")
     .action((name: string | undefined) => does((context) => tools(context, name)));

@@ -46,6 +46,11 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
   requests: [
     { key: { tenant: 1, createdAt: -1, _id: -1 } },
     { key: { tenant: 1, status: 1, createdAt: -1, _id: -1 } },
+    // Of the requests with tags alone: most have none.
+    {
+      key: { tenant: 1, tags: 1, createdAt: -1, _id: -1 },
+      partialFilterExpression: { tags: { $exists: true } },
+    },
     // Before an error there is nothing in it.
     {
       key: { tenant: 1, "error.code": 1, _id: -1 },

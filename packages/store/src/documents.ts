@@ -80,6 +80,8 @@ export interface RequestDocument {
   source: "query" | "plan";
   /** The sentence; null when a plan was submitted without one. */
   query: string | null;
+  /** Words of the client by which it finds the request again, each once. Absent: none. */
+  tags?: string[];
   status: RequestStatus;
   /** The current version's plan; of the first one fixed when the request is accepted, so planning twice cannot make two plans. */
   planId: PlanId;

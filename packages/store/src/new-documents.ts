@@ -24,6 +24,8 @@ export function newRequest(input: {
   tenant: string;
   source: RequestDocument["source"];
   query: string | null;
+  /** Default: none. */
+  tags?: readonly string[] | undefined;
   autoExecute: boolean;
   /** Default 0. */
   maxReplans?: number | undefined;
@@ -35,8 +37,9 @@ export function newRequest(input: {
   trace?: TraceOrigin | undefined;
   now: Date;
 }): RequestDocument {
-  const { maxReplans = 0, wantsAnswer = false, modelLimits, trace } = input;
+  const { maxReplans = 0, wantsAnswer = false, modelLimits, trace, tags = [] } = input;
   return {
+    ...(tags.length > 0 ? { tags: [...tags] } : {}),
     ...(trace ? { trace } : {}),
     ...(modelLimits ? { modelLimits } : {}),
     ...(maxReplans > 0 ? { replans: { max: maxReplans, made: 0 } } : {}),

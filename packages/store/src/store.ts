@@ -44,6 +44,8 @@ export interface RequestFilter {
   tool?: string | undefined;
   /** Code with which planning, the last replan, or a version of the plan failed; with `tool`, a version that uses it. */
   errorCode?: string | undefined;
+  /** A tag that the request was given. */
+  tag?: string | undefined;
   /** What the query contains, whatever the case of its letters. */
   text?: string | undefined;
   createdFrom?: Date | undefined;
@@ -119,6 +121,8 @@ export interface ClientStore {
   createRequest(input: {
     tenant: string;
     query: string;
+    /** Words by which the request is found again. Default: none. */
+    tags?: readonly string[] | undefined;
     autoExecute: boolean;
     /** Replans that may follow failures without being asked for. Default 0. */
     maxReplans?: number | undefined;
@@ -138,6 +142,8 @@ export interface ClientStore {
   submitPlan(input: {
     tenant: string;
     query: string | null;
+    /** Words by which the request is found again. Default: none. */
+    tags?: readonly string[] | undefined;
     plan: Plan | null;
     /** Of the catalogue that the plan was checked against. Default: nothing is pinned. */
     toolPins?: ToolPin[] | undefined;

@@ -15,8 +15,13 @@ beforeAll(async () => {
   client = await MongoClient.connect(url);
   await submit("one (50%) of A.B", [{ id: "a", tool: "read", arguments: {} }]);
   await submit("two", [{ id: "a", forEach: { items: [1], as: "x", do: { tool: "read", arguments: {} } } }]);
-  await submit("three aXb", [{ id: "a", tool: "write", arguments: {} }]);
-  const { _id } = await store.createRequest({ tenant: "t1", query: "four", autoExecute: false });
+  await submit("three aXb", [{ id: "a", tool: "write", arguments: {} }], ["nightly", "team:a"]);
+  const { _id } = await store.createRequest({
+    tenant: "t1",
+    query: "four",
+    tags: ["nightly"],
+    autoExecute: false,
+  });
   const claim = await store.claimRequest(_id, "p1");
   const error = { code: "NO_TOOLS", message: "no" };
   const origin = { kind: "offline" as const, model: null };
@@ -31,12 +36,13 @@ afterAll(async () => {
   await store.close();
 });
 
-async function submit(query: string, steps: object[]): Promise<void> {
+async function submit(query: string, steps: object[], tags?: string[]): Promise<void> {
   const parsed = parsePlan({ steps });
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
   await store.submitPlan({
     tenant: "t1",
     query,
+    tags,
     plan: parsed.plan,
     raw: "{}",
     diagnostics: [],
@@ -55,6 +61,11 @@ test.each<[string, RequestFilter, string[]]>([
   ["the code with which planning failed", { errorCode: "NO_TOOLS" }, ["four"]],
   ["tool and code", { tool: "write", errorCode: "TOOL_FAILED" }, ["three"]],
   ["a tool that did not fail so", { tool: "read", errorCode: "TOOL_FAILED" }, []],
+  ["a tag, alone or beside others", { tag: "nightly" }, ["four", "three"]],
+  ["a tag and a status", { tag: "nightly", status: ["FAILED"] }, ["four"]],
+  ["a tag and a tool", { tag: "nightly", tool: "write" }, ["three"]],
+  ["a tag and a text", { tag: "team:a", text: "axb" }, ["three"]],
+  ["the beginning of a tag", { tag: "night" }, []],
   ["a text in any case of letters", { text: "a.b" }, ["one"]],
   ["a text of characters that patterns know", { text: "(50%)" }, ["one"]],
   ["a pattern, which is a text like any other", { text: ".*" }, []],
@@ -75,6 +86,7 @@ test.each<[RequestFilter, number]>([
   [{}, 4],
   [{ text: "o" }, 3],
   [{ tool: "read" }, 2],
+  [{ tag: "nightly" }, 2],
 ])(
   "pages with %j give each once, in either order, whatever one reading goes through",
   async (filter, count) => {
@@ -102,6 +114,8 @@ test.each<RequestFilter>([
   { text: "t" },
   { tool: "read" },
   { errorCode: "NO_TOOLS" },
+  { tag: "nightly" },
+  { tag: "nightly", text: "t", createdFrom: new Date(0) },
   { tool: "write", errorCode: "TOOL_FAILED", text: "three", status: ["READY"] },
 ])("reads by index alone, three times at most, with %j", async (filter) => {
   const db = client.db();

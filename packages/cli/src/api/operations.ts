@@ -33,12 +33,12 @@ export const READ_BUNDLE: Operation<JsonValue> = {
 };
 
 export const CREATE_PLAN = mutation(
-  "$query: String!, $execute: Boolean!, $key: String!",
-  "createPlan(query: $query, execute: $execute, idempotencyKey: $key)",
+  "$query: String!, $execute: Boolean!, $tags: [String!], $key: String!",
+  "createPlan(query: $query, execute: $execute, tags: $tags, idempotencyKey: $key)",
 );
 export const SUBMIT_PLAN = mutation(
-  "$plan: JSON!, $execute: Boolean!, $query: String, $key: String!",
-  "submitPlan(plan: $plan, execute: $execute, query: $query, idempotencyKey: $key)",
+  "$plan: JSON!, $execute: Boolean!, $query: String, $tags: [String!], $key: String!",
+  "submitPlan(plan: $plan, execute: $execute, query: $query, tags: $tags, idempotencyKey: $key)",
 );
 export const EXECUTE_PLAN = mutation("$requestId: ID!", "executePlan(requestId: $requestId)");
 export const CANCEL = mutation("$requestId: ID!", "cancel(requestId: $requestId)");
@@ -87,8 +87,8 @@ export const LIST_TOOLS: Operation<ToolSnapshot[]> = {
 
 /** The newest requests. */
 export const LIST_REQUESTS = {
-  document: `query ($first: Int!, $status: [RequestStatus!]) {
-    requests(first: $first, status: $status) { nodes { requestId status source query createdAt } } }`,
+  document: `query ($first: Int!, $status: [RequestStatus!], $tag: String) {
+    requests(first: $first, filter: { status: $status, tag: $tag }) { nodes { requestId status source query createdAt } } }`,
   schema: z
     .object({
       requests: z.object({

@@ -125,6 +125,7 @@ export const RequestSnapshotSchema = z.object({
   planningFinishedAt: z.string().nullable(),
   plan: PlanSchema.nullable(),
   // Only in the full reading:
+  tags: z.array(z.string()).default([]),
   diagnostics: z.array(DiagnosticSchema).default([]),
   answers: z.array(z.object({ question: z.string(), answer: z.string(), at: z.string() })).default([]),
   modelCalls: z.array(ModelCallSchema).default([]),
@@ -148,7 +149,7 @@ export const FOLLOW_FIELDS = requestFields({ ofRequest: "", ofPlan: "", ofStep: 
 
 /** Everything that reports show. */
 export const FULL_FIELDS = requestFields({
-  ofRequest: `diagnostics { code severity stepId path message suggestion }
+  ofRequest: `tags diagnostics { code severity stepId path message suggestion }
     answers { question answer at }
     modelCalls { purpose model finishReason inputTokens outputTokens latencyMs error { code message } createdAt }
     plans { planId version status createdAt finishedAt error { code message } }`,

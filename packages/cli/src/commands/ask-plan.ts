@@ -7,23 +7,33 @@ import { followToEnd } from "./follow-to-end.ts";
 import { readPlanFile } from "./read-plan-file.ts";
 import { showPlan } from "./show-plan.ts";
 
+/** Words by which a request is found again. */
+type Tagged = { tag?: string[] };
+
 /** Plans a sentence and executes the plan; follows it unless it is to be left alone. */
 export async function run(
   context: CommandContext,
   sentence: string,
-  { detach }: { detach?: boolean },
+  { detach, tag }: Tagged & { detach?: boolean },
 ): Promise<ExitCode> {
-  const requestId = await createPlan(context, sentence, true);
+  const requestId = await createPlan(context, { query: sentence, execute: true, tags: tag });
   return detach ? accepted(context, requestId) : followToEnd(context, requestId);
 }
 
 /** Plans a sentence and shows the plan; starts nothing. */
-export async function plan(context: CommandContext, sentence: string): Promise<ExitCode> {
-  return showPlan(context, await createPlan(context, sentence, false));
+export async function plan(
+  context: CommandContext,
+  sentence: string,
+  { tag }: Tagged = {},
+): Promise<ExitCode> {
+  return showPlan(context, await createPlan(context, { query: sentence, execute: false, tags: tag }));
 }
 
-async function createPlan(context: CommandContext, query: string, execute: boolean): Promise<string> {
-  const variables = { query, execute, key: randomUUID() };
+async function createPlan(
+  context: CommandContext,
+  asked: { query: string; execute: boolean; tags: string[] | undefined },
+): Promise<string> {
+  const variables = { ...asked, key: randomUUID() };
   return (await askAgain(context, () => context.client.ask(CREATE_PLAN, variables))).requestId;
 }
 
@@ -31,10 +41,10 @@ async function createPlan(context: CommandContext, query: string, execute: boole
 export async function submit(
   context: CommandContext,
   file: string,
-  { execute = false, query, detach }: { execute?: boolean; query?: string; detach?: boolean },
+  { execute = false, query, detach, tag }: Tagged & { execute?: boolean; query?: string; detach?: boolean },
 ): Promise<ExitCode> {
   const document = await readPlanFile(file, context.signal);
-  const variables = { plan: document, execute, query, key: randomUUID() };
+  const variables = { plan: document, execute, query, tags: tag, key: randomUUID() };
   const { requestId } = await askAgain(context, () => context.client.ask(SUBMIT_PLAN, variables));
   if (!execute) return showPlan(context, requestId);
   return detach ? accepted(context, requestId) : followToEnd(context, requestId);

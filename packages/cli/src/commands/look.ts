@@ -45,9 +45,9 @@ export async function tools(
 /** Lists the newest requests. */
 export async function list(
   { client, output, isJson, now }: CommandContext,
-  { first, status }: { first: number; status?: string[] },
+  { first, status, tag }: { first: number; status?: string[]; tag?: string },
 ): Promise<ExitCode> {
-  const requests = await client.ask(LIST_REQUESTS, { first, status });
+  const requests = await client.ask(LIST_REQUESTS, { first, status, tag });
   if (isJson) output.printJson(requests, { isIndented: true });
   else output.print(requestsTable(requests, { columns: output.columns, style: output.style, nowMs: now() }));
   return EXIT.OK;

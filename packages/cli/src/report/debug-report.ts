@@ -41,9 +41,10 @@ function headLines(request: RequestSnapshot, style: Style): string[] {
       : ` ${plan.finishedAt === null ? "for" : "after"} ${duration(plan.durationMs)}`;
   const version = request.version > 1 ? `, version ${request.version}` : "";
   const inner = plan && plan.status !== request.status ? ` (plan ${plan.status})` : "";
+  const tags = request.tags.length > 0 ? `  [${request.tags.map((tag) => oneLine(tag, 64)).join(" ")}]` : "";
   return [
     `${style(tone, symbol)} ${style("strong", request.requestId)}  ${style(tone, request.status)}${inner}${took}${version}`,
-    `  ${request.query === null ? "(a plan submitted as JSON)" : oneLine(request.query, 160)}`,
+    `  ${request.query === null ? "(a plan submitted as JSON)" : oneLine(request.query, 160)}${tags}`,
   ];
 }
 

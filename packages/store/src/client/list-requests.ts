@@ -50,7 +50,7 @@ export function createListRequests({ requests, plans }: Collections) {
 
   /** In the order of creation, as the requests themselves tell it. */
   async function byTime(tenant: string, filter: RequestFilter, position: Position, count: number) {
-    const match = { tenant, ...statusFilter(filter), ...timeFilter(filter, position) };
+    const match = { tenant, ...tagFilter(filter), ...statusFilter(filter), ...timeFilter(filter, position) };
     const sort = { createdAt: position.direction, _id: position.direction };
     if (filter.text === undefined) {
       return { found: await requests.find(match).sort(sort).limit(count).toArray(), stoppedAt: null };
@@ -90,6 +90,7 @@ export function createListRequests({ requests, plans }: Collections) {
       .find({
         _id: { $in: candidates },
         tenant,
+        ...tagFilter(filter),
         ...statusFilter(filter),
         ...textFilter(filter),
         ...created(filter),
@@ -132,6 +133,11 @@ export function createListRequests({ requests, plans }: Collections) {
       .toArray();
     return [ofPlans(failed), ofRequests.then((found) => found.map(({ _id }) => _id))];
   }
+}
+
+/** A value of a list is looked for as one word: `$eq` keeps it from being anything else. */
+function tagFilter({ tag }: RequestFilter): Filter<RequestDocument> {
+  return tag === undefined ? {} : { tags: { $eq: tag } };
 }
 
 function statusFilter({ status }: RequestFilter): Filter<RequestDocument> {
