@@ -19,8 +19,11 @@ export function globalOptions(): Option[] {
       .env("PLANWRIGHT_URL")
       .default(DEFAULT_URL)
       .argParser(parseUrl),
-    new Option("--token <token>", "sent as Authorization: Bearer; the variable is safer than the option")
-      .env("PLANWRIGHT_TOKEN")
+    new Option(
+      "--token <token>",
+      "API key or token, sent as Authorization: Bearer; the variable is safer than the option",
+    )
+      .env("PLANWRIGHT_API_KEY")
       .argParser(parseToken),
     new Option("--timeout <seconds>", "longest to wait; what was asked for goes on").argParser(parseTimeout),
     new Option("--json", "print JSON for programs and nothing else"),
@@ -34,7 +37,7 @@ export function parseUrl(text: string): string {
     throw new InvalidArgumentError(`It looks like ${DEFAULT_URL}`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new InvalidArgumentError("Give credentials with PLANWRIGHT_TOKEN, not in the address");
+    throw new InvalidArgumentError("Give credentials with PLANWRIGHT_API_KEY, not in the address");
   }
   if (url.pathname === "/") url.pathname = "/graphql";
   return url.href;

@@ -182,7 +182,7 @@ test("the token goes along as a bearer token, to that address only", async () =>
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const env = { PLANWRIGHT_URL: `http://127.0.0.1:${port}`, PLANWRIGHT_TOKEN: "pw_secret" };
+  const env = { PLANWRIGHT_URL: `http://127.0.0.1:${port}`, PLANWRIGHT_API_KEY: "pw_secret" };
   expect(await planwright(["tools"], { env })).toMatchObject({ exitCode: 0 });
   expect(await planwright(["tools", "--url", `http://127.0.0.1:${port}/moved`], { env })).toMatchObject({
     exitCode: 4,
