@@ -9,6 +9,7 @@ import {
   createShutdown,
   parseSettings,
   registerQueueDepth,
+  startTracing,
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { createToolClients, loadServersFile } from "@planwright/tools";
@@ -18,6 +19,7 @@ import { ExecutorSettingsSchema } from "./env.ts";
 import { JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
 import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
 import { createPlanRuns } from "./plan-runs.ts";
+import { createRunTraces } from "./tracing/run-traces.ts";
 
 /** How often requests are looked for whose plan ended without their being told, in milliseconds. */
 const RECONCILE_EVERY_MS = 15_000;
@@ -25,7 +27,9 @@ const RECONCILE_EVERY_MS = 15_000;
 const settings = parseSettings(ExecutorSettingsSchema, process.env);
 const logger = createLogger({ service: "executor", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
-const report = (error: unknown): void => logger.warn({ err: error }, "queue trouble; the sweeper goes on");
+const report = (error: unknown, planId?: string): void =>
+  logger.warn({ err: error, planId }, "queue trouble; the sweeper goes on");
+const tracing = await startTracing({ service: "executor", env: process.env, logger });
 
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, TOOL_FAILPOINTS, JOB_FAILPOINTS);
 
@@ -82,6 +86,7 @@ const runs = createPlanRuns({
   leaseMs: settings.LEASE_MS,
   logger,
   metrics: metrics.runs,
+  traces: tracing.traces && createRunTraces(tracing.traces),
 });
 
 const jobs = failpoints.around(
@@ -133,4 +138,5 @@ shutdown.add("tools", () => tools.close());
 shutdown.add("catalogue", () => publisher.stop());
 shutdown.add("health", () => health.close());
 shutdown.add("store", () => store.close());
+shutdown.add("traces", () => tracing.stop());
 logger.info({ health: health.url, servers: tools.status() }, "executor ready");

@@ -17,12 +17,13 @@ import {
   type Outcome,
   unitKeysOf,
 } from "@planwright/engine";
-import type { ToolDescriptor } from "@planwright/plan";
+import { CodedError, type ToolDescriptor } from "@planwright/plan";
 import type { Place, ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import {
   type AttemptEnd,
   type ExecutionStore,
+  type FinishCommand,
   type Intent,
   LeaseLostError,
   type PlanClaim,
@@ -36,6 +37,7 @@ import type { PlanTools } from "./plan-tools.ts";
 import { redactedOutcome } from "./redacted-outcome.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
 import { createPlanLimits } from "./tool-limits.ts";
+import type { AttemptTrace, PlanTrace } from "./tracing/run-traces.ts";
 import { createWishEvents } from "./wish-events.ts";
 
 /** What a run needs. */
@@ -54,6 +56,8 @@ export interface PlanRunParts {
   clock?: RunClock | undefined;
   /** Default: nothing is counted. */
   metrics?: RunMetrics | undefined;
+  /** Default: nothing is traced. */
+  trace?: PlanTrace | undefined;
 }
 
 /** One plan under way in this process. */
@@ -80,6 +84,7 @@ const MAX_TIMER_MS = 2_147_483_647;
 /** Starts working on a claimed plan. */
 export function startPlanRun(parts: PlanRunParts): PlanRun {
   const { claim, planTools, store, tools, logger, clock = createRunClock(), metrics = NO_METRICS } = parts;
+  const { trace } = parts;
   const { plan } = claim;
   const { catalogue, refusals } = planTools;
   const state = createEngineState({ plan: plan.plan, tools: catalogue, refusals, records: claim.records });
@@ -124,8 +129,12 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (isOver) return;
     if (error instanceof LeaseLostError) {
       metrics.leaseLost();
+      trace?.ended("lease lost", error.code);
       logger.warn({ epoch: claim.epoch }, "lease lost");
-    } else logger.error({ err: error }, "run ended early; the plan is taken over when its lease ends");
+    } else {
+      trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
+      logger.error({ err: error }, "run ended early; the plan is taken over when its lease ends");
+    }
     end();
   }
 
@@ -178,6 +187,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
           .finishPlan(claim, command)
           .then(() => {
             metrics.ended(command.status);
+            trace?.ended(command.status, failureOf(command));
             logger.info({ status: command.status }, "plan finished");
           })
           .then(end)
@@ -213,7 +223,9 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (!mayCall()) return lose();
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
-    const outcome = redactedOutcome(await send(call, signal, place));
+    const attemptTrace = trace?.attempt(call);
+    const outcome = redactedOutcome(await send(call, signal, place, attemptTrace));
+    attemptTrace?.ended(describe(outcome));
     if (outcome.type === "failed" && outcome.effect === "unknown") place?.abandon();
     if (!isOver) {
       const durationMs = Math.round(clock.now() - startedAt);
@@ -262,17 +274,23 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   }
 
   /** The same key over crashes and retries: it names the unit, not the attempt. */
-  async function send(call: Call, signal: AbortSignal, place: Place | undefined): Promise<Outcome> {
+  async function send(
+    call: Call,
+    signal: AbortSignal,
+    place: Place | undefined,
+    attemptTrace: AttemptTrace | undefined,
+  ): Promise<Outcome> {
     if (signal.aborted) return { type: "aborted" };
+    const traced = attemptTrace ? attemptTrace.around(tools) : tools;
     const idempotencyKey = `${callingPlan(call)}/${call.key}`;
     const beforeSend = (): Promise<boolean> => mayGo(place);
     if (call.verify) {
-      const callTool: ToolClients["callTool"] = (lookup) => tools.callTool({ ...lookup, beforeSend });
+      const callTool: ToolClients["callTool"] = (lookup) => traced.callTool({ ...lookup, beforeSend });
       return askLookup({ call, idempotencyKey, planTools, tools: { callTool }, signal, wait });
     }
     const { arguments: args, timeoutMs } = call;
     const address = planTools.addressOf(call.tool);
-    return tools.callTool({ ...address, arguments: args, timeoutMs, signal, idempotencyKey, beforeSend });
+    return traced.callTool({ ...address, arguments: args, timeoutMs, signal, idempotencyKey, beforeSend });
   }
 
   /** The plan that first sent this call, if no version since has had an answer to it. */
@@ -285,10 +303,13 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     const now = store.now();
     const { reason } = command;
     const until = (reason === "limit" ? planLimits?.asideUntil() : undefined) ?? command.until ?? null;
-    if (isHandingOver) await giveBack({ status: "QUEUED" });
-    else if (until !== null && until - now <= RELEASE_AFTER_MS) return;
+    if (isHandingOver) {
+      await giveBack({ status: "QUEUED" });
+      trace?.ended("handed over");
+    } else if (until !== null && until - now <= RELEASE_AFTER_MS) return;
     else {
       await giveBack({ status: command.status, reason, dueAtMs: until });
+      trace?.ended(command.status);
       logger.info({ reason, until }, "plan waits");
     }
     end();
@@ -358,6 +379,11 @@ function describe(outcome: Outcome): Pick<AttemptEnd, "outcome" | "error"> {
     case "deferred":
       return { outcome: "aborted", error: null };
   }
+}
+
+/** The code of a plan that came to a bad end; null for every other one. */
+function failureOf({ status, error }: FinishCommand): string | null {
+  return error?.code ?? (status === "FAILED" ? "PLAN_FAILED" : null);
 }
 
 /** SHA-256 of the arguments as they are sent: a retry can be seen to be byte-identical. */

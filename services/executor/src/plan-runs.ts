@@ -1,5 +1,5 @@
 import type { StepRecord } from "@planwright/engine";
-import type { EffectClass, PlanId, ToolDescriptor } from "@planwright/plan";
+import { CodedError, type EffectClass, type PlanId, type ToolDescriptor } from "@planwright/plan";
 import type { ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
@@ -8,6 +8,7 @@ import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
 import { createPlanTools } from "./plan-tools.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
+import type { PlanTrace, RunTraces } from "./tracing/run-traces.ts";
 
 /** What working on plans needs. */
 export interface PlanRunsParts {
@@ -28,6 +29,8 @@ export interface PlanRunsParts {
   clock?: RunClock | undefined;
   /** Default: nothing is counted. */
   metrics?: RunMetrics | undefined;
+  /** Default: nothing is traced. */
+  traces?: RunTraces | undefined;
 }
 
 /** All plans that this process works on. */
@@ -49,7 +52,7 @@ const WISH_POLL_MS = 500;
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const { store, owner, maxPlans, leaseMs, logger, clock = createRunClock(), metrics = NO_METRICS } = parts;
   const readCatalogueNow = parts.readCatalogueNow ?? parts.readCatalogue;
-  const active = new Map<PlanId, { claim: PlanClaim; run: PlanRun }>();
+  const active = new Map<PlanId, { claim: PlanClaim; run: PlanRun; trace: PlanTrace | undefined }>();
   /** Claims under way, by plan: a process that claimed a plan twice at once would be two owners under one name. */
   const claiming = new Map<string, Promise<{ done: Promise<void> } | null>>();
   let isClosing = false;
@@ -82,16 +85,43 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const [claim, known] = await Promise.all([store.claimPlan(planId, owner), parts.readCatalogue()]);
     if (!claim) return null;
     metrics.claimed();
+    const { plan, epoch } = claim;
+    const trace = parts.traces?.claimed(claim, queuedMs(claim));
+    const planLogger = logger.child({ requestId: plan.requestId, planId, epoch, ...trace?.logFacts });
+    try {
+      return await beginClaimed(claim, { known, trace, logger: planLogger });
+    } catch (error) {
+      trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
+      planLogger.warn({ err: error }, "plan not begun; it is taken over when its lease ends");
+      return null;
+    }
+  }
+
+  /** Since a plan was queued, in milliseconds; undefined for one that was begun before. */
+  function queuedMs({ plan, epoch }: PlanClaim): number | undefined {
+    return epoch > 1 || !plan.queuedAt ? undefined : Math.max(0, store.now() - plan.queuedAt.getTime());
+  }
+
+  async function beginClaimed(
+    claim: PlanClaim,
+    {
+      known,
+      trace,
+      logger: planLogger,
+    }: { known: readonly ToolDescriptor[]; trace: PlanTrace | undefined; logger: Logger },
+  ): Promise<{ done: Promise<void> } | null> {
+    const planId = claim.plan._id;
     // Whoever made the plan may have read a newer catalogue than this process, which remembers its own for a while.
     const remembered = createPlanTools(claim, known);
     const planTools = remembered.isAsPlanned ? remembered : createPlanTools(claim, await readCatalogueNow());
-    const planLogger = logger.child({ requestId: claim.plan.requestId, planId, epoch: claim.epoch });
     if (isClosing) {
       await store.releasePlan(claim, { status: "QUEUED" });
+      trace?.ended("handed over");
       return null;
     }
     if (claim.plan.claimsWithoutProgress > MAX_CLAIMS_WITHOUT_PROGRESS) {
       await endPoisoned(store, claim, metrics);
+      trace?.ended("FAILED", "POISONED");
       planLogger.error("plan ended as poisoned");
       return null;
     }
@@ -108,8 +138,9 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       logger: planLogger,
       clock,
       metrics,
+      trace,
     });
-    active.set(planId, { claim, run });
+    active.set(planId, { claim, run, trace });
     metrics.held(active.size);
     const done = run.done.then(() => {
       active.delete(planId);
@@ -139,6 +170,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       const ends = Promise.allSettled([...runs.map((run) => run.done), ...claiming.values()]);
       await Promise.race([ends, timeout]);
       takeBack();
+      for (const { trace } of active.values()) trace?.ended("not handed over in time", "TIMEOUT");
       endRenewal();
       endWishPoll();
     },

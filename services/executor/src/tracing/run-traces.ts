@@ -1,0 +1,104 @@
+import type { Call } from "@planwright/engine";
+import { type Attributes, endSpan, type Span, SpanKind, type Traces } from "@planwright/runtime";
+import type { AttemptEnd, PlanClaim } from "@planwright/store";
+import type { ToolClients } from "@planwright/tools";
+
+/** Makes the spans of plans that this process executes. Where nobody asked for traces there is none of these, and nothing is made for a step. */
+export interface RunTraces {
+  /** A plan was claimed. @param queuedMs - since it was queued; undefined when it was begun before */
+  claimed(claim: PlanClaim, queuedMs: number | undefined): PlanTrace;
+}
+
+/** One claim of a plan. */
+export interface PlanTrace {
+  /** For log lines about it. */
+  readonly logFacts: { trace_id?: string };
+  /** A call of a tool, or a look-up of one, begins. */
+  attempt(call: Call): AttemptTrace;
+  /** This process is done with the plan. The first word counts. @param how - a status, or why the plan was given back or up */
+  ended(how: string, code?: string | null): void;
+}
+
+/** One attempt of a step. */
+export interface AttemptTrace {
+  /** The same, with a span for each call: it goes to the server in `_meta`, as `traceparent` and `tracestate`. */
+  around(tools: Pick<ToolClients, "callTool">): Pick<ToolClients, "callTool">;
+  ended(end: Pick<AttemptEnd, "outcome" | "error">): void;
+}
+
+/** Spans of this process's plans, each in the trace in which its request was accepted. */
+export function createRunTraces(traces: Traces): RunTraces {
+  return {
+    claimed({ plan, epoch }, queuedMs) {
+      const { requestId } = plan;
+      const span = traces.start({
+        name: "execute plan",
+        kind: SpanKind.CONSUMER,
+        parent: plan.trace,
+        requestId,
+        attributes: {
+          "planwright.plan_id": plan._id,
+          "planwright.plan_version": plan.version,
+          "planwright.epoch": epoch,
+          ...(queuedMs === undefined ? {} : { "planwright.queued_ms": queuedMs }),
+        },
+      });
+      let isOver = false;
+      return {
+        logFacts: traces.logFacts(span),
+        attempt: (call) => startAttempt(traces, span, { requestId, planId: plan._id, call }),
+        ended(how, code) {
+          if (isOver) return;
+          isOver = true;
+          span.setAttribute("planwright.outcome", how);
+          endSpan(span, code);
+        },
+      };
+    },
+  };
+}
+
+function startAttempt(
+  traces: Traces,
+  parent: Span,
+  { requestId, planId, call }: { requestId: string; planId: string; call: Call },
+): AttemptTrace {
+  const about: Attributes = {
+    "planwright.plan_id": planId,
+    "planwright.step_id": call.stepId,
+    "planwright.attempt": call.attempt,
+  };
+  const span = traces.start({
+    name: call.verify ? "verify attempt" : "attempt",
+    parent,
+    requestId,
+    attributes: { ...about, "planwright.unit": call.key, "gen_ai.tool.name": call.tool },
+  });
+  return {
+    around: (tools) => ({
+      async callTool(toolCall) {
+        const { tool } = toolCall;
+        const calling = traces.start({
+          name: `tools/call ${tool}`,
+          kind: SpanKind.CLIENT,
+          parent: span,
+          requestId,
+          attributes: {
+            ...about,
+            "mcp.method.name": "tools/call",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": tool,
+          },
+        });
+        const origin = traces.originOf(calling);
+        const outcome = await tools.callTool({ ...toolCall, meta: { ...toolCall.meta, ...origin } });
+        endSpan(calling, outcome.type === "failed" ? outcome.error.code : null);
+        return outcome;
+      },
+    }),
+    ended({ outcome, error }) {
+      span.setAttribute("planwright.outcome", outcome ?? "unknown");
+      endSpan(span, error?.code);
+    },
+  };
+}
