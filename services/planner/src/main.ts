@@ -12,8 +12,9 @@ import {
   createShutdown,
   parseSettings,
   registerQueueDepth,
+  startTracing,
 } from "@planwright/runtime";
-import { createStore } from "@planwright/store";
+import { createStore, type PlanningClaim } from "@planwright/store";
 import { PlannerSettingsSchema } from "./env.ts";
 import { MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createPlanRequest } from "./jobs/plan-request.ts";
@@ -21,11 +22,16 @@ import { createPlanningRuns } from "./jobs/planning-runs.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
 import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
 import { countRuns } from "./metrics/run-metrics.ts";
+import { createPlanningTraces } from "./tracing/planning-traces.ts";
+import { traceModelCalls } from "./tracing/trace-model-calls.ts";
 
 const settings = parseSettings(PlannerSettingsSchema, process.env);
 const logger = createLogger({ service: "planner", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
-const report = (error: unknown): void => logger.warn({ err: error }, "queue trouble; the sweeper goes on");
+const report = (error: unknown, requestId?: string): void =>
+  logger.warn({ err: error, requestId }, "queue trouble; the sweeper goes on");
+const tracing = await startTracing({ service: "planner", env: process.env, logger });
+const traces = tracing.traces && createPlanningTraces(tracing.traces);
 
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS);
 
@@ -63,25 +69,34 @@ const queues = createQueues({
 });
 const offers = failpoints.around(queues, OFFER_FAILPOINTS);
 
+/** What every line about a request says. */
+const logFacts = ({ request }: PlanningClaim) => ({ requestId: request._id, ...traces?.logFacts(request) });
 const policy = resolvePolicy({ replannedEffects: settings.REPLANNED_EFFECTS });
 
 const planRequest = createPlanRequest({
   store,
-  work: createPlanningWork({ store, drafter, prices, policy, metrics: metrics.models }),
+  work: createPlanningWork({
+    store: traceModelCalls(store, traces),
+    drafter,
+    prices,
+    policy,
+    metrics: metrics.models,
+  }),
   offerExecution: (planId, epoch) => offers.offerExecution(planId, epoch),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
   renewEveryMs: settings.PLANNING_LEASE_MS / 3,
-  onRenewalFailed: (claim, error) =>
-    logger.warn({ err: error, requestId: claim.request._id }, "lease not renewed"),
+  onRenewalFailed: (claim, error) => logger.warn({ err: error, ...logFacts(claim) }, "lease not renewed"),
+  onEnd(claim, result) {
+    const facts = logFacts(claim);
+    if (result.type === "planned") logger.info({ ...facts, planId: result.plan._id }, "planned");
+    if (result.type === "answered") logger.info(facts, "answered");
+    if (result.type === "failed") logger.info({ ...facts, code: result.code }, "not planned");
+  },
+  traces,
 });
 const runs = createPlanningRuns({
   planRequest: countRuns(planRequest, metrics.runs),
   maxRequests: settings.MAX_REQUESTS,
-  onEnd: (requestId, result) => {
-    if (result.type === "planned") logger.info({ requestId, planId: result.plan._id }, "planned");
-    if (result.type === "answered") logger.info({ requestId }, "answered");
-    if (result.type === "failed") logger.info({ requestId, code: result.code }, "not planned");
-  },
 });
 
 const worker = await createQueueWorker({
@@ -97,7 +112,8 @@ const sweeper = createSweeper({
   find: (limit) => store.findUnplanned(limit),
   capacity: () => runs.capacity(),
   handle: (requestId) => runs.take(requestId),
-  onError: (error) => logger.warn({ err: error }, "a sweep failed; the next one tries again"),
+  onError: (error, requestId) =>
+    logger.warn({ err: error, requestId }, "a sweep failed; the next one tries again"),
 });
 // Past the failpoints: whoever looks changes nothing.
 registerQueueDepth(registry, {
@@ -117,4 +133,5 @@ shutdown.add("queue", () => worker.close());
 shutdown.add("offers", () => queues.close());
 shutdown.add("health", () => health.close());
 shutdown.add("store", () => store.close());
+shutdown.add("traces", () => tracing.stop());
 logger.info({ health: health.url, model: drafter.name }, "planner ready");

@@ -1,5 +1,6 @@
-import { RequestIdSchema } from "@planwright/plan";
-import { LeaseLostError, type PlanningStore } from "@planwright/store";
+import { CodedError, RequestIdSchema } from "@planwright/plan";
+import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwright/store";
+import type { PlanningTraces } from "../tracing/planning-traces.ts";
 import { type KeepLeaseParts, keepLease } from "./keep-lease.ts";
 import type { PlanningWorker, WorkResult } from "./planning-work.ts";
 
@@ -16,6 +17,10 @@ export interface PlanRequestParts extends KeepLeaseParts {
   work: PlanningWorker;
   /** Tells executors of a plan that is to run at once; never fails and never waits. */
   offerExecution: (planId: string, epoch: number) => void;
+  /** Hears how the work on a claim ended, unless it was taken away or broke off. */
+  onEnd?: ((claim: PlanningClaim, result: WorkResult) => void) | undefined;
+  /** Default: nothing is traced. */
+  traces?: PlanningTraces | undefined;
   /** Names this process in the leases that it takes. */
   owner: string;
 }
@@ -31,17 +36,27 @@ export function createPlanRequest(parts: PlanRequestParts) {
     const claim = await parts.store.claimRequest(requestId, parts.owner);
     if (!claim) return { type: "skipped" };
     const lease = keepLease(claim, parts);
+    const trace = parts.traces?.claimed(claim);
     try {
       const held = AbortSignal.any([signal, lease.lost]);
       const result = await parts.work(claim, held);
       if (result.type === "planned" && result.plan.status === "QUEUED")
         parts.offerExecution(result.plan._id, result.plan.epoch);
+      trace?.ended(result);
+      parts.onEnd?.(claim, result);
       return result;
     } catch (error) {
-      if (error instanceof LeaseLostError || lease.lost.aborted) return { type: "skipped" };
+      const isLost = error instanceof LeaseLostError || lease.lost.aborted;
+      trace?.broke(isLost ? "LEASE_LOST" : codeOf(error));
+      if (isLost) return { type: "skipped" };
       throw error;
     } finally {
       lease.stop();
     }
   };
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof CodedError) return error.code;
+  return error instanceof DOMException && error.name === "AbortError" ? "ABORTED" : "INTERNAL";
 }

@@ -5,7 +5,6 @@ export interface PlanningRunsParts {
   planRequest: (requestId: string, signal: AbortSignal) => Promise<PlanningResult>;
   /** Requests under way at most. */
   maxRequests: number;
-  onEnd: (requestId: string, result: PlanningResult) => void;
 }
 
 /** The requests that this process plans now. */
@@ -19,7 +18,7 @@ export interface PlanningRuns {
 }
 
 /** Keeps count of the requests under way, so that the queue, the sweeper and the end of the process see the same number. */
-export function createPlanningRuns({ planRequest, maxRequests, onEnd }: PlanningRunsParts): PlanningRuns {
+export function createPlanningRuns({ planRequest, maxRequests }: PlanningRunsParts): PlanningRuns {
   const underWay = new Map<string, Promise<unknown>>();
   const stop = new AbortController();
   let isStopping = false;
@@ -32,7 +31,7 @@ export function createPlanningRuns({ planRequest, maxRequests, onEnd }: Planning
       const run = planRequest(requestId, stop.signal);
       underWay.set(requestId, run);
       try {
-        onEnd(requestId, await run);
+        await run;
       } catch (error) {
         if (!stop.signal.aborted) throw error;
       } finally {

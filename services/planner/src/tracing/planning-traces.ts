@@ -1,0 +1,95 @@
+import { endSpan, type Span, SpanKind, type Traces } from "@planwright/runtime";
+import type { ModelCallBegin, ModelCallEnd, PlanningClaim } from "@planwright/store";
+import type { WorkResult } from "../jobs/planning-work.ts";
+
+/** Makes the spans of requests that this process plans. Where nobody asked for traces there is none of these. */
+export interface PlanningTraces {
+  /** A request was claimed. */
+  claimed(claim: PlanningClaim): ClaimTrace;
+  /** A call of a model begins, for a claim that is not over. */
+  calling(claim: PlanningClaim, call: ModelCallBegin): { ended(end: ModelCallEnd): void };
+  /** For log lines about a request. */
+  logFacts(request: PlanningClaim["request"]): { trace_id?: string };
+}
+
+/** One claim of a request. */
+export interface ClaimTrace {
+  ended(result: WorkResult): void;
+  /** The work broke off without a word on the request. */
+  broke(code: string): void;
+}
+
+/** How OpenTelemetry's conventions for generative AI call those providers that they know. */
+const PROVIDER_NAMES: Readonly<Record<string, string>> = { google: "gcp.gemini" };
+/** Providers' words are short; what is longer is none. */
+const MAX_FINISH_REASON = 40;
+
+/** Spans of this process's requests, each in the trace in which it was accepted. */
+export function createPlanningTraces(traces: Traces): PlanningTraces {
+  const spans = new WeakMap<PlanningClaim, Span>();
+
+  return {
+    logFacts: ({ trace }) => traces.logFacts(trace),
+
+    claimed(claim) {
+      const { request, epoch } = claim;
+      const work = request.planning.work ?? "plan";
+      const span = traces.start({
+        name: `${work} request`,
+        kind: SpanKind.CONSUMER,
+        parent: request.trace,
+        requestId: request._id,
+        attributes: {
+          "planwright.work": work,
+          "planwright.epoch": epoch,
+          "planwright.plan_id": request.planId,
+        },
+      });
+      spans.set(claim, span);
+      return {
+        ended(result) {
+          span.setAttribute("planwright.outcome", result.type);
+          if (result.type === "planned") {
+            span.setAttribute("planwright.plan_id", result.plan._id);
+            span.setAttribute("planwright.steps", result.plan.plan?.steps.length ?? 0);
+          }
+          endSpan(span, result.type === "failed" ? result.code : null);
+        },
+        broke(code) {
+          span.setAttribute("planwright.outcome", "broken off");
+          endSpan(span, code);
+        },
+      };
+    },
+
+    calling(claim, { model: name, purpose, attempt }) {
+      const separator = name.indexOf(":");
+      const provider = name.slice(0, Math.max(separator, 0));
+      const model = name.slice(separator + 1);
+      const span = traces.start({
+        name: `chat ${model}`,
+        kind: SpanKind.CLIENT,
+        parent: spans.get(claim) ?? claim.request.trace,
+        requestId: claim.request._id,
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "gen_ai.provider.name": PROVIDER_NAMES[provider] ?? provider,
+          "gen_ai.request.model": model,
+          "planwright.purpose": purpose,
+          "planwright.attempt": attempt,
+        },
+      });
+      return {
+        ended({ inputTokens, outputTokens, finishReason, error }) {
+          if (inputTokens !== null) span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
+          if (outputTokens !== null) span.setAttribute("gen_ai.usage.output_tokens", outputTokens);
+          if (finishReason !== null) {
+            const reason = finishReason.length <= MAX_FINISH_REASON ? finishReason : "other";
+            span.setAttribute("gen_ai.response.finish_reasons", [reason]);
+          }
+          endSpan(span, error?.code);
+        },
+      };
+    },
+  };
+}

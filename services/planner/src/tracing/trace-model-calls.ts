@@ -1,0 +1,26 @@
+import type { PlanningStore } from "@planwright/store";
+import type { PlanningTraces } from "./planning-traces.ts";
+
+type CallStore = Pick<PlanningStore, "beginModelCall" | "endModelCall">;
+
+/** The same store, with a span for each call of a model that it lets begin. Without traces the store itself. */
+export function traceModelCalls<Store extends CallStore>(
+  store: Store,
+  traces: PlanningTraces | undefined,
+): Store {
+  if (!traces) return store;
+  const underWay = new Map<string, ReturnType<PlanningTraces["calling"]>>();
+  const traced: CallStore = {
+    async beginModelCall(claim, call) {
+      const begun = await store.beginModelCall(claim, call);
+      if (begun.type === "open") underWay.set(begun.callId, traces.calling(claim, call));
+      return begun;
+    },
+    endModelCall(callId, end) {
+      underWay.get(callId)?.ended(end);
+      underWay.delete(callId);
+      return store.endModelCall(callId, end);
+    },
+  };
+  return { ...store, ...traced };
+}
