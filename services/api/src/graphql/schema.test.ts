@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import {
   buildSchema,
+  type GraphQLNamedType,
   isEnumType,
+  isInputObjectType,
   isIntrospectionType,
   isObjectType,
   isSpecifiedScalarType,
@@ -29,23 +31,32 @@ test("every field has a resolver or a document's field, and no resolver is witho
   expect(() => createSchema()).not.toThrow();
 });
 
-test("every type, every operation and every enum value is described", () => {
+test("every type, field, argument and enum value is described", () => {
   const types = Object.values(buildSchema(text).getTypeMap()).filter(
     (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
   );
-  const missing = types.flatMap((type) => {
-    const own = type.description || ["Query", "Mutation"].includes(type.name) ? [] : [type.name];
-    if (isEnumType(type)) {
-      return [
-        ...own,
-        ...type.getValues().flatMap((value) => (value.description ? [] : `${type.name}.${value.name}`)),
-      ];
-    }
-    if (!isObjectType(type) || !["Query", "Mutation"].includes(type.name)) return own;
-    return [
-      ...own,
-      ...Object.values(type.getFields()).flatMap((field) => (field.description ? [] : field.name)),
-    ];
-  });
-  expect(missing).toEqual([]);
+  const named = types.flatMap((type) => [
+    { name: type.name, description: type.description },
+    ...partsOf(type),
+  ]);
+  expect(named.filter(({ description }) => !description).map(({ name }) => name)).toEqual([]);
 });
+
+/** What a type is made of, by full name: `Request.status`, `Query.request(requestId)`. */
+function partsOf(type: GraphQLNamedType): { name: string; description: string | null | undefined }[] {
+  const { name } = type;
+  if (isEnumType(type)) {
+    return type.getValues().map((value) => ({ ...value, name: `${name}.${value.name}` }));
+  }
+  if (isInputObjectType(type)) {
+    return Object.values(type.getFields()).map((field) => ({ ...field, name: `${name}.${field.name}` }));
+  }
+  if (!isObjectType(type)) return [];
+  return Object.values(type.getFields()).flatMap((field) => [
+    { name: `${name}.${field.name}`, description: field.description },
+    ...field.args.map((argument) => ({
+      name: `${name}.${field.name}(${argument.name})`,
+      description: argument.description,
+    })),
+  ]);
+}

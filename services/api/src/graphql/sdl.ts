@@ -10,12 +10,15 @@ Any JSON value.
 """
 scalar JSON
 
+"""
+Reading. Nothing of it changes anything.
+"""
 type Query {
   """
   Everything recorded under one request.
   Errors: NOT_FOUND, BAD_USER_INPUT.
   """
-  request(requestId: ID!): Request
+  request("req_{unix seconds}_{random}." requestId: ID!): Request
 
   """
   Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
@@ -38,6 +41,7 @@ type Query {
     status: [RequestStatus!]
     "Only requests that fit everything in it."
     filter: RequestFilter
+    "By time of creation."
     orderBy: RequestOrder! = NEWEST_FIRST
   ): RequestConnection!
 
@@ -45,18 +49,18 @@ type Query {
   One plan by its own id.
   Errors: NOT_FOUND, BAD_USER_INPUT.
   """
-  plan(id: ID!): Plan
+  plan("plan_{unix seconds}_{random}." id: ID!): Plan
 
   """
   All versions of a request's plan, newest first; empty while the first one is being made.
   Errors: NOT_FOUND, BAD_USER_INPUT.
   """
-  plansByRequestId(requestId: ID!): [Plan!]!
+  plansByRequestId("req_{unix seconds}_{random}." requestId: ID!): [Plan!]!
 
   """
   Checks a plan against the tools known now and stores nothing. Takes every dialect that submitPlan takes.
   """
-  validatePlan(plan: JSON!): PlanValidation!
+  validatePlan("The plan, in any accepted dialect, at most 1 MiB." plan: JSON!): PlanValidation!
 
   """
   The tools that plans may use, as the executors last saw them.
@@ -125,7 +129,7 @@ type Mutation {
   A plan runs at most once: a plan that was started before is returned as it is.
   Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT.
   """
-  executePlan(planId: ID, requestId: ID): Request!
+  executePlan("This version." planId: ID, "The current version of this request." requestId: ID): Request!
 
   """
   Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it. A plan that is being
@@ -133,7 +137,7 @@ type Mutation {
   A request that is over is returned as it is.
   Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
   """
-  cancel(requestId: ID!): Request!
+  cancel("req_{unix seconds}_{random}." requestId: ID!): Request!
 
   """
   Answers the questions of a request that is NEEDS_INPUT, one answer for each, in their order, and returns at once: it is planned
@@ -141,20 +145,25 @@ type Mutation {
   is returned as it is.
   Errors: NOT_FOUND, BAD_USER_INPUT when answers are missing or too many.
   """
-  answerQuestions(requestId: ID!, "1 to 1,000 characters each." answers: [String!]!): Request!
+  answerQuestions(
+    "req_{unix seconds}_{random}."
+    requestId: ID!
+    "1 to 1,000 characters each."
+    answers: [String!]!
+  ): Request!
 
   """
   Asks that nothing more of a request's plan starts, and returns at once. Calls under way end and are recorded; the plan is
   PAUSED when the last one has, and holds no executor. Its deadline goes on. A plan that was not started, or is over, is
   returned as it is. Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
   """
-  pause(requestId: ID!): Request!
+  pause("req_{unix seconds}_{random}." requestId: ID!): Request!
 
   """
   Lets a request's paused plan go on and returns at once. Any other plan is returned as it is.
   Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
   """
-  resume(requestId: ID!): Request!
+  resume("req_{unix seconds}_{random}." requestId: ID!): Request!
 
   """
   Says whether a step that is WAITING_APPROVAL may call its tool, and returns at once. What is approved is exactly what the
@@ -163,6 +172,7 @@ type Mutation {
   Errors: NOT_FOUND, BAD_USER_INPUT, APPROVAL_STALE for another hash than the step shows, STATE_CONFLICT when it does not wait.
   """
   approve(
+    "req_{unix seconds}_{random}."
     requestId: ID!
     "Id of the step; a forEach is approved as a whole."
     stepId: ID!
@@ -180,6 +190,7 @@ type Mutation {
   Errors: NOT_FOUND, BAD_USER_INPUT, STATE_CONFLICT when it is not in doubt, or was settled before.
   """
   resolveInDoubt(
+    "req_{unix seconds}_{random}."
     requestId: ID!
     "key of the step or item."
     stepKey: ID!
@@ -201,6 +212,7 @@ type Mutation {
   goes on, when nothing failed and from is absent, and when steps are IN_DOUBT, which extensions.steps then names.
   """
   rerun(
+    "req_{unix seconds}_{random}."
     requestId: ID!
     "Id of the step to begin with; absent means only what failed, was skipped or was cancelled."
     from: ID
@@ -218,6 +230,7 @@ type Mutation {
   goes on, when it COMPLETED, after 20 replans of one request, and when steps are IN_DOUBT, which extensions.steps then names.
   """
   replan(
+    "req_{unix seconds}_{random}."
     requestId: ID!
     "What is to be done differently, at most 1,000 characters; the model reads it beside the query."
     note: String
@@ -229,14 +242,14 @@ type Mutation {
   Plans a sentence and waits for the plan, 60 s at most; starts nothing.
   Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
   """
-  createPlanWithRequestId(query: String!): Plan!
+  createPlanWithRequestId("What is to be done, in plain words, 1 to 10,000 characters." query: String!): Plan!
 
   """
   Executes a request's plan and waits for its end, 30 s at most. Still running then: executionState is "in-progress",
   and a later call waits on. Calling it again never executes again.
   Errors: NOT_FOUND, BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT when there is no plan after 30 s.
   """
-  executeByRequestId(requestId: ID!): Execution!
+  executeByRequestId("req_{unix seconds}_{random}." requestId: ID!): Execution!
 }
 
 """
@@ -248,7 +261,7 @@ type Subscription {
   skipped, never the last. After a lost connection, subscribe again: the first answer is the state of then.
   Errors: NOT_FOUND, BAD_USER_INPUT, OVERLOADED.
   """
-  requestUpdated(requestId: ID!): Request!
+  requestUpdated("req_{unix seconds}_{random}." requestId: ID!): Request!
 }
 
 """
@@ -396,6 +409,7 @@ type Request {
   requestId: ID!
   "Id of the current plan. Fixed from the start: plan is null until it has been made. A rerun or replan is a new plan."
   planId: ID!
+  "Where the request stands."
   status: RequestStatus!
   "The status in one of four words: pending, in-progress, completed, failed."
   executionState: String!
@@ -437,9 +451,13 @@ type Request {
   modelCalls: [ModelCall!]!
   "What the calls of models may take, and took."
   modelUse: ModelUse!
+  "When it was accepted."
   createdAt: DateTime!
+  "When anything of it was last written."
   updatedAt: DateTime!
+  "When a planner first took it, or took it for the last replan; null before."
   planningStartedAt: DateTime
+  "When planning ended, with a plan or without; null while it goes on."
   planningFinishedAt: DateTime
 }
 
@@ -447,8 +465,11 @@ type Request {
 An answer of the user to a question of the planner.
 """
 type Answer {
+  "As the planner asked it."
   question: String!
+  "As the user gave it."
   answer: String!
+  "When it was given."
   at: DateTime!
 }
 
@@ -460,12 +481,15 @@ type Plan {
   id: ID!
   "plan_{unix seconds}_{random}."
   planId: ID!
+  "The request that it was made for."
   requestId: ID!
+  "The request that it was made for."
   request: Request!
   "The sentence it was made for; empty when it was submitted without one."
   query: String!
   "From 1; a rerun, replan or edit is a new version."
   version: Int!
+  "Where the plan stands."
   status: PlanStatus!
   "The status in one of four words: pending, in-progress, completed, failed."
   executionState: String!
@@ -475,9 +499,11 @@ type Plan {
   document: JSON
   "The answer of the model, or the submission, as it came."
   raw: String
+  "Everything found about this version while it was made or submitted."
   diagnostics: [Diagnostic!]!
   "Steps in plan order, each followed by the items of its forEach that have begun. Empty for an INVALID plan."
   steps: [Step!]!
+  "Its steps by status."
   counts: StepCounts!
   "Outputs by step id, the requested ones or all, when the plan is over."
   outputs: JSON
@@ -489,10 +515,15 @@ type Plan {
   executor: String
   "Times that executors have claimed the plan."
   epoch: Int!
+  "When it was stored."
   createdAt: DateTime!
+  "When its execution was asked for; null before."
   queuedAt: DateTime
+  "When an executor first took it; null before."
   startedAt: DateTime
+  "When it was over; null before."
   finishedAt: DateTime
+  "When it was last written; its steps have times of their own."
   updatedAt: DateTime!
   "From the start to the end, or until now, in milliseconds; null before the start."
   durationMs: Float
@@ -500,9 +531,11 @@ type Plan {
   approvals: [Approval!]!
   "What operators said of steps that were in doubt, oldest first."
   resolutions: [Resolution!]!
+  "When somebody asked for its end; null when nobody did."
   cancelRequestedAt: DateTime
   "Set while the plan is paused, or to be paused."
   pauseRequestedAt: DateTime
+  "When it ends as EXPIRED at the latest; null before the start."
   deadlineAt: DateTime
   "The canonical plan as JSON text. Of the older API; document is the same as JSON."
   plan: String!
@@ -536,7 +569,9 @@ type Step {
   key: String!
   "Position in the list, for an item of a forEach."
   item: Int
+  "Name of the tool in the plan: its own, or server/tool."
   tool: String!
+  "Where the step stands."
   status: StepStatus!
   "Steps that must be final first: the ones named by the plan and the ones referred to."
   dependsOn: [ID!]!
@@ -556,15 +591,19 @@ type Step {
   approved: Boolean!
   "The plan that executed it, for a step that was carried over from an earlier version."
   carriedFrom: ID
+  "What did not keep it from running, such as a reference that was kept as text."
   warnings: [String!]!
   "Why it has not started: dependency, limit, backoff, approval, in doubt, paused, no worker. Null while it runs and when it is over. A plan that nobody started counts as paused."
   waitReason: String
   "K, R, V or U: what may be done with a call whose fate is unknown."
   effectClass: String
+  "Its tries, oldest first."
   attempts: [Attempt!]!
   "When the next attempt is due, while RETRYING."
   nextAttemptAt: DateTime
+  "When its first attempt began; null before."
   startedAt: DateTime
+  "When it was over; null before."
   finishedAt: DateTime
   "From the start of the first attempt to the end of the last, in milliseconds."
   durationMs: Float
@@ -586,11 +625,17 @@ type ArgumentsPreview {
 What an operator said of a step that needed approval.
 """
 type Approval {
+  "The step that waited."
   stepId: ID!
+  "False when it was refused."
   approved: Boolean!
+  "What was approved or refused: plan, step, arguments and tool."
   approvalHash: String!
+  "For people; null without one."
   reason: String
+  "Who said so."
   by: String!
+  "When it was said."
   at: DateTime!
 }
 
@@ -602,8 +647,11 @@ type Resolution {
   stepKey: ID!
   "The attempt that was in doubt, from 1."
   attempt: Int!
+  "What became of the call."
   resolution: InDoubtResolution!
+  "Who said so."
   by: String!
+  "When it was said."
   at: DateTime!
 }
 
@@ -613,15 +661,19 @@ One try of a step.
 type Attempt {
   "From 1."
   attempt: Int!
+  "Stands in the logs and traces of the executor."
   attemptId: ID!
   "The executor that made it."
   executor: String!
+  "When its intent was recorded, before the call."
   startedAt: DateTime!
+  "When the call had ended; null while it is under way, and when its executor died."
   endedAt: DateTime
   "Measured by the executor, in milliseconds."
   durationMs: Float
   "completed, failed, aborted or unknown; null while it is under way."
   outcome: String
+  "Why it failed; null when it did not."
   error: StepError
 }
 
@@ -631,9 +683,11 @@ Why a step or a plan failed.
 type StepError {
   "Decide by this, such as TOOL_TIMEOUT."
   code: String!
+  "For people."
   message: String!
   "True when the same call may succeed later."
   retryable: Boolean!
+  "What else the tool or the engine said of it; null without it."
   data: JSON
 }
 
@@ -641,7 +695,9 @@ type StepError {
 Why planning failed.
 """
 type Problem {
+  "Decide by this, such as NOT_UNDERSTOOD."
   code: String!
+  "For people."
   message: String!
 }
 
@@ -649,11 +705,17 @@ type Problem {
 Steps of a plan by status. The items of a forEach are not counted.
 """
 type StepCounts {
+  "Steps of the plan."
   total: Int!
+  "Done."
   completed: Int!
+  "Failed for good."
   failed: Int!
+  "Never started, because of a failure or a condition."
   skipped: Int!
+  "Ended because someone asked for it."
   cancelled: Int!
+  "Nobody knows whether their calls had an effect."
   inDoubt: Int!
   "Begun and not over."
   running: Int!
@@ -667,7 +729,9 @@ One finding about a plan.
 type Diagnostic {
   "Decide by this, such as TOOL_UNKNOWN."
   code: String!
+  "How much it weighs."
   severity: DiagnosticSeverity!
+  "The step that it is about; null when it is about the whole plan."
   stepId: ID
   "Place in the plan document, such as steps[2].arguments.authorId."
   path: String
@@ -685,6 +749,7 @@ type PlanValidation {
   valid: Boolean!
   "The plan in canonical form; null when it cannot be read or is invalid."
   plan: JSON
+  "Every finding, errors and warnings."
   diagnostics: [Diagnostic!]!
 }
 
@@ -696,7 +761,9 @@ type Tool {
   name: String!
   "Server that offers it."
   server: String!
+  "For people; null where the server gives none."
   title: String
+  "What the server says of it; empty where it says nothing."
   description: String!
   "As declared by the tool; otherwise its server's name."
   category: String!
@@ -714,19 +781,25 @@ type Tool {
 One call of a chat model.
 """
 type ModelCall {
+  "Unique over all requests."
   id: ID!
   "draft, repair, fast-path, replan or answer."
   purpose: String!
   "provider:model, or offline."
   model: String!
+  "What was sent, without secrets; long texts are cut."
   messages: [ModelMessage!]!
+  "What came back, without secrets; empty when nothing did."
   answer: String!
+  "Why the model stopped, in the words of the provider; null when it did not say."
   finishReason: String
   "As the provider counted them; null when it did not."
   inputTokens: Int
+  "As the provider counted them; null when it did not."
   outputTokens: Int
   "Those of inputTokens that the provider had from an earlier call."
   cachedInputTokens: Int
+  "From sending to the last word, in milliseconds."
   latencyMs: Float!
   "Null when the price of the model is not known."
   costUsd: Float
@@ -740,7 +813,9 @@ type ModelCall {
   reserved: ModelSpending
   "What the call counts for; null until it has ended."
   spent: ModelSpending
+  "Why it failed; null when it did not."
   error: Problem
+  "When it was sent."
   createdAt: DateTime!
   "Null while the call is under way, and for good when its planner died: it then counts for what was set aside."
   endedAt: DateTime
@@ -763,8 +838,11 @@ input ModelLimitsInput {
 Most that the calls of models for one request may take; null: no limit.
 """
 type ModelLimits {
+  "Calls that were answered, or may have been."
   maxModelCalls: Int
+  "Tokens of prompts and answers."
   maxTokens: Int
+  "US dollars."
   maxCostUsd: Float
 }
 
@@ -772,7 +850,9 @@ type ModelLimits {
 What calls of models took, or may take.
 """
 type ModelSpending {
+  "Calls that were answered, or may have been."
   modelCalls: Int!
+  "Tokens of prompts and answers."
   tokens: Int!
   "Of models whose price is known."
   costUsd: Float!
@@ -782,6 +862,7 @@ type ModelSpending {
 Where a request stands with its limits.
 """
 type ModelUse {
+  "Most that they may take."
   limits: ModelLimits!
   "By calls that have ended."
   spent: ModelSpending!
@@ -793,7 +874,9 @@ type ModelUse {
 One message of a model call.
 """
 type ModelMessage {
+  "system, user or assistant."
   role: String!
+  "Its text."
   content: String!
 }
 
@@ -801,9 +884,11 @@ type ModelMessage {
 One page of requests.
 """
 type RequestConnection {
+  "The requests of the page with their cursors."
   edges: [RequestEdge!]!
   "The requests of the page, without their cursors."
   nodes: [Request!]!
+  "Where the page begins and ends."
   pageInfo: PageInfo!
 }
 
@@ -813,6 +898,7 @@ One request on a page.
 type RequestEdge {
   "Opaque: give it as after to go on behind this request."
   cursor: String!
+  "The request."
   node: Request!
 }
 
@@ -820,10 +906,13 @@ type RequestEdge {
 Where a page begins and ends.
 """
 type PageInfo {
+  "True when more follow: give endCursor as after."
   hasNextPage: Boolean!
   "Always false: pages go forward only."
   hasPreviousPage: Boolean!
+  "Cursor of the first one; null on an empty page."
   startCursor: String
+  "Where the next page goes on; null when nothing was looked at."
   endCursor: String
 }
 
@@ -831,6 +920,7 @@ type PageInfo {
 One step in the shape of the older API.
 """
 type SelectedTool {
+  "Tool of the step."
   toolName: String!
   "The same as toolName."
   name: String!
@@ -848,14 +938,19 @@ How the execution of a request's plan stands, in the shape of the older API.
 type Execution {
   "The same as planId."
   id: ID!
+  "The request."
   requestId: ID!
+  "The plan that is executed."
   planId: ID!
   "pending, in-progress, completed or failed."
   executionState: String!
+  "Where the plan stands."
   status: PlanStatus!
   "Steps in the plan."
   totalExecutions: Int!
+  "Steps that completed."
   successful: Int!
+  "Steps that failed for good."
   failed: Int!
   "Never started, because of a failure, a condition or a cancellation."
   skipped: Int!
@@ -865,8 +960,11 @@ type Execution {
   outputs: String!
   "What went wrong, one text for each failure."
   errors: [String!]!
+  "The plan itself."
   plan: Plan!
+  "When the plan was stored."
   createdAt: DateTime!
+  "When the plan was last written."
   updatedAt: DateTime!
 }
 `;
