@@ -55,12 +55,15 @@ export function createQueues(options: QueuesOptions): Queues {
   function offer(name: QueueName, jobId: string, id: string): void {
     if (isClosed) return;
     if (pending.size >= maxPending) {
-      report(new OfferDroppedError({ queue: name, pending: maxPending }));
+      report(new OfferDroppedError({ queue: name, pending: maxPending }), id);
       return;
     }
     const sent = queues[name]
       .add(name, { id }, { jobId })
-      .then(() => undefined, report)
+      .then(
+        () => undefined,
+        (error: unknown) => report(error, id),
+      )
       .finally(() => pending.delete(sent));
     pending.add(sent);
   }

@@ -13,6 +13,7 @@ export { Counter, createMetrics, Gauge, Histogram, type Registry } from "./healt
 export { type QueueDepthParts, registerQueueDepth } from "./health/queue-depth.ts";
 export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-checks.ts";
 export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
+export { idFacts } from "./logging/id-facts.ts";
 export { type RedactOptions, redact, redactJson } from "./redaction/redact.ts";
 export { isSecretKey, isSecretName, REDACTED, redactText } from "./redaction/redact-text.ts";
 export { parseSettings, SettingsError } from "./settings/parse-settings.ts";

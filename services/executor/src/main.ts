@@ -7,6 +7,7 @@ import {
   createLogger,
   createMetrics,
   createShutdown,
+  idFacts,
   parseSettings,
   registerQueueDepth,
   startTracing,
@@ -27,8 +28,8 @@ const RECONCILE_EVERY_MS = 15_000;
 const settings = parseSettings(ExecutorSettingsSchema, process.env);
 const logger = createLogger({ service: "executor", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
-const report = (error: unknown, planId?: string): void =>
-  logger.warn({ err: error, planId }, "queue trouble; the sweeper goes on");
+const report = (error: unknown, id?: string): void =>
+  logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweeper goes on");
 const tracing = await startTracing({ service: "executor", env: process.env, logger });
 
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, TOOL_FAILPOINTS, JOB_FAILPOINTS);

@@ -10,6 +10,7 @@ import {
   createLogger,
   createMetrics,
   createShutdown,
+  idFacts,
   parseSettings,
   registerQueueDepth,
   startTracing,
@@ -28,8 +29,8 @@ import { traceModelCalls } from "./tracing/trace-model-calls.ts";
 const settings = parseSettings(PlannerSettingsSchema, process.env);
 const logger = createLogger({ service: "planner", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
-const report = (error: unknown, requestId?: string): void =>
-  logger.warn({ err: error, requestId }, "queue trouble; the sweeper goes on");
+const report = (error: unknown, id?: string): void =>
+  logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweeper goes on");
 const tracing = await startTracing({ service: "planner", env: process.env, logger });
 const traces = tracing.traces && createPlanningTraces(tracing.traces);
 

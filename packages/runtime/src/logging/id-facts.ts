@@ -1,0 +1,5 @@
+/** For a log line about work of which only the id is known: it is named by its kind. Nothing for no id. */
+export function idFacts(id: string | undefined): { requestId?: string; planId?: string } {
+  if (id === undefined) return {};
+  return id.startsWith("req_") ? { requestId: id } : { planId: id };
+}
