@@ -1,5 +1,12 @@
 import { createQueues } from "@planwright/queue";
-import { createFailpoints, createLogger, createShutdown, parseSettings } from "@planwright/runtime";
+import {
+  createFailpoints,
+  createLogger,
+  createShutdown,
+  idFacts,
+  parseSettings,
+  startTracing,
+} from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { isLoopback } from "./access/loopback.ts";
 import { ApiSettingsSchema, tokenSettings } from "./env.ts";
@@ -11,6 +18,7 @@ const settings = parseSettings(ApiSettingsSchema, process.env);
 const tokens = tokenSettings(settings);
 const logger = createLogger({ service: "api", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
+const tracing = await startTracing({ service: "api", env: process.env, logger });
 
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, OFFER_FAILPOINTS);
 
@@ -21,7 +29,8 @@ const store = failpoints.around(
 const queues = createQueues({
   redisUrl: settings.REDIS_URL,
   prefix: settings.QUEUE_PREFIX,
-  onError: (error) => logger.warn({ err: error }, "queue trouble; the sweepers find the work"),
+  onError: (error, id) =>
+    logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweepers find the work"),
 });
 const rateLimit =
   settings.REQUESTS_PER_MINUTE === 0
@@ -34,6 +43,7 @@ const api = await startApi({
   store,
   offers: failpoints.around(queues, OFFER_FAILPOINTS),
   logger,
+  traces: tracing.traces,
   host: settings.HOST,
   ports: settings.PORTS ?? [settings.PORT],
   tenant: settings.TENANT,
@@ -57,4 +67,5 @@ shutdown.add("http", () => api.close());
 shutdown.add("rate limit", () => rateLimit?.close());
 shutdown.add("queues", () => queues.close());
 shutdown.add("store", () => store.close());
+shutdown.add("traces", () => tracing.stop());
 logger.info({ ports: api.ports, url: api.url }, "api ready");

@@ -1,5 +1,6 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { ClientStore, ModelLimits } from "@planwright/store";
+import type { Operation } from "./tracing/operation.ts";
 
 /** Hints to planners and executors. An offer never throws and never waits: what is lost, their sweepers find. */
 export interface WorkOffers {
@@ -18,6 +19,8 @@ export interface OperationParts {
   modelLimits?: ModelLimits | undefined;
   /** Aborted when the client is gone or the service stops: waiting ends, accepted work goes on. */
   signal?: AbortSignal | undefined;
+  /** What the operation's log lines and span say. Default: nothing is told. */
+  operation?: Operation | undefined;
   /** Gives the place among pending mutations back: from here on the operation only waits. */
   releasePlace?: (() => void) | undefined;
 }

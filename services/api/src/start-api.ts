@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createHealthHandler, createMetrics } from "@planwright/runtime";
+import { createHealthHandler, createMetrics, type Traces } from "@planwright/runtime";
 import type { AccessStore, ClientStore, LiveStore, ModelLimits } from "@planwright/store";
 import { type Anonymous, createAuthenticate } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
@@ -21,6 +21,7 @@ import type { RateLimit } from "./load/rate-limit.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
 import { createApiMetrics } from "./metrics/api-metrics.ts";
 import type { ApiLogger, WorkOffers } from "./parts.ts";
+import { createOperation } from "./tracing/operation.ts";
 import { createOpenCalls } from "./waiting/open-calls.ts";
 
 /** What the service is made of. */
@@ -50,6 +51,8 @@ export interface ApiParts {
   maxSubscriptions?: number | undefined;
   /** Serves MCP at /mcp under these names beside loopback. Default: nothing is at /mcp. */
   mcp?: { hosts: readonly string[] } | undefined;
+  /** Makes the spans of operations. Default: nothing is traced. */
+  traces?: Traces | undefined;
   /** Origins of pages from elsewhere that may connect, such as "https://ops.example.org". Default: none. */
   allowedOrigins?: readonly string[] | undefined;
 }
@@ -81,7 +84,11 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   const maxSubscriptions = parts.maxSubscriptions ?? 10_000;
   const feeds = createRequestFeeds({ store, logger, metrics, maxReaders: maxSubscriptions });
   const context = (caller: Caller, signal: AbortSignal): GraphqlContext =>
-    createContext({ store, offers, modelLimits, feeds, signal }, caller, Date.now());
+    createContext(
+      { store, offers, modelLimits, feeds, signal, operation: createOperation(parts.traces) },
+      caller,
+      Date.now(),
+    );
   const protocol = {
     schema: createSchema(),
     formatError: createFormatError(logger),

@@ -12,6 +12,7 @@ import type { GraphqlContext } from "./context.ts";
 import type { createFormatError } from "./format-error.ts";
 import { DOCUMENT_LIMITS, limitRules, noSubscriptions } from "./limits.ts";
 import { createMetricsPlugin } from "./metrics-plugin.ts";
+import { createOperationPlugin } from "./operation-plugin.ts";
 
 /** Settings of {@link createApolloServer}. */
 export interface ApolloServerSettings {
@@ -58,6 +59,7 @@ export function createApolloServer({
     logger: quiet(logger),
     plugins: [
       ...(metrics ? [createMetricsPlugin(metrics, schema)] : []),
+      createOperationPlugin(schema),
       createAccessPlugin(),
       createAdmissionPlugin(admission),
       ApolloServerPluginLandingPageDisabled(),

@@ -17,6 +17,7 @@ import {
   UnavailableError,
 } from "../errors.ts";
 import type { ApiLogger } from "../parts.ts";
+import { logFactsOf } from "./log-facts.ts";
 
 /** What a client can do about the errors that GraphQL itself finds. */
 const REMEDY: Partial<Record<ApiErrorCode, string>> = {
@@ -42,7 +43,7 @@ export function createFormatError(logger: ApiLogger) {
     };
     const protocol = protocolError(formatted, error);
     if (protocol) return { message: redactText(protocol.message), ...place, extensions: protocol.extensions };
-    const known = toApiError(originOf(error), logger, formatted.path);
+    const known = toApiError(originOf(error), logger, { ...logFactsOf(error), path: formatted.path });
     return { message: redactText(known.message), ...place, extensions: extensionsOf(known) };
   };
 }
@@ -104,18 +105,18 @@ function isArgumentError(error: GraphQLError): boolean {
   return node !== undefined && node.kind !== Kind.FIELD && error.path !== undefined;
 }
 
-function toApiError(error: unknown, logger: ApiLogger, path: GraphQLFormattedError["path"]): ApiError {
+function toApiError(error: unknown, logger: ApiLogger, about: object): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof CursorInvalidError) {
     return new BadInputError("after", error.message, "Use pageInfo.endCursor of the page before.");
   }
   if (error instanceof IdempotencyKeyReusedError) return new KeyReusedError(error.facts.requestId);
   if (isUnavailable(error)) {
-    logger.warn({ err: error, path }, "MongoDB gives no answer");
+    logger.warn({ err: error, ...about }, "MongoDB gives no answer");
     return new UnavailableError(error);
   }
   const correlationId = randomUUID();
-  logger.error({ err: error, path, correlationId }, "an operation failed unexpectedly");
+  logger.error({ err: error, ...about, correlationId }, "an operation failed unexpectedly");
   return new InternalError(correlationId, error);
 }
 

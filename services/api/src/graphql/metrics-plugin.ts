@@ -1,8 +1,9 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import { type GraphQLSchema, Kind, type OperationDefinitionNode } from "graphql";
+import type { GraphQLSchema } from "graphql";
 import { isApiErrorCode } from "../errors.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { GraphqlContext } from "./context.ts";
+import { operationField } from "./operation-field.ts";
 
 /** Counts every operation by the field of the schema that it asks for and by the code that it ends with. */
 export function createMetricsPlugin(
@@ -20,24 +21,11 @@ export function createMetricsPlugin(
         async willSendResponse({ operation, response: { body } }) {
           const error = body.kind === "single" ? body.singleResult.errors?.[0] : undefined;
           const code = error?.extensions?.["code"];
-          const name = isValid && operation ? operationName(operation, schema) : "invalid";
+          const name = isValid && operation ? operationField(operation, schema) : "invalid";
           const end = error ? (isApiErrorCode(code) ? code : "INTERNAL") : "OK";
           metrics.answered(name, end, performance.now() - startedAt);
         },
       };
     },
   };
-}
-
-/** No word of clients: their names of operations, and aliases, would be labels without end. */
-function operationName({ operation, selectionSet }: OperationDefinitionNode, schema: GraphQLSchema): string {
-  const fields = schema.getRootType(operation)?.getFields() ?? {};
-  const names = new Set(
-    selectionSet.selections.map((selection) => {
-      if (selection.kind !== Kind.FIELD) return "fragment";
-      return Object.hasOwn(fields, selection.name.value) ? selection.name.value : "introspection";
-    }),
-  );
-  const [first = "invalid", ...others] = names;
-  return others.length > 0 ? "several" : first;
 }

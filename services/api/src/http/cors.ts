@@ -12,7 +12,13 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
   return cors({
     origin: [...origins],
     methods: ["GET", "POST"],
-    allowedHeaders: ["authorization", "content-type", "apollo-require-preflight", "traceparent"],
+    allowedHeaders: [
+      "authorization",
+      "content-type",
+      "apollo-require-preflight",
+      "traceparent",
+      "tracestate",
+    ],
     exposedHeaders: ["retry-after", "www-authenticate"],
     maxAge: MAX_AGE_S,
     preflightContinue: true,

@@ -1,8 +1,10 @@
 import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject } from "@planwright/plan";
+import { SpanKind, type TraceOrigin } from "@planwright/runtime";
 import { z } from "zod";
 import { requireScope } from "../access/caller.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
+import { noteLogFacts } from "../graphql/log-facts.ts";
 import { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
 import type { FormatError } from "../live/masked-errors.ts";
 import type { RequestSnapshot } from "../live/request-feed.ts";
@@ -11,6 +13,7 @@ import { submitPlan } from "../plans/submit-plan.ts";
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan } from "../requests/create-plan.ts";
 import { findRequest } from "../requests/find-request.ts";
+import { incomingTrace } from "../tracing/incoming-trace.ts";
 import { isAtRest, progressOf, reportOf } from "./request-report.ts";
 
 /** What the facade is made of. */
@@ -143,14 +146,24 @@ export function createFacadeServer({
     tool: keyof typeof SCOPE_OF_TOOL,
     run: (parts: GraphqlContext) => Promise<JsonObject>,
   ): Promise<CallToolResult> {
+    const parts = context(call.mcpReq.signal);
+    const { operation } = parts;
+    operation.begin({
+      name: `tools/call ${tool}`,
+      kind: SpanKind.SERVER,
+      parent: traceOf(call),
+      attributes: { "mcp.method.name": "tools/call", "gen_ai.tool.name": tool },
+    });
     try {
-      const parts = context(call.mcpReq.signal);
       requireScope(parts.caller, SCOPE_OF_TOOL[tool]);
       const report = await run(parts);
+      operation.ended();
       const isError = report["status"] === "FAILED" || report["status"] === "CANCELLED";
       return { ...(isError ? { isError } : {}), structuredContent: report, content: [textOf(report)] };
     } catch (error) {
+      noteLogFacts(error, operation.logFacts());
       const { message, extensions = {} } = formatError({ message: "" }, error);
+      operation.ended(String(extensions["code"]));
       return { isError: true, content: [textOf({ message, ...extensions })] };
     }
   }
@@ -183,6 +196,12 @@ export function createFacadeServer({
   }
 
   return server;
+}
+
+/** What the call itself says counts before the headers, which are those of whoever carries it. */
+function traceOf({ mcpReq, http }: ServerContext): TraceOrigin | undefined {
+  const meta: Readonly<Record<string, unknown>> = mcpReq._meta ?? {};
+  return incomingTrace((name) => meta[name]) ?? incomingTrace((name) => http?.req?.headers.get(name));
 }
 
 async function tellProgress({ mcpReq }: ServerContext, state: RequestSnapshot): Promise<void> {

@@ -20,11 +20,13 @@ export interface ReplanInput {
  */
 export async function replan(parts: OperationParts, input: ReplanInput): Promise<RequestDocument> {
   const requestId = parseRequestId(input.requestId);
+  parts.operation?.about(requestId);
   const note = parseText("note", input.note);
   const wish = { note, execute: input.execute };
   const answer = await parts.store.requestReplan(parts.tenant, requestId, wish);
   switch (answer.type) {
     case "replanning":
+      parts.operation?.about(requestId, answer.request.trace);
       parts.offers.offerPlanning(requestId);
       return answer.request;
     case "nothing failed":

@@ -19,10 +19,12 @@ export interface RerunInput {
  */
 export async function rerun(parts: OperationParts, input: RerunInput): Promise<RequestDocument> {
   const requestId = parseRequestId(input.requestId);
+  parts.operation?.about(requestId);
   const from = input.from === undefined || input.from === null ? null : parseStepId(input.from);
   const answer = await parts.store.rerunPlan(parts.tenant, requestId, { from, autoExecute: input.execute });
   switch (answer.type) {
     case "rerun":
+      parts.operation?.about(requestId, answer.request.trace);
       if (input.execute) parts.offers.offerExecution(answer.plan._id, answer.plan.epoch);
       return answer.request;
     case "nothing failed":

@@ -26,7 +26,7 @@ export interface PlanInput {
  * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
 export async function submitPlan(
-  { store, offers, tenant, modelLimits }: OperationParts,
+  { store, offers, tenant, modelLimits, operation }: OperationParts,
   input: PlanInput,
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
@@ -47,8 +47,10 @@ export async function submitPlan(
     diagnostics: weightiestFirst(parsed.diagnostics).slice(0, STORED_DIAGNOSTICS),
     autoExecute: input.execute,
     modelLimits,
+    trace: operation?.origin,
     idempotency,
   });
+  operation?.about(request._id, request.trace);
   if (plan.status === "INVALID") {
     throw new PlanInvalidError({ requestId: request._id, planId: plan._id }, plan.diagnostics);
   }

@@ -27,7 +27,7 @@ export interface SentenceInput {
  * @throws {BadInputError | IdempotencyKeyReusedError}
  */
 export async function createPlan(
-  { store, offers, tenant, modelLimits: service }: OperationParts,
+  { store, offers, tenant, modelLimits: service, operation }: OperationParts,
   input: SentenceInput,
 ): Promise<RequestDocument> {
   const query = parseQuery(input.query);
@@ -48,8 +48,10 @@ export async function createPlan(
     tags,
     autoExecute: execute,
     ...wish,
+    trace: operation?.origin,
     idempotency,
   });
+  operation?.about(request._id, request.trace);
   if (request.status === "PLANNING") offers.offerPlanning(request._id);
   return request;
 }

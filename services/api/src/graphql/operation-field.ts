@@ -1,0 +1,17 @@
+import { type GraphQLSchema, Kind, type OperationDefinitionNode } from "graphql";
+
+/** The field of the schema that an operation asks for. No word of clients: their names, and aliases, would be labels without end. */
+export function operationField(
+  { operation, selectionSet }: OperationDefinitionNode,
+  schema: GraphQLSchema,
+): string {
+  const fields = schema.getRootType(operation)?.getFields() ?? {};
+  const names = new Set(
+    selectionSet.selections.map((selection) => {
+      if (selection.kind !== Kind.FIELD) return "fragment";
+      return Object.hasOwn(fields, selection.name.value) ? selection.name.value : "introspection";
+    }),
+  );
+  const [first = "invalid", ...others] = names;
+  return others.length > 0 ? "several" : first;
+}
