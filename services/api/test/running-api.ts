@@ -21,7 +21,8 @@ export interface RunningApi {
   /** What was logged as a warning or an error. */
   logged: { facts: object; message: string }[];
   send(path: string, init?: RequestInit): Promise<Answer>;
-  graphql(query: string, variables?: object): Promise<Answer>;
+  /** @param headers - default: none, which is nobody's credential */
+  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -52,12 +53,18 @@ export async function startTestApi(
   options: Partial<
     Pick<
       ApiParts,
+      | "allowedOrigins"
+      | "anonymous"
+      | "host"
       | "introspection"
       | "maxPendingMutations"
       | "mcp"
       | "modelLimits"
       | "maxSubscriptions"
       | "maxUnfinishedPlans"
+      | "rateLimit"
+      | "tokens"
+      | "traces"
     >
   > = {},
 ): Promise<RunningApi> {
@@ -93,10 +100,10 @@ export async function startTestApi(
       body: isJson ? JSON.parse(text) : null,
     };
   };
-  const graphql = (query: string, variables: object = {}) =>
+  const graphql = (query: string, variables: object = {}, headers: Record<string, string> = {}) =>
     send("/graphql", {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ query, variables }),
     });
   const close = async () => {

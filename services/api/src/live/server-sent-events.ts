@@ -17,6 +17,13 @@ export interface ServerSentEventsParts {
   formatError: FormatError;
 }
 
+/** Otherwise the protocol answers 400 to all that it refuses. */
+const FORBIDDEN = {
+  status: 403,
+  statusText: "Forbidden",
+  headers: { "content-type": "application/json; charset=utf-8" },
+};
+
 /** Answers one subscription a response, in the protocol graphql-sse, "distinct connections". */
 export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHandler {
   const { schema, introspection, formatError, callerOf } = parts;
@@ -27,9 +34,12 @@ export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHand
     onSubscribe({ raw }, params) {
       const caller = callerOf(raw);
       const checked = check(params, caller);
-      return "document" in checked
-        ? { ...checked, contextValue: parts.context(caller, new AbortController().signal) }
-        : { errors: checked.map((error) => maskError(error, formatError)) };
+      if ("document" in checked) {
+        return { ...checked, contextValue: parts.context(caller, new AbortController().signal) };
+      }
+      const errors = checked.map((error) => maskError(error, formatError));
+      const isForbidden = errors.some(({ extensions }) => extensions["code"] === "FORBIDDEN");
+      return isForbidden ? [JSON.stringify({ errors }), FORBIDDEN] : { errors };
     },
     onNext: (_context, _request, result) =>
       result.errors

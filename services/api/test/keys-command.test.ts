@@ -1,0 +1,70 @@
+/** The keys of the API as operators handle them, by the command that they type. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { createStore } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { KeysUsageError, parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
+
+test("a key is made, listed and ended", async () => {
+  const store = await createStore({ url: testServers().mongodbUrl });
+  onTestFinished(() => store.close());
+  const run = async (words: string) => {
+    const printed: string[] = [];
+    const said: string[] = [];
+    const output = {
+      print: (line: string) => void printed.push(line),
+      say: (line: string) => void said.push(line),
+    };
+    await runKeysCommand(parseKeysCommand(words.split(" "), Date.now())!, store, output);
+    return { printed, said: said.join("\n") };
+  };
+  const made = await run("create --tenant acme --scope read,execute --scope operate --name ci --days 90");
+  const [secret = ""] = made.printed;
+  const key = await store.findApiKey(secret);
+  expect(key).toMatchObject({ tenant: "acme", name: "ci", scopes: ["read", "execute", "operate"] });
+  expect(key!.expiresAt!.getTime() - key!.createdAt.getTime()).toBeGreaterThan(89 * 86_400_000);
+  expect(made.said).not.toContain(secret);
+
+  await run("create --tenant globex --scope admin");
+  const listed = await run("list --tenant acme");
+  expect(listed.printed).toHaveLength(1);
+  expect(listed.printed[0]).toMatch(new RegExp(`^${key!._id} +acme +read,execute,operate .* ci$`));
+  await run(`revoke ${key!._id}`);
+  expect(await store.findApiKey(secret)).toBeNull();
+  expect((await run("list")).printed.join("\n")).toContain("revoked");
+  await expect(run("revoke key_nothing")).rejects.toThrow(KeysUsageError);
+});
+
+test.each([
+  ["create --scope read", "--tenant"],
+  ["create --tenant acme", "--scope"],
+  ["create --tenant acme --scope rule", "--scope"],
+  ["create --tenant a/b --scope read", "--tenant"],
+  ["create --tenant acme --scope read --days many", "--days"],
+  ["revoke", "list"],
+  ["remove key_1", "create, list or revoke"],
+  ["list --tennant acme", "--tennant"],
+])("keys %s says what is wrong", (words, hint) => {
+  expect(() => parseKeysCommand(words.split(" "), 0)).toThrow(hint);
+});
+
+test("the program makes a key that a script can read, and names a missing setting", async () => {
+  const run = async (words: string[], env: Record<string, string>) => {
+    const main = fileURLToPath(new URL("../src/bin/keys.ts", import.meta.url));
+    const args = ["--import", "tsx", "-C", "@planwright/source", main, ...words];
+    const child = spawn(process.execPath, args, { env: { PATH: process.env["PATH"], ...env } });
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { out, err, code };
+  };
+  const { mongodbUrl } = testServers();
+  const made = await run(["create", "--tenant", "acme", "--scope", "read"], { MONGODB_URL: mongodbUrl });
+  expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^pw_[\w-]{43}\n$/) });
+  expect(await run(["list"], {})).toMatchObject({ code: 1, err: expect.stringContaining("MONGODB_URL") });
+});

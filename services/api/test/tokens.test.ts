@@ -1,0 +1,140 @@
+/** JSON Web Tokens against a key set that is served over HTTP. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { TokenSettings } from "../src/access/tokens.ts";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { APPROVAL_HASH, askApprovalAs } from "./workers.ts";
+
+const ISSUER = "https://id.example.org/";
+const AUDIENCE = "planwright";
+
+let keySet: Server;
+let settings: TokenSettings;
+let running: RunningApi;
+let pair: Awaited<ReturnType<typeof generateKeyPair>>;
+beforeAll(async () => {
+  pair = await generateKeyPair("ES256", { extractable: true });
+  const jwk = { ...(await exportJWK(pair.publicKey)), kid: "k1", use: "sig", alg: "ES256" };
+  keySet = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
+  await once(keySet.listen(0, "127.0.0.1"), "listening");
+  const jwksUrl = `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/keys`;
+  settings = { jwksUrl, issuer: ISSUER, audience: AUDIENCE, tenantClaim: "tenant", scopeClaim: "scope" };
+  running = await startTestApi({ anonymous: "refuse", tokens: settings });
+});
+afterAll(async () => {
+  await running.close();
+  keySet.close();
+});
+
+const CLAIMS = {
+  iss: ISSUER,
+  aud: AUDIENCE,
+  sub: "user-7",
+  tenant: "acme",
+  scope: "openid read execute operate",
+};
+const inAMinute = () => Math.floor(Date.now() / 1_000) + 60;
+
+function sign(
+  claims: { [name: string]: unknown },
+  key: Parameters<SignJWT["sign"]>[0] = pair.privateKey,
+  alg = "ES256",
+) {
+  return new SignJWT({ exp: inAMinute(), ...claims }).setProtectedHeader({ alg, kid: "k1" }).sign(key);
+}
+const ask = (token: string, query = "{ requests { nodes { requestId } } }", variables = {}, api = running) =>
+  api.graphql(query, variables, { authorization: `Bearer ${token}` });
+
+test("tenant, scopes and name come from the token", async () => {
+  const token = await sign(CLAIMS);
+  const { body } = await ask(
+    token,
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }",
+    {
+      plan: BLOG_PLAN,
+    },
+  );
+  const { requestId, planId } = body.data.submitPlan;
+  expect(await running.store.getRequest("acme", requestId)).toMatchObject({ tenant: "acme" });
+  await askApprovalAs(running.store, planId);
+  const approve = `mutation ($id: ID!) { approve(requestId: $id, stepId: "createAuthor", approvalHash: "${APPROVAL_HASH}") {
+    plan { approvals { by } } } }`;
+  const approved = await ask(token, approve, { id: requestId });
+  expect(approved.body.data.approve.plan.approvals).toEqual([{ by: "user-7" }]);
+  const other = await ask(await sign({ ...CLAIMS, tenant: "globex" }));
+  expect(other.body.data.requests.nodes).toEqual([]);
+});
+
+test("scopes may be a list, and words that mean something to others give nothing", async () => {
+  expect((await ask(await sign({ ...CLAIMS, scope: ["read"] }))).status).toBe(200);
+  for (const scope of ["openid readonly", [], undefined, 7, { read: true }]) {
+    expect((await ask(await sign({ ...CLAIMS, scope }))).status).toBe(403);
+  }
+});
+
+test("what is not exactly what was agreed on is refused in the same words", async () => {
+  const stranger = await generateKeyPair("ES256");
+  const publicBytes = new TextEncoder().encode(JSON.stringify(await exportJWK(pair.publicKey)));
+  const tokens = [
+    await sign({ ...CLAIMS, iss: "https://evil.example.org/" }),
+    await sign({ ...CLAIMS, aud: "somebody else" }),
+    await sign({ ...CLAIMS, exp: inAMinute() - 600 }),
+    await sign({ ...CLAIMS, exp: undefined }),
+    await sign({ ...CLAIMS, nbf: inAMinute() + 600 }),
+    await sign({ ...CLAIMS, sub: undefined }),
+    await sign({ ...CLAIMS, tenant: undefined }),
+    await sign({ ...CLAIMS, tenant: "a/b" }),
+    await sign({ ...CLAIMS, tenant: { $ne: "" } }),
+    await sign(CLAIMS, stranger.privateKey),
+    // The public key as the secret of a symmetric algorithm, and no signature at all.
+    await sign(CLAIMS, publicBytes, "HS256"),
+    new UnsecuredJWT({ ...CLAIMS, exp: inAMinute() }).encode(),
+    `${await sign(CLAIMS)}x`,
+    "a.b.c",
+  ];
+  const answers = await Promise.all(tokens.map((token) => ask(token)));
+  expect(answers.map(({ status }) => status)).toEqual(tokens.map(() => 401));
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+});
+
+test("the claims that count are settings, and the key set is read in the way that is given", async () => {
+  const asked: string[] = [];
+  const api = await startTestApi({
+    anonymous: "refuse",
+    tokens: {
+      ...settings,
+      tenantClaim: "https://example.org/team",
+      scopeClaim: "permissions",
+      fetch: (url, init) => {
+        asked.push(url);
+        return fetch(url, init);
+      },
+    },
+  });
+  onTestFinished(() => api.close());
+  const claims = {
+    iss: ISSUER,
+    aud: AUDIENCE,
+    sub: "user-8",
+    "https://example.org/team": "acme",
+    permissions: ["read"],
+  };
+  const token = await sign(claims);
+  expect((await ask(token, undefined, {}, api)).status).toBe(200);
+  expect((await ask(token, undefined, {}, api)).status).toBe(200);
+  expect(asked).toEqual([settings.jwksUrl]);
+});
+
+test("while the key set cannot be read the answer is 503, and nothing of why", async () => {
+  const api = await startTestApi({
+    anonymous: "refuse",
+    tokens: { ...settings, jwksUrl: "http://127.0.0.1:1/keys" },
+  });
+  onTestFinished(() => api.close());
+  const answer = await ask(await sign(CLAIMS), undefined, {}, api);
+  expect(answer).toMatchObject({ status: 503, body: { errors: [{ extensions: { code: "UNAVAILABLE" } }] } });
+  expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN|fetch/);
+});
