@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { PlanId } from "@planwright/plan";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createPlanWithRequestId } from "../src/legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../src/legacy/execute-by-request-id.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
@@ -208,6 +209,61 @@ test("a plan that takes longer than the wait is given as it stands, and planning
   await expect(executeByRequestId(parts, requestId, 30)).rejects.toEqual(timeout);
   await planAs(running.store, requestId);
   expect((await executeByRequestId(parts, requestId, 30)).status).toBe("QUEUED");
+});
+
+test("createPlanWithWorkflow plans, and gives plan and findings as JSON text", async () => {
+  const query = "old client with a workflow";
+  const answer = running.graphql(
+    "mutation CreatePlan($query: String!) { createPlanWithWorkflow(query: $query) { id query plan selectedTools { name } validationResult } }",
+    { query },
+  );
+  await planAs(running.store, await acceptedRequest(running.store, query));
+  const plan = (await answer).body.data.createPlanWithWorkflow;
+  expect(plan).toMatchObject({
+    query,
+    selectedTools: [{ name: "createAuthor" }, { name: "createBlog" }],
+    validationResult: "[]",
+  });
+  expect(JSON.parse(plan.plan).steps).toHaveLength(2);
+});
+
+test("getPlans and getExecutions list the newest, and what was started, of one tenant", async () => {
+  const other = await startTestApi();
+  onTestFinished(() => other.close());
+  const submit =
+    "mutation ($plan: JSON!, $execute: Boolean!) { submitPlan(plan: $plan, execute: $execute) { planId } }";
+  const ids: string[] = [];
+  for (const execute of [true, false]) {
+    const { body } = await other.graphql(submit, { plan: BLOG_PLAN, execute });
+    ids.push(body.data.submitPlan.planId);
+  }
+  const [started = ""] = ids;
+  await executeAs(other.store, started as PlanId);
+  await other.store.createRequest({ tenant: "elsewhere", query: "of somebody else", autoExecute: false });
+  const { body } = await other.graphql(`{
+    getPlans { id query plan selectedTools { toolName parameters dependsOn } toolOrder executionState validationResult }
+    getExecutions { id requestId planId executionState totalExecutions successful failed results outputs errors }
+  }`);
+  expect(body.errors).toBeUndefined();
+  const { getPlans, getExecutions } = body.data;
+  expect(new Set(getPlans.map(({ id }: { id: string }) => id))).toEqual(new Set(ids));
+  expect(getExecutions).toMatchObject([
+    { id: started, executionState: "completed", totalExecutions: 2, successful: 2, failed: 0 },
+  ]);
+  expect(JSON.parse(getExecutions[0].outputs)).toMatchObject({ createAuthor: AUTHOR });
+  const tooMany = await other.graphql("{ getPlans(first: 101) { id } }");
+  expect(tooMany.body.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", argument: "first" });
+});
+
+test("the text of the error for an unknown request is the one that older clients look for", async () => {
+  const requestId = "req_1700000000_abcdefghijklmnopqrst";
+  const executed = await running.graphql(EXECUTE, { requestId });
+  const listed = await running.graphql("query ($id: ID!) { plansByRequestId(requestId: $id) { id } }", {
+    id: requestId,
+  });
+  for (const { body } of [executed, listed]) {
+    expect(body.errors[0].message).toBe(`Plan not found for requestId: ${requestId}`);
+  }
 });
 
 test("getAvailableTools gives name, description and category", async () => {

@@ -10,6 +10,7 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
   "createPlan",
   "submitPlan",
   "createPlanWithRequestId",
+  "createPlanWithWorkflow",
   "rerun",
   "replan",
 ]);

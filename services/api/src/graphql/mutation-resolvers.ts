@@ -33,6 +33,9 @@ export const mutationResolvers = {
   createPlanWithRequestId: mutation((context, { query }: { query: string }) =>
     createPlanWithRequestId(context, query),
   ),
+  createPlanWithWorkflow: mutation((context, { query }: { query: string }) =>
+    createPlanWithRequestId(context, query),
+  ),
   executeByRequestId: mutation((context, { requestId }: RequestIdOnly) =>
     executeByRequestId(context, requestId),
   ),

@@ -1,4 +1,5 @@
 import { debugBundle } from "../debug/debug-bundle.ts";
+import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import { findPlan, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
 import { type PageArguments, readRequestPage } from "../requests/page.ts";
@@ -19,6 +20,10 @@ export const queryResolvers = {
   plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) => findPlan(context, id),
   plansByRequestId: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     findPlansOfRequest(context, requestId),
+  getPlans: (_: unknown, { first }: { first: number }, context: GraphqlContext) =>
+    newestPlans(context, first),
+  getExecutions: (_: unknown, { first }: { first: number }, context: GraphqlContext) =>
+    newestExecutions(context, first),
   validatePlan: (_: unknown, { plan }: { plan: unknown }, context: GraphqlContext) =>
     checkPlan(context, plan),
   async getAvailableTools(_: unknown, __: unknown, { store }: GraphqlContext) {

@@ -58,6 +58,18 @@ type Query {
   plansByRequestId("req_{unix seconds}_{random}." requestId: ID!): [Plan!]!
 
   """
+  Plans of the newest requests, all versions, newest first. Of the older API; requests has pages.
+  Errors: BAD_USER_INPUT for a number outside 1 to 100.
+  """
+  getPlans("Requests whose plans are given, 1 to 100." first: Int! = 20): [Plan!]!
+
+  """
+  The plans of getPlans whose execution was asked for, as executeByRequestId shows them. Of the older API.
+  Errors: BAD_USER_INPUT for a number outside 1 to 100.
+  """
+  getExecutions("Requests whose executions are given, 1 to 100." first: Int! = 20): [Execution!]!
+
+  """
   Checks a plan against the tools known now and stores nothing. Takes every dialect that submitPlan takes.
   """
   validatePlan("The plan, in any accepted dialect, at most 1 MiB." plan: JSON!): PlanValidation!
@@ -243,6 +255,12 @@ type Mutation {
   Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
   """
   createPlanWithRequestId("What is to be done, in plain words, 1 to 10,000 characters." query: String!): Plan!
+
+  """
+  The same as createPlanWithRequestId, under an older name.
+  Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+  """
+  createPlanWithWorkflow("What is to be done, in plain words, 1 to 10,000 characters." query: String!): Plan!
 
   """
   Executes a request's plan and waits for its end, 30 s at most. Still running then: executionState is "in-progress",

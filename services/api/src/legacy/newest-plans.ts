@@ -1,0 +1,32 @@
+import type { PlanDocument } from "@planwright/store";
+import { BadInputError } from "../errors.ts";
+import type { GraphqlContext } from "../graphql/context.ts";
+
+/** Most requests whose plans are given at once. */
+const MAX_REQUESTS = 100;
+
+/**
+ * Plans of the newest requests, all versions, the newest request and version first. Older clients know no pages: `requests` has them.
+ * @throws {BadInputError} for a number of requests outside 1 to 100
+ */
+export async function newestPlans(
+  { store, tenant, reads }: Pick<GraphqlContext, "store" | "tenant" | "reads">,
+  first: number,
+): Promise<PlanDocument[]> {
+  if (first < 1 || first > MAX_REQUESTS) {
+    throw new BadInputError("first", `Plans of ${first} requests cannot be given`, "Ask for 1 to 100.");
+  }
+  const { items } = await store.listRequests(tenant, { first });
+  reads.prime(items);
+  const plans = await Promise.all(items.map((request) => reads.plansOf(request)));
+  return plans.flat();
+}
+
+/** Those of them whose execution was asked for. @throws {BadInputError} for a number of requests outside 1 to 100 */
+export async function newestExecutions(
+  context: Pick<GraphqlContext, "store" | "tenant" | "reads">,
+  first: number,
+): Promise<PlanDocument[]> {
+  const plans = await newestPlans(context, first);
+  return plans.filter(({ queuedAt }) => queuedAt !== null);
+}
