@@ -22,7 +22,7 @@ export interface WholeSystem {
   store: Store;
   tools: CountingToolServer;
   model: ModelServer;
-  graphql(query: string, variables?: object): Promise<Answer>;
+  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
   /** Sends a sentence; `options` are further arguments of createPlan. Gives the request's id. */
   createPlan(query: string, options?: string): Promise<string>;
   /** Waits for a state of the request, as {@link REQUEST} reads it. */
@@ -40,8 +40,8 @@ const REQUEST = `query ($id: ID!) { request(requestId: $id) { status version rep
 const PATIENCE_MS = 120_000;
 const TENANT = "default";
 
-/** Starts everything but the planner. */
-export async function startWholeSystem(): Promise<WholeSystem> {
+/** Starts everything but the planner. @param common - environment of all services */
+export async function startWholeSystem(common: Record<string, string> = {}): Promise<WholeSystem> {
   const servers = testServers();
   const folder = await mkdtemp(join(tmpdir(), "planwright-planner-"));
   const tools = await startCountingToolServer({ ledgerFile: join(folder, "ledger.jsonl") });
@@ -59,6 +59,7 @@ export async function startWholeSystem(): Promise<WholeSystem> {
       REDIS_URL: servers.redisUrl,
       QUEUE_PREFIX: servers.redisPrefix,
       SWEEP_EVERY_MS: "100",
+      ...common,
       ...env,
     });
     children.push(child);
@@ -70,10 +71,14 @@ export async function startWholeSystem(): Promise<WholeSystem> {
   ]);
   const url = /"url":"([^"]+)"/.exec(said)?.[1] ?? "";
 
-  async function graphql(query: string, variables: object = {}): Promise<Answer> {
+  async function graphql(
+    query: string,
+    variables: object = {},
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const response = await fetch(url, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ query, variables }),
     });
     const { data, errors }: Answer = await response.json();

@@ -1,0 +1,134 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { startTracing, type Tracing } from "@planwright/runtime";
+import { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "@planwright/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { executeAs, failAs } from "./workers.ts";
+
+const TENANT = "default";
+const CLIENT_TRACE = "0af7651916cd43dd8448eb211c80319c";
+const CLIENT_SPAN = "b7ad6b7169203331";
+const traceparent = `00-${CLIENT_TRACE}-${CLIENT_SPAN}-01`;
+const SUBMIT = "mutation Hand_over($plan: JSON!) { submitPlan(plan: $plan, execute: true) { id } }";
+
+let receiver: SpanReceiver;
+let tracing: Tracing;
+let running: RunningApi;
+
+beforeAll(async () => {
+  receiver = await startSpanReceiver();
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url);
+  vi.stubEnv("OTEL_BSP_SCHEDULE_DELAY", "20");
+  tracing = await startTracing({ service: "api", env: process.env, logger: { warn: () => undefined } });
+  running = await startTestApi({ traces: tracing.traces, mcp: { hosts: [] } });
+});
+afterAll(async () => {
+  await running.close();
+  await tracing.stop();
+  await receiver.close();
+  vi.unstubAllEnvs();
+});
+
+/** Waits for the spans that fit, and gives the last one. */
+async function spanOf(fits: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
+  await expect.poll(() => receiver.spans().filter(fits).length, { timeout: 20_000 }).toBeGreaterThan(0);
+  return receiver.spans().findLast(fits)!;
+}
+const about = (requestId: string, name: string) => (span: ReceivedSpan) =>
+  span.name === name && span.attributes["planwright.request_id"] === requestId;
+
+async function submit(headers: Record<string, string> = {}): Promise<string> {
+  const { body } = await running.graphql(SUBMIT, { plan: BLOG_PLAN }, headers);
+  return body.data.submitPlan.id;
+}
+const stored = async (requestId: string) =>
+  (await running.store.getRequest(TENANT, requestId as Parameters<typeof running.store.getRequest>[1]))!;
+
+test("an operation goes on with its caller's trace, and its request and plan are kept with it", async () => {
+  const requestId = await submit({ traceparent, tracestate: "vendor=value" });
+  const span = await spanOf(about(requestId, "mutation submitPlan"));
+  expect(span).toMatchObject({
+    traceId: CLIENT_TRACE,
+    parentSpanId: CLIENT_SPAN,
+    kind: 2,
+    attributes: { "graphql.operation.type": "mutation", "graphql.operation.name": "Hand_over" },
+    status: { code: 0 },
+  });
+  const origin = { traceparent: `00-${CLIENT_TRACE}-${span.spanId}-01`, tracestate: "vendor=value" };
+  const request = await stored(requestId);
+  expect(request.trace).toEqual(origin);
+  expect((await running.store.getPlan(TENANT, request.planId))?.trace).toEqual(origin);
+});
+
+test("without a caller's trace, or with one that cannot be read, an operation begins its own", async () => {
+  const ids = [await submit(), await submit({ traceparent: "Alice" })];
+  const spans = await Promise.all(ids.map((id) => spanOf(about(id, "mutation submitPlan"))));
+  expect(spans.map(({ parentSpanId }) => parentSpanId)).toEqual(["", ""]);
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(2);
+});
+
+test("what is asked later points at the trace of the request, whose new version stays in it", async () => {
+  const requestId = await submit();
+  const request = await stored(requestId);
+  await failAs(running.store, request.planId);
+  await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { id } }", { id: requestId });
+  await running.graphql("query ($id: ID!) { request(requestId: $id) { status } }", { id: requestId });
+  const [, traceId, spanId] = request.trace!.traceparent.split("-");
+  for (const name of ["mutation rerun", "query request"]) {
+    const span = await spanOf(about(requestId, name));
+    expect(span.traceId).not.toBe(traceId);
+    expect(span.links).toMatchObject([{ traceId, spanId }]);
+  }
+  const again = await stored(requestId);
+  expect(again.version).toBe(2);
+  expect((await running.store.getPlan(TENANT, again.planId))?.trace).toEqual(request.trace);
+});
+
+test("an error is told by its code alone, and nothing that a client sent is in a span", async () => {
+  const secret = "Geheimnis";
+  const unknown = { steps: [{ id: "a", tool: "noSuchTool", arguments: { name: secret } }] };
+  const { body } = await running.graphql(SUBMIT.replace("Hand_over", "Refused"), { plan: unknown });
+  const [{ extensions }] = body.errors;
+  const span = await spanOf(({ attributes }) => attributes["graphql.operation.name"] === "Refused");
+  expect(span).toMatchObject({
+    attributes: { "error.type": extensions.code, "planwright.request_id": extensions.requestId },
+    status: { code: 2, message: extensions.code },
+  });
+  await running.graphql(`mutation Literal { createPlan(query: "${secret}", tags: ["${secret}"]) { id } }`);
+  await spanOf(({ attributes }) => attributes["graphql.operation.name"] === "Literal");
+  expect(receiver.text()).not.toContain(secret);
+});
+
+test("an agent's call over MCP goes on with the trace in its _meta", async () => {
+  const client = new Client({ name: "agent", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", running.api.url)));
+  onTestFinished(() => client.close());
+  const result = await client.callTool({
+    name: "execute_tool_plan",
+    arguments: { plan: BLOG_PLAN, wait: false },
+    _meta: { traceparent },
+  });
+  const { requestId } = result.structuredContent as { requestId: string };
+  const span = await spanOf(about(requestId, "tools/call execute_tool_plan"));
+  expect(span).toMatchObject({ traceId: CLIENT_TRACE, parentSpanId: CLIENT_SPAN, kind: 2 });
+  const request = await stored(requestId);
+  expect(request.trace).toEqual({ traceparent: `00-${CLIENT_TRACE}-${span.spanId}-01` });
+  await executeAs(running.store, request.planId);
+});
+
+test("the line about an unexpected error names the request and the trace", async () => {
+  const broken = vi.spyOn(running.store, "getRequest").mockRejectedValueOnce(new TypeError("broken"));
+  onTestFinished(() => broken.mockRestore());
+  const requestId = "req_1700000000_abcdefghijklmnop";
+  await running.graphql(
+    "query ($id: ID!) { request(requestId: $id) { status } }",
+    { id: requestId },
+    { traceparent },
+  );
+  expect(running.logged.map(({ facts }) => facts)).toContainEqual(
+    expect.objectContaining({ requestId, trace_id: CLIENT_TRACE, correlationId: expect.any(String) }),
+  );
+  expect(await spanOf(about(requestId, "query request"))).toMatchObject({
+    status: { code: 2, message: "INTERNAL" },
+  });
+});
