@@ -35,7 +35,10 @@ export default defineConfig({
   environments: setupFromSource,
   test: {
     projects,
-    globalSetup: [here("packages/local/src/testing/global-setup.ts")],
+    globalSetup: [
+      here("packages/local/src/testing/global-setup.ts"),
+      here("packages/testing/src/services/global-setup.ts"),
+    ],
     reporters: ["default", here("packages/testing/src/closing-line-reporter.ts")],
     coverage: { provider: "v8", include: ["{packages,services}/*/src/**/*.ts"] },
   },

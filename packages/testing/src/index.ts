@@ -24,4 +24,6 @@ export {
   type ScriptedToolCall,
 } from "./model-server-reply.ts";
 export { type TestServers, testServers } from "./servers.ts";
+export type { ServiceName } from "./services/bundle-services.ts";
+export { spawnService } from "./services/spawn-service.ts";
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";

@@ -1,19 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { spawnService } from "@planwright/testing";
 import { onTestFinished } from "vitest";
-
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 /** The service as a process of its own, on a free port; gone when the test is over. */
 export function startApiProcess(
   env: Record<string, string>,
   whenFinished: (end: () => void) => void = onTestFinished,
 ): ChildProcess {
-  const child = spawn(process.execPath, ["--conditions=@planwright/source", "--import", "tsx", MAIN], {
-    env: { PATH: process.env["PATH"] ?? "", PORT: "0", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawnService("api", { PORT: "0", ...env });
   whenFinished(() => void child.kill("SIGKILL"));
   return child;
 }

@@ -1,18 +1,19 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { isTerminalPlanStatus, parsePlan } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
 import { createStore, type PlanDocument, type StepDocument, type Store } from "@planwright/store";
-import { type CountingToolServer, startCountingToolServer, testServers } from "@planwright/testing";
+import {
+  type CountingToolServer,
+  spawnService,
+  startCountingToolServer,
+  testServers,
+} from "@planwright/testing";
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-const TSX = createRequire(import.meta.url).resolve("tsx");
 export const TENANT = "t1";
 /** For machines with much else to do. */
 const END_PATIENCE_MS = 40_000;
@@ -96,19 +97,15 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
   }
 
   function spawnExecutor(env: Record<string, string> = {}): ExecutorProcess {
-    const child = spawn(process.execPath, ["--import", TSX, "-C", "@planwright/source", MAIN], {
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        MONGODB_URL: servers.mongodbUrl,
-        REDIS_URL: servers.redisUrl,
-        QUEUE_PREFIX: servers.redisPrefix,
-        MCP_SERVERS_FILE: serversFile,
-        HEALTH_PORT: "0",
-        LEASE_MS: "1500",
-        SWEEP_EVERY_MS: "200",
-        ...env,
-      },
-      stdio: ["ignore", "pipe", "pipe"],
+    const child = spawnService("executor", {
+      MONGODB_URL: servers.mongodbUrl,
+      REDIS_URL: servers.redisUrl,
+      QUEUE_PREFIX: servers.redisPrefix,
+      MCP_SERVERS_FILE: serversFile,
+      HEALTH_PORT: "0",
+      LEASE_MS: "1500",
+      SWEEP_EVERY_MS: "200",
+      ...env,
     });
     let output = "";
     executors.push({ child, output: () => output });

@@ -2,12 +2,10 @@
  * The planner dies, stands still for longer than its lease, or fails, at every place where a write, a call or an
  * acknowledgement begins or ends. Whatever happens there, the request gets exactly one plan.
  */
-import { once } from "node:events";
-import { createStore } from "@planwright/store";
-import { answer, startModelServer, testServers } from "@planwright/testing";
+import { answer } from "@planwright/testing";
 import { test } from "vitest";
-import { spawnPlanner } from "./planner-process.ts";
-import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
+import { openCrashBench, PAUSE_MS, SLOW_MODEL_MS } from "./crashing-planner.ts";
+import { ANSWER, SENTENCE } from "./tools.ts";
 
 const TENANT = "default";
 const PLACES = [
@@ -24,7 +22,7 @@ const PLACES = [
 ];
 const CASES = PLACES.flatMap((place) =>
   ["before", "after"].flatMap((side) =>
-    ["kill", "pause:2000", "error"].map((action) => ({
+    ["kill", `pause:${PAUSE_MS}`, "error"].map((action) => ({
       place,
       setting: `${place}.${side}=${action}`,
       action,
@@ -34,52 +32,27 @@ const CASES = PLACES.flatMap((place) =>
 
 test.concurrent.for(CASES)(
   "$setting leaves the request with one plan",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async ({ place, setting, action }, { expect, onTestFinished }) => {
-    const servers = testServers();
-    const store = await createStore({ url: servers.mongodbUrl });
-    onTestFinished(() => store.close());
-    const tools = TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) }));
-    await store.publishTools("notes", tools);
-    // Slower than a renewal, so that the lease is renewed while the model thinks.
     const isHopeless = place === "planner.fail";
-    const reply = isHopeless ? answer("I cannot do that.") : answer(ANSWER, { firstTokenMs: 700 });
-    const model = await startModelServer({ script: () => reply });
-    onTestFinished(() => model.close());
+    // Slower than a renewal, so that the lease is renewed while the model thinks.
+    const firstTokenMs = place === "planner.renew" ? SLOW_MODEL_MS : 100;
+    const reply = isHopeless ? answer("I cannot do that.") : answer(ANSWER, { firstTokenMs });
+    const { store, start, crash } = await openCrashBench(reply, onTestFinished);
     const { _id: requestId } = await store.createRequest({
       tenant: TENANT,
       query: SENTENCE,
       autoExecute: true,
     });
 
-    const start = (env: Record<string, string>) => {
-      const child = spawnPlanner({
-        MONGODB_URL: servers.mongodbUrl,
-        REDIS_URL: servers.redisUrl,
-        QUEUE_PREFIX: servers.redisPrefix,
-        PLANNING_LEASE_MS: "1000",
-        SWEEP_EVERY_MS: "100",
-        // Only what rules do is recorded at once.
-        MODEL: place === "planner.record" ? "offline" : "openai:test",
-        OPENAI_BASE_URL: model.openAiUrl,
-        ...env,
-      });
-      onTestFinished(() => void child.kill("SIGKILL"));
-      child.stdout?.resume();
-      return child;
-    };
-    const victim = start({ FAILPOINT: setting });
-    let said = "";
-    for await (const chunk of victim.stderr ?? []) {
-      said += String(chunk);
-      if (said.includes(`failpoint ${setting}`)) break;
-    }
-    expect(said).toContain(`failpoint ${setting}`);
-    if (action === "kill" && victim.signalCode === null) await once(victim, "exit");
-    if (action !== "error") start({});
+    // Only what rules do is recorded at once.
+    const env = place === "planner.record" ? { MODEL: "offline" } : {};
+    await crash(setting, env);
+    // Whoever only failed goes on itself.
+    if (action !== "error") start(env);
 
     const isOver = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
-    await expect.poll(isOver, { timeout: 40_000, interval: 50 }).toBe(true);
+    await expect.poll(isOver, { timeout: 60_000, interval: 50 }).toBe(true);
     const request = await store.getRequest(TENANT, requestId);
     const plans = await store.listPlans(TENANT, requestId);
     if (isHopeless) {

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { spawnService } from "@planwright/testing";
 
 /** The service as a process of its own. */
 export interface PlannerProcess {
@@ -15,15 +15,9 @@ export interface PlannerProcess {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-
-/** Starts the service from its source; output is on both streams. */
+/** Starts the service; output is on both streams. */
 export function spawnPlanner(env: Record<string, string>): ChildProcess {
-  const node = ["--import", "tsx", "--conditions", "@planwright/source", MAIN];
-  return spawn(process.execPath, node, {
-    env: { PATH: process.env["PATH"] ?? "", HEALTH_PORT: "0", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  return spawnService("planner", { HEALTH_PORT: "0", ...env });
 }
 
 /** Starts the service and waits until it says that it is ready. */

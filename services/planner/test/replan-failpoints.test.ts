@@ -2,20 +2,19 @@
  * The planner dies, stands still for longer than its lease, or fails, wherever a write, a read or a call of a replan or an answer begins
  * or ends. Whatever happens there, one new version comes out, or one answer, at the cost of at most one more model call.
  */
-import { once } from "node:events";
 import { PlanSchema, type RequestId } from "@planwright/plan";
-import { createStore, type Store } from "@planwright/store";
-import { answer, startModelServer, testServers } from "@planwright/testing";
+import type { Store } from "@planwright/store";
+import { answer } from "@planwright/testing";
 import { test, vi } from "vitest";
-import { spawnPlanner } from "./planner-process.ts";
-import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
+import { openCrashBench, PAUSE_MS } from "./crashing-planner.ts";
+import { ANSWER, SENTENCE } from "./tools.ts";
 
 const TENANT = "default";
 const killed = (places: string[]) => places.map((place) => `${place}=kill`);
 const stored = (place: string) => [
   ...killed([`${place}.before`, `${place}.after`]),
-  `${place}.before=pause:2500`,
-  `${place}.after=pause:2500`,
+  `${place}.before=pause:${PAUSE_MS}`,
+  `${place}.after=pause:${PAUSE_MS}`,
   `${place}.before=error`,
   `${place}.after=error`,
 ];
@@ -77,45 +76,18 @@ test.concurrent.for(ALL)(
   "$setting in a $work costs at most one more call, and comes to one end",
   { timeout: 180_000 },
   async ({ setting, work }, { expect, onTestFinished }) => {
-    const servers = testServers();
-    const store = await createStore({ url: servers.mongodbUrl });
-    onTestFinished(() => store.close());
-    const tools = TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) }));
-    await store.publishTools("notes", tools);
     const note = { id: "createNote", tool: "createNote" };
     const steps = [{ ...note, arguments: { title: "Hi", folderId: "<<createFolder._id>>" } }];
     const reply = work === "replan" ? answer({ steps }) : answer("It is done.");
-    const model = await startModelServer({ script: () => reply });
-    onTestFinished(() => model.close());
+    const { store, model, start, crash } = await openCrashBench(reply, onTestFinished);
     const requestId = await ended(store, work);
 
-    const start = (env: Record<string, string>) => {
-      const child = spawnPlanner({
-        MONGODB_URL: servers.mongodbUrl,
-        REDIS_URL: servers.redisUrl,
-        QUEUE_PREFIX: servers.redisPrefix,
-        PLANNING_LEASE_MS: "1000",
-        SWEEP_EVERY_MS: "100",
-        MODEL: "openai:test",
-        OPENAI_BASE_URL: model.openAiUrl,
-        ...env,
-      });
-      onTestFinished(() => void child.kill("SIGKILL"));
-      child.stdout?.resume();
-      return child;
-    };
-    const victim = start({ FAILPOINT: setting });
-    let said = "";
-    for await (const chunk of victim.stderr ?? []) {
-      said += String(chunk);
-      if (said.includes(`failpoint ${setting}`)) break;
-    }
-    expect(said).toContain(`failpoint ${setting}`);
-    if (setting.endsWith("kill") && victim.signalCode === null) await once(victim, "exit");
-    if (!setting.endsWith("error")) start({});
+    await crash(setting);
+    // Whoever only failed goes on itself.
+    if (!setting.endsWith("error")) start();
 
     const isOver = async () => (await store.getRequest(TENANT, requestId))?.planning.dueAt === null;
-    await expect.poll(isOver, { timeout: 120_000, interval: 50 }).toBe(true);
+    await expect.poll(isOver, { timeout: 90_000, interval: 50 }).toBe(true);
     const request = await store.getRequest(TENANT, requestId);
     const plans = await store.listPlans(TENANT, requestId);
     expect(model.requests.length).toBeLessThanOrEqual(2);

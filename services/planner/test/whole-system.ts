@@ -1,14 +1,15 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { createStore, type Store } from "@planwright/store";
 import {
   type CountingToolServer,
   type ModelServer,
+  type ServiceName,
+  spawnService,
   startCountingToolServer,
   startModelServer,
   testServers,
@@ -53,7 +54,10 @@ export async function startWholeSystem(common: Record<string, string> = {}): Pro
     JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true } } }),
   );
   const children: ChildProcess[] = [];
-  const start = async (service: string, env: Record<string, string>): Promise<[ChildProcess, string]> => {
+  const start = async (
+    service: ServiceName,
+    env: Record<string, string>,
+  ): Promise<[ChildProcess, string]> => {
     const child = spawnService(service, {
       MONGODB_URL: servers.mongodbUrl,
       REDIS_URL: servers.redisUrl,
@@ -128,14 +132,6 @@ export async function startWholeSystem(common: Record<string, string> = {}): Pro
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function spawnService(service: string, env: Record<string, string>): ChildProcess {
-  const main = fileURLToPath(new URL(`../../${service}/src/main.ts`, import.meta.url));
-  return spawn(process.execPath, ["--import", "tsx", "--conditions", "@planwright/source", main], {
-    env: { PATH: process.env["PATH"] ?? "", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
 }
 
 /** The line in which a service says that it is ready. */
