@@ -18,6 +18,7 @@ function listOf<Item extends z.ZodType<unknown, string>>(item: Item, max: number
 
 /** An address that no one on the way can read or change: https, or http on this machine. */
 const SafeUrlSchema = z.url({ protocol: /^https?$/ }).refine((text) => {
+  if (!URL.canParse(text)) return true; // told by the check before
   const url = new URL(text);
   return url.protocol === "https:" || isLoopback(url.hostname);
 }, "must be https, or http on this machine");
@@ -72,6 +73,8 @@ export const ApiSettingsSchema = z.object({
   REQUEST_MAX_TOKENS: z.coerce.number().int().min(0).max(1_000_000_000).default(500_000),
   /** Most that the model calls of one request may cost, in US dollars. Without it, any. */
   REQUEST_MAX_COST_USD: z.coerce.number().min(0).max(1_000_000).optional(),
+  /** Whether the editor for operations is at /graphiql. Default: on while HOST is loopback. */
+  GRAPHIQL: z.enum(["on", "off"]).optional(),
   /** Whether agents may hand plans over by MCP, at /mcp. */
   MCP: z.enum(["on", "off"]).default("off"),
   /** Names by which agents reach /mcp beside loopback, comma-separated, such as planwright.example.org. */

@@ -1,15 +1,21 @@
 import { once } from "node:events";
 import { freePort } from "@planwright/local";
+import { createStore } from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { addressOf, startApiProcess } from "./api-process.ts";
+import { bearer } from "./keys.ts";
 
 /** Parsed JSON, of any shape: what a test reads of it, it checks. */
-async function post(url: string, query: string): Promise<ReturnType<typeof JSON.parse>> {
+async function post(
+  url: string,
+  query: string,
+  headers: Record<string, string> = {},
+): Promise<ReturnType<typeof JSON.parse>> {
   const body = JSON.stringify({ query });
   const response = await fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...headers },
     body,
   });
   return response.json();
@@ -57,6 +63,32 @@ test("without Redis the service starts, accepts work, and ends in order", async 
   const answer = await post(url, 'mutation { createPlan(query: "x") { status } }');
   expect(answer).toEqual({ data: { createPlan: { status: "PLANNING" } } });
   expect((await fetch(new URL("/readyz", url))).status).toBe(200);
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
+test("open to other machines, it answers those alone who have a key, and keeps the schema to itself", async () => {
+  const { mongodbUrl, redisUrl, redisPrefix } = testServers();
+  const child = startApiProcess({
+    MONGODB_URL: mongodbUrl,
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX: redisPrefix,
+    HOST: "0.0.0.0",
+    REQUESTS_PER_MINUTE: "3",
+  });
+  const url = (await addressOf(child)).replace("0.0.0.0", "127.0.0.1");
+  expect(await post(url, "{ __typename }")).toMatchObject({
+    errors: [{ extensions: { code: "UNAUTHENTICATED" } }],
+  });
+  const store = await createStore({ url: mongodbUrl });
+  onTestFinished(() => store.close());
+  const headers = await bearer(store, ["read"]);
+  const schema = await post(url, "{ __schema { queryType { name } } }", headers);
+  expect(schema).toMatchObject({ errors: [{ extensions: { code: "GRAPHQL_VALIDATION_FAILED" } }] });
+  await post(url, "{ __typename }", headers);
+  expect(await post(url, "{ __typename }", headers)).toEqual({ data: { __typename: "Query" } });
+  const refused = await post(url, "{ __typename }", headers);
+  expect(refused).toMatchObject({ errors: [{ extensions: { code: "RATE_LIMITED" } }] });
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
 });

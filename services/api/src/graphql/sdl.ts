@@ -82,7 +82,8 @@ type Query {
 
 """
 Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
-extensions.retryAfterMs milliseconds.
+extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
 """
 type Mutation {
   """
@@ -651,7 +652,7 @@ type Approval {
   approvalHash: String!
   "For people; null without one."
   reason: String
-  "Who said so."
+  "Who said so: the name of an API key, the subject of a token, or anonymous."
   by: String!
   "When it was said."
   at: DateTime!
@@ -667,7 +668,7 @@ type Resolution {
   attempt: Int!
   "What became of the call."
   resolution: InDoubtResolution!
-  "Who said so."
+  "Who said so: the name of an API key, the subject of a token, or anonymous."
   by: String!
   "When it was said."
   at: DateTime!
