@@ -1,0 +1,17 @@
+/** In a file of its own: what is loaded once stays. */
+import { createRequire } from "node:module";
+import { expect, test } from "vitest";
+import { startTracing } from "../src/index.ts";
+
+/** Files of OpenTelemetry's SDK that this process has loaded. */
+const loaded = () =>
+  Object.keys(createRequire(import.meta.url).cache).filter((file) => file.includes("/sdk-trace"));
+
+test("the SDK is loaded when there are to be traces, and not before", async () => {
+  const options = { service: "tested", logger: { warn: () => undefined } };
+  await startTracing({ ...options, env: {} });
+  expect(loaded()).toEqual([]);
+  const tracing = await startTracing({ ...options, env: { OTEL_TRACES_EXPORTER: "otlp" } });
+  expect(loaded()).not.toEqual([]);
+  await tracing.stop();
+});
