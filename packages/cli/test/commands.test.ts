@@ -190,6 +190,19 @@ test("the token goes along as a bearer token, to that address only", async () =>
   expect(seen).toEqual(["Bearer pw_secret", "Bearer pw_secret"]);
 });
 
+test("who has no key, or a wrong one, is told which variable takes it", async () => {
+  const server = createServer((_request, response) => {
+    const extensions = { code: "UNAUTHENTICATED", retryable: false, remedy: "Send a header" };
+    response.writeHead(401).end(JSON.stringify({ errors: [{ message: "Not accepted", extensions }] }));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const asked = await planwright(["tools", "--url", `http://127.0.0.1:${port}`]);
+  expect(asked.exitCode).not.toBe(0);
+  expect(asked.stderr).toMatch(/UNAUTHENTICATED[^]*PLANWRIGHT_API_KEY/);
+});
+
 test("nothing of a tool or a user reaches the terminal as more than text", PATIENCE, async () => {
   const nasty = "\u001b[2J\u001b]0;owned\u0007\u009b31m\rCOMPLETED\u202e";
   system.tools().script({ keyed_effect: [{ type: "tool-error", message: `refused ${nasty}` }] });

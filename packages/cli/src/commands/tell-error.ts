@@ -44,6 +44,7 @@ function detailsOf(error: CodedError): string[] {
   const requestId = error.fact("requestId");
   return [
     ...findingLines(findings.success ? findings.data : [], (_, text) => text),
+    ...(error.facts.code === "UNAUTHENTICATED" ? ["Set PLANWRIGHT_API_KEY to an API key or a token."] : []),
     ...(error.facts.remedy === null ? [] : [oneLine(error.facts.remedy, 1_000)]),
     ...(typeof requestId === "string" && findings.success ? [`Stored under ${oneLine(requestId, 80)}`] : []),
   ];
