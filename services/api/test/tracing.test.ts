@@ -132,3 +132,20 @@ test("the line about an unexpected error names the request and the trace", async
     status: { code: 2, message: "INTERNAL" },
   });
 });
+
+test("the line about a subscription that cannot begin names the request", async () => {
+  const broken = vi.spyOn(running.store, "getRequest").mockRejectedValueOnce(new TypeError("broken"));
+  onTestFinished(() => broken.mockRestore());
+  const requestId = "req_1700000001_abcdefghijklmnop";
+  await running.send("/graphql/stream", {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "text/event-stream" },
+    body: JSON.stringify({
+      query: "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }",
+      variables: { id: requestId },
+    }),
+  });
+  expect(running.logged.map(({ facts }) => facts)).toContainEqual(
+    expect.objectContaining({ requestId, correlationId: expect.any(String) }),
+  );
+});

@@ -43,7 +43,12 @@ export function createFormatError(logger: ApiLogger) {
     };
     const protocol = protocolError(formatted, error);
     if (protocol) return { message: redactText(protocol.message), ...place, extensions: protocol.extensions };
-    const known = toApiError(originOf(error), logger, { ...logFactsOf(error), path: formatted.path });
+    const origin = originOf(error);
+    const known = toApiError(origin, logger, {
+      ...logFactsOf(origin),
+      ...logFactsOf(error),
+      path: formatted.path,
+    });
     return { message: redactText(known.message), ...place, extensions: extensionsOf(known) };
   };
 }

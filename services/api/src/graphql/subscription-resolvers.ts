@@ -1,14 +1,20 @@
 import type { RequestSnapshot } from "../live/request-feed.ts";
 import { findRequest } from "../requests/find-request.ts";
 import type { GraphqlContext } from "./context.ts";
+import { noteLogFacts } from "./log-facts.ts";
 import { createReads } from "./reads.ts";
 
 /** Fields of Subscription. */
 export const subscriptionResolvers = {
   requestUpdated: {
     async subscribe(_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) {
-      const request = await findRequest(context, requestId);
-      return context.feeds.follow(context.tenant, request._id);
+      try {
+        const request = await findRequest(context, requestId);
+        return await context.feeds.follow(context.tenant, request._id);
+      } catch (error) {
+        noteLogFacts(error, context.operation.logFacts());
+        throw error;
+      }
     },
     /** What was read for all who follow the request serves this answer too; earlier answers are forgotten. */
     resolve(snapshot: RequestSnapshot, _: unknown, context: GraphqlContext) {
