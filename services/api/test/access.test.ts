@@ -220,7 +220,7 @@ describe("anonymous callers", () => {
     return response.statusCode;
   }
 
-  test("are answered on loopback, by its own names alone", async () => {
+  test("are answered on loopback, by its own names alone, and not through a proxy", async () => {
     const local = await startTestApi({});
     onTestFinished(() => local.close());
     const hosts = [
@@ -231,6 +231,8 @@ describe("anonymous callers", () => {
       "127.0.0.1.evil.example.org",
     ];
     expect(await Promise.all(hosts.map((host) => statusFor(local, host)))).toEqual([200, 200, 200, 401, 401]);
+    const forwarded = await local.graphql("{ __typename }", {}, { "x-forwarded-for": "203.0.113.7" });
+    expect(forwarded.status).toBe(401);
     const wrong = await local.graphql("{ __typename }", {}, { authorization: "Bearer pw_wrong" });
     expect(wrong.status).toBe(401);
   });

@@ -19,11 +19,13 @@ export interface AuthenticationParts extends ApiKeysParts {
   tokens?: TokenSettings | undefined;
 }
 
-/** What a caller brings: its credential, and the name by which it reached this service. */
+/** What a caller brings: its credential, and the way by which it reached this service. */
 export interface Presented {
   /** As in the header: "Bearer pw_...". */
   authorization: string | undefined;
   host: string | undefined;
+  /** True when a proxy says that it passes the request on: the caller may be anywhere. */
+  isForwarded: boolean;
 }
 
 /** Tells who asks. @throws {UnauthenticatedError} and {UnavailableError} */
@@ -42,9 +44,10 @@ export function createAuthenticate(parts: AuthenticationParts): Authenticate {
   const holderOfToken = tokens ? createTokens(tokens) : async () => undefined;
   const nobody: Caller = { countedAs: null, name: "anonymous", tenant, scopes: new Set(ScopeSchema.options) };
 
-  return async ({ authorization, host }) => {
+  return async ({ authorization, host, isForwarded }) => {
     if (authorization === undefined) {
-      if (anonymous === "allow" || (anonymous === "loopback" && isLoopbackHost(host))) return nobody;
+      const isFromHere = !isForwarded && isLoopbackHost(host);
+      if (anonymous === "allow" || (anonymous === "loopback" && isFromHere)) return nobody;
       throw new UnauthenticatedError("missing");
     }
     const secret = /^Bearer +([\w.~+/=-]+)$/i.exec(authorization.slice(0, MAX_LENGTH))?.[1] ?? "";
@@ -54,7 +57,11 @@ export function createAuthenticate(parts: AuthenticationParts): Authenticate {
   };
 }
 
+/** By these a proxy tells whom it speaks for. */
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+
 /** What an HTTP request brings. */
 export function presentedBy({ headers }: IncomingMessage): Presented {
-  return { authorization: headers.authorization, host: headers.host };
+  const isForwarded = PROXY_HEADERS.some((name) => headers[name] !== undefined);
+  return { authorization: headers.authorization, host: headers.host, isForwarded };
 }
