@@ -60,6 +60,7 @@ const api = await startApi({
   },
   maxSubscriptions: settings.MAX_SUBSCRIPTIONS,
   allowedOrigins: settings.CORS_ORIGINS,
+  graphiql: (settings.GRAPHIQL ?? (isLoopback(settings.HOST) ? "on" : "off")) === "on",
   mcp: settings.MCP === "on" ? { hosts: settings.MCP_HOSTS } : undefined,
 });
 

@@ -7,6 +7,7 @@ import type { Caller } from "./access/caller.ts";
 import { createGate } from "./access/gate.ts";
 import { isLoopback } from "./access/loopback.ts";
 import type { TokenSettings } from "./access/tokens.ts";
+import { serveGraphiql } from "./graphiql/serve-graphiql.ts";
 import { createApolloServer } from "./graphql/apollo-server.ts";
 import { createContext, type GraphqlContext } from "./graphql/context.ts";
 import { createSchema } from "./graphql/executable-schema.ts";
@@ -51,6 +52,8 @@ export interface ApiParts {
   maxSubscriptions?: number | undefined;
   /** Serves MCP at /mcp under these names beside loopback. Default: nothing is at /mcp. */
   mcp?: { hosts: readonly string[] } | undefined;
+  /** Serves an editor for operations at /graphiql. Default false. */
+  graphiql?: boolean | undefined;
   /** Makes the spans of operations. Default: nothing is traced. */
   traces?: Traces | undefined;
   /** Origins of pages from elsewhere that may connect, such as "https://ops.example.org". Default: none. */
@@ -116,6 +119,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     gate,
     allowedOrigins,
     events: serveServerSentEvents(forCallers),
+    graphiql: parts.graphiql ? serveGraphiql() : undefined,
     mcp:
       parts.mcp &&
       serveMcp({

@@ -58,6 +58,7 @@ export async function startTestApi(
       | "host"
       | "introspection"
       | "maxPendingMutations"
+      | "graphiql"
       | "mcp"
       | "modelLimits"
       | "maxSubscriptions"

@@ -24,6 +24,8 @@ export interface AppParts {
   allowedOrigins: readonly string[];
   /** Answers subscriptions as server-sent events. */
   events: RequestHandler;
+  /** Serves the editor for operations; absent: nothing is at /graphiql. */
+  graphiql?: RequestHandler | undefined;
   /** Answers MCP; absent: nothing is at /mcp. */
   mcp?: RequestHandler | undefined;
   /** Answers /healthz, /readyz and /metrics. */
@@ -31,9 +33,9 @@ export interface AppParts {
   logger: ApiLogger;
 }
 
-/** Every address of the service: /, /graphql, /graphql/stream, /mcp, /healthz, /readyz, /metrics. */
+/** Every address of the service: /, /graphql, /graphql/stream, /graphiql, /mcp, /healthz, /readyz, /metrics. */
 export function createApp(parts: AppParts): Express {
-  const { apollo, context, gate, events, mcp, answerHealth, logger } = parts;
+  const { apollo, context, gate, events, graphiql, mcp, answerHealth, logger } = parts;
   const app = express();
   app.disable("x-powered-by").disable("etag").set("query parser", "simple");
   app.use(setSecurityHeaders);
@@ -43,6 +45,7 @@ export function createApp(parts: AppParts): Express {
     if (!(await answerHealth(request, response))) next();
   });
   if (parts.allowedOrigins.length > 0) app.use("/graphql", allowOrigins(parts.allowedOrigins));
+  if (graphiql) app.use("/graphiql", graphiql);
   if (mcp) app.use("/mcp", gate.forCallers, mcp);
   const readBody = express.json({ limit: MAX_BODY_BYTES });
   app.use("/graphql/stream", acceptGraphql, gate.forCallers, readBody, events);

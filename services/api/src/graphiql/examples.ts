@@ -1,0 +1,124 @@
+/** One tab of the page. */
+export interface ExampleOperation {
+  query: string;
+  /** As JSON text, the way the page holds them. */
+  variables?: string;
+}
+
+const SOME_ID = JSON.stringify({ requestId: "req_1700000000_abcdefghijklmnopqrst" }, null, 2);
+
+/** Operations to begin with, one a tab: from a sentence to its outputs, and to what went wrong. */
+export const EXAMPLES: readonly ExampleOperation[] = [
+  {
+    query: `# Plans a sentence and executes the plan.
+# Take the requestId along to the next tabs.
+mutation CreatePlan($query: String!) {
+  createPlan(query: $query, tags: ["graphiql"]) {
+    requestId
+    planId
+    status
+  }
+}`,
+    variables: JSON.stringify(
+      {
+        query:
+          "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world",
+      },
+      null,
+      2,
+    ),
+  },
+  {
+    query: `# Where it stands: the plan, its steps,
+# why they wait, and what they gave.
+query Request($requestId: ID!) {
+  request(requestId: $requestId) {
+    status
+    error { code message }
+    plan {
+      status
+      waitReason
+      steps {
+        key
+        tool
+        status
+        waitReason
+        arguments
+        output
+        error { code message }
+        durationMs
+      }
+      outputs
+    }
+  }
+}`,
+    variables: SOME_ID,
+  },
+  {
+    query: `# The same as it changes, until it is over.
+subscription Follow($requestId: ID!) {
+  requestUpdated(requestId: $requestId) {
+    status
+    plan {
+      status
+      counts { total completed failed }
+      steps { key status }
+    }
+  }
+}`,
+    variables: SOME_ID,
+  },
+  {
+    query: `# A plan of your own, checked against the tools.
+# Nothing is stored; submitPlan would run it.
+query Validate($plan: JSON!) {
+  validatePlan(plan: $plan) {
+    valid
+    diagnostics { code severity stepId path message suggestion }
+  }
+}`,
+    variables: JSON.stringify(
+      {
+        plan: {
+          steps: [
+            {
+              id: "author",
+              tool: "createAuthor",
+              arguments: { name: "Bob", email: "bob@test.com" },
+            },
+            {
+              id: "blog",
+              tool: "createBlog",
+              arguments: { title: "Hi", content: "code", authorId: "<<author._id>>" },
+            },
+          ],
+        },
+      },
+      null,
+      2,
+    ),
+  },
+  {
+    query: `# The newest requests that failed,
+# and the tools that plans may use.
+query Overview {
+  requests(first: 10, filter: { status: [FAILED, PARTIAL] }) {
+    nodes {
+      requestId
+      query
+      createdAt
+      plan { error { code message } }
+    }
+  }
+  getAvailableTools { name server description }
+}`,
+  },
+  {
+    query: `# Everything recorded under a request,
+# without secrets, to hand on.
+query Debug($requestId: ID!) {
+  debugBundle(requestId: $requestId)
+}`,
+    variables: SOME_ID,
+  },
+];

@@ -1,0 +1,65 @@
+import { buildSchema, GraphQLError, parse, validate } from "graphql";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { EXAMPLES } from "../src/graphiql/examples.ts";
+import { limitRules } from "../src/graphql/limits.ts";
+import { SDL } from "../src/index.ts";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi({ graphiql: true });
+});
+afterAll(() => running.close());
+
+/** What the page names, data inside it left out. */
+function assetsOf(page: string): string[] {
+  const named = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = ""]) => url);
+  return named.filter((url) => !url.startsWith("data:"));
+}
+
+test("the page and every asset that it names are served from here", async () => {
+  const page = await running.send("/graphiql");
+  expect(page.status).toBe(200);
+  expect(page.headers.get("content-type")).toMatch(/^text\/html/);
+  const assets = assetsOf(page.text);
+  expect(assets).toHaveLength(6);
+  for (const path of assets) {
+    expect(path).toMatch(/^\/graphiql\/[a-z.-]+$/);
+    const asset = await running.send(path);
+    expect({ path, status: asset.status }).toEqual({ path, status: 200 });
+    expect(asset.headers.get("content-type")).toMatch(path.endsWith(".css") ? /^text\/css/ : /javascript/);
+    expect(asset.text.length).toBeGreaterThan(10);
+  }
+});
+
+test("nothing is loaded from elsewhere: the policy forbids it, and no style sheet names it", async () => {
+  const page = await running.send("/graphiql");
+  const policy = page.headers.get("content-security-policy") ?? "";
+  expect(policy).toMatch(/^default-src 'none';/);
+  expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
+  const styles = assetsOf(page.text).filter((path) => path.endsWith(".css"));
+  for (const path of styles) {
+    const { text } = await running.send(path);
+    expect(text).not.toMatch(/@import/);
+    for (const [, url] of text.matchAll(/url\(["']?([^"')]{0,40})/g)) expect(url).toMatch(/^(data:|#)/);
+  }
+});
+
+test.each(EXAMPLES)(
+  "example $query is an operation of the schema within its limits",
+  ({ query, variables }) => {
+    const errors: readonly GraphQLError[] = validate(buildSchema(SDL), parse(query));
+    expect(errors).toEqual([]);
+    expect(validate(buildSchema(SDL), parse(query), limitRules())).toEqual([]);
+    expect(() => JSON.parse(variables ?? "{}")).not.toThrow();
+  },
+);
+
+test("without the setting nothing is at /graphiql, and the rest keeps its policy", async () => {
+  const other = await startTestApi();
+  onTestFinished(() => other.close());
+  for (const path of ["/graphiql", "/graphiql/page.js"]) expect((await other.send(path)).status).toBe(404);
+  expect((await running.send("/")).headers.get("content-security-policy")).toMatch(
+    /^default-src 'none'; frame/,
+  );
+});
