@@ -45,12 +45,15 @@ export function parseKeysCommand(words: readonly string[], nowMs: number): KeysC
   const { tenant } = values;
   switch (verb) {
     case "create": {
+      if (tenant === undefined || values.scope === undefined) {
+        throw new KeysUsageError("create needs --tenant, and --scope with what the key may be used for");
+      }
       const days = DaysSchema.safeParse(values.days);
       if (!days.success) throw new KeysUsageError("--days needs a whole number from 1 to 3650");
       const key = NewApiKeySchema.safeParse({
         tenant,
         name: values.name ?? tenant,
-        scopes: values.scope?.flatMap((scopes) => scopes.split(",").map((scope) => scope.trim())),
+        scopes: values.scope.flatMap((scopes) => scopes.split(",").map((scope) => scope.trim())),
         expiresAt: days.data === undefined ? undefined : new Date(nowMs + days.data * DAY_MS),
       });
       if (key.success) return { do: "create", key: key.data };
