@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { codegen } from "@graphql-codegen/core";
+import * as typescript from "@graphql-codegen/typescript";
 import {
   buildSchema,
   type GraphQLNamedType,
@@ -7,10 +9,20 @@ import {
   isIntrospectionType,
   isObjectType,
   isSpecifiedScalarType,
+  parse,
   validateSchema,
 } from "graphql";
 import { expect, test } from "vitest";
 import { createSchema } from "./executable-schema.ts";
+
+/** As answers are in JSON: every field that is asked for is there, or null. */
+const TYPES: typescript.TypeScriptPluginConfig = {
+  avoidOptionals: { field: true },
+  enumsAsTypes: true,
+  scalars: { DateTime: "string", ID: "string", JSON: "unknown" },
+  skipTypename: true,
+  strictScalars: true,
+};
 
 const text = readFileSync(new URL("./schema.graphql", import.meta.url), "utf8");
 
@@ -21,6 +33,19 @@ test("sdl.ts holds the text of schema.graphql (run vitest with -u after a change
 export const SDL = \`${escaped}\`;
 `;
   await expect(source).toMatchFileSnapshot("./sdl.ts");
+});
+
+test("schema-types.ts holds the types of schema.graphql (run vitest with -u after a change)", async () => {
+  const source = await codegen({
+    filename: "schema-types.ts",
+    schema: parse(text),
+    documents: [],
+    pluginMap: { typescript },
+    plugins: [{ typescript: TYPES }],
+    config: {},
+  });
+  const heading = "// Made from schema.graphql by schema.test.ts: run vitest with -u after a change there.\n";
+  await expect(`${heading}${source}`).toMatchFileSnapshot("./schema-types.ts");
 });
 
 test("the schema is valid", () => {

@@ -1,0 +1,1024 @@
+// Made from schema.graphql by schema.test.ts: run vitest with -u after a change there.
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = Maybe<T>;
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /** An instant in UTC, as RFC 3339 text: "2026-11-21T08:40:00.000Z". */
+  DateTime: { input: string; output: string; }
+  /** Any JSON value. */
+  JSON: { input: unknown; output: unknown; }
+};
+
+/** Reading. Nothing of it changes anything. */
+export type Query = {
+  /**
+   * Everything recorded under one request.
+   * Errors: NOT_FOUND, BAD_USER_INPUT.
+   */
+  request: Maybe<Request>;
+  /**
+   * Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
+   * tools as pinned and as they are now, timeline. At most 9 MiB; leftOut says what found no room. Outputs over 16 KiB are named
+   * with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
+   */
+  debugBundle: Scalars['JSON']['output'];
+  /**
+   * Requests, newest first. A page may hold fewer than asked for although pageInfo.hasNextPage says that more follow: a filter by text,
+   * tool or errorCode goes through 10,000 at once.
+   * Errors: BAD_USER_INPUT for a page size outside 1 to 100, a cursor that was never given out, or a filter that contradicts itself.
+   */
+  requests: RequestConnection;
+  /**
+   * One plan by its own id.
+   * Errors: NOT_FOUND, BAD_USER_INPUT.
+   */
+  plan: Maybe<Plan>;
+  /**
+   * All versions of a request's plan, newest first; empty while the first one is being made.
+   * Errors: NOT_FOUND, BAD_USER_INPUT.
+   */
+  plansByRequestId: Array<Plan>;
+  /**
+   * Plans of the newest requests, all versions, newest first. Of the older API; requests has pages.
+   * Errors: BAD_USER_INPUT for a number outside 1 to 100.
+   */
+  getPlans: Array<Plan>;
+  /**
+   * The plans of getPlans whose execution was asked for, as executeByRequestId shows them. Of the older API.
+   * Errors: BAD_USER_INPUT for a number outside 1 to 100.
+   */
+  getExecutions: Array<Execution>;
+  /** Checks a plan against the tools known now and stores nothing. Takes every dialect that submitPlan takes. */
+  validatePlan: PlanValidation;
+  /** The tools that plans may use, as the executors last saw them. */
+  getAvailableTools: Array<Tool>;
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryRequestArgs = {
+  requestId: Scalars['ID']['input'];
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryDebugBundleArgs = {
+  requestId: Scalars['ID']['input'];
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryRequestsArgs = {
+  first?: Scalars['Int']['input'];
+  after?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<Array<RequestStatus>>;
+  filter?: InputMaybe<RequestFilter>;
+  orderBy?: RequestOrder;
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryPlanArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryPlansByRequestIdArgs = {
+  requestId: Scalars['ID']['input'];
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryGetPlansArgs = {
+  first?: Scalars['Int']['input'];
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryGetExecutionsArgs = {
+  first?: Scalars['Int']['input'];
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryValidatePlanArgs = {
+  plan: Scalars['JSON']['input'];
+};
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type Mutation = {
+  /**
+   * Accepts a sentence and returns at once; planning goes on behind it. Read the result with request(requestId).
+   * Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters, IDEMPOTENCY_KEY_REUSED.
+   */
+  createPlan: Request;
+  /**
+   * Accepts a ready plan as JSON and returns at once; no model is asked.
+   * Errors: PLAN_INVALID with every finding in extensions.diagnostics; the plan is then stored under
+   * extensions.requestId and extensions.planId, and nothing is queued. IDEMPOTENCY_KEY_REUSED.
+   */
+  submitPlan: Request;
+  /**
+   * Starts a plan and returns at once. Give exactly one of the two ids; a request means its current plan.
+   * A plan runs at most once: a plan that was started before is returned as it is.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT.
+   */
+  executePlan: Request;
+  /**
+   * Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it. A plan that is being
+   * made anew gets no further version.
+   * A request that is over is returned as it is.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
+   */
+  cancel: Request;
+  /**
+   * Answers the questions of a request that is NEEDS_INPUT, one answer for each, in their order, and returns at once: it is planned
+   * again with them. An answer reads as a sentence behind the query, such as "email: maria@example.org". A request that asks nothing
+   * is returned as it is.
+   * Errors: NOT_FOUND, BAD_USER_INPUT when answers are missing or too many.
+   */
+  answerQuestions: Request;
+  /**
+   * Asks that nothing more of a request's plan starts, and returns at once. Calls under way end and are recorded; the plan is
+   * PAUSED when the last one has, and holds no executor. Its deadline goes on. A plan that was not started, or is over, is
+   * returned as it is. Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
+   */
+  pause: Request;
+  /**
+   * Lets a request's paused plan go on and returns at once. Any other plan is returned as it is.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
+   */
+  resume: Request;
+  /**
+   * Says whether a step that is WAITING_APPROVAL may call its tool, and returns at once. What is approved is exactly what the
+   * step shows: when its arguments or the tool change before the call, nothing is called and the step fails with APPROVAL_STALE.
+   * A refused step fails with APPROVAL_REFUSED. The first word counts; the same word again changes nothing.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, APPROVAL_STALE for another hash than the step shows, STATE_CONFLICT when it does not wait.
+   */
+  approve: Request;
+  /**
+   * Settles a step, or an item, that is IN_DOUBT: nobody knows whether its call happened. Returns at once; an executor acts on
+   * it. In a plan that is over, the step gets its last state here, and retry makes it FAILED, to be called again by rerun.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, STATE_CONFLICT when it is not in doubt, or was settled before.
+   */
+  resolveInDoubt: Request;
+  /**
+   * Runs a plan that is over again, as a new version under the same request, and returns at once. What did not complete runs
+   * again; with from, that step and everything that depends on it too. Every other step is carried over with its output and is
+   * never called again; of a list that failed, the items that completed are. Of several reruns at once one makes a version.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
+   * goes on, when nothing failed and from is absent, and when steps are IN_DOUBT, which extensions.steps then names.
+   */
+  rerun: Request;
+  /**
+   * Has another version of a plan made that is over and not COMPLETED, and returns at once: the request is PLANNING. The model sees
+   * what became of the plan, shortened and as data. Steps that completed are carried over and never called again; steps with side
+   * effects that it adds or changes wait for approval where the policy replannedEffects of the plan says approve (the default). Without a
+   * new version the request gets its status back and says why in error: REPLAN_UNCHANGED for a plan that was tried before,
+   * MODEL_REQUIRED where no model is set, PLAN_INVALID, NOT_PLANNABLE, or the model's own trouble.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
+   * goes on, when it COMPLETED, after 20 replans of one request, and when steps are IN_DOUBT, which extensions.steps then names.
+   */
+  replan: Request;
+  /**
+   * Plans a sentence and waits for the plan, 60 s at most; starts nothing.
+   * Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+   */
+  createPlanWithRequestId: Plan;
+  /**
+   * The same as createPlanWithRequestId, under an older name.
+   * Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+   */
+  createPlanWithWorkflow: Plan;
+  /**
+   * Executes a request's plan and waits for its end, 30 s at most. Still running then: executionState is "in-progress",
+   * and a later call waits on. Calling it again never executes again.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT when there is no plan after 30 s.
+   */
+  executeByRequestId: Execution;
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationCreatePlanArgs = {
+  query: Scalars['String']['input'];
+  execute?: Scalars['Boolean']['input'];
+  maxReplans?: Scalars['Int']['input'];
+  answer?: Scalars['Boolean']['input'];
+  limits?: InputMaybe<ModelLimitsInput>;
+  tags?: InputMaybe<Array<Scalars['String']['input']>>;
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationSubmitPlanArgs = {
+  plan: Scalars['JSON']['input'];
+  execute?: Scalars['Boolean']['input'];
+  query?: InputMaybe<Scalars['String']['input']>;
+  tags?: InputMaybe<Array<Scalars['String']['input']>>;
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationExecutePlanArgs = {
+  planId?: InputMaybe<Scalars['ID']['input']>;
+  requestId?: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationCancelArgs = {
+  requestId: Scalars['ID']['input'];
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationAnswerQuestionsArgs = {
+  requestId: Scalars['ID']['input'];
+  answers: Array<Scalars['String']['input']>;
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationPauseArgs = {
+  requestId: Scalars['ID']['input'];
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationResumeArgs = {
+  requestId: Scalars['ID']['input'];
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationApproveArgs = {
+  requestId: Scalars['ID']['input'];
+  stepId: Scalars['ID']['input'];
+  approvalHash: Scalars['String']['input'];
+  approved?: Scalars['Boolean']['input'];
+  reason?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationResolveInDoubtArgs = {
+  requestId: Scalars['ID']['input'];
+  stepKey: Scalars['ID']['input'];
+  resolution: InDoubtResolution;
+  output?: InputMaybe<Scalars['JSON']['input']>;
+  reason?: InputMaybe<Scalars['String']['input']>;
+  attempt?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationRerunArgs = {
+  requestId: Scalars['ID']['input'];
+  from?: InputMaybe<Scalars['ID']['input']>;
+  execute?: Scalars['Boolean']['input'];
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationReplanArgs = {
+  requestId: Scalars['ID']['input'];
+  note?: InputMaybe<Scalars['String']['input']>;
+  execute?: Scalars['Boolean']['input'];
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationCreatePlanWithRequestIdArgs = {
+  query: Scalars['String']['input'];
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationCreatePlanWithWorkflowArgs = {
+  query: Scalars['String']['input'];
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationExecuteByRequestIdArgs = {
+  requestId: Scalars['ID']['input'];
+};
+
+/** Over WebSocket (graphql-transport-ws) at /graphql, or as server-sent events from /graphql/stream. */
+export type Subscription = {
+  /**
+   * A request as it is now, then each newer state, and the end once it is over. States that come faster than they are read are
+   * skipped, never the last. After a lost connection, subscribe again: the first answer is the state of then.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, OVERLOADED.
+   */
+  requestUpdated: Request;
+};
+
+
+/** Over WebSocket (graphql-transport-ws) at /graphql, or as server-sent events from /graphql/stream. */
+export type SubscriptionRequestUpdatedArgs = {
+  requestId: Scalars['ID']['input'];
+};
+
+/** Where a request stands. */
+export type RequestStatus =
+  /** The plan is being made. */
+  | 'PLANNING'
+  /** The planner asks something back: see questions. */
+  | 'NEEDS_INPUT'
+  /** The plan is stored; nobody asked for its execution yet. */
+  | 'READY'
+  /** The plan is queued or running. */
+  | 'EXECUTING'
+  /** Every step that had to be done is done. */
+  | 'COMPLETED'
+  /** Some requested outputs are there, some are not. */
+  | 'PARTIAL'
+  /** Planning or execution failed: see error and plan.error. */
+  | 'FAILED'
+  /** Ended because someone asked for it. */
+  | 'CANCELLED';
+
+/** Which requests are wanted. What is absent or null leaves nothing out. */
+export type RequestFilter = {
+  /** In one of these states; an empty list means all. */
+  status?: InputMaybe<Array<RequestStatus>>;
+  /** A version of the plan uses this tool: its name, or server/tool where the plan says so. */
+  tool?: InputMaybe<Scalars['String']['input']>;
+  /**
+   * Planning, the last replan, or a version of the plan failed with this code, such as TOOL_TIMEOUT. With tool: a version that uses the
+   * tool failed so.
+   */
+  errorCode?: InputMaybe<Scalars['String']['input']>;
+  /** It was given this tag. */
+  tag?: InputMaybe<Scalars['String']['input']>;
+  /** The sentence contains this text, 1 to 200 characters, whatever the case of the letters; no character in it means anything else. */
+  text?: InputMaybe<Scalars['String']['input']>;
+  /** Created then or later. */
+  createdFrom?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Created earlier. */
+  createdBefore?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/** Order of a list of requests by the time when they were created; with a filter by tool or errorCode to the second. */
+export type RequestOrder =
+  /** The last one first. */
+  | 'NEWEST_FIRST'
+  /** The first one first. */
+  | 'OLDEST_FIRST';
+
+/** Where a plan stands. INVALID, COMPLETED, PARTIAL, FAILED, CANCELLED, EXPIRED and SUPERSEDED never change again. */
+export type PlanStatus =
+  /** Stored with its diagnostics; can never run. */
+  | 'INVALID'
+  /** An operator must approve the plan before it may start. */
+  | 'AWAITING_APPROVAL'
+  /** May be started. */
+  | 'READY'
+  /** Waits for an executor. */
+  | 'QUEUED'
+  /** An executor holds it. */
+  | 'RUNNING'
+  /** Nothing can be done right now, and nobody holds it: see waitReason. */
+  | 'WAITING'
+  /** Stopped by an operator until resumed. */
+  | 'PAUSED'
+  /** Its end was asked for; running calls are being stopped. */
+  | 'CANCELLING'
+  /** Every step that had to be done is done. */
+  | 'COMPLETED'
+  /** Some requested outputs are there, some are not. */
+  | 'PARTIAL'
+  /** Ended by a failed step: see error. */
+  | 'FAILED'
+  /** Ended because someone asked for it. */
+  | 'CANCELLED'
+  /** Its deadline passed. */
+  | 'EXPIRED'
+  /** Replaced by a newer version before it started. */
+  | 'SUPERSEDED';
+
+/** Where a step, or one item of a forEach step, stands. */
+export type StepStatus =
+  /** Not started: see waitReason. */
+  | 'PENDING'
+  /** An operator must approve its call. */
+  | 'WAITING_APPROVAL'
+  /** Its call is under way. */
+  | 'RUNNING'
+  /** An attempt failed and another one follows. */
+  | 'RETRYING'
+  /** Done: see output. */
+  | 'COMPLETED'
+  /** Failed for good: see error. */
+  | 'FAILED'
+  /** Never started: see error for the reason. */
+  | 'SKIPPED'
+  /** Nobody knows whether its call had an effect; an operator must say. */
+  | 'IN_DOUBT'
+  /** Ended because someone asked for it. */
+  | 'CANCELLED';
+
+/** What became of a call of which nobody knew. */
+export type InDoubtResolution =
+  /** It happened. */
+  | 'completed'
+  /** It did not happen, or failed, and is not called again. */
+  | 'failed'
+  /** It did not happen, and is called again. */
+  | 'retry';
+
+/** How much a finding about a plan weighs. */
+export type DiagnosticSeverity =
+  /** Keeps the plan from running. */
+  | 'error'
+  /** Worth knowing; the plan may run. */
+  | 'warning';
+
+/** What a user asked, with everything done for it. */
+export type Request = {
+  /** The same as requestId. */
+  id: Scalars['ID']['output'];
+  /** req_{unix seconds}_{random}. */
+  requestId: Scalars['ID']['output'];
+  /** Id of the current plan. Fixed from the start: plan is null until it has been made. A rerun or replan is a new plan. */
+  planId: Scalars['ID']['output'];
+  /** Where the request stands. */
+  status: RequestStatus;
+  /** The status in one of four words: pending, in-progress, completed, failed. */
+  executionState: Scalars['String']['output'];
+  /** query: a sentence to plan; plan: a plan given as JSON. */
+  source: Scalars['String']['output'];
+  /** The sentence; null when a plan was submitted without one. */
+  query: Maybe<Scalars['String']['output']>;
+  /** What it was tagged with, each once. */
+  tags: Array<Scalars['String']['output']>;
+  /** Version of the current plan, from 1. */
+  version: Scalars['Int']['output'];
+  /** True when the plan starts as soon as it is stored. */
+  autoExecute: Scalars['Boolean']['output'];
+  /** Why planning failed, or the last replan; how execution failed is told by plan.error. */
+  error: Maybe<Problem>;
+  /** Everything found about the plan while it was made or submitted. */
+  diagnostics: Array<Diagnostic>;
+  /** What the planner must know before it can go on, when NEEDS_INPUT. */
+  questions: Array<Scalars['String']['output']>;
+  /** What the user answered so far, oldest first. */
+  answers: Array<Answer>;
+  /** How often a failed plan is made anew without being asked for. */
+  maxReplans: Scalars['Int']['output'];
+  /** How often it was made anew, asked for or not. */
+  replans: Scalars['Int']['output'];
+  /** True when an answer in words was asked for. */
+  answerRequested: Scalars['Boolean']['output'];
+  /** The results in words, at most 20,000 characters; null until they are told. */
+  answer: Maybe<Scalars['String']['output']>;
+  /** Why there is no answer, though one was asked for. */
+  answerError: Maybe<Problem>;
+  /** Why planning waits: no worker, while nobody holds it; otherwise null. */
+  waitReason: Maybe<Scalars['String']['output']>;
+  /** The current plan; null until it has been made. */
+  plan: Maybe<Plan>;
+  /** All versions of the plan, newest first. */
+  plans: Array<Plan>;
+  /** Every call of a chat model made for this request, failed tries included, oldest first. */
+  modelCalls: Array<ModelCall>;
+  /** What the calls of models may take, and took. */
+  modelUse: ModelUse;
+  /** When it was accepted. */
+  createdAt: Scalars['DateTime']['output'];
+  /** When anything of it was last written. */
+  updatedAt: Scalars['DateTime']['output'];
+  /** When a planner first took it, or took it for the last replan; null before. */
+  planningStartedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When planning ended, with a plan or without; null while it goes on. */
+  planningFinishedAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+/** An answer of the user to a question of the planner. */
+export type Answer = {
+  /** As the planner asked it. */
+  question: Scalars['String']['output'];
+  /** As the user gave it. */
+  answer: Scalars['String']['output'];
+  /** When it was given. */
+  at: Scalars['DateTime']['output'];
+};
+
+/** One immutable version of a plan, and how far it is. */
+export type Plan = {
+  /** The same as planId. */
+  id: Scalars['ID']['output'];
+  /** plan_{unix seconds}_{random}. */
+  planId: Scalars['ID']['output'];
+  /** The request that it was made for. */
+  requestId: Scalars['ID']['output'];
+  /** The request that it was made for. */
+  request: Request;
+  /** The sentence it was made for; empty when it was submitted without one. */
+  query: Scalars['String']['output'];
+  /** From 1; a rerun, replan or edit is a new version. */
+  version: Scalars['Int']['output'];
+  /** Where the plan stands. */
+  status: PlanStatus;
+  /** The status in one of four words: pending, in-progress, completed, failed. */
+  executionState: Scalars['String']['output'];
+  /** Who made the plan. */
+  origin: PlanOrigin;
+  /** The plan in its one canonical form, references as written; null when the submission could not be read as a plan. */
+  document: Maybe<Scalars['JSON']['output']>;
+  /** The answer of the model, or the submission, as it came. */
+  raw: Maybe<Scalars['String']['output']>;
+  /** Everything found about this version while it was made or submitted. */
+  diagnostics: Array<Diagnostic>;
+  /** Steps in plan order, each followed by the items of its forEach that have begun. Empty for an INVALID plan. */
+  steps: Array<Step>;
+  /** Its steps by status. */
+  counts: StepCounts;
+  /** Outputs by step id, the requested ones or all, when the plan is over. */
+  outputs: Maybe<Scalars['JSON']['output']>;
+  /** Why the plan failed. */
+  error: Maybe<StepError>;
+  /** Why the whole plan waits: paused, no worker, approval, backoff, limit, in doubt; null while it runs or is over. */
+  waitReason: Maybe<Scalars['String']['output']>;
+  /** The executor that holds the plan now. */
+  executor: Maybe<Scalars['String']['output']>;
+  /** Times that executors have claimed the plan. */
+  epoch: Scalars['Int']['output'];
+  /** When it was stored. */
+  createdAt: Scalars['DateTime']['output'];
+  /** When its execution was asked for; null before. */
+  queuedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When an executor first took it; null before. */
+  startedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it was over; null before. */
+  finishedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it was last written; its steps have times of their own. */
+  updatedAt: Scalars['DateTime']['output'];
+  /** From the start to the end, or until now, in milliseconds; null before the start. */
+  durationMs: Maybe<Scalars['Float']['output']>;
+  /** What operators said of steps that needed approval, oldest first. */
+  approvals: Array<Approval>;
+  /** What operators said of steps that were in doubt, oldest first. */
+  resolutions: Array<Resolution>;
+  /** When somebody asked for its end; null when nobody did. */
+  cancelRequestedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Set while the plan is paused, or to be paused. */
+  pauseRequestedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it ends as EXPIRED at the latest; null before the start. */
+  deadlineAt: Maybe<Scalars['DateTime']['output']>;
+  /** The canonical plan as JSON text. Of the older API; document is the same as JSON. */
+  plan: Scalars['String']['output'];
+  /** The steps in the shape of the older API. */
+  selectedTools: Array<SelectedTool>;
+  /** Tools in the order in which their steps can run. Of the older API. */
+  toolOrder: Array<Scalars['String']['output']>;
+  /** The results of the steps as JSON text, null until the plan is over. Of the older API. */
+  executionResults: Maybe<Scalars['String']['output']>;
+  /** The diagnostics as JSON text. Of the older API. */
+  validationResult: Scalars['String']['output'];
+};
+
+/** Who made a plan. */
+export type PlanOrigin = {
+  /** model, offline or submitted. */
+  kind: Scalars['String']['output'];
+  /** Name of the model, such as openai:gpt-4o; null without one. */
+  model: Maybe<Scalars['String']['output']>;
+};
+
+/** One tool call of a plan, or one item of a forEach step. */
+export type Step = {
+  /** Name of the step inside its plan, such as createAuthor. The items of a forEach share it. */
+  id: Scalars['ID']['output'];
+  /** Unique inside the plan: the step's id, with [index] for an item of a forEach. */
+  key: Scalars['String']['output'];
+  /** Position in the list, for an item of a forEach. */
+  item: Maybe<Scalars['Int']['output']>;
+  /** Name of the tool in the plan: its own, or server/tool. */
+  tool: Scalars['String']['output'];
+  /** Where the step stands. */
+  status: StepStatus;
+  /** Steps that must be final first: the ones named by the plan and the ones referred to. */
+  dependsOn: Array<Scalars['ID']['output']>;
+  /** As planned, with references such as <<createAuthor._id>>. */
+  arguments: Scalars['JSON']['output'];
+  /** As sent to the tool in the latest attempt, or as they would be sent, while WAITING_APPROVAL (of a forEach { calls: { key: arguments } }); null before, and for those over 32 KiB. */
+  resolvedArguments: Maybe<Scalars['JSON']['output']>;
+  /** What is kept of arguments over 32 KiB. */
+  resolvedArgumentsPreview: Maybe<ArgumentsPreview>;
+  /** What the step keeps of the tool's result; null until COMPLETED. */
+  output: Maybe<Scalars['JSON']['output']>;
+  /** Why it failed, was skipped, or is in doubt. */
+  error: Maybe<StepError>;
+  /** Hash of plan, step, arguments and tool that approve takes; null for a step that has not had to ask. */
+  approvalHash: Maybe<Scalars['String']['output']>;
+  /** True once an operator approved it. */
+  approved: Scalars['Boolean']['output'];
+  /** The plan that executed it, for a step that was carried over from an earlier version. */
+  carriedFrom: Maybe<Scalars['ID']['output']>;
+  /** What did not keep it from running, such as a reference that was kept as text. */
+  warnings: Array<Scalars['String']['output']>;
+  /** Why it has not started: dependency, limit, backoff, approval, in doubt, paused, no worker. Null while it runs and when it is over. A plan that nobody started counts as paused. */
+  waitReason: Maybe<Scalars['String']['output']>;
+  /** K, R, V or U: what may be done with a call whose fate is unknown. */
+  effectClass: Maybe<Scalars['String']['output']>;
+  /** Its tries, oldest first. */
+  attempts: Array<Attempt>;
+  /** When the next attempt is due, while RETRYING. */
+  nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
+  /** When its first attempt began; null before. */
+  startedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it was over; null before. */
+  finishedAt: Maybe<Scalars['DateTime']['output']>;
+  /** From the start of the first attempt to the end of the last, in milliseconds. */
+  durationMs: Maybe<Scalars['Float']['output']>;
+};
+
+/** What is kept of arguments that are too large to be kept. */
+export type ArgumentsPreview = {
+  /** Size as JSON in UTF-8. */
+  sizeBytes: Scalars['Int']['output'];
+  /** SHA-256 of the JSON, in hexadecimal: the same for each attempt. */
+  hash: Scalars['String']['output'];
+  /** The first KiB of the JSON. */
+  text: Scalars['String']['output'];
+};
+
+/** What an operator said of a step that needed approval. */
+export type Approval = {
+  /** The step that waited. */
+  stepId: Scalars['ID']['output'];
+  /** False when it was refused. */
+  approved: Scalars['Boolean']['output'];
+  /** What was approved or refused: plan, step, arguments and tool. */
+  approvalHash: Scalars['String']['output'];
+  /** For people; null without one. */
+  reason: Maybe<Scalars['String']['output']>;
+  /** Who said so: the name of an API key, the subject of a token, or anonymous. */
+  by: Scalars['String']['output'];
+  /** When it was said. */
+  at: Scalars['DateTime']['output'];
+};
+
+/** What an operator said of a step, or an item, that was in doubt. */
+export type Resolution = {
+  /** key of the step or item. */
+  stepKey: Scalars['ID']['output'];
+  /** The attempt that was in doubt, from 1. */
+  attempt: Scalars['Int']['output'];
+  /** What became of the call. */
+  resolution: InDoubtResolution;
+  /** Who said so: the name of an API key, the subject of a token, or anonymous. */
+  by: Scalars['String']['output'];
+  /** When it was said. */
+  at: Scalars['DateTime']['output'];
+};
+
+/** One try of a step. */
+export type Attempt = {
+  /** From 1. */
+  attempt: Scalars['Int']['output'];
+  /** Stands in the logs and traces of the executor. */
+  attemptId: Scalars['ID']['output'];
+  /** The executor that made it. */
+  executor: Scalars['String']['output'];
+  /** When its intent was recorded, before the call. */
+  startedAt: Scalars['DateTime']['output'];
+  /** When the call had ended; null while it is under way, and when its executor died. */
+  endedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Measured by the executor, in milliseconds. */
+  durationMs: Maybe<Scalars['Float']['output']>;
+  /** completed, failed, aborted or unknown; null while it is under way. */
+  outcome: Maybe<Scalars['String']['output']>;
+  /** Why it failed; null when it did not. */
+  error: Maybe<StepError>;
+};
+
+/** Why a step or a plan failed. */
+export type StepError = {
+  /** Decide by this, such as TOOL_TIMEOUT. */
+  code: Scalars['String']['output'];
+  /** For people. */
+  message: Scalars['String']['output'];
+  /** True when the same call may succeed later. */
+  retryable: Scalars['Boolean']['output'];
+  /** What else the tool or the engine said of it; null without it. */
+  data: Maybe<Scalars['JSON']['output']>;
+};
+
+/** Why planning failed. */
+export type Problem = {
+  /** Decide by this, such as NOT_UNDERSTOOD. */
+  code: Scalars['String']['output'];
+  /** For people. */
+  message: Scalars['String']['output'];
+};
+
+/** Steps of a plan by status. The items of a forEach are not counted. */
+export type StepCounts = {
+  /** Steps of the plan. */
+  total: Scalars['Int']['output'];
+  /** Done. */
+  completed: Scalars['Int']['output'];
+  /** Failed for good. */
+  failed: Scalars['Int']['output'];
+  /** Never started, because of a failure or a condition. */
+  skipped: Scalars['Int']['output'];
+  /** Ended because someone asked for it. */
+  cancelled: Scalars['Int']['output'];
+  /** Nobody knows whether their calls had an effect. */
+  inDoubt: Scalars['Int']['output'];
+  /** Begun and not over. */
+  running: Scalars['Int']['output'];
+  /** Not begun. */
+  pending: Scalars['Int']['output'];
+};
+
+/** One finding about a plan. */
+export type Diagnostic = {
+  /** Decide by this, such as TOOL_UNKNOWN. */
+  code: Scalars['String']['output'];
+  /** How much it weighs. */
+  severity: DiagnosticSeverity;
+  /** The step that it is about; null when it is about the whole plan. */
+  stepId: Maybe<Scalars['ID']['output']>;
+  /** Place in the plan document, such as steps[2].arguments.authorId. */
+  path: Maybe<Scalars['String']['output']>;
+  /** What is wrong, where, and what to do. */
+  message: Scalars['String']['output'];
+  /** The nearest valid choice. */
+  suggestion: Maybe<Scalars['String']['output']>;
+};
+
+/** What is known of a plan before it is submitted. */
+export type PlanValidation = {
+  /** True when submitPlan would accept the plan now. */
+  valid: Scalars['Boolean']['output'];
+  /** The plan in canonical form; null when it cannot be read or is invalid. */
+  plan: Maybe<Scalars['JSON']['output']>;
+  /** Every finding, errors and warnings. */
+  diagnostics: Array<Diagnostic>;
+};
+
+/** A tool that plans may use. */
+export type Tool = {
+  /** Name in plans: the server's own, or server/tool where two servers offer the same one. */
+  name: Scalars['String']['output'];
+  /** Server that offers it. */
+  server: Scalars['String']['output'];
+  /** For people; null where the server gives none. */
+  title: Maybe<Scalars['String']['output']>;
+  /** What the server says of it; empty where it says nothing. */
+  description: Scalars['String']['output'];
+  /** As declared by the tool; otherwise its server's name. */
+  category: Scalars['String']['output'];
+  /** JSON Schema of the arguments. */
+  inputSchema: Scalars['JSON']['output'];
+  /** JSON Schema of the structured output. */
+  outputSchema: Maybe<Scalars['JSON']['output']>;
+  /** Hints of the server, such as readOnlyHint. */
+  annotations: Maybe<Scalars['JSON']['output']>;
+  /** What the tool is held to promise about parallelism, order, repeats and errors. */
+  contract: Scalars['JSON']['output'];
+};
+
+/** One call of a chat model. */
+export type ModelCall = {
+  /** Unique over all requests. */
+  id: Scalars['ID']['output'];
+  /** draft, repair, fast-path, replan or answer. */
+  purpose: Scalars['String']['output'];
+  /** provider:model, or offline. */
+  model: Scalars['String']['output'];
+  /** What was sent, without secrets; long texts are cut. */
+  messages: Array<ModelMessage>;
+  /** What came back, without secrets; empty when nothing did. */
+  answer: Scalars['String']['output'];
+  /** Why the model stopped, in the words of the provider; null when it did not say. */
+  finishReason: Maybe<Scalars['String']['output']>;
+  /** As the provider counted them; null when it did not. */
+  inputTokens: Maybe<Scalars['Int']['output']>;
+  /** As the provider counted them; null when it did not. */
+  outputTokens: Maybe<Scalars['Int']['output']>;
+  /** Those of inputTokens that the provider had from an earlier call. */
+  cachedInputTokens: Maybe<Scalars['Int']['output']>;
+  /** From sending to the last word, in milliseconds. */
+  latencyMs: Scalars['Float']['output'];
+  /** Null when the price of the model is not known. */
+  costUsd: Maybe<Scalars['Float']['output']>;
+  /** priced: by the provider's count; estimated: by ours; unpriced: the price is not known; none: no call of a model. */
+  pricing: Scalars['String']['output'];
+  /** Try of this model for the same answer, from 1. */
+  attempt: Scalars['Int']['output'];
+  /** Code of the failure for which the fallback model was asked; null for the first model. */
+  fallbackFor: Maybe<Scalars['String']['output']>;
+  /** What was set aside before the call; null where no limit is kept. */
+  reserved: Maybe<ModelSpending>;
+  /** What the call counts for; null until it has ended. */
+  spent: Maybe<ModelSpending>;
+  /** Why it failed; null when it did not. */
+  error: Maybe<Problem>;
+  /** When it was sent. */
+  createdAt: Scalars['DateTime']['output'];
+  /** Null while the call is under way, and for good when its planner died: it then counts for what was set aside. */
+  endedAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+/**
+ * Most that the calls of models for one request may take. A call that might exceed it is not made: the request ends with
+ * BUDGET_EXCEEDED, which names the limit, what was used, and what to do.
+ */
+export type ModelLimitsInput = {
+  /** Calls that were answered, or may have been. */
+  maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
+  /** Tokens of prompts and answers. */
+  maxTokens?: InputMaybe<Scalars['Int']['input']>;
+  /** US dollars. Models of unknown price are then not called: MODEL_UNPRICED. */
+  maxCostUsd?: InputMaybe<Scalars['Float']['input']>;
+};
+
+/** Most that the calls of models for one request may take; null: no limit. */
+export type ModelLimits = {
+  /** Calls that were answered, or may have been. */
+  maxModelCalls: Maybe<Scalars['Int']['output']>;
+  /** Tokens of prompts and answers. */
+  maxTokens: Maybe<Scalars['Int']['output']>;
+  /** US dollars. */
+  maxCostUsd: Maybe<Scalars['Float']['output']>;
+};
+
+/** What calls of models took, or may take. */
+export type ModelSpending = {
+  /** Calls that were answered, or may have been. */
+  modelCalls: Scalars['Int']['output'];
+  /** Tokens of prompts and answers. */
+  tokens: Scalars['Int']['output'];
+  /** Of models whose price is known. */
+  costUsd: Scalars['Float']['output'];
+};
+
+/** Where a request stands with its limits. */
+export type ModelUse = {
+  /** Most that they may take. */
+  limits: ModelLimits;
+  /** By calls that have ended. */
+  spent: ModelSpending;
+  /** Set aside for calls under way, and for calls whose planner died. */
+  reserved: ModelSpending;
+};
+
+/** One message of a model call. */
+export type ModelMessage = {
+  /** system, user or assistant. */
+  role: Scalars['String']['output'];
+  /** Its text. */
+  content: Scalars['String']['output'];
+};
+
+/** One page of requests. */
+export type RequestConnection = {
+  /** The requests of the page with their cursors. */
+  edges: Array<RequestEdge>;
+  /** The requests of the page, without their cursors. */
+  nodes: Array<Request>;
+  /** Where the page begins and ends. */
+  pageInfo: PageInfo;
+};
+
+/** One request on a page. */
+export type RequestEdge = {
+  /** Opaque: give it as after to go on behind this request. */
+  cursor: Scalars['String']['output'];
+  /** The request. */
+  node: Request;
+};
+
+/** Where a page begins and ends. */
+export type PageInfo = {
+  /** True when more follow: give endCursor as after. */
+  hasNextPage: Scalars['Boolean']['output'];
+  /** Always false: pages go forward only. */
+  hasPreviousPage: Scalars['Boolean']['output'];
+  /** Cursor of the first one; null on an empty page. */
+  startCursor: Maybe<Scalars['String']['output']>;
+  /** Where the next page goes on; null when nothing was looked at. */
+  endCursor: Maybe<Scalars['String']['output']>;
+};
+
+/** One step in the shape of the older API. */
+export type SelectedTool = {
+  /** Tool of the step. */
+  toolName: Scalars['String']['output'];
+  /** The same as toolName. */
+  name: Scalars['String']['output'];
+  /** Arguments as planned, as JSON text. */
+  parameters: Scalars['String']['output'];
+  /** Tool of the last step it depends on; null without one. */
+  dependsOn: Maybe<Scalars['String']['output']>;
+  /** Id of the step. */
+  stepId: Scalars['ID']['output'];
+};
+
+/** How the execution of a request's plan stands, in the shape of the older API. */
+export type Execution = {
+  /** The same as planId. */
+  id: Scalars['ID']['output'];
+  /** The request. */
+  requestId: Scalars['ID']['output'];
+  /** The plan that is executed. */
+  planId: Scalars['ID']['output'];
+  /** pending, in-progress, completed or failed. */
+  executionState: Scalars['String']['output'];
+  /** Where the plan stands. */
+  status: PlanStatus;
+  /** Steps in the plan. */
+  totalExecutions: Scalars['Int']['output'];
+  /** Steps that completed. */
+  successful: Scalars['Int']['output'];
+  /** Steps that failed for good. */
+  failed: Scalars['Int']['output'];
+  /** Never started, because of a failure, a condition or a cancellation. */
+  skipped: Scalars['Int']['output'];
+  /** JSON text: a list of { stepId, toolName, status, success, parameters, output, error, durationMs } in plan order. */
+  results: Scalars['String']['output'];
+  /** JSON text: an object, outputs by tool name; by step id for tools that the plan uses more than once. */
+  outputs: Scalars['String']['output'];
+  /** What went wrong, one text for each failure. */
+  errors: Array<Scalars['String']['output']>;
+  /** The plan itself. */
+  plan: Plan;
+  /** When the plan was stored. */
+  createdAt: Scalars['DateTime']['output'];
+  /** When the plan was last written. */
+  updatedAt: Scalars['DateTime']['output'];
+};
