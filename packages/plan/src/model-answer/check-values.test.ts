@@ -28,6 +28,8 @@ test.each([
   "extracted",
   "YOUR_API_KEY",
   "AUTHOR_ID",
+  "[redacted]",
+  "Bearer [redacted]",
   "[Your Name]",
   "...",
   "John Doe",

@@ -11,6 +11,7 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^(?:to be (?:determined|filled|provided|extracted)|fill[ _]?(?:me[ _])?in|insert[ _]here|replace[ _]me|change[ _]?me)$/i,
   /^(?:extracted|extracted_from_[a-z0-9_]+|extracted from (?:the )?(?:query|request|input|message|step|output|text)|todo|tbd|tbc|fixme|x{3,}|\?{2,})$/i,
   /^(?:id|result|output|value|response)[ _](?:of|from)[ _](?:the[ _])?(?:previous[ _])?(?:step|tool|call)[ _0-9a-z]*$/i,
+  /^(?:(?:bearer|basic) )?\[redacted\]$/i, // what models are shown in the place of a secret
 ];
 const MAX_LENGTH = 100;
 
