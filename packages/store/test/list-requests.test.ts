@@ -1,5 +1,6 @@
 import { parsePlan } from "@planwright/plan";
 import { createStore, type RequestFilter, type RequestPage, type Store } from "@planwright/store";
+import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -80,6 +81,16 @@ test.each<[string, RequestFilter, string[]]>([
 ])("finds requests by %s, of one tenant alone", async (_, filter, expected) => {
   expect(await found(filter)).toEqual(expected);
   expect(await found(filter, "t2")).toEqual([]);
+});
+
+test("the store in memory finds requests by tag as well", async () => {
+  const memory = createMemoryStore({ database: createMemoryDatabase(), owner: "api" });
+  const asked = { tenant: "t1", query: "a", autoExecute: false };
+  const { _id } = await memory.createRequest({ ...asked, tags: ["nightly", "b"] });
+  await memory.createRequest({ ...asked, tags: ["b"] });
+  await memory.createRequest(asked);
+  const { items } = await memory.listRequests("t1", { first: 10, filter: { tag: "nightly" } });
+  expect(items.map((request) => request._id)).toEqual([_id]);
 });
 
 test.each<[RequestFilter, number]>([

@@ -3,12 +3,14 @@ import { comparable, compare, evaluate, type Scope, valueAt } from "./evaluate.t
 
 type Test = (value: unknown, operand: unknown) => boolean;
 
+const isEqual = (value: unknown, other: unknown): boolean => comparable(value) === comparable(other);
 const isThere = (value: unknown): boolean => value !== null && value !== undefined;
 
 /** The operators of filters that this store uses. As in MongoDB, a value that is not there is in no range. */
 const TESTS: Readonly<Record<string, Test>> = {
   $elemMatch: (value, operand) => holdsMatch(value, operand),
-  $eq: (value, operand) => comparable(value) === comparable(operand),
+  $eq: (value, operand) =>
+    isEqual(value, operand) || (Array.isArray(value) && value.some((one) => isEqual(one, operand))),
   $gt: (value, operand) => isThere(value) && compare(value, operand) > 0,
   $gte: (value, operand) => isThere(value) && compare(value, operand) >= 0,
   $in: (value, operand) => isAmong(value, operand),
