@@ -35,11 +35,12 @@ const SITUATIONS: [string, (planId: string) => Promise<void>][] = [
 /** A request whose plan is in that situation. */
 async function prepared(play: (planId: string) => Promise<void>): Promise<string> {
   const { body } = await running.graphql(
-    "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }",
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId planId } }",
     { plan: BLOG_PLAN },
   );
   const { requestId, planId } = body.data.submitPlan;
-  running.offered.splice(running.offered.indexOf(`execution ${planId}`), 1);
+  // Offered to nobody: the workers beside would take it first.
+  await running.store.queuePlan("default", planId, requestId);
   await play(planId);
   return requestId;
 }
