@@ -189,6 +189,9 @@ export const STEP_ERROR_CODES = [
   "DEADLINE_EXCEEDED",
   "APPROVAL_REFUSED",
   "APPROVAL_STALE", // what would be sent, or the tool, is no longer what was approved
+  "SECRET_UNKNOWN", // the executor has no such secret
+  "SECRET_FORBIDDEN", // the servers file does not let this server have it
+  "ADDRESS_FORBIDDEN", // its server is at an address that is not to be reached
   "EXECUTOR_LOST", // a class U attempt was under way when its executor died
   "POISONED",
 ] as const;

@@ -227,6 +227,18 @@ test("a shared argument that depends on the item rules batches out", () => {
   expect(simulate(planOf(steps), [tool("t", BATCH)]).calls).toHaveLength(4);
 });
 
+test("a secret stays where the plan wrote it: batches share it, or there are none", () => {
+  const keysOf = (args: JsonObject) => {
+    const steps = [{ id: "f", forEach: { items: [1, 2, 3, 4], do: { tool: "t", arguments: args } } }];
+    const run = simulate(planOf(steps), [tool("t", BATCH)], { outcome: echo });
+    return run.calls.map(({ call }) => call.key);
+  };
+  const single = ["f[0]", "f[1]", "f[2]", "f[3]"];
+  expect(keysOf({ x: "<<item>>", token: "secret://t" })).toEqual(single);
+  expect(keysOf({ list: ["secret://t"], x: "c" })).toEqual(single);
+  expect(keysOf({ list: ["<<item>>"], token: "secret://t" })).toEqual(["f[0..3]"]);
+});
+
 test("a batch answer of the wrong length fails its items", () => {
   const run = simulate(planOf([each({ items: [0, 1, 2, 3] })]), [tool("t", BATCH)], {
     outcome: () => completed({ done: [1] }),

@@ -59,6 +59,10 @@ export const DIAGNOSTIC_CODES = [
   "ARGUMENT_VALUE",
   "ARGUMENT_PLACEHOLDER",
   "ARGUMENT_UNSOURCED", // an address that neither the query nor the tool names
+  // Secrets
+  "SECRET_INVALID", // begins like one and has no valid name
+  "SECRET_MISPLACED", // not the whole value of an argument, so it is not put in
+  "SECRET_UNSOURCED", // written by a model, and not named by the query
   // References
   "REFERENCE_UNKNOWN",
   "REFERENCE_AMBIGUOUS",

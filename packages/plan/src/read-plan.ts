@@ -23,6 +23,7 @@ import { locateRoot, type Names } from "./reference/locate-root.ts";
 import type { Step } from "./step.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
 import { type Catalogue, createCatalogue } from "./validation/catalogue.ts";
+import { checkSecrets } from "./validation/check-secrets.ts";
 import { checkForEach, checkIds, checkPlaceholders } from "./validation/check-steps.ts";
 import { checkRecursion, checkTools } from "./validation/check-tools.ts";
 import { cut, didYouMean, Findings } from "./validation/findings.ts";
@@ -120,6 +121,7 @@ function linkSteps(steps: readonly DraftStep[], { names, policy, catalogue, find
     resolveDependencies(step, context);
     checkForEach(step, names.hasStep, findings);
     checkPlaceholders(step, isKnown, findings);
+    checkSecrets(step, findings);
   }
   if (catalogue) addContractDependencies(steps, catalogue, context);
   for (const step of steps) checkDependencyCount(step, findings);

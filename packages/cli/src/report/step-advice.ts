@@ -114,6 +114,21 @@ const ADVICE: Readonly<Record<StepErrorCode, StepAdvice>> = {
     say: "To ask for approval of what it is now",
     action: "retry",
   },
+  SECRET_UNKNOWN: {
+    why: "The executor does not have the secret that the call needs: nothing was called.",
+    say: "Give the secret to the executors; then",
+    action: "retry",
+  },
+  SECRET_FORBIDDEN: {
+    why: "The servers file does not let the tool have this secret: nothing was called.",
+    say: 'If it is meant to, name the secret under "secrets" of {server} and restart the executors; then',
+    action: "retry",
+  },
+  ADDRESS_FORBIDDEN: {
+    why: "The tool's server is at an address that must not be reached: nothing happened there.",
+    say: "Correct the address of {server}, or OUTBOUND_ADDRESSES of the executors, and restart them; then",
+    action: "retry",
+  },
   EXECUTOR_LOST: {
     why: "The executor died during the call: nobody knows whether it happened.",
     say: "Look in {server} whether it did, and say so",

@@ -3,7 +3,9 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type SecretPlace,
   scanReferences,
+  secretPlaces,
 } from "@planwright/plan";
 import type { StepError } from "../protocol.ts";
 import type { StepNode } from "../state/engine-state.ts";
@@ -13,12 +15,17 @@ const MAX_SINGLE_ITEMS = 3;
 
 /**
  * Items per call: `batch.max` of the tool for more than three items, otherwise 1. Where the planned arguments name the batch
- * parameter, every other argument must be the same for all items; an argument that depends on the item rules batches out.
+ * parameter, every other argument must be the same for all items; an argument that depends on the item rules batches out,
+ * and so does a secret that would be part of the batch.
  */
 export function batchSize(node: StepNode, itemCount: number, alias: string): number {
   const { batch } = node.tool.contract;
   if (!batch || itemCount <= MAX_SINGLE_ITEMS) return 1;
   const planned = argumentsOfStep(node.step);
+  // Where a secret is to be put in must be where the plan wrote it.
+  const isMoved = ({ keys: [name] }: SecretPlace): boolean =>
+    name === batch.param || !Object.hasOwn(planned, batch.param);
+  if (secretPlaces(planned).some(isMoved)) return 1;
   if (!Object.hasOwn(planned, batch.param)) return batch.max;
   const { [batch.param]: _, ...shared } = planned;
   const dependsOnItem = scanReferences(shared).some(({ root }) => root === alias || root === "index");

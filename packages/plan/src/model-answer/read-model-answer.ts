@@ -11,6 +11,7 @@ import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { cut, Findings } from "../validation/findings.ts";
 import { nearestName } from "../validation/nearest-name.ts";
 import { checkOrder } from "./check-order.ts";
+import { checkSecretSources } from "./check-secrets.ts";
 import { checkValues } from "./check-values.ts";
 import { choosePlan } from "./choose-plan.ts";
 import { findJson } from "./find-json.ts";
@@ -129,6 +130,7 @@ function readChosen(
   if (plan) {
     checkOrder(plan, executionOrderOf(document), after);
     checkValues(plan, { tools, query, findings: after });
+    checkSecretSources(plan, query, after);
   }
   // Placeholders are judged again, with the query known.
   const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");

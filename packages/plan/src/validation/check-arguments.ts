@@ -5,9 +5,10 @@ import type { Policy } from "../policy.ts";
 import type { PathSegment } from "../reference/path.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { toArgumentProblem, typeName } from "./argument-problem.ts";
-import { checkAgainstSchema, keysOfPointer } from "./compile-schema.ts";
+import { checkAgainstSchema } from "./compile-schema.ts";
 import { didYouMean, type Findings } from "./findings.ts";
 import type { KnownOutputs } from "./known-outputs.ts";
+import { judgeable, type OpenPlaces, openSecrets, pointerOf } from "./open-values.ts";
 import { schemaAtPath, typesOfSchemas, typesOverlap } from "./schema-paths.ts";
 import { MAX_PROBLEMS, unusableSchema } from "./validate-arguments.ts";
 
@@ -53,80 +54,19 @@ function report(error: ErrorObject, { step, tool, policy, findings }: ArgumentCh
   findings.add(problem.code, where, { message, suggestion: problem.suggestion });
 }
 
-/** Places in the arguments whose values are not known yet, by pointer: whole ones, and texts with a reference inside. */
-function unknownPlaces(step: DraftStep): Map<string, "whole" | "text"> {
+/** Places in the arguments whose values are not known yet: references, texts with a reference inside, secrets. */
+function unknownPlaces(step: DraftStep): OpenPlaces {
   const below = argumentKeys(step).length;
-  const places = new Map<string, "whole" | "text">();
+  const places = openSecrets(step.arguments);
   for (const { keys, isWhole } of step.references) {
     if (!isArgument(keys, step)) continue;
-    const pointer = keys
-      .slice(below)
-      .map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`);
-    places.set(pointer.join(""), isWhole ? "whole" : "text");
+    places.set(pointerOf(keys.slice(below)), isWhole ? "whole" : "text");
   }
   return places;
 }
 
 function isArgument(keys: readonly (string | number)[], step: DraftStep): boolean {
   return argumentKeys(step).every((key, position) => keys[position] === key);
-}
-
-/** Keywords whose answer about an object or list depends on values inside it. */
-const BY_CONTENT = new Set([
-  "anyOf",
-  "oneOf",
-  "not",
-  "if",
-  "const",
-  "enum",
-  "contains",
-  "uniqueItems",
-  "allOf",
-]);
-const COMPOSED = /\/(?:anyOf|oneOf|not|if|then|else|allOf|contains)(?:\/|$)/;
-
-/** The errors that stay errors whatever the references turn out to be. */
-function judgeable(
-  errors: readonly ErrorObject[],
-  unknown: ReadonlyMap<string, "whole" | "text">,
-  args: JsonObject,
-): ErrorObject[] {
-  if (unknown.size === 0) return withoutFollowers(errors);
-  const holders = new Set<string>();
-  for (const place of unknown.keys()) {
-    for (let end = place.lastIndexOf("/"); end >= 0; end = place.lastIndexOf("/", end - 1)) {
-      holders.add(place.slice(0, end));
-      if (end === 0) break;
-    }
-  }
-  const isOpen = (error: ErrorObject): boolean => {
-    const kind = unknown.get(error.instancePath);
-    if (kind === "whole") return true;
-    if (kind === "text") return error.keyword !== "type" || COMPOSED.test(error.schemaPath);
-    return holders.has(error.instancePath) && BY_CONTENT.has(error.keyword);
-  };
-  const openAbove = errors.filter((error) => isOpen(error) && holders.has(error.instancePath));
-  const prefixes = new Set(openAbove.map((error) => error.instancePath));
-  return withoutFollowers(errors.filter((error) => !isOpen(error) && !isBranchOf(error, prefixes, args)));
-}
-
-/** An error of one branch under a choice that is still open says nothing. */
-function isBranchOf(error: ErrorObject, open: ReadonlySet<string>, args: JsonObject): boolean {
-  if (open.size === 0) return false;
-  if (!COMPOSED.test(error.schemaPath) && !/^#\/(?:\$defs|definitions)\//.test(error.schemaPath))
-    return false;
-  const depth = keysOfPointer(error.instancePath, args).length;
-  let path = error.instancePath;
-  for (let level = 0; level <= depth; level++) {
-    if (open.has(path)) return true;
-    path = path.slice(0, Math.max(path.lastIndexOf("/"), 0));
-  }
-  return false;
-}
-
-/** Ajv adds one error for `if` beside those of `then` or `else`; the latter say more. */
-function withoutFollowers(errors: readonly ErrorObject[]): ErrorObject[] {
-  return errors.filter(({ keyword }) => keyword !== "if");
 }
 
 /** A reference whose type is known must be able to be what the tool takes. */

@@ -1,0 +1,30 @@
+import type { JsonValue } from "../json.ts";
+import { placeKeys, visitTexts } from "../map-json.ts";
+import type { Plan } from "../plan.ts";
+import { secretsMentioned } from "../secret.ts";
+import { argumentsOfStep, isForEachStep } from "../step.ts";
+import { cut, type Findings } from "../validation/findings.ts";
+
+/**
+ * A model names no secret that the query does not name in the same letters: what it has read of tools and their outputs may
+ * ask it to hand one over.
+ */
+export function checkSecretSources(plan: Plan, query: string | undefined, findings: Findings): void {
+  let named: ReadonlySet<string> | undefined;
+  const isNamed = (name: string): boolean => {
+    named ??= new Set(secretsMentioned(query ?? ""));
+    return name !== "" && named.has(name);
+  };
+  for (const [index, step] of plan.steps.entries()) {
+    const check = (value: JsonValue, below: readonly string[]): void =>
+      visitTexts(value, (text, place) => {
+        if (secretsMentioned(text).every(isNamed)) return;
+        const message = `step ${step.id}: ${cut(text)} names a secret that the query does not name; leave it out`;
+        const where = { step: { index, id: step.id }, keys: [...below, ...placeKeys(place)] };
+        findings.add("SECRET_UNSOURCED", where, { message });
+      });
+    if (isForEachStep(step)) check(step.forEach.items, ["forEach", "items"]);
+    check(argumentsOfStep(step), isForEachStep(step) ? ["forEach", "do", "arguments"] : ["arguments"]);
+    if (step.when) check(step.when, ["when"]);
+  }
+}

@@ -1,0 +1,30 @@
+import { argumentKeys, type DraftStep } from "../dialect/draft-step.ts";
+import type { JsonValue } from "../json.ts";
+import { placeKeys, visitTexts } from "../map-json.ts";
+import { SECRET_PREFIX, secretNameOf } from "../secret.ts";
+import { cut, type Findings } from "./findings.ts";
+
+const MAX_FINDINGS = 20;
+
+/** Secrets are whole values of arguments, under a name that is written out. Anywhere else the text is sent, or compared, as it stands. */
+export function checkSecrets(step: DraftStep, findings: Findings): void {
+  const { forEach, when } = step;
+  let count = 0;
+  const check = (value: JsonValue, below: readonly string[], isArgument: boolean): void =>
+    visitTexts(value, (text, place) => {
+      if (!text.includes(SECRET_PREFIX) || count >= MAX_FINDINGS) return;
+      if (isArgument && secretNameOf(text) !== undefined) return;
+      count++;
+      const where = { step, keys: [...below, ...placeKeys(place)] };
+      if (isArgument && text.startsWith(SECRET_PREFIX) && !/\s/.test(text)) {
+        const message = `step ${step.id}: ${cut(text)} names no secret; write secret:// and a name of letters, digits, ".", "_" and "-", without references`;
+        findings.add("SECRET_INVALID", where, { message });
+      } else {
+        const message = `step ${step.id}: ${cut(text)} stays as it is written; a secret is put in only where it is the whole value of an argument`;
+        findings.add("SECRET_MISPLACED", where, { message, severity: "warning" });
+      }
+    });
+  check(step.arguments, argumentKeys(step), true);
+  if (forEach) check(forEach.items, ["forEach", "items"], false);
+  if (when) check(when, ["when"], false);
+}
