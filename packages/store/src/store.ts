@@ -150,7 +150,11 @@ export interface ClientStore {
     raw: string;
     diagnostics: Diagnostic[];
     autoExecute: boolean;
-    /** Most that the model calls of replans may take. Default: no limits. */
+    /** Replans that may follow failures without being asked for. Default 0. */
+    maxReplans?: number | undefined;
+    /** Tell the results in words at the end. Default false. */
+    wantsAnswer?: boolean | undefined;
+    /** Most that the model calls of replans and answers may take. Default: no limits. */
     modelLimits?: ModelLimits | undefined;
     /** Where the trace stands; kept with the request. Default: nobody traces it. */
     trace?: TraceOrigin | undefined;
@@ -441,8 +445,11 @@ export interface ExecutionStore {
     claim: PlanClaim,
     to: { status: "WAITING" | "PAUSED"; reason: WaitReason; dueAtMs: number | null } | { status: "QUEUED" },
   ): Promise<void>;
-  /** The terminal write of plan and request. @throws {LeaseLostError} */
-  finishPlan(claim: PlanClaim, finish: FinishCommand): Promise<void>;
+  /**
+   * The terminal write of plan and request. Says whether the request waits for a planner now, to replan or to tell the results.
+   * @throws {LeaseLostError}
+   */
+  finishPlan(claim: PlanClaim, finish: FinishCommand): Promise<{ isForPlanner: boolean }>;
   /** Replaces what is known of a server's tools; tools that are gone disappear. */
   publishTools(
     server: string,

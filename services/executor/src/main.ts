@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { createQueueWorker, createSweeper, createToolLimits } from "@planwright/queue";
+import { createQueues, createQueueWorker, createSweeper, createToolLimits } from "@planwright/queue";
 import {
   createFailpoints,
   createHealthServer,
@@ -20,6 +20,9 @@ import { ExecutorSettingsSchema } from "./env.ts";
 import { JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
 import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
 import { createPlanRuns } from "./plan-runs.ts";
+import { maskedLogger } from "./secrets/masked-logger.ts";
+import { createSecretSource } from "./secrets/secret-source.ts";
+import { createSecrets } from "./secrets/secrets.ts";
 import { createRunTraces } from "./tracing/run-traces.ts";
 
 /** How often requests are looked for whose plan ended without their being told, in milliseconds. */
@@ -64,7 +67,14 @@ const config = await loadServersFile(settings.MCP_SERVERS_FILE, process.env);
 await store.keepOnlyServers(Object.keys(config.mcpServers));
 const catalogue = createCatalogueReader(store);
 const publisher = createCataloguePublisher({ store, onPublished: () => catalogue.forget(), logger });
-const tools = createToolClients(config, { logger, onCatalogue: (offered) => publisher.publish(offered) });
+const secrets = createSecrets({
+  source: createSecretSource({ directory: settings.SECRETS_DIR, variables: process.env }),
+  servers: config.mcpServers,
+});
+const tools = createToolClients(config, {
+  logger: maskedLogger(logger, secrets.mask),
+  onCatalogue: (offered) => publisher.publish(offered),
+});
 await tools.start();
 await publisher.published();
 starting = "it does not take plans yet";
@@ -76,13 +86,20 @@ const limits = createToolLimits({
   onError: (error) => logger.warn({ err: error }, "limits: Redis does not answer; limited calls wait"),
 });
 
+const offers = createQueues({
+  redisUrl: settings.REDIS_URL,
+  prefix: settings.QUEUE_PREFIX,
+  onError: report,
+});
 const runs = createPlanRuns({
   store,
   tools: failpoints.around(tools, TOOL_FAILPOINTS),
+  secrets,
   limits,
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+  offerPlanning: (requestId) => offers.offerPlanning(requestId),
   maxPlans: settings.MAX_PLANS,
   leaseMs: settings.LEASE_MS,
   logger,
@@ -134,7 +151,7 @@ shutdown.add("reconciler", () => clearInterval(reconciler));
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));
 shutdown.add("limits", () => limits.close());
-shutdown.add("queue", () => worker.close());
+shutdown.add("queue", () => Promise.all([worker.close(), offers.close()]));
 shutdown.add("tools", () => tools.close());
 shutdown.add("catalogue", () => publisher.stop());
 shutdown.add("health", () => health.close());

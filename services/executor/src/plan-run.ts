@@ -17,7 +17,7 @@ import {
   type Outcome,
   unitKeysOf,
 } from "@planwright/engine";
-import { CodedError, type ToolDescriptor } from "@planwright/plan";
+import { CodedError, type RequestId, type ToolDescriptor } from "@planwright/plan";
 import type { Place, ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import {
@@ -36,6 +36,7 @@ import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import type { PlanTools } from "./plan-tools.ts";
 import { redactedOutcome } from "./redacted-outcome.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
+import { createSecrets, type Secrets } from "./secrets/secrets.ts";
 import { createPlanLimits } from "./tool-limits.ts";
 import type { AttemptTrace, PlanTrace } from "./tracing/run-traces.ts";
 import { createWishEvents } from "./wish-events.ts";
@@ -49,8 +50,12 @@ export interface PlanRunParts {
   readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
+  /** What plans name as `secret://name`. Default: nobody may have any. */
+  secrets?: Secrets | undefined;
   /** Limits of tools over all executors. Default: none are held. */
   limits?: ToolLimits | undefined;
+  /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: nobody is told. */
+  offerPlanning?: ((requestId: RequestId) => void) | undefined;
   logger: Logger;
   /** Default: the platform's. */
   clock?: RunClock | undefined;
@@ -89,6 +94,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   const { catalogue, refusals } = planTools;
   const state = createEngineState({ plan: plan.plan, tools: catalogue, refusals, records: claim.records });
   const approvals = createApprovals(parts);
+  const secrets = (parts.secrets ?? createSecrets()).ofPlan(plan);
   const planLimits =
     parts.limits &&
     createPlanLimits({
@@ -185,7 +191,8 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       case "finish":
         store
           .finishPlan(claim, command)
-          .then(() => {
+          .then(({ isForPlanner }) => {
+            if (isForPlanner) parts.offerPlanning?.(plan.requestId);
             metrics.ended(command.status);
             trace?.ended(command.status, failureOf(command));
             logger.info({ status: command.status }, "plan finished");
@@ -290,7 +297,10 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     }
     const { arguments: args, timeoutMs } = call;
     const address = planTools.addressOf(call.tool);
-    return traced.callTool({ ...address, arguments: args, timeoutMs, signal, idempotencyKey, beforeSend });
+    const toolCall = { ...address, arguments: args, timeoutMs, signal, idempotencyKey, beforeSend };
+    return secrets
+      ? secrets.send(call.stepId, toolCall, (filled) => traced.callTool(filled))
+      : traced.callTool(toolCall);
   }
 
   /** The plan that first sent this call, if no version since has had an answer to it. */

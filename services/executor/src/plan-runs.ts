@@ -1,5 +1,11 @@
 import type { StepRecord } from "@planwright/engine";
-import { CodedError, type EffectClass, type PlanId, type ToolDescriptor } from "@planwright/plan";
+import {
+  CodedError,
+  type EffectClass,
+  type PlanId,
+  type RequestId,
+  type ToolDescriptor,
+} from "@planwright/plan";
 import type { ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
@@ -8,12 +14,15 @@ import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
 import { createPlanTools } from "./plan-tools.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
+import type { Secrets } from "./secrets/secrets.ts";
 import type { PlanTrace, RunTraces } from "./tracing/run-traces.ts";
 
 /** What working on plans needs. */
 export interface PlanRunsParts {
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
+  /** What plans name as `secret://name`. Default: nobody may have any. */
+  secrets?: Secrets | undefined;
   /** Limits of tools over all executors. Default: none are held. */
   limits?: ToolLimits | undefined;
   /** The published catalogue, which also knows tools whose server is away just now. */
@@ -22,6 +31,8 @@ export interface PlanRunsParts {
   readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
   /** Names this process in leases and attempts. */
   owner: string;
+  /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: nobody is told. */
+  offerPlanning?: ((requestId: RequestId) => void) | undefined;
   maxPlans: number;
   leaseMs: number;
   logger: Logger;
@@ -134,7 +145,9 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       readCatalogueNow,
       store,
       tools: parts.tools,
+      secrets: parts.secrets,
       limits: parts.limits,
+      offerPlanning: parts.offerPlanning,
       logger: planLogger,
       clock,
       metrics,

@@ -74,6 +74,24 @@ test("a plan that fails is made anew by itself, finished steps are not called ag
   expect(shown).toContain("not today");
 });
 
+test("a submitted plan is followed up like a planned one, and planners hear of its end before they sweep", async () => {
+  system.tools.script(failing);
+  script([read], "The first one is there.");
+  await system.startPlanner({ SWEEP_EVERY_MS: "60000" });
+  const { submitPlan } = await system.graphql(
+    `mutation ($plan: JSON!) { submitPlan(plan: $plan, query: "Do one, then two", maxReplans: 1, answer: true) { requestId } }`,
+    { plan: { steps: [first, second] } },
+  );
+  const request = await system.until(submitPlan.requestId, ({ answer }) => answer !== null);
+  expect(request).toMatchObject({
+    status: "COMPLETED",
+    version: 2,
+    replans: 1,
+    answer: "The first one is there.",
+  });
+  expect(await ledger()).toEqual(["one"]);
+});
+
 test("a client has a failed plan made anew with a note; what a tool's output makes the model add waits for approval", async () => {
   system.tools.script(failing);
   const evil =

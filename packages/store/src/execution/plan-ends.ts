@@ -4,6 +4,7 @@ import { LeaseLostError } from "../errors.ts";
 import { FIRST_EPOCH } from "../new-documents.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
+import { PLANNING_DUE } from "../planning/parked-for.ts";
 import { outputRefsOf } from "../step-record.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
@@ -87,13 +88,15 @@ export function createPlanEnds(
       });
       if (!isHeld) throw lost(claim);
       // After the plan's own end, so that an owner who lost the lease never reaches this. A crash in between: `reconcileRequests`.
-      await group.set({
+      const change = requestAfterPlan(claim.plan.followUp, finish);
+      const isChanged = await group.set({
         collection: "requests",
         id: claim.plan.requestId,
         // Not when that was done already and the request has gone on since.
         condition: { planId: claim.plan._id, status: { $in: ["READY", "EXECUTING"] } },
-        ...requestAfterPlan(claim.plan.followUp, finish),
+        ...change,
       });
+      return { isForPlanner: isChanged && change.stamps.includes(PLANNING_DUE) };
     },
 
     async reconcileRequests() {

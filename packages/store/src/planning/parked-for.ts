@@ -1,6 +1,9 @@
 import type { Document } from "mongodb";
 import type { PlanningWork } from "../documents.ts";
 
+/** The time from which on a planner has something to do for a request. */
+export const PLANNING_DUE = "planning.dueAt";
+
 /**
  * Fields that leave a request to any planner, due now, and those that get the server's time. Nobody holds it from then on: what an
  * earlier planner still writes matches nothing.
@@ -11,13 +14,13 @@ export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document;
     work === "replan"
       ? { ...held, "planning.startedAt": null, "planning.finishedAt": null, error: null, diagnostics: [] }
       : held;
-  return { set: { ...set, answer: null, answerError: null }, stamps: ["planning.dueAt"] };
+  return { set: { ...set, answer: null, answerError: null }, stamps: [PLANNING_DUE] };
 }
 
 /** Fields that leave nothing to planners: somebody else has taken the request further. */
 export const NOTHING_PARKED: Document = {
   "planning.lease": null,
-  "planning.dueAt": null,
+  [PLANNING_DUE]: null,
   "planning.work": null,
   replan: null,
   error: null,

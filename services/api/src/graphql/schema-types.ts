@@ -234,6 +234,9 @@ export type MutationSubmitPlanArgs = {
   plan: Scalars['JSON']['input'];
   execute?: Scalars['Boolean']['input'];
   query?: InputMaybe<Scalars['String']['input']>;
+  maxReplans?: Scalars['Int']['input'];
+  answer?: Scalars['Boolean']['input'];
+  limits?: InputMaybe<ModelLimitsInput>;
   tags?: InputMaybe<Array<Scalars['String']['input']>>;
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };

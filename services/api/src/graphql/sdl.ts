@@ -128,6 +128,18 @@ type Mutation {
     execute: Boolean! = true
     "The sentence that the plan was made for; kept for people."
     query: String
+    """
+    How often the plan is made anew without being asked for when it ends FAILED or PARTIAL, 0 to 5: see replan. New side effects
+    then wait for approval, unless the service is set to let them run.
+    """
+    maxReplans: Int! = 0
+    """
+    Tell the results in words once the plan is COMPLETED or PARTIAL: answer then follows, or answerError. The status does not wait
+    for it.
+    """
+    answer: Boolean! = false
+    "Most that the calls of models for this request may take. Absent means the limits of the service, which cannot be exceeded."
+    limits: ModelLimitsInput
     "Words by which the request is found again, 10 at most, each 1 to 64 of A-Z a-z 0-9 . _ : / -, such as team:billing."
     tags: [String!]
     """

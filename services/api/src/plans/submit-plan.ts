@@ -3,6 +3,7 @@ import type { RequestDocument } from "@planwright/store";
 import { PlanInvalidError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { toIdempotency } from "../requests/idempotency.ts";
+import { type FollowUpInput, parseFollowUp } from "../requests/parse-follow-up.ts";
 import { parseQuery } from "../requests/parse-query.ts";
 import { parseTags } from "../requests/parse-tags.ts";
 import { readPlanInput } from "./plan-input.ts";
@@ -11,7 +12,7 @@ import { readPlanInput } from "./plan-input.ts";
 const STORED_DIAGNOSTICS = 1_000;
 
 /** A plan, and what is wanted of it. */
-export interface PlanInput {
+export interface PlanInput extends FollowUpInput {
   plan: unknown;
   execute: boolean;
   query?: string | null;
@@ -26,14 +27,15 @@ export interface PlanInput {
  * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
 export async function submitPlan(
-  { store, offers, tenant, modelLimits, operation }: OperationParts,
+  { store, offers, tenant, modelLimits: service, operation }: OperationParts,
   input: PlanInput,
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
   const { value, raw } = readPlanInput(input.plan);
   const tags = parseTags(input.tags);
+  const followUp = parseFollowUp(input, service);
   const tagged = tags.length > 0 ? [{ tags }] : [];
-  const payload = ["submitPlan", query, input.execute, value, ...tagged];
+  const payload = ["submitPlan", query, input.execute, value, ...followUp.payload, ...tagged];
   const idempotency = toIdempotency(input.idempotencyKey, payload);
   const tools = await store.toolCatalogue();
   const parsed = parsePlan(value, { tools });
@@ -46,7 +48,7 @@ export async function submitPlan(
     raw,
     diagnostics: weightiestFirst(parsed.diagnostics).slice(0, STORED_DIAGNOSTICS),
     autoExecute: input.execute,
-    modelLimits,
+    ...followUp.wish,
     trace: operation?.origin,
     idempotency,
   });
