@@ -4,6 +4,7 @@ export type { Variables } from "./expand-variables.ts";
 export { loadServersFile, parseServers } from "./load-servers-file.ts";
 export {
   type HttpServerConfig,
+  type SecretGrant,
   type ServerConfig,
   ServerConfigSchema,
   type ServersConfig,

@@ -1,8 +1,15 @@
-import { ContractDeclarationSchema } from "@planwright/plan";
+import { ContractDeclarationSchema, SecretNameSchema } from "@planwright/plan";
 import { z } from "zod";
 
 /** Name of a server in the configuration; tools of equal names are told apart by it: `server/tool`. */
 const ServerNameSchema = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 . _ -");
+
+/** Who may send a secret to a server; what is left out is not limited. */
+const SecretGrantSchema = z.strictObject({
+  /** The server's own names of the tools. */
+  tools: z.array(z.string().min(1).max(128)).max(1_000).optional(),
+  tenants: z.array(z.string().min(1).max(200)).max(1_000).optional(),
+});
 
 const common = {
   /** True: hints of this server may also loosen what its tools are held to. */
@@ -10,6 +17,8 @@ const common = {
   disabled: z.boolean().default(false),
   /** The operator's word on the contracts of tools, by tool name; wins over everything. */
   tools: z.record(z.string().min(1).max(128), ContractDeclarationSchema.strict()).default({}),
+  /** Secrets that plans may send to this server, by name; no others are. */
+  secrets: z.record(SecretNameSchema, SecretGrantSchema).default({}),
   /** Longest a call of a tool may take, in milliseconds; calls that ask for less get less. */
   timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
 };
@@ -38,6 +47,8 @@ export const ServerConfigSchema = z.discriminatedUnion("type", [StdioServerSchem
 export type StdioServerConfig = z.output<typeof StdioServerSchema>;
 export type HttpServerConfig = z.output<typeof HttpServerSchema>;
 export type ServerConfig = z.output<typeof ServerConfigSchema>;
+
+export type SecretGrant = z.output<typeof SecretGrantSchema>;
 
 /** All MCP servers, by name. */
 export const ServersConfigSchema = z.strictObject({

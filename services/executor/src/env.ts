@@ -5,6 +5,8 @@ export const ExecutorSettingsSchema = z.object({
   MONGODB_URL: z.string().min(1),
   REDIS_URL: z.string().min(1),
   MCP_SERVERS_FILE: z.string().min(1),
+  /** Folder with one file for each secret. */
+  SECRETS_DIR: z.string().min(1).optional(),
   QUEUE_PREFIX: z.string().min(1).max(100).default("planwright"),
   HOST: z.string().min(1).default("127.0.0.1"),
   HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4012),

@@ -56,8 +56,14 @@ export interface Workbench {
   close(): Promise<void>;
 }
 
-/** @param mcpServers - beside the counting server, which is named "counting" and trusted */
-export async function openWorkbench(mcpServers: Record<string, unknown> = {}): Promise<Workbench> {
+/**
+ * @param mcpServers - beside the counting server, which is named "counting" and trusted
+ * @param counting - what the servers file says of the counting server beside that
+ */
+export async function openWorkbench(
+  mcpServers: Record<string, unknown> = {},
+  counting: Record<string, unknown> = {},
+): Promise<Workbench> {
   const servers = testServers();
   const folder = await mkdtemp(join(tmpdir(), "planwright-executor-"));
   const store = await createStore({ url: servers.mongodbUrl });
@@ -66,7 +72,10 @@ export async function openWorkbench(mcpServers: Record<string, unknown> = {}): P
   await writeFile(
     serversFile,
     JSON.stringify({
-      mcpServers: { counting: { url: tools.url, trusted: true, tools: OVERRIDES }, ...mcpServers },
+      mcpServers: {
+        counting: { url: tools.url, trusted: true, tools: OVERRIDES, ...counting },
+        ...mcpServers,
+      },
     }),
   );
   const queues = createQueues({ redisUrl: servers.redisUrl, prefix: servers.redisPrefix });

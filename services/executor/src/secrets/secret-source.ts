@@ -1,0 +1,63 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { SecretNameSchema } from "@planwright/plan";
+
+/** Where the values of secrets are. */
+export interface SecretPlaces {
+  /** A folder with one file for each secret, as Docker and Kubernetes mount them. Default: none. */
+  directory?: string | undefined;
+  /** Variables of the environment; those called `PLANWRIGHT_SECRET_...` are secrets. Default: none. */
+  variables?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** Gives the values of secrets. */
+export interface SecretSource {
+  /** The value as it is now, or why there is none, as the end of a sentence that tells an operator what to do. */
+  read(name: string): Promise<{ value: string } | { missing: string }>;
+}
+
+/** Longest value, in characters. */
+const MAX_LENGTH = 65_536;
+
+/**
+ * Reads secrets each time, so that a file that was replaced counts at once. A file comes before a variable; one line break at
+ * its end is no part of the value.
+ */
+export function createSecretSource({ directory, variables = {} }: SecretPlaces): SecretSource {
+  return {
+    async read(name) {
+      // A name is also a name of a file: nothing that leads elsewhere gets here.
+      if (!SecretNameSchema.safeParse(name).success) return { missing: "its name is no name of a secret" };
+      const file = directory === undefined ? undefined : await fileText(join(directory, name));
+      if (file instanceof Error) return { missing: `its file cannot be read (${file.message})` };
+      const variable = variableOf(name);
+      const value =
+        file?.replace(/\r?\n$/, "") ?? (Object.hasOwn(variables, variable) ? variables[variable] : undefined);
+      if (value === undefined) {
+        const inFolder = directory === undefined ? "set SECRETS_DIR to a folder with" : "put";
+        return {
+          missing: `${inFolder} a file ${name}${directory === undefined ? "" : " into SECRETS_DIR"}, or set ${variable}`,
+        };
+      }
+      if (value === "") return { missing: "it is empty" };
+      return value.length > MAX_LENGTH
+        ? { missing: `it is longer than ${MAX_LENGTH} characters` }
+        : { value };
+    },
+  };
+}
+
+/** `crm-key` is PLANWRIGHT_SECRET_CRM_KEY. */
+function variableOf(name: string): string {
+  return `PLANWRIGHT_SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
+}
+
+/** Undefined when there is no such file; otherwise an error names no more than its code. */
+async function fileText(file: string): Promise<string | Error | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    return code === "ENOENT" ? undefined : new Error(code, { cause: error });
+  }
+}

@@ -1,0 +1,120 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Outcome } from "@planwright/engine";
+import { type JsonObject, PlanSchema } from "@planwright/plan";
+import { parseServers, type ToolCall } from "@planwright/tools";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createSecretSource } from "./secret-source.ts";
+import { createSecrets } from "./secrets.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "planwright-secrets-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const SERVERS = parseServers({
+  mcpServers: {
+    crm: {
+      url: "http://127.0.0.1:1/mcp",
+      secrets: { "crm-key": {}, narrow: { tools: ["save"], tenants: ["t1"] }, absent: {} },
+    },
+    other: { url: "http://127.0.0.1:1/mcp" },
+  },
+}).mcpServers;
+const VARIABLES = { PLANWRIGHT_SECRET_CRM_KEY: "value-of-crm-key", PLANWRIGHT_SECRET_NARROW: "narrow-value" };
+
+/** What arrives at the tool, and what comes of it, for a plan of one step with these arguments. */
+async function send(written: JsonObject, more: Partial<ToolCall> & { tenant?: string } = {}) {
+  const { tenant = "t1", ...call } = more;
+  const plan = PlanSchema.parse({ steps: [{ id: "s", tool: "save", arguments: written }] });
+  const source = createSecretSource({ variables: VARIABLES });
+  const secrets = createSecrets({ source, servers: SERVERS }).ofPlan({ plan, tenant });
+  const sent: JsonObject[] = [];
+  const callTool = async ({ arguments: args }: ToolCall): Promise<Outcome> => {
+    sent.push(args);
+    return { type: "completed", output: args };
+  };
+  const toolCall = { tool: "save", server: "crm", arguments: written, timeoutMs: 1_000, ...call };
+  const outcome = await secrets?.send("s", toolCall, callTool);
+  return { sent, outcome };
+}
+
+test("secrets are put in at any depth, for the call alone, and masked in what comes back", async () => {
+  const written = { auth: [{ token: "secret://crm-key" }], text: "see secret://crm-key" };
+  const { sent, outcome } = await send(written);
+  const inside = { auth: [{ token: "value-of-crm-key" }], text: "see secret://crm-key" };
+  expect(sent).toEqual([inside]);
+  expect(outcome).toEqual({ type: "completed", output: { ...inside, auth: [{ token: "[redacted]" }] } });
+  expect(written.auth).toEqual([{ token: "secret://crm-key" }]);
+});
+
+test("a plan that names no secret is not looked at again", async () => {
+  expect((await send({ text: "see secret://crm-key", n: 1 })).outcome).toBeUndefined();
+});
+
+test("what a reference brought in is text, whatever it says", async () => {
+  const resolved = { a: "secret://narrow", b: "secret://crm-key", c: { token: "secret://crm-key" } };
+  const { sent } = await send({ a: "<<x.y>>", b: "secret://crm-key", c: "<<x.z>>" }, { arguments: resolved });
+  expect(sent).toEqual([{ ...resolved, b: "value-of-crm-key" }]);
+});
+
+test.each([
+  ["a server without it", { server: "other" }],
+  ["no known server", { server: undefined }],
+  ["another server that has a name of every object", { server: "constructor" }],
+  ["another tool", { tool: "list" }],
+  ["another tenant", { tenant: "t2" }],
+])("%s gets no secret, and nothing is called", async (_, more) => {
+  const { sent, outcome } = await send({ token: "secret://narrow" }, more);
+  expect(sent).toEqual([]);
+  expect(outcome).toMatchObject({
+    type: "failed",
+    effect: "none",
+    error: { code: "SECRET_FORBIDDEN", retryable: false, message: expect.stringContaining("servers file") },
+  });
+});
+
+test("a secret that the executor does not have fails the call before it is made", async () => {
+  const { sent, outcome } = await send({ token: "secret://absent" });
+  expect(sent).toEqual([]);
+  expect(outcome).toMatchObject({
+    effect: "none",
+    error: { code: "SECRET_UNKNOWN", message: expect.stringContaining("PLANWRIGHT_SECRET_ABSENT") },
+  });
+});
+
+test("the values sent so far are masked in what is logged", async () => {
+  const plan = PlanSchema.parse({ steps: [{ id: "s", tool: "save", arguments: { t: "secret://crm-key" } }] });
+  const secrets = createSecrets({ source: createSecretSource({ variables: VARIABLES }), servers: SERVERS });
+  expect(secrets.mask.text("value-of-crm-key")).toBe("value-of-crm-key");
+  const call = { tool: "save", server: "crm", arguments: { t: "secret://crm-key" }, timeoutMs: 1_000 };
+  await secrets
+    .ofPlan({ plan, tenant: "t1" })
+    ?.send("s", call, async () => ({ type: "completed", output: null }));
+  expect(secrets.mask.text("got value-of-crm-key.")).toBe("got [redacted].");
+});
+
+test("files come before variables, are read anew each time, and may be links as Kubernetes makes them", async () => {
+  const source = createSecretSource({ directory: folder, variables: VARIABLES });
+  expect(await source.read("crm-key")).toEqual({ value: "value-of-crm-key" });
+  await mkdir(join(folder, "..data"));
+  await writeFile(join(folder, "..data", "crm-key"), "from a file\n");
+  await symlink(join("..data", "crm-key"), join(folder, "crm-key"));
+  expect(await source.read("crm-key")).toEqual({ value: "from a file" });
+  await writeFile(join(folder, "..data", "crm-key"), "replaced");
+  expect(await source.read("crm-key")).toEqual({ value: "replaced" });
+});
+
+test.each([
+  ["is not there", "absent", "a file absent into SECRETS_DIR, or set PLANWRIGHT_SECRET_ABSENT"],
+  ["is empty", "empty", "it is empty"],
+  ["is a folder", "folder", "cannot be read (EISDIR)"],
+  ["is outside of the folder", "../outside", "no name of a secret"],
+])("a secret that %s says what to do", async (_, name, missing) => {
+  await writeFile(join(folder, "empty"), "\n");
+  await mkdir(join(folder, "folder"));
+  const source = createSecretSource({ directory: folder });
+  expect(await source.read(name)).toEqual({ missing: expect.stringContaining(missing) });
+});
