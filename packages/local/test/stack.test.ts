@@ -153,6 +153,8 @@ test("npm start prints a curl line that works, and Ctrl-C stops everything", asy
   const [name = "", value = ""] = header.split(": ");
   const response = await fetch(url, { method: "POST", headers: { [name]: value }, body });
   expect(await response.text()).toMatch(/"requestId":"req_.*"toolOrder":\["createAuthor","createBlog"\]/);
+  const [, graphiql = ""] = /^ {2}GraphiQL (http.*)$/m.exec(output) ?? [];
+  expect(await (await fetch(graphiql)).text()).toContain("<!doctype html>");
   child.kill("SIGINT");
   const [code] = await once(child, "exit");
   expect(code).toBe(130);

@@ -25,6 +25,14 @@ function curlOf(apiUrl: string): string {
   return `curl -s ${apiUrl} -H 'content-type: application/json' -d '{"query": "${query}"}'`;
 }
 
+/** Where operations can be tried in a browser; nothing with GRAPHIQL=off. */
+async function graphiqlLine(apiUrl: string): Promise<string> {
+  const { href } = new URL("/graphiql", apiUrl);
+  const response = await fetch(href);
+  await response.body?.cancel();
+  return response.ok ? `\n  GraphiQL ${href}` : "";
+}
+
 let stack: Stack | undefined;
 const stop = stopOnSignals(() => stack);
 try {
@@ -36,7 +44,7 @@ try {
   stack = await startStack({ dataDir: DATA_DIR, apiPort: await choosePort(), say });
   say(`
 Planwright is running.
-  GraphQL  ${stack.apiUrl}
+  GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
   MongoDB  ${stack.mongodbUrl}
   Redis    ${stack.redisUrl}
   Logs     ${join(DATA_DIR, "logs")}
