@@ -1,14 +1,13 @@
 import { readFileSync } from "node:fs";
-import { buildSchema } from "graphql";
+import { buildSchema, Kind, parse } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/index.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { APPROVAL_HASH, askApprovalAs, askAs, doubtAs, executeAs, failAs, playWorkers } from "./workers.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const bodies = [...readme.matchAll(/^curl -s http:\/\/127\.0\.0\.1:4000\/graphql .* -d '(.*)'$/gm)].map(
-  ([, body]) => body ?? "",
-);
+const EXAMPLE = /^curl -sN? http:\/\/127\.0\.0\.1:4000(\/graphql(?:\/stream)?) .* -d '(.*)'$/gm;
+const examples = [...readme.matchAll(EXAMPLE)].map(([, path = "", body = ""]) => ({ path, body }));
 
 let running: RunningApi;
 let workers: ReturnType<typeof playWorkers>;
@@ -26,6 +25,7 @@ afterAll(async () => {
 
 /** What must have happened before an example can work, by what it holds: gives the request. */
 const SITUATIONS: [string, (planId: string) => Promise<void>][] = [
+  ["requestUpdated(", (planId) => executeAs(running.store, planId)],
   ["approve(", (planId) => askApprovalAs(running.store, planId)],
   ["resolveInDoubt(", (planId) => doubtAs(running.store, planId)],
   ["rerun(", (planId) => failAs(running.store, planId)],
@@ -53,22 +53,41 @@ async function asking(): Promise<string> {
   return requestId;
 }
 
+/** What an example asks for, such as "Mutation.cancel". */
+function fieldsOf(body: string): string[] {
+  const { definitions } = parse(JSON.parse(body).query);
+  return definitions.flatMap((definition) => {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
+    const { operation, selectionSet } = definition;
+    const type = `${operation.charAt(0).toUpperCase()}${operation.slice(1)}`;
+    return selectionSet.selections.map((field) =>
+      field.kind === Kind.FIELD ? `${type}.${field.name.value}` : "",
+    );
+  });
+}
+
 test("every operation of the schema has an example", () => {
   const schema = buildSchema(SDL);
-  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
-    Object.keys(type!.getFields()),
+  const fields = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap(
+    (type) => Object.keys(type!.getFields()).map((name) => `${type!.name}.${name}`),
   );
-  expect(
-    fields.filter(
-      (field) => !bodies.some((body) => body.includes(`${field}(`) || body.includes(`${field} {`)),
-    ),
-  ).toEqual([]);
+  const shown = new Set(examples.flatMap(({ body }) => fieldsOf(body)));
+  expect(fields.filter((field) => !shown.has(field))).toEqual([]);
 });
+
+/** Whatever the stream says until it ends: no error, and at last a request that is over. */
+function expectEvents(body: string, text: string): void {
+  expect({ body, text }).toEqual({
+    body,
+    text: expect.stringMatching(/"status":"COMPLETED".*\n\nevent: complete\n/s),
+  });
+  expect(text).not.toContain('"errors"');
+}
 
 test("every example works, one after another, with the ids that the ones before gave", async () => {
   let requestId = "";
   let planId = "";
-  for (const body of bodies) {
+  for (const { path, body } of examples) {
     const [, play] = SITUATIONS.find(([field]) => body.includes(field)) ?? [];
     if (play) requestId = await prepared(play);
     if (body.includes("answerQuestions(")) requestId = await asking();
@@ -76,11 +95,18 @@ test("every example works, one after another, with the ids that the ones before 
       .replace(/req_1700000000_[a-z]+/, requestId)
       .replace(/plan_1700000000_[a-z]+/, planId)
       .replace("0".repeat(64), APPROVAL_HASH);
-    const answer = await running.send("/graphql", {
+    const answer = await running.send(path, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: {
+        "content-type": "application/json",
+        accept: path === "/graphql" ? "application/json" : "text/event-stream",
+      },
       body: text,
     });
+    if (path !== "/graphql") {
+      expectEvents(body, answer.text);
+      continue;
+    }
     expect({ body, status: answer.status, errors: answer.body.errors }).toEqual({
       body,
       status: 200,
