@@ -14,6 +14,14 @@ export { type QueueDepthParts, registerQueueDepth } from "./health/queue-depth.t
 export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-checks.ts";
 export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
 export { idFacts } from "./logging/id-facts.ts";
+export {
+  AddressForbiddenError,
+  type AddressGuard,
+  createAddressGuard,
+  type OutboundAddresses,
+  OutboundAddressesSchema,
+} from "./outbound/address-guard.ts";
+export { createGuardedFetch, type GuardedFetch } from "./outbound/guarded-fetch.ts";
 export { type RedactOptions, redact, redactJson } from "./redaction/redact.ts";
 export { isSecretKey, isSecretName, REDACTED, redactText } from "./redaction/redact-text.ts";
 export { parseSettings, SettingsError } from "./settings/parse-settings.ts";

@@ -3,7 +3,7 @@ import { type JsonObject, outputOfToolResult, type ToolDescriptor } from "@planw
 import { TRACE_HEADER } from "./call-trace.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import type { Session } from "./open-session.ts";
-import { failed, isUnknownToolText, notFound, outcomeOfError } from "./outcome-of-error.ts";
+import { failed, forbiddenAddress, isUnknownToolText, notFound, outcomeOfError } from "./outcome-of-error.ts";
 import type { ServerConnection } from "./server-connection.ts";
 
 /** Where the idempotency key travels: in the `_meta` of the call. */
@@ -53,6 +53,8 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
     session = await connectedSession(connection, timeoutMs, call.signal);
   } catch (error) {
     if (call.signal?.aborted) return { type: "aborted" };
+    const forbidden = forbiddenAddress(error, connection.server);
+    if (forbidden) return forbidden;
     const message = error instanceof ServerUnreachableError ? error.message : String(error);
     return failed("TOOL_UNREACHABLE", message, "none", true);
   }

@@ -1,5 +1,6 @@
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, Agent as TlsAgent } from "node:https";
+import type { LookupFunction } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type CallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { AnswerLostError, AnswerTooLargeError } from "./errors.ts";
@@ -16,6 +17,14 @@ const STREAM_GRACE_MS = 250;
 /** Statuses that a `Response` may have. */
 const isResponseStatus = (status: number) => status >= 200 && status <= 599;
 
+/** Lets connections through to allowed addresses only, as `createAddressGuard` of packages/runtime does. */
+export interface AddressGuard {
+  /** @throws an error with the code ADDRESS_FORBIDDEN for a host that is an address which must not be reached */
+  check(host: string): void;
+  /** Resolves a name to allowed addresses; fails with such an error where it has none. */
+  lookup: LookupFunction;
+}
+
 /** The HTTP requests of one session. */
 export interface HttpFetch {
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -26,16 +35,22 @@ export interface HttpFetch {
 /**
  * `fetch` over `node:http`, for three things that the global one does not give: it tells the trace of the call whether
  * the request can have reached the server; it reads at most `maxBytes` of an answer; and it costs a third of the time.
- * Connections are kept alive, up to 256 at once; further requests wait for one.
+ * Connections are kept alive, up to 256 at once; further requests wait for one. Redirects are answers:
+ * the SDK follows those within the same origin, through here again.
  */
-export function createHttpFetch(traces: ReadonlyMap<string, CallTrace>, maxBytes: number): HttpFetch {
-  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
+export function createHttpFetch(
+  traces: ReadonlyMap<string, CallTrace>,
+  { maxBytes, addresses }: { maxBytes: number; addresses?: AddressGuard | undefined },
+): HttpFetch {
+  const lookup = addresses && { lookup: addresses.lookup };
+  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS, ...lookup };
   const agent = new Agent(options);
   const tlsAgent = new TlsAgent(options);
   return {
     fetch: (url, init = {}) =>
       new Promise((resolve, reject) => {
         const target = new URL(url);
+        addresses?.check(target.hostname);
         const headers = new Headers(init.headers);
         const trace = traces.get(headers.get(TRACE_HEADER) ?? "");
         headers.delete(TRACE_HEADER);

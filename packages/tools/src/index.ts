@@ -1,6 +1,7 @@
 export { IDEMPOTENCY_KEY_META, type ToolCall } from "./call-tool.ts";
 export { ServersFileError, ServerUnreachableError } from "./errors.ts";
 export type { Variables } from "./expand-variables.ts";
+export type { AddressGuard } from "./http-fetch.ts";
 export { loadServersFile, parseServers } from "./load-servers-file.ts";
 export {
   type HttpServerConfig,

@@ -4,7 +4,7 @@ import type { ToolDescriptor } from "@planwright/plan";
 import { z } from "zod";
 import { type CallTrace, createCallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { ServerUnreachableError } from "./errors.ts";
-import { createHttpFetch, type HttpFetch } from "./http-fetch.ts";
+import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import { readListedTools } from "./listed-tools.ts";
 import type { ServerConfig } from "./server-config.ts";
 
@@ -41,6 +41,8 @@ export interface SessionOptions {
   maxTools: number;
   /** Largest output of a call, in bytes. */
   maxOutputBytes: number;
+  /** Where connections may lead to. Default: anywhere. */
+  addresses?: AddressGuard | undefined;
   signal: AbortSignal;
   /** The connection is gone. Called at most once, and not after `close()`. */
   onClosed: () => void;
@@ -63,7 +65,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { server, config } = options;
   const traces = new Map<string, CallTrace>();
   let stderr = "";
-  const http = createHttpFetch(traces, options.maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE);
+  const maxBytes = options.maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE;
+  const http = createHttpFetch(traces, { maxBytes, addresses: options.addresses });
   const transport = createTransport(options, http, (text) => {
     stderr = (stderr + text).slice(-STDERR_TAIL_CHARACTERS);
   });
@@ -141,7 +144,7 @@ function createTransport(
   const transport = new StdioClientTransport({
     command: config.command,
     args: config.args,
-    env: config.env,
+    env: { ...localeOf(process.env), ...config.env },
     ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
     stderr: "pipe",
     maxBufferSize: maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE,
@@ -152,6 +155,11 @@ function createTransport(
     onStderr(text);
   });
   return transport;
+}
+
+/** Of our environment a child sees these beside PATH, HOME, USER, LOGNAME, SHELL and TERM, which the SDK gives it. */
+function localeOf({ LANG, TZ }: NodeJS.ProcessEnv): Record<string, string> {
+  return { ...(LANG === undefined ? {} : { LANG }), ...(TZ === undefined ? {} : { TZ }) };
 }
 
 /**

@@ -65,10 +65,22 @@ function isUnreadable(error: unknown): boolean {
 }
 
 function notSent(error: unknown, { server }: FailedCall): Failure {
+  const forbidden = forbiddenAddress(error, server);
+  if (forbidden) return forbidden;
   const reason = errorCodeOf(error) ?? (error instanceof Error ? error.message : String(error));
   const message =
     error instanceof ServerUnreachableError ? error.message : `Server ${server} cannot be reached: ${reason}`;
   return failed("TOOL_UNREACHABLE", message, "none", true);
+}
+
+/** The failure of a call to a server whose address must not be reached; undefined for every other error. */
+export function forbiddenAddress(error: unknown, server: string): Failure | undefined {
+  for (let current: unknown = error, depth = 0; current instanceof Error && depth < 8; depth++) {
+    if (current instanceof CodedError && current.code === "ADDRESS_FORBIDDEN")
+      return failed("ADDRESS_FORBIDDEN", `Server ${server}: ${current.message}`, "none", false);
+    current = current.cause;
+  }
+  return undefined;
 }
 
 function lost({ tool, server }: FailedCall): Failure {

@@ -1,5 +1,6 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import { ServerUnreachableError } from "./errors.ts";
+import type { AddressGuard } from "./http-fetch.ts";
 import { openSession, type Session } from "./open-session.ts";
 import type { ServerConfig } from "./server-config.ts";
 
@@ -36,6 +37,7 @@ export interface ConnectionOptions {
   connectTimeoutMs: number;
   maxTools: number;
   maxOutputBytes: number;
+  addresses?: AddressGuard | undefined;
   /** How often the tools are listed again, beside the server's own notifications. */
   refreshMs: number;
 }
@@ -101,6 +103,7 @@ export function createServerConnection(
         timeoutMs: options.connectTimeoutMs,
         maxTools: options.maxTools,
         maxOutputBytes: options.maxOutputBytes,
+        addresses: options.addresses,
         signal: closing.signal,
         onClosed: () => {
           isLost = true;

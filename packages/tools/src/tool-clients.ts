@@ -1,6 +1,7 @@
 import type { Outcome } from "@planwright/engine";
 import { createToolIndex, nameTools, type ToolDescriptor, toolDigest } from "@planwright/plan";
 import { callTool, type ToolCall } from "./call-tool.ts";
+import type { AddressGuard } from "./http-fetch.ts";
 import { notFound } from "./outcome-of-error.ts";
 import type { ServersConfig } from "./server-config.ts";
 import { createServerConnection, type ServerConnection, type ServerStatus } from "./server-connection.ts";
@@ -25,6 +26,8 @@ export interface ToolClientsOptions {
   onCatalogue?: ((catalogue: ServerCatalogue) => void) | undefined;
   /** Longest a server may take to come up and list its tools; 30 s. */
   connectTimeoutMs?: number | undefined;
+  /** Where HTTP servers may be; what is refused fails as ADDRESS_FORBIDDEN. Default: anywhere. */
+  addresses?: AddressGuard | undefined;
   /** How often each server's tools are listed again; 60 s. */
   refreshMs?: number | undefined;
   /** How long a cancelled call may still finish; 5 s. */
@@ -73,6 +76,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
           refreshMs: options.refreshMs ?? 60_000,
           maxTools: options.maxTools ?? 1_000,
           maxOutputBytes,
+          addresses: options.addresses,
         },
         {
           onTools: (tools) => takeTools(name, tools),

@@ -93,17 +93,23 @@ test("an output above the limit is reported, and other calls are not harmed", as
   expect(beside).toMatchObject({ type: "completed" });
 });
 
-test("the process sees no variable of ours but those given", async () => {
-  vi.stubEnv("PLANWRIGHT_SECRET", "hidden");
-  const print = "process.stderr.write(JSON.stringify(process.env) + '\\n', () => process.exit(1))";
+test("the process sees no variable of ours but those given and a few that say where it runs", async () => {
+  vi.stubEnv("PLANWRIGHT_SECRET_CRM_KEY", "hidden");
+  vi.stubEnv("NODE_OPTIONS", "--no-warnings");
+  vi.stubEnv("LANG", "de_DE.UTF-8");
+  vi.stubEnv("TZ", "Europe/Berlin");
+  const print = `const seen = { ...process.env, PATH: undefined };
+    process.stderr.write(JSON.stringify(seen) + '\\n', () => process.exit(1))`;
   const env = { GIVEN: "yes" };
   clients = createToolClients(
     parseServers({ mcpServers: { printer: { command: process.execPath, args: ["-e", print], env } } }),
   );
   await clients.start();
   const [status] = clients.status();
-  expect(status?.error).toContain('"GIVEN":"yes"');
-  expect(status?.error).not.toContain("PLANWRIGHT_SECRET");
+  const seen: unknown = JSON.parse(/\{.*\}/.exec(status?.error ?? "")?.[0] ?? "");
+  expect(seen).toMatchObject({ GIVEN: "yes", LANG: "de_DE.UTF-8", TZ: "Europe/Berlin" });
+  const known = ["GIVEN", "LANG", "TZ", "HOME", "USER", "LOGNAME", "SHELL", "TERM"];
+  expect(Object.keys(Object(seen)).filter((name) => !known.includes(name))).toEqual([]);
   vi.unstubAllEnvs();
 });
 

@@ -1,0 +1,114 @@
+/**
+ * Where this system may connect to. The address is checked that a connection is made to, after the name was resolved and with no second
+ * look at the name: whoever owns a name cannot show one address to the check and another one to the connection.
+ */
+import { lookup as dnsLookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { CodedError } from "@planwright/plan";
+import ipaddr from "ipaddr.js";
+import { z } from "zod";
+
+/** `any`: loopback and private addresses too, for operators know their own network. `public`: addresses of the internet alone. */
+export const OutboundAddressesSchema = z.enum(["any", "public"]).default("any");
+export type OutboundAddresses = z.infer<typeof OutboundAddressesSchema>;
+
+/** Nothing was sent: the address is one that must not be reached. */
+export class AddressForbiddenError extends CodedError<{ host: string; address: string; range: string }> {
+  readonly code = "ADDRESS_FORBIDDEN";
+  readonly retryable = false;
+  constructor(facts: { host: string; address: string; range: string }, isByChoice: boolean) {
+    const { host, address, range } = facts;
+    const which = host === address ? address : `${host} is ${address}, which`;
+    const remedy = isByChoice
+      ? "set OUTBOUND_ADDRESSES=any if it may, or use a public address"
+      : "it never may; correct the address";
+    super(`${which} is ${range} and must not be connected to: ${remedy}`, facts);
+  }
+}
+
+/** Lets connections through to allowed addresses only. */
+export interface AddressGuard {
+  /**
+   * For hosts that are addresses already: those are not looked up. Names pass.
+   * @param host - as in a URL, with or without the brackets of IPv6
+   * @throws {AddressForbiddenError}
+   */
+  check(host: string): void;
+  /** For `net.connect` and all that is built on it: gives the allowed addresses of a name; an {@link AddressForbiddenError} when there are none. */
+  lookup: LookupFunction;
+}
+
+/** Resolves a name to all of its addresses. */
+export type Resolve = (
+  name: string,
+  options: { all: true; family?: number | undefined; hints?: number | undefined },
+  done: (error: Error | null, addresses: { address: string; family: number }[]) => void,
+) => void;
+
+/** Ranges that nothing of ours is in: of the machine's own link, of many machines, of none. */
+const NEVER = new Set(["linkLocal", "multicast", "unspecified", "broadcast"]);
+/** Where clouds tell a machine its credentials, beside the link-local addresses. */
+const METADATA = [
+  "fd00:ec2::/32", // AWS
+  "fd20:ce::254/128", // Google Cloud
+  "100.100.100.200/32", // Alibaba Cloud
+  "168.63.129.16/32", // Azure
+  "192.0.0.192/32", // Oracle Cloud
+].map((range) => ipaddr.parseCIDR(range));
+
+/** A guard. @param resolve - for tests. Default: as the machine does it */
+export function createAddressGuard(
+  allowed: OutboundAddresses,
+  resolve: Resolve = systemLookup,
+): AddressGuard {
+  function refusal(host: string, address: string): AddressForbiddenError | undefined {
+    const range = rangeOf(address);
+    const isNever = NEVER.has(range) || range === "metadata";
+    if (!isNever && (allowed === "any" || range === "unicast")) return undefined;
+    return new AddressForbiddenError({ host, address, range }, !isNever);
+  }
+
+  return {
+    check(host) {
+      const address = host.replace(/^\[|\]$/g, "");
+      const error = isIP(address) === 0 ? undefined : refusal(address, address);
+      if (error) throw error;
+    },
+
+    lookup(name, { all, family, hints }, done) {
+      const wanted = family === "IPv4" ? 4 : family === "IPv6" ? 6 : family;
+      resolve(name, { all: true, family: wanted, hints }, (error, addresses) => {
+        if (error) return done(error, []);
+        const refusals = addresses.map(({ address }) => refusal(name, address));
+        const passed = addresses.filter((_, index) => refusals[index] === undefined);
+        const [first] = passed;
+        if (!first) return done(refusals[0] ?? new Error(`${name} has no address`), []);
+        if (all) done(null, passed);
+        else done(null, first.address, first.family);
+      });
+    },
+  };
+}
+
+function systemLookup(...[name, options, done]: Parameters<Resolve>): void {
+  dnsLookup(name, options, done);
+}
+
+/** The range of an address; for one that stands for an IPv4 address, that one's. */
+function rangeOf(text: string): string {
+  const address = ipaddr.process(text);
+  if (METADATA.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits)))
+    return "metadata";
+  const range = address.range();
+  const inner = address instanceof ipaddr.IPv6 ? innerAddress(address, range) : undefined;
+  return inner === undefined ? range : rangeOf(inner);
+}
+
+/** The IPv4 address that translators (NAT64), 6to4 and the oldest IPv6 addresses lead to. */
+function innerAddress(address: ipaddr.IPv6, range: string): string | undefined {
+  const bytes = address.toByteArray();
+  if (range === "6to4") return bytes.slice(2, 6).join(".");
+  const isCompatible =
+    range !== "unspecified" && range !== "loopback" && bytes.slice(0, 12).every((byte) => byte === 0);
+  return range === "rfc6052" || isCompatible ? bytes.slice(12).join(".") : undefined;
+}

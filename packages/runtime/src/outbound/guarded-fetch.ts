@@ -1,0 +1,35 @@
+import type { Agent } from "undici";
+import type { AddressGuard } from "./address-guard.ts";
+
+/** Longest answer that is read, in bytes. */
+const MAX_BYTES = 1_048_576;
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
+/** Gets a small document, as `fetch` does. */
+export type GuardedFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * A `fetch` for documents of at most 1 MiB that connects where the guard lets it. Redirects are not followed: they are answers. Bodies are
+ * not sent.
+ * @throws {AddressForbiddenError} when the address must not be reached; what undici throws when there is no answer
+ */
+export function createGuardedFetch(guard: AddressGuard): GuardedFetch {
+  let agent: Agent | undefined;
+  return async (url, init) => {
+    guard.check(new URL(url).hostname);
+    // Most services fetch nothing.
+    const undici = await import("undici");
+    agent ??= new undici.Agent({ connect: { lookup: guard.lookup }, maxResponseSize: MAX_BYTES });
+    const { statusCode, headers, body } = await undici.request(url, {
+      dispatcher: agent,
+      method: "GET",
+      headers: Object.fromEntries(new Headers(init.headers)),
+      signal: init.signal ?? null,
+    });
+    const text = await body.text();
+    const said = Object.entries(headers).flatMap(([name, value]) =>
+      [value ?? []].flat().map((each): [string, string] => [name, each]),
+    );
+    return new Response(WITHOUT_BODY.has(statusCode) ? null : text, { status: statusCode, headers: said });
+  };
+}
