@@ -1,4 +1,4 @@
-import { SettingsError } from "@planwright/runtime";
+import { OutboundAddressesSchema, SettingsError } from "@planwright/runtime";
 import { TenantSchema } from "@planwright/store";
 import { z } from "zod";
 import { isLoopback } from "./access/loopback.ts";
@@ -52,6 +52,8 @@ export const ApiSettingsSchema = z.object({
   /** Claims of a token that hold its tenant and its scopes. */
   JWT_TENANT_CLAIM: z.string().min(1).max(200).default("tenant"),
   JWT_SCOPE_CLAIM: z.string().min(1).max(200).default("scope"),
+  /** Where JWKS_URL may lead to. */
+  OUTBOUND_ADDRESSES: OutboundAddressesSchema,
   /** Operations of one key or token in a minute, at most, over all processes; 0: any. */
   REQUESTS_PER_MINUTE: z.coerce.number().int().min(0).max(100_000_000).default(6_000),
   /** Whether clients may read the schema. Default: on where HOST is loopback. */

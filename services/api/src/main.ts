@@ -1,6 +1,8 @@
 import { createQueues } from "@planwright/queue";
 import {
+  createAddressGuard,
   createFailpoints,
+  createGuardedFetch,
   createLogger,
   createShutdown,
   idFacts,
@@ -16,6 +18,7 @@ import { startApi } from "./start-api.ts";
 
 const settings = parseSettings(ApiSettingsSchema, process.env);
 const tokens = tokenSettings(settings);
+const fetchKeySet = createGuardedFetch(createAddressGuard(settings.OUTBOUND_ADDRESSES));
 const logger = createLogger({ service: "api", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
 const tracing = await startTracing({ service: "api", env: process.env, logger });
@@ -48,7 +51,7 @@ const api = await startApi({
   ports: settings.PORTS ?? [settings.PORT],
   tenant: settings.TENANT,
   anonymous: settings.ANONYMOUS,
-  tokens,
+  tokens: tokens && { ...tokens, fetch: fetchKeySet },
   rateLimit,
   introspection: (settings.INTROSPECTION ?? (isLoopback(settings.HOST) ? "on" : "off")) === "on",
   maxPendingMutations: settings.MAX_PENDING_MUTATIONS,

@@ -2,9 +2,10 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createAddressGuard, createGuardedFetch, type OutboundAddresses } from "@planwright/runtime";
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { TokenSettings } from "../src/access/tokens.ts";
+import { createTokens, type TokenSettings } from "../src/access/tokens.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { APPROVAL_HASH, askApprovalAs } from "./workers.ts";
 
@@ -66,6 +67,20 @@ test("tenant, scopes and name come from the token", async () => {
   expect(approved.body.data.approve.plan.approvals).toEqual([{ by: "user-7" }]);
   const other = await ask(await sign({ ...CLAIMS, tenant: "globex" }));
   expect(other.body.data.requests.nodes).toEqual([]);
+});
+
+test("a key set is read from where it may be, and nobody is let in when it may not", async () => {
+  const holder = (allowed: OutboundAddresses, jwksUrl = settings.jwksUrl) =>
+    createTokens({ ...settings, jwksUrl, fetch: createGuardedFetch(createAddressGuard(allowed)) });
+  const token = await sign(CLAIMS);
+  expect(await holder("any")(token)).toMatchObject({ name: "user-7", tenant: "acme" });
+  await expect(holder("public")(token)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    cause: { code: "ADDRESS_FORBIDDEN" },
+  });
+  await expect(holder("any", "http://169.254.169.254/keys")(token)).rejects.toMatchObject({
+    cause: { code: "ADDRESS_FORBIDDEN" },
+  });
 });
 
 test("scopes may be a list, and words that mean something to others give nothing", async () => {

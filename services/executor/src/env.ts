@@ -1,3 +1,4 @@
+import { OutboundAddressesSchema } from "@planwright/runtime";
 import { z } from "zod";
 
 /** Settings of the executor; the README lists them with units and defaults. */
@@ -5,6 +6,8 @@ export const ExecutorSettingsSchema = z.object({
   MONGODB_URL: z.string().min(1),
   REDIS_URL: z.string().min(1),
   MCP_SERVERS_FILE: z.string().min(1),
+  /** Where tool servers may be. */
+  OUTBOUND_ADDRESSES: OutboundAddressesSchema,
   /** Folder with one file for each secret. */
   SECRETS_DIR: z.string().min(1).optional(),
   QUEUE_PREFIX: z.string().min(1).max(100).default("planwright"),

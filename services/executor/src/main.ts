@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { createQueues, createQueueWorker, createSweeper, createToolLimits } from "@planwright/queue";
 import {
+  createAddressGuard,
   createFailpoints,
   createHealthServer,
   createLogger,
@@ -73,6 +74,7 @@ const secrets = createSecrets({
 });
 const tools = createToolClients(config, {
   logger: maskedLogger(logger, secrets.mask),
+  addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
   onCatalogue: (offered) => publisher.publish(offered),
 });
 await tools.start();
