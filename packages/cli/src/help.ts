@@ -13,13 +13,18 @@ export const EXAMPLES = {
   run: examples(
     'planwright run "Create author Alice with email alice@test.com"',
     'planwright run "Create author Alice with email alice@test.com" --tag team:billing nightly',
+    'planwright run "Create author Alice with email alice@test.com" --max-replans 2 --answer --max-cost-usd 0.25',
     'planwright run --json "Create author Alice with email alice@test.com" | jq -c .event',
     'id=$(planwright run --detach "Create author Alice with email alice@test.com")',
   ),
-  plan: examples('planwright plan "Create author Alice with email alice@test.com"'),
+  plan: examples(
+    'planwright plan "Create author Alice with email alice@test.com"',
+    'planwright plan "Create author Alice with email alice@test.com" --max-model-calls 3 --max-tokens 20000',
+  ),
   submit: examples(
     "planwright submit plan.json",
     "planwright submit plan.json --execute",
+    'planwright submit plan.json --execute --query "Create an author" --max-replans 2 --answer',
     "planwright submit - --execute < plan.json",
   ),
   execute: examples(`planwright execute ${ID}`),

@@ -5,6 +5,7 @@ import type { CommandContext } from "./commands/command-context.ts";
 import { tellError } from "./commands/tell-error.ts";
 import { GaveUpWaitingError, InterruptedError } from "./errors.ts";
 import { createPolling } from "./follow/poll-request.ts";
+import { createStreaming } from "./follow/stream-request.ts";
 import { createProgram } from "./program.ts";
 import type { GlobalOptions } from "./program-options.ts";
 import { createCommandLine } from "./report/command-line.ts";
@@ -46,7 +47,7 @@ async function perform(
   const client = createApiClient({ url, token, signal });
   const context: CommandContext = {
     client,
-    follow: createPolling(client),
+    follow: createStreaming(client, createPolling(client)),
     output,
     isJson,
     canAsk: !isJson && stdin.isTTY === true && output.isTerminal,

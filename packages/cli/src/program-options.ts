@@ -54,11 +54,36 @@ function parseTimeout(text: string): number {
   throw new InvalidArgumentError("Give seconds, above 0 and at most 604800 (a week)");
 }
 
-/** A whole number from 1 to `max`. */
-export function wholeNumber(max: number) {
+/** A whole number from `min`, 1 unless said otherwise, to `max`. */
+export function wholeNumber(max: number, min = 1) {
   return (text: string): number => {
     const number = Number(text);
-    if (Number.isInteger(number) && number >= 1 && number <= max) return number;
-    throw new InvalidArgumentError(`Give a whole number from 1 to ${max}`);
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}`);
   };
+}
+
+/** What the commands that hand something in take: `--tag`, `--max-replans`, `--answer`, and the limits of model calls. */
+export function askOptions(): Option[] {
+  return [
+    new Option("--tag <tag...>", "words by which to find the request again"),
+    new Option(
+      "--max-replans <number>",
+      "make a plan that fails anew by itself, this often at most",
+    ).argParser(wholeNumber(5, 0)),
+    new Option("--answer", "have the results told in words once the plan is over"),
+    new Option("--max-model-calls <number>", "model calls for the request at most").argParser(
+      wholeNumber(2 ** 31 - 1, 0),
+    ),
+    new Option("--max-tokens <number>", "tokens of prompts and answers of those calls at most").argParser(
+      wholeNumber(2 ** 31 - 1, 0),
+    ),
+    new Option("--max-cost-usd <dollars>", "US dollars for those calls at most").argParser(parseDollars),
+  ];
+}
+
+function parseDollars(text: string): number {
+  const dollars = Number(text);
+  if (text.trim() !== "" && Number.isFinite(dollars) && dollars >= 0) return dollars;
+  throw new InvalidArgumentError("Give US dollars, such as 0.25");
 }

@@ -2,14 +2,14 @@ import { RequestStatusSchema } from "@planwright/plan";
 import { Argument, Command, Option } from "commander";
 import { CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } from "./api/operations.ts";
 import { act } from "./commands/act.ts";
-import { plan, run, submit } from "./commands/ask-plan.ts";
+import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { debug, list, tools } from "./commands/look.ts";
 import { bashCompletion } from "./completion/bash-completion.ts";
 import { EXAMPLES, EXIT_CODES } from "./help.ts";
-import { type GlobalOptions, globalOptions, wholeNumber } from "./program-options.ts";
+import { askOptions, type GlobalOptions, globalOptions, wholeNumber } from "./program-options.ts";
 import type { ExitCode } from "./report/exit-code.ts";
 import { requestArgument } from "./request-argument.ts";
 
@@ -41,32 +41,30 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   const add = (name: keyof typeof EXAMPLES, description: string) =>
     program.command(name).description(description).addHelpText("after", EXAMPLES[name]);
   const sentence = () => new Argument("<sentence...>", "what is to be done, in plain words");
-  const tags = () => new Option("--tag <tag...>", "words by which to find the request again");
   const watch = () => new Option("--watch", "follow the request then");
 
-  add("run", "plan a sentence, execute the plan, and follow it to its end")
-    .addArgument(sentence())
-    .option("--detach", "print the requestId and do not follow")
-    .addOption(tags())
-    .action((words: string[], options: { detach?: boolean; tag?: string[] }) =>
-      does((context) => run(context, words.join(" "), options)),
-    );
-  add("plan", "plan a sentence and show the plan; start nothing")
-    .addArgument(sentence())
-    .addOption(tags())
-    .action((words: string[], options: { tag?: string[] }) =>
-      does((context) => plan(context, words.join(" "), options)),
-    );
-  add("submit", "hand in a plan as JSON, in any dialect; no model is asked")
-    .argument("<file>", "JSON file, or - for standard input")
-    .option("--execute", "start it and follow it to its end")
-    .option("--query <sentence>", "the sentence that it was made for; kept for people")
-    .option("--detach", "with --execute: print the requestId and do not follow")
-    .addOption(tags())
-    .action(
-      (file: string, options: { execute?: boolean; query?: string; detach?: boolean; tag?: string[] }) =>
-        does((context) => submit(context, file, options)),
-    );
+  const asking = (command: Command) => {
+    for (const option of askOptions()) command.addOption(option);
+    return command;
+  };
+
+  asking(
+    add("run", "plan a sentence, execute the plan, and follow it to its end")
+      .addArgument(sentence())
+      .option("--detach", "print the requestId and do not follow"),
+  ).action((words: string[], options: AskOptions & { detach?: boolean }) =>
+    does((context) => run(context, words.join(" "), options)),
+  );
+  asking(add("plan", "plan a sentence and show the plan; start nothing").addArgument(sentence())).action(
+    (words: string[], options: AskOptions) => does((context) => plan(context, words.join(" "), options)),
+  );
+  asking(
+    add("submit", "hand in a plan as JSON, in any dialect; no model is asked")
+      .argument("<file>", "JSON file, or - for standard input")
+      .option("--execute", "start it and follow it to its end")
+      .option("--query <sentence>", "the sentence that it was made for; kept for people")
+      .option("--detach", "with --execute: print the requestId and do not follow"),
+  ).action((file: string, options: SubmitOptions) => does((context) => submit(context, file, options)));
   add("execute", "start a plan that was only planned, and follow it")
     .addArgument(requestArgument())
     .option("--detach", "do not follow")

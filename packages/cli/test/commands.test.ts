@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { freePort } from "@planwright/local";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
@@ -88,6 +89,46 @@ test("watching survives a restart of the API", PATIENCE, async () => {
   expect(stdout).toContain("plan COMPLETED");
 });
 
+test("following is live: the API is asked once, and tells what changes", PATIENCE, async () => {
+  const requestId = await hanging();
+  const watching = start(["watch", requestId], { env: system.env });
+  await watching.said("RUNNING");
+  const metrics = await (await fetch(new URL("/metrics", system.stack.apiUrl))).text();
+  expect(metrics).toMatch(/^planwright_api_subscriptions_open\S* [1-9]/m);
+  await system.cli("cancel", requestId);
+  expect(await watching.ended).toMatchObject({ exitCode: 1, stderr: "" });
+});
+
+test("where events do not get through, the request is read again and again", PATIENCE, async () => {
+  const proxy = createServer(async (request, response) => {
+    if (request.url !== "/graphql") return void response.writeHead(502).end("<html>Bad gateway</html>");
+    const body = await text(request);
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(system.stack.apiUrl, { method: "POST", headers, body });
+    response.writeHead(answer.status, headers).end(await answer.text());
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  onTestFinished(() => void proxy.close());
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/graphql`;
+  const sentence = "Create author Gil with email gil@test.com";
+  expect(await system.cli("run", sentence, "--url", url)).toMatchObject({ exitCode: 0, stderr: "" });
+});
+
+test("--answer waits for the results in words, or hears why there are none", PATIENCE, async () => {
+  const { exitCode, stdout } = await system.cli(
+    "run",
+    "Create author Hal with email hal@test.com",
+    "--answer",
+    "--max-replans",
+    "1",
+    "--max-model-calls",
+    "3",
+  );
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/No answer {2}.*\(MODEL_REQUIRED\)/);
+});
+
 test("watch ends with 3 when somebody is needed; --stay waits on", PATIENCE, async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
   const staying = start(["watch", requestId, "--stay"], { env: system.env });
@@ -142,6 +183,7 @@ test.each([
   ["a file that is not there", ["submit", "/nowhere/plan.json"]],
   ["an unknown shell", ["completion", "fish"]],
   ["an output that is not JSON", ["resolve", "req_1795253322_b8dzgomm7f8z2yi7kyqz", "--completed", "{"]],
+  ["replans beyond what is accepted", ["run", "x", "--max-replans", "6"]],
   ["an unknown status", ["list", "--status", "DONE"]],
 ])("%s ends with 2 and says what is wrong", async (_, args) => {
   const { exitCode, stdout, stderr } = await system.cli(...args);

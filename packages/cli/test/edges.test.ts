@@ -1,8 +1,10 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { bashCompletion } from "../src/completion/bash-completion.ts";
 import { ApiRefusedError, ApiUnreachableError } from "../src/errors.ts";
 import { createPolling } from "../src/follow/poll-request.ts";
+import { createStreaming } from "../src/follow/stream-request.ts";
 import { createProgram } from "../src/program.ts";
 import { parseUrl } from "../src/program-options.ts";
 import { createCommandLine } from "../src/report/command-line.ts";
@@ -27,8 +29,7 @@ describe("following", () => {
       onTrouble: (error: Error) => void seen.push(`trouble: ${error.name}`),
     };
     const times = { minMs: 1, maxMs: 1 };
-    for await (const { status } of createPolling({ url: URL, ask }, times)(REQUEST_ID, options))
-      seen.push(status);
+    for await (const { status } of createPolling({ ask }, times)(REQUEST_ID, options)) seen.push(status);
     return seen;
   }
 
@@ -79,6 +80,75 @@ describe("following", () => {
       facts: {},
     });
     await expect(follow([planning, unknown])).rejects.toBe(unknown);
+  });
+});
+
+describe("following a stream", () => {
+  const broken = new ApiUnreachableError("http://127.0.0.1:1/graphql/stream", "the stream broke off");
+  const planning = requestOf({ status: "PLANNING" });
+  const running = requestOf({ status: "EXECUTING" });
+  const completed = requestOf({ status: "COMPLETED" });
+
+  /** What is told, given what each stream in turn says, or "silence", and what a reading says. */
+  async function follow(streams: (object | Error | "silence")[][], readings: object[] = []) {
+    const left = [...streams];
+    const seen: string[] = [];
+    const client = {
+      ask: () => Promise.resolve(readings.shift() as never),
+      async *subscribe(_: unknown, __: unknown, until: AbortSignal) {
+        for (const said of left.shift() ?? []) {
+          if (said instanceof Error) throw said;
+          if (said === "silence") await once(until, "abort");
+          else yield said as never;
+        }
+      },
+    };
+    async function* poll() {
+      seen.push("polls");
+      yield completed;
+    }
+    const options = {
+      isPatient: false,
+      signal: new AbortController().signal,
+      onTrouble: (error: Error) => void seen.push(`trouble: ${error.name}`),
+    };
+    const times = { quietMs: 50, againMs: 1 };
+    for await (const { status } of createStreaming(client, poll, times)(REQUEST_ID, options))
+      seen.push(status);
+    return seen;
+  }
+
+  test("gives each state once and leaves the stream with the last one", async () => {
+    expect(await follow([[planning, planning, completed, broken]])).toEqual(["PLANNING", "COMPLETED"]);
+  });
+
+  test("a stream that broke off, or was ended early, is asked for again", async () => {
+    expect(await follow([[planning, broken], [broken], [planning], [running, completed]])).toEqual([
+      "PLANNING",
+      "trouble: ApiUnreachableError",
+      "trouble: ApiUnreachableError",
+      "EXECUTING",
+      "COMPLETED",
+    ]);
+  });
+
+  test("one that cannot be had is replaced by polling", async () => {
+    expect(await follow([[broken]])).toEqual(["polls", "COMPLETED"]);
+  });
+
+  test("one that says nothing is not believed for long", async () => {
+    const unattended = requestOf({ status: "PLANNING", waitReason: "no worker" });
+    expect(await follow([[planning, "silence"]], [unattended, completed])).toEqual([
+      "PLANNING",
+      "PLANNING",
+      "COMPLETED",
+    ]);
+  });
+
+  test("an answer that was asked for is waited for", async () => {
+    const waiting = requestOf({ status: "COMPLETED", answerRequested: true });
+    const told = requestOf({ status: "COMPLETED", answerRequested: true, answer: "Alice is there." });
+    expect(await follow([[waiting, told, broken]])).toEqual(["COMPLETED", "COMPLETED"]);
   });
 });
 

@@ -1,12 +1,16 @@
-import { isJsonObject, type JsonValue, JsonValueSchema } from "@planwright/plan";
+import { CodedError, type JsonValue } from "@planwright/plan";
 import { z } from "zod";
-import { ApiRefusedError, ApiUnreachableError, NotTheApiError } from "../errors.ts";
+import { ApiUnreachableError } from "../errors.ts";
+import { readAnswer } from "./api-answer.ts";
+import { serverEvents } from "./event-stream.ts";
 
 /** One GraphQL operation, and what its answer looks like. */
 export interface Operation<T> {
   document: string;
   schema: z.ZodType<T>;
 }
+
+type Variables = Record<string, JsonValue | undefined>;
 
 /** Speaks to the API. */
 export interface ApiClient {
@@ -15,7 +19,13 @@ export interface ApiClient {
    * One operation; the answer is what `data` holds.
    * @throws {ApiUnreachableError | NotTheApiError | ApiRefusedError} or the reason of `signal`
    */
-  ask<T>(operation: Operation<T>, variables?: Record<string, JsonValue | undefined>): Promise<T>;
+  ask<T>(operation: Operation<T>, variables?: Variables): Promise<T>;
+  /**
+   * One subscription over server-sent events: what `data` holds, again and again, and the end when the API says so.
+   * @param until - ends it
+   * @throws {ApiUnreachableError} also when the stream breaks off, {NotTheApiError | ApiRefusedError} or the reason of `signal`
+   */
+  subscribe<T>(operation: Operation<T>, variables: Variables, until: AbortSignal): AsyncIterable<T>;
 }
 
 /** How to reach it. */
@@ -29,74 +39,85 @@ export interface ApiClientOptions {
   callTimeoutMs?: number;
 }
 
-const AnswerSchema = z.object({
-  data: z.unknown().optional(),
-  errors: z
-    .array(
-      z.object({
-        message: z.string(),
-        extensions: z.record(z.string(), JsonValueSchema).optional(),
-      }),
-    )
-    .optional(),
-});
+/** What an answer may be written in: one document, or a stream of events. */
+const DOCUMENTS = "application/graphql-response+json, application/json";
+const EVENTS = "text/event-stream";
+/** Longest silence of a stream, in milliseconds; the API says every 12 s that it is there. */
+const SILENCE_MS = 40_000;
 
 /** A client over fetch. What it answers is as strangers wrote it: nothing of it goes to a terminal as it is. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const { url, token, signal, callTimeoutMs = 30_000 } = options;
-  const headers = {
-    "content-type": "application/json",
-    accept: "application/graphql-response+json, application/json",
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-  };
+  const eventsUrl = eventsUrlOf(url);
 
-  async function send(body: string): Promise<{ status: number; text: string }> {
+  /** Sends an operation, and reads of the answer what is wanted in time. */
+  async function post<T>(
+    to: string,
+    { accept, body, until = signal }: { accept: string; body: object; until?: AbortSignal },
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new DOMException("late", "TimeoutError")), callTimeoutMs);
     try {
-      const response = await fetch(url, {
+      const response = await fetch(to, {
         method: "POST",
-        headers,
-        body,
+        headers: {
+          "content-type": "application/json",
+          accept,
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        body: JSON.stringify(body),
         // The token is for this address, and for no other that it may point to.
         redirect: "error",
-        signal: AbortSignal.any([signal, AbortSignal.timeout(callTimeoutMs)]),
+        signal: AbortSignal.any([signal, until, late.signal]),
       });
-      return { status: response.status, text: await response.text() };
+      return await read(response);
     } catch (error) {
       signal.throwIfAborted();
-      throw new ApiUnreachableError(url, reasonOf(error, callTimeoutMs), error);
+      throw new ApiUnreachableError(to, reasonOf(error, callTimeoutMs), error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   return {
     url,
     async ask({ document, schema }, variables = {}) {
-      const { status, text } = await send(JSON.stringify({ query: document, variables }));
-      const { data, errors } = parseAnswer(text) ?? { errors: undefined, data: undefined };
-      const [first] = errors ?? [];
-      if (first) throw refusal(first.message, first.extensions ?? {});
-      const parsed = schema.safeParse(data);
-      if (!parsed.success) throw new NotTheApiError(url, status, parsed.error);
-      return parsed.data;
+      const asked = { accept: DOCUMENTS, body: { query: document, variables } };
+      const answer = await post(url, asked, async (response) => ({
+        status: response.status,
+        text: await response.text(),
+      }));
+      return readAnswer(answer.text, schema, { url, status: answer.status });
+    },
+    async *subscribe({ document, schema }, variables, until) {
+      const asked = { accept: EVENTS, body: { query: document, variables }, until };
+      // The time is for its beginning: it may last for hours.
+      const response = await post(eventsUrl, asked, async (begun) => begun);
+      const from = { url: eventsUrl, status: response.status };
+      const isStream = response.headers.get("content-type")?.startsWith(EVENTS) === true;
+      try {
+        // A refusal comes as one document.
+        if (!isStream || !response.body) return void readAnswer(await response.text(), z.never(), from);
+        for await (const { event, data } of serverEvents(response.body, SILENCE_MS)) {
+          if (event === "complete") return;
+          if (event === "next") yield readAnswer(data, schema, from);
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof CodedError) throw error;
+        throw new ApiUnreachableError(eventsUrl, reasonOf(error, callTimeoutMs), error);
+      }
+      throw new ApiUnreachableError(eventsUrl, "the stream broke off");
     },
   };
 }
 
-function parseAnswer(text: string): z.infer<typeof AnswerSchema> | undefined {
-  try {
-    return AnswerSchema.parse(JSON.parse(text));
-  } catch {
-    return undefined; // told as what it is by the caller: nothing that the API says
-  }
-}
-
-function refusal(message: string, extensions: Record<string, JsonValue>): ApiRefusedError {
-  const { code, retryable, remedy, ...facts } = extensions;
-  return new ApiRefusedError(message, {
-    code: typeof code === "string" ? code : "UNKNOWN",
-    retryable: retryable === true,
-    remedy: typeof remedy === "string" ? remedy : null,
-    facts: isJsonObject(facts) ? facts : {},
-  });
+/** Subscriptions are answered one level below. */
+function eventsUrlOf(url: string): string {
+  const events = new URL(url);
+  events.pathname = `${events.pathname.replace(/\/$/, "")}/stream`;
+  return events.href;
 }
 
 /** Why a call had no answer, in a few words. */

@@ -23,6 +23,11 @@ const reading = (fields: string) => ({
 });
 /** The request without anything that may be large. */
 export const READ_PROGRESS = reading(FOLLOW_FIELDS);
+/** The same, again after each change. */
+export const FOLLOW_PROGRESS = {
+  document: `subscription ($requestId: ID!) { request: requestUpdated(requestId: $requestId) { ${FOLLOW_FIELDS} } }`,
+  schema: RequestAnswer,
+};
 /** The request with everything that reports show. */
 export const READ_REQUEST = reading(FULL_FIELDS);
 
@@ -32,13 +37,14 @@ export const READ_BUNDLE: Operation<JsonValue> = {
   schema: z.object({ bundle: JsonValueSchema }).transform(({ bundle }) => bundle),
 };
 
-export const CREATE_PLAN = mutation(
-  "$query: String!, $execute: Boolean!, $tags: [String!], $key: String!",
-  "createPlan(query: $query, execute: $execute, tags: $tags, idempotencyKey: $key)",
-);
+const OF_BOTH =
+  "$execute: Boolean!, $tags: [String!], $maxReplans: Int! = 0, $answer: Boolean! = false, $limits: ModelLimitsInput, $key: String!";
+const GIVEN =
+  "execute: $execute, tags: $tags, maxReplans: $maxReplans, answer: $answer, limits: $limits, idempotencyKey: $key";
+export const CREATE_PLAN = mutation(`$query: String!, ${OF_BOTH}`, `createPlan(query: $query, ${GIVEN})`);
 export const SUBMIT_PLAN = mutation(
-  "$plan: JSON!, $execute: Boolean!, $query: String, $tags: [String!], $key: String!",
-  "submitPlan(plan: $plan, execute: $execute, query: $query, tags: $tags, idempotencyKey: $key)",
+  `$plan: JSON!, $query: String, ${OF_BOTH}`,
+  `submitPlan(plan: $plan, query: $query, ${GIVEN})`,
 );
 export const EXECUTE_PLAN = mutation("$requestId: ID!", "executePlan(requestId: $requestId)");
 export const CANCEL = mutation("$requestId: ID!", "cancel(requestId: $requestId)");

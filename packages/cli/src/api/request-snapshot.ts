@@ -119,6 +119,9 @@ export const RequestSnapshotSchema = z.object({
   autoExecute: z.boolean(),
   error: ProblemSchema.nullable(),
   questions: z.array(z.string()),
+  answerRequested: z.boolean(),
+  answer: z.string().nullable(),
+  answerError: ProblemSchema.nullable(),
   waitReason: z.string().nullable(),
   createdAt: z.string(),
   planningStartedAt: z.string().nullable(),
@@ -159,6 +162,7 @@ export const FULL_FIELDS = requestFields({
 
 function requestFields({ ofRequest, ofPlan, ofStep }: Record<"ofRequest" | "ofPlan" | "ofStep", string>) {
   return `requestId planId status source query version autoExecute questions waitReason
+  answerRequested answer answerError { code message }
   createdAt planningStartedAt planningFinishedAt error { code message } ${ofRequest}
   plan {
     planId version status waitReason executor epoch createdAt queuedAt startedAt finishedAt durationMs

@@ -7,16 +7,30 @@ import { followToEnd } from "./follow-to-end.ts";
 import { readPlanFile } from "./read-plan-file.ts";
 import { showPlan } from "./show-plan.ts";
 
-/** Words by which a request is found again. */
-type Tagged = { tag?: string[] };
+/** What was typed beside the sentence or the plan. What is absent is left to the API. */
+export interface AskOptions {
+  tag?: string[];
+  maxReplans?: number;
+  answer?: boolean;
+  maxModelCalls?: number;
+  maxTokens?: number;
+  maxCostUsd?: number;
+}
+
+/** What was typed beside a plan. */
+export interface SubmitOptions extends AskOptions {
+  execute?: boolean;
+  query?: string;
+  detach?: boolean;
+}
 
 /** Plans a sentence and executes the plan; follows it unless it is to be left alone. */
 export async function run(
   context: CommandContext,
   sentence: string,
-  { detach, tag }: Tagged & { detach?: boolean },
+  { detach, ...options }: AskOptions & { detach?: boolean },
 ): Promise<ExitCode> {
-  const requestId = await createPlan(context, { query: sentence, execute: true, tags: tag });
+  const requestId = await createPlan(context, { query: sentence, execute: true }, options);
   return detach ? accepted(context, requestId) : followToEnd(context, requestId);
 }
 
@@ -24,16 +38,17 @@ export async function run(
 export async function plan(
   context: CommandContext,
   sentence: string,
-  { tag }: Tagged = {},
+  options: AskOptions = {},
 ): Promise<ExitCode> {
-  return showPlan(context, await createPlan(context, { query: sentence, execute: false, tags: tag }));
+  return showPlan(context, await createPlan(context, { query: sentence, execute: false }, options));
 }
 
 async function createPlan(
   context: CommandContext,
-  asked: { query: string; execute: boolean; tags: string[] | undefined },
+  asked: { query: string; execute: boolean },
+  options: AskOptions,
 ): Promise<string> {
-  const variables = { ...asked, key: randomUUID() };
+  const variables = { ...asked, ...askVariables(options) };
   return (await askAgain(context, () => context.client.ask(CREATE_PLAN, variables))).requestId;
 }
 
@@ -41,13 +56,21 @@ async function createPlan(
 export async function submit(
   context: CommandContext,
   file: string,
-  { execute = false, query, detach, tag }: Tagged & { execute?: boolean; query?: string; detach?: boolean },
+  { execute = false, query, detach, ...options }: SubmitOptions,
 ): Promise<ExitCode> {
   const document = await readPlanFile(file, context.signal);
-  const variables = { plan: document, execute, query, tags: tag, key: randomUUID() };
+  const variables = { plan: document, execute, query, ...askVariables(options) };
   const { requestId } = await askAgain(context, () => context.client.ask(SUBMIT_PLAN, variables));
   if (!execute) return showPlan(context, requestId);
   return detach ? accepted(context, requestId) : followToEnd(context, requestId);
+}
+
+/** Under a key of its own: sent again it is the same request. */
+function askVariables(options: AskOptions) {
+  const { tag, maxReplans, answer } = options;
+  const { maxModelCalls = null, maxTokens = null, maxCostUsd = null } = options;
+  const limits = { maxModelCalls, maxTokens, maxCostUsd };
+  return { tags: tag, maxReplans, answer, limits, key: randomUUID() };
 }
 
 function accepted({ output, isJson, command }: CommandContext, requestId: string): ExitCode {

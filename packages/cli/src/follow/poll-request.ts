@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api/api-client.ts";
 import { READ_PROGRESS } from "../api/operations.ts";
-import type { RequestSnapshot } from "../api/request-snapshot.ts";
 import { ApiRefusedError, ApiUnreachableError } from "../errors.ts";
 import { isAtRest, isOver } from "../report/need.ts";
 import type { FollowRequest } from "./follow-request.ts";
+import { withoutClocks } from "./without-clocks.ts";
 
 /** Times of polling, in milliseconds. */
 export interface PollTimes {
@@ -17,7 +17,7 @@ export interface PollTimes {
 }
 
 /** Follows by reading again and again, less often while nothing changes. */
-export function createPolling(client: ApiClient, times: PollTimes = {}): FollowRequest {
+export function createPolling(client: Pick<ApiClient, "ask">, times: PollTimes = {}): FollowRequest {
   const { minMs = 100, maxMs = 1_000, patienceMs = 60_000 } = times;
   return async function* poll(requestId, { isPatient, signal, onTrouble }) {
     let last = "";
@@ -47,9 +47,4 @@ export function createPolling(client: ApiClient, times: PollTimes = {}): FollowR
 function isPassing(error: unknown): error is Error {
   if (error instanceof ApiRefusedError) return error.retryable;
   return error instanceof ApiUnreachableError;
-}
-
-/** Two readings with the same text differ in nothing that happened: durations grow by themselves. */
-function withoutClocks(request: RequestSnapshot): string {
-  return JSON.stringify(request, (key, value: unknown) => (key === "durationMs" ? undefined : value));
 }

@@ -1,6 +1,7 @@
 import type { RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
+import { answerLines } from "./answer-lines.ts";
 import type { DebugFacts } from "./debug-facts.ts";
 import { serverOf } from "./debug-facts.ts";
 import { diagnose } from "./diagnose.ts";
@@ -25,6 +26,7 @@ export function debugReport(facts: DebugFacts, style: Style): string[] {
     ...diagnosisLines(diagnose(facts), style),
     ...troubleLines(facts, style),
     ...part("Steps", treeLines(facts, style), style),
+    ...answerLines(request, style),
     ...part("Findings about the plan", findingLines(request.diagnostics, style), style),
     ...part("Model calls", modelCallLines(request), style),
     ...part("Timeline", timeline(request, MAX_LINES), style),

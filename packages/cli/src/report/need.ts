@@ -43,7 +43,13 @@ const OVER: ReadonlySet<string> = new Set(["COMPLETED", "PARTIAL", "FAILED", "CA
 
 /** Nothing will change any more. */
 export function isOver(request: RequestSnapshot): boolean {
-  return OVER.has(request.status);
+  return OVER.has(request.status) && !awaitsAnswer(request);
+}
+
+/** The plan is over, and its results are being told in words. */
+export function awaitsAnswer({ status, answerRequested, answer, answerError }: RequestSnapshot): boolean {
+  const hasResults = status === "COMPLETED" || status === "PARTIAL";
+  return hasResults && answerRequested && answer === null && answerError === null;
 }
 
 /** Nothing will change unless somebody does something. */

@@ -1,5 +1,5 @@
 import type { PlanSnapshot, Problem, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
-import { type Need, needOf } from "./need.ts";
+import { awaitsAnswer, type Need, needOf } from "./need.ts";
 
 /** Something that changed between two readings of a request; `--json` prints these, one a line. */
 export type ProgressEvent =
@@ -23,6 +23,7 @@ export type ProgressEvent =
       durationMs: number | null;
       error: Problem | null;
     }
+  | { event: "answering" }
   | { event: "needed"; need: Need; questions: string[]; steps: string[] };
 
 /** What changed. Pure. @param before - the reading before; null at the first one */
@@ -45,6 +46,7 @@ export function progressEvents(before: RequestSnapshot | null, now: RequestSnaps
     events.push(...steps);
     if (isOther && plan.finishedAt !== null) events.push(change);
   }
+  if (awaitsAnswer(now) && (!before || !awaitsAnswer(before))) events.push({ event: "answering" });
   const need = needOf(now);
   if (need !== null && (!before || needOf(before) !== need)) events.push(needed(now, need));
   return events;

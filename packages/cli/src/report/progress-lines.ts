@@ -31,6 +31,8 @@ function lineOf(event: ProgressEvent): string[] {
       return [`plan ${event.status}${event.waitReason === null ? "" : ` (${event.waitReason})`}`];
     case "step":
       return [stepText(event)];
+    case "answering":
+      return ["the results are being told in words"];
     case "needed":
       return [`somebody is needed: ${NEEDED[event.need]}`];
   }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonValue } from "@planwright/plan";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
+import { answerLines } from "./answer-lines.ts";
 import type { DebugFacts } from "./debug-facts.ts";
 import { diagnosisLines } from "./debug-report.ts";
 import { diagnose } from "./diagnose.ts";
@@ -15,7 +16,7 @@ const MAX_OUTPUTS = 50;
 /** What is said once following has ended: the outputs, or what is the matter and what to do. Pure. */
 export function resultLines(facts: DebugFacts, style: Style): string[] {
   const { request, command } = facts;
-  const outputs = outputLines(request.plan?.outputs ?? null, style);
+  const outputs = [...outputLines(request.plan?.outputs ?? null, style), ...answerLines(request, style)];
   if (request.status === "COMPLETED") return outputs;
   const diagnosis = diagnose(facts);
   const more: NextStep = { say: "", command: command("debug", request.requestId) };

@@ -1,0 +1,40 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
+
+/** One event of a stream. */
+export interface ServerEvent {
+  event: string;
+  data: string;
+}
+
+/**
+ * The events of a response, in their order, until it ends.
+ * @param silenceMs - longest time without a byte; a server of events says something now and then, if only that it is there
+ * @throws {TypeError} or the error of the connection, when it breaks off or falls silent
+ */
+export async function* serverEvents(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  silenceMs: number,
+): AsyncGenerator<ServerEvent> {
+  const events = body
+    .pipeThrough(endOnSilence(silenceMs))
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  for await (const { event = "message", data } of events) yield { event, data };
+}
+
+/** Passes everything on, and is an error once nothing has come for a while: a dead connection says nothing. */
+function endOnSilence<T>(silenceMs: number): TransformStream<T, T> {
+  let timer: NodeJS.Timeout | undefined;
+  return new TransformStream<T, T>({
+    start(controller) {
+      timer = setTimeout(() => {
+        controller.error(new TypeError(`it fell silent for ${silenceMs / 1_000} s`));
+      }, silenceMs).unref();
+    },
+    transform(chunk, controller) {
+      timer?.refresh();
+      controller.enqueue(chunk);
+    },
+    flush: () => clearTimeout(timer),
+  });
+}

@@ -1,0 +1,17 @@
+import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import type { Style } from "../terminal/style.ts";
+import { visibleText } from "../terminal/visible-text.ts";
+import { problem } from "./format.ts";
+
+/** The results in words, or why nobody tells them; nothing where nobody asked, or they are being told. Pure. */
+export function answerLines(
+  { answer, answerError }: Pick<RequestSnapshot, "answer" | "answerError">,
+  style: Style,
+): string[] {
+  if (answer !== null) {
+    const lines = visibleText(answer).split("\n");
+    return ["", style("strong", "Answer"), ...lines.map((line) => `  ${line}`)];
+  }
+  if (answerError === null) return [];
+  return ["", `${style("strong", "No answer")}  ${style("attention", problem(answerError))}`];
+}
