@@ -82,12 +82,17 @@ export function createAddressGuard(
         const refusals = addresses.map(({ address }) => refusal(name, address));
         const passed = addresses.filter((_, index) => refusals[index] === undefined);
         const [first] = passed;
-        if (!first) return done(refusals[0] ?? new Error(`${name} has no address`), []);
+        if (!first) return done(refusals[0] ?? noAddress(name), []);
         if (all) done(null, passed);
         else done(null, first.address, first.family);
       });
     },
   };
+}
+
+/** As `dns.lookup` says it. */
+function noAddress(name: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${name} has no address`), { code: "ENOTFOUND" });
 }
 
 function systemLookup(...[name, options, done]: Parameters<Resolve>): void {

@@ -28,11 +28,12 @@ export function createSecretSource({ directory, variables = {} }: SecretPlaces):
     async read(name) {
       // A name is also a name of a file: nothing that leads elsewhere gets here.
       if (!SecretNameSchema.safeParse(name).success) return { missing: "its name is no name of a secret" };
-      const file = directory === undefined ? undefined : await fileText(join(directory, name));
-      if (file instanceof Error) return { missing: `its file cannot be read (${file.message})` };
+      const file = directory === undefined ? {} : await readText(join(directory, name));
+      if (file.failure !== undefined) return { missing: `its file cannot be read (${file.failure})` };
       const variable = variableOf(name);
       const value =
-        file?.replace(/\r?\n$/, "") ?? (Object.hasOwn(variables, variable) ? variables[variable] : undefined);
+        file.text?.replace(/\r?\n$/, "") ??
+        (Object.hasOwn(variables, variable) ? variables[variable] : undefined);
       if (value === undefined) {
         const inFolder = directory === undefined ? "set SECRETS_DIR to a folder with" : "put";
         return {
@@ -52,12 +53,12 @@ function variableOf(name: string): string {
   return `PLANWRIGHT_SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
-/** Undefined when there is no such file; otherwise an error names no more than its code. */
-async function fileText(file: string): Promise<string | Error | undefined> {
+/** Neither when there is no such file. @returns as `failure` the code of what went wrong */
+async function readText(file: string): Promise<{ text?: string; failure?: string }> {
   try {
-    return await readFile(file, "utf8");
+    return { text: await readFile(file, "utf8") };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
-    return code === "ENOENT" ? undefined : new Error(code, { cause: error });
+    return code === "ENOENT" ? {} : { failure: code };
   }
 }
