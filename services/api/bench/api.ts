@@ -1,0 +1,92 @@
+/**
+ * What the API does under load, with a real MongoDB, a real Redis and the built service as a process of its own; the clients are this
+ * process. Nobody plans or executes meanwhile: what is measured is the API.
+ *
+ * npm run bench -- api [--clients 1000] [--plans 200] [--seconds 10] [--subscribers 1000] [--events 50] [--submissions 1000] [--only statusPolls] [--json]
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startMongo, startRedis } from "@planwright/local";
+import { createStore, type Store } from "@planwright/store";
+import { startApiProcess } from "./api-process.ts";
+import { operation } from "./client.ts";
+import { measureFollowing } from "./following.ts";
+import { BLOG_TOOLS, blogPlan, storedPlan } from "./plans.ts";
+import { measurePolling, POLLS } from "./polling.ts";
+import { readSettings } from "./settings.ts";
+import { measureMutations } from "./submitting.ts";
+import { type Subscribe, subscribeToEvents, subscribeToSocket } from "./subscribers.ts";
+
+const settings = readSettings(process.argv.slice(2));
+const { clients, subscribers, submissions } = settings;
+const CREATE = "mutation ($query: String!) { createPlan(query: $query) { requestId planId status } }";
+const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId status } }";
+/** Steps of the plans that are polled. */
+const POLLED_STEPS = 5;
+/** Between two events of the request that is followed. */
+const EVENT_EVERY_MS = 200;
+/** Mutations at once, beside one after the other. */
+const AT_ONCE = 32;
+/** Plans are held here as long as a run takes, for there is no executor that would go on. */
+const LEASE_MS = 3_600_000;
+
+const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
+const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
+const mongodbUrl = mongo.url.replace("/?", "/bench?");
+const store: Store = await createStore({ url: mongodbUrl, leaseMs: LEASE_MS });
+await store.publishTools(
+  "blog",
+  BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name })),
+);
+const api = await startApiProcess({ MONGODB_URL: mongodbUrl, REDIS_URL: redis.url, LOG_LEVEL: "info" });
+
+const results: Record<string, object> = {};
+/** Measures unless `--only` names others. */
+async function note(name: string, measuring: () => Promise<object>): Promise<void> {
+  if (settings.only.length > 0 && !settings.only.includes(name)) return;
+  results[name] = await measuring();
+  console.error(name, JSON.stringify(results[name]));
+}
+
+const requestIds: string[] = [];
+for (let index = 0; index < settings.plans; index += 1) {
+  requestIds.push((await storedPlan(store, POLLED_STEPS)).requestId);
+}
+const polling = { url: api.url, requestIds, clients, forMs: settings.seconds * 1_000 };
+await measurePolling({ ...polling, query: POLLS.status, forMs: 2_000, everyMs: 0 }); // warms up
+await note("statusPolls", () => measurePolling({ ...polling, query: POLLS.status, everyMs: 0 }));
+await note("stepPolls", () => measurePolling({ ...polling, query: POLLS.steps, everyMs: 0 }));
+await note("statusPollsOncePerSecond", () =>
+  measurePolling({ ...polling, query: POLLS.status, everyMs: 1_000 }),
+);
+
+async function follow(subscribe: Subscribe, events: number): Promise<object> {
+  const { requestId, claim } = await storedPlan(store, events);
+  const everyMs = EVENT_EVERY_MS;
+  return measureFollowing({ url: api.url, store, claim, requestId, subscribers, everyMs, subscribe });
+}
+await follow(subscribeToEvents, 5); // warms up
+await note("serverSentEvents", () => follow(subscribeToEvents, settings.events));
+await note("webSockets", () => follow(subscribeToSocket, settings.events));
+
+const createBody = (index: number) =>
+  operation(CREATE, { query: `Create author Alice with email alice${index}@test.com` });
+const submitBody = (index: number) => operation(SUBMIT, { plan: blogPlan(index) });
+await measureMutations(api.url, submitBody, { count: 200, atOnce: 8 }); // warms up
+for (const [name, body] of [
+  ["createPlan", createBody],
+  ["submitPlan", submitBody],
+] as const) {
+  await note(`${name}Alone`, () => measureMutations(api.url, body, { count: submissions, atOnce: 1 }));
+  await note(`${name}${AT_ONCE}AtOnce`, () =>
+    measureMutations(api.url, body, { count: submissions, atOnce: AT_ONCE }),
+  );
+}
+
+if (settings.json) console.log(JSON.stringify(results));
+else console.table(results);
+await api.stop();
+await store.close();
+await Promise.all([mongo.kill(), redis.kill()]);
+await rm(folder, { recursive: true, force: true });

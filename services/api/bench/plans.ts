@@ -1,0 +1,68 @@
+import { type Plan, parsePlan, type ToolDescriptor } from "@planwright/plan";
+import type { PlanClaim, Store } from "@planwright/store";
+
+/** Owner of everything asked without a credential. */
+export const TENANT = "default";
+
+const text = { type: "string" } as const;
+
+/** The two tools of the plans that are submitted. */
+export const BLOG_TOOLS: ToolDescriptor[] = [
+  tool("createAuthor", { name: text, email: text }),
+  tool("createBlog", { title: text, content: text, authorId: text }),
+];
+
+function tool(name: string, properties: Record<string, { type: "string" }>): ToolDescriptor {
+  const inputSchema = { type: "object", properties, required: Object.keys(properties) };
+  return { name, server: "blog", title: name, description: `Does ${name}`, inputSchema };
+}
+
+/** A plan of two steps, as a client hands it in; no two are the same. */
+export const blogPlan = (index: number) => ({
+  steps: [
+    {
+      id: "createAuthor",
+      tool: "createAuthor",
+      arguments: { name: "Alice", email: `alice${index}@test.com` },
+    },
+    {
+      id: "createBlog",
+      tool: "createBlog",
+      arguments: { title: "Hello", content: "world", authorId: "<<createAuthor._id>>" },
+    },
+  ],
+});
+
+/** Stores a plan of so many steps that wait for nothing, and gives it to nobody but the caller. */
+export async function storedPlan(
+  store: Store,
+  steps: number,
+): Promise<{ requestId: string; claim: PlanClaim }> {
+  const { request, plan } = await store.submitPlan({
+    tenant: TENANT,
+    query: null,
+    plan: await planOf(store, steps),
+    raw: "",
+    diagnostics: [],
+    autoExecute: false,
+  });
+  await store.queuePlan(TENANT, plan._id, request._id);
+  for (;;) {
+    // Due by the clock of MongoDB, which may be a moment behind.
+    const claim = await store.claimPlan(plan._id, "bench");
+    if (claim) return { requestId: request._id, claim };
+  }
+}
+
+async function planOf(store: Store, steps: number): Promise<Plan> {
+  const document = {
+    steps: Array.from({ length: steps }, (_, index) => ({
+      id: `s${index}`,
+      tool: "createAuthor",
+      arguments: { name: "Alice", email: `alice${index}@test.com` },
+    })),
+  };
+  const parsed = parsePlan(document, { tools: await store.toolCatalogue() });
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
