@@ -16,28 +16,41 @@ export interface Following {
   subscribe: Subscribe;
 }
 
+/** What came of it. */
+export type Followed = Latencies & {
+  events: number;
+  subscribers: number;
+  /** Events that a subscriber never heard of. */
+  missed: number;
+  /** Of those heard of: the ones that were told together with the next. */
+  merged: number;
+};
+
 /**
  * Completes one step after the other and notes when each subscriber has heard of it: from before the write to the words in
- * the client's process. Missed are events that a subscriber was not told of by themselves, and ends that did not come.
+ * the client's process.
  */
-export async function measureFollowing(
-  following: Following,
-): Promise<Latencies & { events: number; subscribers: number; missed: number }> {
+export async function measureFollowing(following: Following): Promise<Followed> {
   const { url, store, claim, requestId, subscribers, everyMs, subscribe } = following;
   const steps = [...claim.steps.keys()];
   const writtenAt: number[] = [];
   const durations: number[] = [];
-  const heard = Array.from({ length: subscribers }, () => new Set<number>());
+  /** By subscriber: how many events it knows of. */
+  const heard = Array.from({ length: subscribers }, () => 0);
+  let merged = 0;
   const open: Promise<void>[] = [];
-  const all = heard.map((seen) => {
+  const all = heard.map((_, index) => {
     let isOpen = (): void => undefined;
     open.push(new Promise((resolve) => (isOpen = resolve)));
     return subscribe(url, requestId, (text) => {
       isOpen();
       const completed = Number(/"completed":(\d+)/.exec(text)?.[1] ?? 0);
-      if (completed === 0 || seen.has(completed)) return;
-      seen.add(completed);
-      durations.push(performance.now() - (writtenAt[completed - 1] ?? Number.NaN));
+      const known = heard[index] ?? 0;
+      if (completed <= known) return;
+      heard[index] = completed;
+      merged += completed - known - 1;
+      const nowMs = performance.now();
+      for (const writtenMs of writtenAt.slice(known, completed)) durations.push(nowMs - writtenMs);
     });
   });
   const ends = Promise.all(all.map(({ ended }) => ended));
@@ -58,6 +71,7 @@ export async function measureFollowing(
     events: steps.length,
     subscribers,
     missed: expected - durations.length,
+    merged,
     ...latenciesOf(durations),
   };
 }

@@ -49,7 +49,6 @@ export const subscribeToSocket: Subscribe = (url, requestId, onState) => {
     url: url.replace(/^http/, "ws"),
     webSocketImpl: WebSocket,
     retryAttempts: 0,
-    jsonMessageReviver: undefined,
   });
   const ended = new Promise<void>((resolve, reject) => {
     client.subscribe(

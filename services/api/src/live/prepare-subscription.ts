@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   type ExecutionArgs,
   GraphQLError,
   type GraphQLSchema,
@@ -8,6 +9,7 @@ import {
   specifiedRules,
   validate,
 } from "graphql";
+import { LRUCache } from "lru-cache";
 import { type Caller, requireScope } from "../access/caller.ts";
 import { ForbiddenError } from "../errors.ts";
 import { DOCUMENT_LIMITS, limitRules } from "../graphql/limits.ts";
@@ -20,6 +22,9 @@ export interface SubscriptionParams {
   operationName?: string | null | undefined;
 }
 
+/** Documents that are remembered, so that many who follow with the same one cost one check. */
+const REMEMBERED = { max: 100, maxLength: 10_000 } as const;
+
 /** Checks documents that come past Apollo, with the limits that it has, and what their caller may do. */
 export function createSubscriptionCheck(schema: GraphQLSchema, introspection: boolean) {
   const rules = [
@@ -27,13 +32,29 @@ export function createSubscriptionCheck(schema: GraphQLSchema, introspection: bo
     ...limitRules(),
     ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
   ];
+  const valid = new LRUCache<string, DocumentNode>({ max: REMEMBERED.max });
+
+  /** The document, the same object for the same text, or what is wrong with it. @throws {GraphQLError} when it cannot be read */
+  function read(query: string): DocumentNode | readonly GraphQLError[] {
+    const known = valid.get(query);
+    if (known) return known;
+    const document = parse(query, { maxTokens: DOCUMENT_LIMITS.tokens });
+    const found = validate(schema, document, rules);
+    if (found.length > 0) return found.map((error) => withCode(error, "GRAPHQL_VALIDATION_FAILED"));
+    if (query.length <= REMEMBERED.maxLength) valid.set(query, document);
+    return document;
+  }
+
   return (params: SubscriptionParams, caller: Caller): ExecutionArgs | readonly GraphQLError[] => {
     try {
-      const document = parse(params.query, { maxTokens: DOCUMENT_LIMITS.tokens });
-      const found = validate(schema, document, rules);
-      if (found.length > 0) return found.map((error) => withCode(error, "GRAPHQL_VALIDATION_FAILED"));
+      const document = read(params.query);
+      if (!("kind" in document)) return document;
       const operation = getOperationAST(document, params.operationName);
-      if (operation?.operation !== "subscription") {
+      if (!operation) {
+        const message = "Several operations are in the document, or none of the name that is given";
+        return [new GraphQLError(message, { extensions: { code: "OPERATION_RESOLUTION_FAILURE" } })];
+      }
+      if (operation.operation !== "subscription") {
         const message =
           "Only subscriptions are answered here: send queries and mutations by POST to /graphql";
         return [new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } })];

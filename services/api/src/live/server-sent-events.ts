@@ -4,8 +4,11 @@ import type { GraphQLSchema } from "graphql";
 import { createHandler } from "graphql-sse/lib/use/express";
 import type { Caller } from "../access/caller.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
+import { sendError } from "../http/http-errors.ts";
+import { checkStreamRequest } from "./check-stream-request.ts";
 import { type FormatError, maskError } from "./masked-errors.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
+import { createSharedSubscribe } from "./shared-subscribe.ts";
 
 /** What subscriptions as server-sent events need. */
 export interface ServerSentEventsParts {
@@ -31,6 +34,9 @@ export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHand
   const handle = createHandler({
     // Only one stream a response: no tokens, no state between requests.
     authenticate: () => "",
+    subscribe: createSharedSubscribe(),
+    // Done below, once for many who follow with the same document.
+    validate: () => [],
     onSubscribe({ raw }, params) {
       const caller = callerOf(raw);
       const checked = check(params, caller);
@@ -39,12 +45,19 @@ export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHand
       }
       const errors = checked.map((error) => maskError(error, formatError));
       const isForbidden = errors.some(({ extensions }) => extensions["code"] === "FORBIDDEN");
-      return isForbidden ? [JSON.stringify({ errors }), FORBIDDEN] : { errors };
+      // Without data the library takes it for arguments of an operation, and answers with an error of its own.
+      return isForbidden ? [JSON.stringify({ errors }), FORBIDDEN] : { data: null, errors };
     },
     onNext: (_context, _request, result) =>
       result.errors
         ? { ...result, errors: result.errors.map((error) => maskError(error, formatError)) }
         : undefined,
   });
-  return (request, response) => handle(request, response);
+  return async (request, response) => {
+    const refusal = checkStreamRequest(request);
+    if (refusal) return sendError(response, refusal.status, refusal.error);
+    // The library knows a stream of one's own by this very text alone.
+    request.headers.accept = "text/event-stream";
+    await handle(request, response);
+  };
 }

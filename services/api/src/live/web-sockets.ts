@@ -11,6 +11,7 @@ import { isAllowedOrigin } from "../http/origins.ts";
 import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
 import type { FormatError } from "./masked-errors.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
+import { createSharedSubscribe } from "./shared-subscribe.ts";
 
 /** What subscriptions over WebSocket need. */
 export interface WebSocketParts {
@@ -43,6 +44,7 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
 
   const protocol = useServer(
     {
+      subscribe: createSharedSubscribe(),
       onConnect: (connection) => acceptConnection(gate, connection),
       async onSubscribe(connection, _id, params) {
         if (Object.keys(connection.subscriptions).length > MAX_PER_CONNECTION) {
