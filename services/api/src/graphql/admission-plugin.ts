@@ -21,25 +21,24 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
  */
 export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<GraphqlContext> {
   return {
+    // Ends without a response: what a listener of the request itself is never told of.
+    async unexpectedErrorProcessingRequest({ requestContext }) {
+      requestContext.contextValue.releasePlace?.();
+    },
     async requestDidStart() {
-      let leave = (): void => undefined;
       return {
         async didResolveOperation({ operation, document, contextValue }) {
           if (operation?.operation !== "mutation") return;
           try {
-            leave = admission.enter();
+            contextValue.releasePlace = admission.enter();
             if (makesPlans(document)) await admission.reserve();
           } catch (error) {
             if (error instanceof OverloadedError) throw refusalOf(error);
             throw error;
           }
-          contextValue.releasePlace = leave;
         },
-        async willSendResponse() {
-          leave();
-        },
-        async unexpectedErrorProcessingRequest() {
-          leave();
+        async willSendResponse({ contextValue }) {
+          contextValue.releasePlace?.();
         },
       };
     },

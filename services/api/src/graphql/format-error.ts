@@ -31,6 +31,9 @@ const REMEDY: Partial<Record<ApiErrorCode, string>> = {
   BAD_USER_INPUT: "Give the argument or variable the type that the schema names.",
 };
 
+/** Longest message about a document that goes out, in UTF-16 units. */
+const MAX_MESSAGE = 1_000;
+
 /**
  * The one place where errors become answers: what clients may read goes through, everything else is logged under a
  * correlation id and masked.
@@ -84,7 +87,7 @@ function protocolError(
       : formatted.extensions?.["code"];
   if (!isApiErrorCode(code)) return undefined;
   return {
-    message: formatted.message,
+    message: shortened(formatted.message),
     extensions: {
       code,
       retryable: false,
@@ -92,6 +95,11 @@ function protocolError(
       ...(limit === undefined ? {} : { limit, max }),
     },
   };
+}
+
+/** GraphQL quotes names and values in full, however long a client made them. */
+function shortened(message: string): string {
+  return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 }
 
 /** By its form and not its class: two copies of the library in one process have two classes. */
@@ -104,9 +112,11 @@ function isTokenLimit(error: GraphQLError): boolean {
   return /Document contains more tha[nt] \d+ tokens/.test(error.message);
 }
 
-/** An argument of a wrong value that only execution could find: it points at the value, not at a field. */
+/** An argument or variable of a wrong value that only execution could find: it points at the value, not at a field. */
 function isArgumentError(error: GraphQLError): boolean {
   const node = error.nodes?.[0];
+  // Subscriptions come past Apollo, which would have marked those of variables.
+  if (node?.kind === Kind.VARIABLE_DEFINITION) return error.extensions["code"] === undefined;
   return node !== undefined && node.kind !== Kind.FIELD && error.path !== undefined;
 }
 

@@ -4,7 +4,7 @@ import { BadInputError } from "../errors.ts";
 const MAX_DEPTH = 90;
 
 /**
- * Checks depth and keys of a JSON value that a client sent, before anything else walks through it. Without recursion, so
+ * Checks depth, keys and numbers of a JSON value that a client sent, before anything else walks through it. Without recursion, so
  * that no depth can exhaust the stack.
  * @param argument - its name, such as "plan"
  * @throws {BadInputError}
@@ -24,6 +24,13 @@ export function checkJsonShape(argument: string, value: unknown): void {
 }
 
 function childrenOf(argument: string, value: unknown): unknown[] {
+  if (isEndless(value)) {
+    throw new BadInputError(
+      argument,
+      `A number of the ${argument} is larger than a JSON number can be`,
+      "Give it as text, or leave it away.",
+    );
+  }
   if (typeof value !== "object" || value === null) return [];
   if (Object.keys(value).some((key) => key.includes("\0"))) {
     throw new BadInputError(
@@ -32,5 +39,12 @@ function childrenOf(argument: string, value: unknown): unknown[] {
       "Remove it from the key.",
     );
   }
-  return Object.values(value).filter((child) => typeof child === "object" && child !== null);
+  return Object.values(value).filter(
+    (child) => (typeof child === "object" && child !== null) || isEndless(child),
+  );
+}
+
+/** What JSON.parse makes of 1e400, and what JSON.stringify would make null of. */
+function isEndless(value: unknown): boolean {
+  return typeof value === "number" && !Number.isFinite(value);
 }

@@ -29,8 +29,9 @@ export async function resolveInDoubt(
 ): Promise<RequestDocument> {
   const key = parseStepKey(input.stepKey);
   const resolution = parseResolution(input);
+  const attempt = parseAttempt(input.attempt);
   const request = await findRequest(parts, input.requestId);
-  const word = { key, resolution, by: parts.by, attempt: input.attempt ?? undefined };
+  const word = { key, resolution, by: parts.by, attempt };
   const said = await parts.store.resolveUnit(parts.tenant, request.planId, word);
   const place = { requestId: request._id, stepId: key };
   switch (said.type) {
@@ -60,6 +61,16 @@ export async function resolveInDoubt(
     case "unknown":
       throw new StepNotFoundError(place);
   }
+}
+
+function parseAttempt(attempt: number | null | undefined): number | undefined {
+  if (attempt === null || attempt === undefined) return undefined;
+  if (attempt >= 1) return attempt;
+  throw new BadInputError(
+    "attempt",
+    `There is no attempt ${attempt}`,
+    "Attempts count from 1; leave it away for the one that is in doubt.",
+  );
 }
 
 function parseResolution(input: ResolutionInput): Resolution {

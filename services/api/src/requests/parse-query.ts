@@ -1,4 +1,5 @@
 import { BadInputError } from "../errors.ts";
+import { isBlank } from "./is-blank.ts";
 
 /** Longest sentence accepted, in UTF-16 units. */
 export const MAX_QUERY_LENGTH = 10_000;
@@ -6,7 +7,7 @@ export const MAX_QUERY_LENGTH = 10_000;
 /** The sentence without the blanks around it. @throws {BadInputError} if it is empty, too long or not text */
 export function parseQuery(text: string): string {
   const query = text.trim();
-  if (query === "") throw refused("The query is empty", "Say in a sentence what is to be done.");
+  if (isBlank(query)) throw refused("The query is empty", "Say in a sentence what is to be done.");
   if (text.length > MAX_QUERY_LENGTH) {
     throw refused(
       `The query has ${text.length} characters; ${MAX_QUERY_LENGTH} are accepted`,

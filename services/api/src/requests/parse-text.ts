@@ -1,4 +1,5 @@
 import { BadInputError } from "../errors.ts";
+import { isBlank } from "./is-blank.ts";
 
 /** Longest text of an operator, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 1_000;
@@ -6,7 +7,7 @@ const MAX_TEXT_LENGTH = 1_000;
 /** A text for people without the blanks around it; null when there is none. @throws {BadInputError} if too long or not text */
 export function parseText(argument: string, text: string | null | undefined): string | null {
   const trimmed = text?.trim() ?? "";
-  if (trimmed === "") return null;
+  if (isBlank(trimmed)) return null;
   if (trimmed.length > MAX_TEXT_LENGTH || /\p{Surrogate}/u.test(trimmed) || trimmed.includes("\0")) {
     throw new BadInputError(
       argument,

@@ -1,0 +1,46 @@
+import { ApolloServer } from "@apollo/server";
+import { expect, onTestFinished, test } from "vitest";
+import { createAdmission } from "../load/admission.ts";
+import { createAdmissionPlugin } from "./admission-plugin.ts";
+import type { GraphqlContext } from "./context.ts";
+
+/** A server whose only mutation ends as it is told, over an admission of one place. */
+function startServer(formatError: () => { message: string }) {
+  const admission = createAdmission({
+    maxPendingMutations: 1,
+    maxUnfinishedPlans: 1,
+    countUnfinished: async () => 0,
+  });
+  const server = new ApolloServer<GraphqlContext>({
+    typeDefs: "type Query { a: Int } type Mutation { fail: Int }",
+    resolvers: {
+      Mutation: {
+        fail: () => {
+          throw new TypeError("planned");
+        },
+      },
+    },
+    formatError,
+    logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    plugins: [createAdmissionPlugin(admission)],
+  });
+  onTestFinished(() => server.stop());
+  // Of the context the plugin uses the place alone.
+  const send = () =>
+    server.executeOperation({ query: "mutation { fail }" }, { contextValue: {} as GraphqlContext });
+  return { admission, send };
+}
+
+test("a mutation that fails gives its place back", async () => {
+  const { admission, send } = startServer(() => ({ message: "failed" }));
+  await send();
+  expect(admission.enter).not.toThrow();
+});
+
+test("a mutation that ends without an answer of its own gives its place back", async () => {
+  const { admission, send } = startServer(() => {
+    throw new TypeError("no words for it");
+  });
+  await send();
+  expect(admission.enter).not.toThrow();
+});

@@ -1,0 +1,30 @@
+/**
+ * Writes out what would be too long, or no JSON, in a data file. In any text:
+ *
+ * - `[[repeat 3 ab%d]]` is the text 3 times, `%d` its number from 0;
+ * - `[[id NAME]]` is an id that the test has made, such as one of another tenant.
+ *
+ * As a whole JSON text:
+ *
+ * - `"[[deep 3]]"` is `[[[]]]`, and `"[[deep-object 3]]"` objects in one another;
+ * - `"[[raw 1e400]]"` is what stands in it, which JSON.stringify would not write.
+ *
+ * @param json - JSON text of a data file, or of a part of it
+ */
+export function expandMacros(json: string, ids: Readonly<Record<string, string>> = {}): string {
+  return json
+    .replaceAll(/"\[\[deep (\d+)\]\]"/g, (_, depth: string) => "[".repeat(+depth) + "]".repeat(+depth))
+    .replaceAll(
+      /"\[\[deep-object (\d+)\]\]"/g,
+      (_, depth: string) => `${'{"a":'.repeat(+depth)}1${"}".repeat(+depth)}`,
+    )
+    .replaceAll(/"\[\[raw (.*?)\]\]"/g, (_, raw: string) => raw)
+    .replaceAll(/\[\[id ([\w-]+)\]\]/g, (_, name: string) => ids[name] ?? missing(name))
+    .replaceAll(/\[\[repeat (\d+) (.*?)\]\]/gs, (_, count: string, text: string) =>
+      Array.from({ length: +count }, (_each, index) => text.replaceAll("%d", String(index))).join(""),
+    );
+}
+
+function missing(name: string): never {
+  throw new TypeError(`No id is named ${name}`);
+}

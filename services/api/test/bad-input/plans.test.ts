@@ -1,0 +1,117 @@
+/** Plans, and the references in them, that cannot run: stored with their diagnostics, never queued. */
+import type { JsonObject } from "@planwright/plan";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type RunningApi, startTestApi } from "../running-api.ts";
+import { expandMacros } from "./expand-macros.ts";
+import { expectClean, expectSpeaks, expectWell, readCases, slowestAnswer, timed } from "./refusals.ts";
+
+const ExpectedSchema = {
+  name: z.string(),
+  /** Of a diagnostic. */
+  code: z.string(),
+  /** A message of that code must fit. */
+  says: z.string().optional(),
+};
+const file = readCases(
+  "plans.json",
+  z.strictObject({
+    /** Tools of strangers, beside the usual ones. */
+    tools: z.array(z.looseObject({ name: z.string(), inputSchema: z.record(z.string(), z.json()) })),
+    plans: z.array(z.strictObject({ ...ExpectedSchema, plan: z.json() })),
+    /** Each is an argument of the second of two steps, the first being createAuthor. */
+    references: z.array(z.strictObject({ ...ExpectedSchema, value: z.json() })),
+    /** What looks wrong and does no harm, with the arguments of the last step as they are then. */
+    accepted: z.array(
+      z.strictObject({ name: z.string(), plan: z.json(), arguments: z.record(z.string(), z.json()) }),
+    ),
+  }),
+);
+const plans = [
+  ...file.plans,
+  ...file.references.map(({ name, value, ...expected }) => ({
+    name: `a reference: ${name}`,
+    plan: {
+      steps: [
+        { id: "author", tool: "createAuthor", arguments: { name: "A", email: "a@test.com" } },
+        {
+          id: "blog",
+          tool: "createBlog",
+          arguments: { title: "t", content: "c", authorId: value },
+          dependsOn: ["author"],
+        },
+      ],
+    },
+    ...expected,
+  })),
+];
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+  await running.store.publishTools(
+    "strange",
+    file.tools.map(({ name, inputSchema }) => ({
+      descriptor: { name, server: "strange", inputSchema: inputSchema as JsonObject },
+      digest: name,
+    })),
+  );
+});
+afterAll(() => running.close());
+
+const send = (query: string, variables: object) =>
+  running.send("/graphql", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: expandMacros(JSON.stringify({ query, variables })),
+  });
+
+describe("plans", () => {
+  afterAll(() => expectWell(running));
+  test.each(plans)("$name: $code", async ({ name, plan, code, says }) => {
+    running.offered.length = 0;
+    const answer = await timed(name, () =>
+      send("mutation ($plan: JSON!) { submitPlan(plan: $plan) { id } }", { plan }),
+    );
+    expectClean(answer.text);
+    const [error] = answer.body.errors;
+    expect(error).toMatchObject({
+      path: ["submitPlan"],
+      extensions: { code: "PLAN_INVALID", retryable: false },
+    });
+    expectSpeaks(error.message, error.extensions.remedy);
+    const { diagnostics, requestId } = error.extensions;
+    const found = diagnostics.filter((one: { code: string }) => one.code === code);
+    expect(diagnostics).toContainEqual(expect.objectContaining({ code }));
+    for (const { message } of diagnostics) expectSpeaks(message, message);
+    if (says) expect(found.map(({ message }: { message: string }) => message).join("\n")).toMatch(says);
+    const stored = await send(
+      "query ($id: ID!) { request(requestId: $id) { status error { code } plan { status waitReason document raw } } }",
+      { id: requestId },
+    );
+    expect(stored.body.data.request).toMatchObject({
+      status: "FAILED",
+      error: { code: "PLAN_INVALID" },
+      plan: { status: "INVALID", waitReason: null },
+    });
+    for (const field of ["executePlan", "executeByRequestId"]) {
+      const again = await send(`mutation ($id: ID!) { ${field}(requestId: $id) { id } }`, { id: requestId });
+      expect(again.body.errors[0].extensions.code).toBe("PLAN_INVALID");
+    }
+    expect(running.offered).toEqual([]);
+  });
+});
+
+describe("what does no harm", () => {
+  afterAll(() => expectWell(running));
+  test.each(file.accepted)("$name", async ({ name, plan, arguments: expected }) => {
+    const query = "query ($plan: JSON!) { validatePlan(plan: $plan) { valid plan } }";
+    const answer = await timed(name, () => send(query, { plan }));
+    const { validatePlan } = answer.body.data;
+    expect(validatePlan.plan.steps.at(-1).arguments).toEqual(expected);
+  });
+});
+
+test("the slowest answer is told", async ({ annotate }) => {
+  await annotate(slowestAnswer());
+});
