@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createBenchClient, operation } from "./client.ts";
+import { createBenchClient, operation, UnexpectedAnswerError } from "./client.ts";
 import { type Latencies, latenciesOf, perSecond } from "./figures.ts";
 
 /** What clients ask that only want to know how it goes, and what those ask that draw it. */
@@ -20,12 +20,20 @@ export interface Polling {
   everyMs: number;
 }
 
+/** What came of it. Latencies are those of polls that were answered. */
+export type Polled = Latencies & {
+  pollsPerSecond: number;
+  /** Polls answered with an error. */
+  failed: number;
+};
+
 /** Polls of all clients in the time, each client its request. */
-export async function measurePolling(polling: Polling): Promise<Latencies & { pollsPerSecond: number }> {
+export async function measurePolling(polling: Polling): Promise<Polled> {
   const { url, query, requestIds, clients, forMs, everyMs } = polling;
   const client = createBenchClient(url, clients);
   const bodies = requestIds.map((id) => operation(query, { id }));
   const durations: number[] = [];
+  let failed = 0;
   const beganAt = performance.now();
   const endAt = beganAt + forMs;
   async function poll(index: number): Promise<void> {
@@ -37,13 +45,19 @@ export async function measurePolling(polling: Polling): Promise<Latencies & { po
       if (waitMs > 0) await delay(waitMs);
       const sentAt = performance.now();
       if (sentAt >= endAt) return;
-      await client.send(body);
-      durations.push(performance.now() - sentAt);
+      try {
+        await client.send(body);
+        durations.push(performance.now() - sentAt);
+      } catch (error) {
+        // What comes of more clients than a machine can serve is a figure, too.
+        if (!(error instanceof UnexpectedAnswerError)) throw error;
+        failed += 1;
+      }
       dueAt = Math.max(dueAt + everyMs, sentAt);
     }
   }
   await Promise.all(Array.from({ length: clients }, (_, index) => poll(index)));
   const tookMs = performance.now() - beganAt;
   client.close();
-  return { pollsPerSecond: perSecond(durations.length, tookMs), ...latenciesOf(durations) };
+  return { pollsPerSecond: perSecond(durations.length, tookMs), failed, ...latenciesOf(durations) };
 }
