@@ -166,10 +166,16 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   return { url, ports, close };
 }
 
+/**
+ * Connections that may wait to be accepted; the kernel lowers it to its own limit. With Node's 511 a thousand clients that come at
+ * once, as after a restart, have connections dropped, and try again after seconds.
+ */
+const BACKLOG = 4_096;
+
 async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: BACKLOG }, () => {
       server.off("error", reject);
       resolve();
     });
