@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -100,12 +100,14 @@ test("following is live: the API is asked once, and tells what changes", PATIENC
 });
 
 test("where events do not get through, the request is read again and again", PATIENCE, async () => {
-  const proxy = createServer(async (request, response) => {
-    if (request.url !== "/graphql") return void response.writeHead(502).end("<html>Bad gateway</html>");
-    const body = await text(request);
+  const forward = async (request: IncomingMessage, response: ServerResponse) => {
     const headers = { "content-type": "application/json" };
-    const answer = await fetch(system.stack.apiUrl, { method: "POST", headers, body });
+    const answer = await fetch(system.stack.apiUrl, { method: "POST", headers, body: await text(request) });
     response.writeHead(answer.status, headers).end(await answer.text());
+  };
+  const proxy = createServer((request, response) => {
+    if (request.url === "/graphql") void forward(request, response);
+    else response.writeHead(502).end("<html>Bad gateway</html>");
   });
   proxy.listen(0, "127.0.0.1");
   await once(proxy, "listening");
