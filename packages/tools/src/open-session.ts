@@ -24,7 +24,7 @@ export interface Session {
   /** A call begins; it must {@link end}. */
   begin(): CallTrace;
   end(trace: CallTrace): void;
-  /** Asks the server for its tools. @throws what the SDK throws */
+  /** Asks the server for its tools, all pages within `timeoutMs`. @throws what the SDK throws */
   listTools(timeoutMs: number): Promise<{ tools: ToolDescriptor[]; warnings: string[] }>;
   /** Closes when the last call under way has ended. */
   retire(): void;
@@ -195,11 +195,13 @@ async function listTools(
     const { tools, warnings } = readListedTools(server, config, listed.slice(0, maxTools));
     return { tools, warnings: [...more, ...warnings] };
   };
+  const giveUpAt = performance.now() + timeoutMs;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const request = { method: "tools/list", params };
-    const answer = await client.request(request, ToolsPageSchema, { timeout: timeoutMs, signal });
+    const timeout = Math.max(1, Math.round(giveUpAt - performance.now()));
+    const answer = await client.request(request, ToolsPageSchema, { timeout, signal });
     listed.push(...answer.tools);
     if (listed.length > maxTools) return read(`More than ${maxTools} tools are listed; the rest is left out`);
     cursor = answer.nextCursor;

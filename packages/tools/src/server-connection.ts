@@ -117,7 +117,7 @@ export function createServerConnection(
         onError: (error) =>
           events.onLog("debug", "trouble with the connection", { server, reason: error.message }),
       });
-      await readTools(session);
+      await readTools(session, options.connectTimeoutMs - (performance.now() - lastAttemptAt));
       if (isLost) throw new ServerUnreachableError(server, "the connection was closed");
     } catch (error) {
       await session?.close().catch(ignore);
@@ -167,8 +167,8 @@ export function createServerConnection(
     wait(new ServerUnreachableError(server, reason));
   }
 
-  async function readTools(session: Session): Promise<void> {
-    const { tools, warnings } = await session.listTools(options.connectTimeoutMs);
+  async function readTools(session: Session, timeoutMs: number): Promise<void> {
+    const { tools, warnings } = await session.listTools(timeoutMs);
     for (const warning of warnings) events.onLog("warn", warning, { server });
     toolCount = tools.length;
     events.onTools(tools);
@@ -178,7 +178,7 @@ export function createServerConnection(
     if (state.name !== "connected") return;
     const { session } = state;
     try {
-      await readTools(session);
+      await readTools(session, options.connectTimeoutMs);
       scheduleRefresh();
     } catch (error) {
       suspect(session, error instanceof Error ? reasonOf(error) : String(error));

@@ -57,6 +57,24 @@ test("a server that pages for ever is cut with a warning", async () => {
   expect(warnings).toEqual(["More than 100 pages of tools are listed; the rest is left out"]);
 });
 
+test.each([
+  { name: "hangs over its list", pageLatencyMs: 60_000 },
+  { name: "takes its time for each of many pages", pageLatencyMs: 100 },
+])(
+  "a server that $name keeps nobody waiting for longer than a server may take",
+  async ({ pageLatencyMs }) => {
+    const [slow] = await start({ connectTimeoutMs: 1_000 }, numbered(90), numbered(3));
+    Object.assign(slow!, { pageSize: 1, pageLatencyMs });
+    await clients.start();
+    expect(names()).toEqual(["t0", "t1", "t2"]);
+    expect(slow?.pagesServed).toBeLessThan(90);
+    expect(clients.status()).toMatchObject([
+      { server: "s0", state: "waiting", error: expect.any(String) },
+      { server: "s1", state: "connected" },
+    ]);
+  },
+);
+
 test("a tool that cannot be used is left out with a warning, the others are there", async () => {
   await start({}, [plainTool("good"), plainTool("bad name"), plainTool("also_good")]);
   await clients.start();

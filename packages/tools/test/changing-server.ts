@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, ProtocolError, Server } from "@modelcontextprotocol/server";
 
@@ -9,6 +10,8 @@ export interface ChangingServer {
   tools: object[];
   /** Tools per page. */
   pageSize: number;
+  /** How long it thinks about each page, in milliseconds. */
+  pageLatencyMs: number;
   /** Requests of `tools/list` so far. */
   pagesServed: number;
   /** Names of the tools called so far. */
@@ -29,6 +32,7 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
     url: "",
     tools,
     pageSize: 100,
+    pageLatencyMs: 0,
     pagesServed: 0,
     called: [],
     notify: () => handler.notify.toolsChanged(),
@@ -44,8 +48,9 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
       { name: "changing", version: "1" },
       { capabilities: { tools: { listChanged: true } } },
     );
-    mcp.setRequestHandler("tools/list", ({ params }) => {
+    mcp.setRequestHandler("tools/list", async ({ params }) => {
       state.pagesServed += 1;
+      await delay(state.pageLatencyMs);
       const start = Number(params?.cursor ?? 0);
       const end = start + state.pageSize;
       return {
