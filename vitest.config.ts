@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -35,6 +36,8 @@ export default defineConfig({
   environments: setupFromSource,
   test: {
     projects,
+    // By default one core stays free: half of a small machine, on which most of these tests wait for servers.
+    maxWorkers: availableParallelism(),
     globalSetup: [
       here("packages/local/src/testing/global-setup.ts"),
       here("packages/testing/src/services/global-setup.ts"),
