@@ -2,9 +2,10 @@ import type { Reporter, TestModule } from "vitest/node";
 
 /** Ends a run with one plain line, `N passed, N failed`, that any log reader understands. */
 export default class ClosingLineReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  onTestRunEnd(modules: readonly TestModule[], strayErrors: readonly unknown[]): void {
     let passed = 0;
-    let failed = 0;
+    // What was thrown where no test could catch it fails the run as well.
+    let failed = strayErrors.length;
     let skipped = 0;
     for (const module of modules) {
       // A file that could not be loaded has no tests to fail.

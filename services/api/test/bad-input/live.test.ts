@@ -61,7 +61,8 @@ async function speak(each: z.infer<typeof SocketCaseSchema>): Promise<{
   const headers = each.origin === undefined ? {} : { origin: each.origin };
   const socket = new WebSocket(url, each.protocol === "" ? [] : [each.protocol], { headers });
   try {
-    const accepted = once(socket, "accepted");
+    // Rejects on any error of the socket, of which `said` tells.
+    const accepted = once(socket, "accepted").catch(() => undefined);
     const said = new Promise<Awaited<ReturnType<typeof speak>>>((resolve) => {
       socket.on("unexpected-response", (_request, response) => resolve({ status: response.statusCode }));
       socket.on("close", (closed, reason) => resolve({ closed, reason: reason.toString() }));
