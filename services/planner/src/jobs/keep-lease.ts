@@ -6,6 +6,8 @@ export interface KeepLeaseParts {
   /** A third of the lease, in milliseconds. */
   renewEveryMs: number;
   onRenewalFailed: (claim: PlanningClaim, error: unknown) => void;
+  /** True once the write that ends the lease has begun: a lease that is gone then is nobody else's. Default: never. */
+  isEnding?: ((claim: PlanningClaim) => boolean) | undefined;
 }
 
 /**
@@ -14,13 +16,14 @@ export interface KeepLeaseParts {
  */
 export function keepLease(
   claim: PlanningClaim,
-  { store, renewEveryMs, onRenewalFailed }: KeepLeaseParts,
+  { store, renewEveryMs, onRenewalFailed, isEnding = () => false }: KeepLeaseParts,
 ): { lost: AbortSignal; stop: () => void } {
   const lost = new AbortController();
   const renew = async () => {
     try {
       const isHeld = await store.renewPlanning(claim);
-      if (!isHeld) lost.abort(new LeaseLostError({ id: claim.request._id, epoch: claim.epoch }));
+      if (!isHeld && !isEnding(claim))
+        lost.abort(new LeaseLostError({ id: claim.request._id, epoch: claim.epoch }));
     } catch (error) {
       onRenewalFailed(claim, error);
     }

@@ -19,6 +19,8 @@ export interface PlanRequestParts extends KeepLeaseParts {
   offerExecution: (planId: string, epoch: number) => void;
   /** Hears how the work on a claim ended, unless it was taken away or broke off. */
   onEnd?: ((claim: PlanningClaim, result: WorkResult) => void) | undefined;
+  /** Hears that a claim was taken away: whoever has it now does the work. */
+  onLost?: ((claim: PlanningClaim) => void) | undefined;
   /** Default: nothing is traced. */
   traces?: PlanningTraces | undefined;
   /** Names this process in the leases that it takes. */
@@ -48,8 +50,9 @@ export function createPlanRequest(parts: PlanRequestParts) {
     } catch (error) {
       const isLost = error instanceof LeaseLostError || lease.lost.aborted;
       trace?.broke(isLost ? "LEASE_LOST" : codeOf(error));
-      if (isLost) return { type: "skipped" };
-      throw error;
+      if (!isLost) throw error;
+      parts.onLost?.(claim);
+      return { type: "skipped" };
     } finally {
       lease.stop();
     }

@@ -1,0 +1,63 @@
+import { createStore, type PlanningClaim, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { keepLease } from "./keep-lease.ts";
+import { watchLastWrites } from "./last-writes.ts";
+
+let store: Store;
+beforeAll(async () => {
+  store = await createStore({ url: testServers().mongodbUrl });
+});
+afterAll(() => store.close());
+
+async function claimed(): Promise<PlanningClaim> {
+  const { _id } = await store.createRequest({ tenant: "default", query: "Do it", autoExecute: false });
+  return await vi.waitFor(async () => {
+    const claim = await store.claimRequest(_id, "test");
+    if (!claim) throw new TypeError("nothing to plan");
+    return claim;
+  });
+}
+const origin = { kind: "model", model: "test" } as const;
+const failure = {
+  error: { code: "NOT_PLANNABLE", message: "No" },
+  diagnostics: [],
+  raw: null,
+  plan: null,
+  origin,
+};
+
+test("a renewal that finds the lease gone because the work has ended takes nothing away", async () => {
+  const claim = await claimed();
+  const lastWrites = watchLastWrites(store);
+  let renewals = 0;
+  const renewPlanning = async (held: PlanningClaim) => {
+    const isHeld = await store.renewPlanning(held);
+    if (!isHeld) renewals += 1;
+    return isHeld;
+  };
+  const lease = keepLease(claim, {
+    store: { renewPlanning },
+    renewEveryMs: 10,
+    onRenewalFailed: () => undefined, // one may be under way when the test is over
+    isEnding: lastWrites.haveBegun,
+  });
+  await lastWrites.store.failPlanning(claim, failure);
+  await vi.waitFor(() => expect(renewals).toBeGreaterThan(0));
+  lease.stop();
+  expect(lease.lost.aborted).toBe(false);
+});
+
+test("a renewal that finds the lease gone for any other reason tells of it", async () => {
+  const claim = await claimed();
+  const lastWrites = watchLastWrites(store);
+  await store.failPlanning(claim, failure);
+  const lease = keepLease(claim, {
+    store,
+    renewEveryMs: 10,
+    onRenewalFailed: () => undefined, // one may be under way when the test is over
+    isEnding: lastWrites.haveBegun,
+  });
+  await vi.waitFor(() => expect(lease.lost.aborted).toBe(true));
+  lease.stop();
+});
