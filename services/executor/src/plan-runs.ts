@@ -217,10 +217,10 @@ async function endPoisoned(store: ExecutionStore, claim: PlanClaim, metrics: Run
 
 /**
  * A call that was under way and may have had an effect is in doubt. One that had none, or whose key tells a rerun's call from a
- * second one, has failed.
+ * second one, has failed; so has one without a class, whose intent was never noted: only calls that change nothing go without.
  */
 function lastWord({ status }: StepRecord, effectClass: EffectClass | null): StepRecord["status"] {
   if (status === "IN_DOUBT") return status;
-  if (status === "RUNNING" && effectClass !== "R" && effectClass !== "K") return "IN_DOUBT";
+  if (status === "RUNNING" && (effectClass === "U" || effectClass === "V")) return "IN_DOUBT";
   return status === "RUNNING" || status === "RETRYING" ? "FAILED" : "SKIPPED";
 }
