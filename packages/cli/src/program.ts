@@ -152,7 +152,9 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
       .addArgument(requestArgument())
       .addOption(watch())
       .action((requestId: string, { watch }: Watch) =>
-        does((context) => act(context, { operation, variables: { requestId }, done, watch })),
+        does((context) =>
+          act(context, { operation, variables: { requestId }, done, watch, isEnd: name === "cancel" }),
+        ),
       );
   }
   add("completion", "print a completion script for a shell")

@@ -14,16 +14,18 @@ export interface Action {
   done: string;
   /** True follows the request then. */
   watch?: boolean | undefined;
+  /** It ends the plan: what it waits for meanwhile concerns nobody any more. Default false. */
+  isEnd?: boolean | undefined;
 }
 
 /** Asks for a change of a request; says that it was taken, or follows what comes of it. */
 export async function act(
   context: CommandContext,
-  { operation, variables, done, watch }: Action,
+  { operation, variables, done, watch, isEnd }: Action,
 ): Promise<ExitCode> {
   const { client, output, isJson, command } = context;
   const accepted = await askAgain(context, () => client.ask(operation, variables));
-  if (watch) return followToEnd(context, accepted.requestId);
+  if (watch) return followToEnd(context, accepted.requestId, { isPatient: isEnd });
   if (isJson) output.printJson(accepted, { isIndented: true });
   else {
     output.print([`${accepted.requestId}: ${done}`]);
