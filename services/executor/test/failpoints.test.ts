@@ -6,9 +6,14 @@ import type { PlanDocument } from "@planwright/store";
 import { test } from "vitest";
 import { openWorkbench } from "./executor-process.ts";
 
+/** Long enough that a busy machine renews it in time: an executor that lost its lease by chance comes to no place of the table. */
+const LEASE_MS = 3_000;
+/** The first step takes longer than a renewal takes to come round. */
+const READ_MS = 1_200;
+
 /** One call of each effect class, one after the other: R, K, V, U, R. */
 const PLAN = [
-  { id: "read", tool: "read_value", arguments: { value: 1, latencyMs: 600 } },
+  { id: "read", tool: "read_value", arguments: { value: 1, latencyMs: READ_MS } },
   { id: "keyed", tool: "keyed_effect", arguments: { value: "<<read.value>>" } },
   { id: "looked", tool: "looked_up_effect", arguments: { reference: "r1", value: "<<keyed.value>>" } },
   { id: "plain", tool: "plain_effect", arguments: { value: "<<looked.value>>" } },
@@ -21,7 +26,7 @@ const PLACES: [place: string, times: number[]][] = [
   ["executor.sweep", [1]],
   ["executor.job", [1]],
   ["executor.claim", [1]],
-  ["executor.renew", [3]],
+  ["executor.renew", [1]],
   ["executor.wishes", [2]],
   ["executor.note", [1]],
   ["executor.intent", [1, 2, 3]],
@@ -29,7 +34,8 @@ const PLACES: [place: string, times: number[]][] = [
   ["executor.result", [1, 2, 3, 4]],
   ["executor.finish", [1]],
 ];
-const ACTIONS = ["kill", "pause:2500", "error"];
+const ACTIONS = ["kill", `pause:${LEASE_MS + 1_000}`, "error"];
+const ENV = { LEASE_MS: String(LEASE_MS) };
 const CASES = PLACES.flatMap(([place, times]) =>
   ["before", "after"].flatMap((side) =>
     times.flatMap((nth) =>
@@ -44,7 +50,7 @@ test.concurrent.for(CASES)(
   async ({ setting, action }, { expect, onTestFinished }) => {
     const bench = await openWorkbench();
     onTestFinished(() => bench.close());
-    const { child, said, exited } = bench.spawnExecutor({ FAILPOINT: setting });
+    const { child, said, exited } = bench.spawnExecutor({ ...ENV, FAILPOINT: setting });
     const plan = await bench.submit(PLAN);
     bench.offer(plan);
     await said(`failpoint ${setting}`);
@@ -53,7 +59,7 @@ test.concurrent.for(CASES)(
       expect(child.signalCode).toBe("SIGKILL");
     }
     // Somebody else is there while the victim is gone or stands still; one that only failed goes on itself.
-    if (action !== "error") await bench.startExecutor();
+    if (action !== "error") await bench.startExecutor(ENV);
 
     await bench.until(plan._id, isAtRest);
     const steps = await bench.steps(plan._id);
