@@ -136,7 +136,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (error instanceof LeaseLostError) {
       metrics.leaseLost();
       trace?.ended("lease lost", error.code);
-      logger.warn({ epoch: claim.epoch }, "lease lost");
+      logger.warn("lease lost");
     } else {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
       logger.error({ err: error }, "run ended early; the plan is taken over when its lease ends");
