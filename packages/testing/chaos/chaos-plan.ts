@@ -3,11 +3,14 @@ import type { JsonObject } from "@planwright/plan";
 /** What a tool's effects may do when nobody knows whether a call arrived. */
 export type ToolClass = "R" | "K" | "V" | "U";
 
+/** The tool whose limit holds over all plans. */
+export const LIMITED_TOOL = "limited_read";
+
 /** Tools of the counting server that chaos plans use; `isCounted`: a call leaves a line in the ledger. */
 export const CHAOS_TOOLS: Readonly<Record<string, { toolClass: ToolClass; isCounted: boolean }>> = {
   noop: { toolClass: "R", isCounted: false },
   read_value: { toolClass: "R", isCounted: false },
-  limited_read: { toolClass: "R", isCounted: false },
+  [LIMITED_TOOL]: { toolClass: "R", isCounted: false },
   set_value: { toolClass: "R", isCounted: true },
   keyed_effect: { toolClass: "K", isCounted: true },
   sequential_effect: { toolClass: "K", isCounted: true },

@@ -1,5 +1,5 @@
 import { isTerminalPlanStatus, isTerminalStepStatus } from "@planwright/plan";
-import { CHAOS_TOOLS } from "./chaos-plan.ts";
+import { CHAOS_TOOLS, LIMITED_TOOL } from "./chaos-plan.ts";
 import type { AcceptedIds, Evidence, FinalPlan, FinalRequest, FinalStep, Violation } from "./evidence.ts";
 import { groupBy } from "./group-by.ts";
 
@@ -43,7 +43,7 @@ function checkUnplanned({ planId }: AcceptedIds, request: FinalRequest): Violati
 
 function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly FinalStep[]): Violation[] {
   const found: Violation[] = steps
-    .filter(({ status, tool }) => status === "IN_DOUBT" && !mayBeInDoubt(tool))
+    .filter(({ status, tool }) => status === "IN_DOUBT" && !mayBeInDoubt(tool, plan))
     .map(({ _id, tool }) => unfinished(_id, `a step of ${tool} is never in doubt`, "IN_DOUBT"));
   if (plan.status === "WAITING" && plan.waitReason === "in doubt") {
     if (steps.some(({ status }) => status === "IN_DOUBT")) return found;
@@ -53,9 +53,8 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
     const reason = plan.waitReason === null ? "" : ` (${plan.waitReason})`;
     return [...found, unfinished(plan._id, "a plan that is over", `${plan.status}${reason}`)];
   }
-  // No plan here has work for as long as its deadline: one that ran out of time slept, unless it waited for an operator.
-  if (plan.status === "EXPIRED" && !steps.some(({ status }) => status === "IN_DOUBT")) {
-    found.push(unfinished(plan._id, "an end of its work", "EXPIRED, with nothing in doubt"));
+  if (plan.status === "EXPIRED" && !steps.some(mayOutlastPlan)) {
+    found.push(unfinished(plan._id, "an end of its work", "EXPIRED, with nothing in doubt or limited"));
   }
   if (!FINAL_REQUESTS.has(request.status)) {
     found.push(
@@ -87,9 +86,18 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
   return found;
 }
 
-function mayBeInDoubt(tool: string): boolean {
+/**
+ * No plan here has work for as long as its deadline: one that ran out of time slept. Unless it waited for an operator, or for a
+ * limited tool: after every loss of Redis's memory nobody gets a place for a while, and faults may come faster than that.
+ */
+function mayOutlastPlan({ status, tool }: FinalStep): boolean {
+  return status === "IN_DOUBT" || (tool === LIMITED_TOOL && status !== "COMPLETED");
+}
+
+/** A call that can be repeated is repeated, unless its plan's time is over. */
+function mayBeInDoubt(tool: string, plan: FinalPlan): boolean {
   const toolClass = CHAOS_TOOLS[tool]?.toolClass;
-  return toolClass === "U" || toolClass === "V";
+  return toolClass === "U" || toolClass === "V" || (toolClass === "K" && plan.status === "EXPIRED");
 }
 
 function missingSteps(plan: FinalPlan, steps: readonly FinalStep[]): string[] {

@@ -230,6 +230,15 @@ test("a plan that waited for an operator until its deadline is no fault", () => 
   });
 });
 
+test("a plan that waited for a place of a limited tool until its deadline is no fault", () => {
+  const steps = [step("a", "COMPLETED", 1), step("b", "CANCELLED", undefined, "limited_read")];
+  const requests = [{ ...requestOf(REQUEST_ID), status: "FAILED" as const }];
+  const ledger = [effect()];
+  expect(checkRun(evidence({ planStatus: "EXPIRED", steps, requests, ledger }))).toMatchObject({
+    violations: [],
+  });
+});
+
 test("repeated effects of a repeatable tool are replays, and no fault", () => {
   const ledger = [effect({ tool: "set_value" }), effect({ tool: "set_value", effect: 3 }), B_EFFECT];
   const steps = [step("a", "COMPLETED", 1, "set_value"), step("b", "COMPLETED", 2)];

@@ -63,15 +63,33 @@ export async function startSupervised(options: SupervisedOptions): Promise<Victi
       void started.exited.then(() => {
         if (turn !== mine) return;
         onCrash({ name, how: started.ended() ?? "ended", at: Date.now(), wasReady });
-        if (wasReady) void delay(BACKOFF_MS).then(() => (turn === mine ? up() : undefined));
+        if (wasReady) void comeBack(mine);
       });
       try {
         await started.ready(isReady, giveUpAt - performance.now());
         wasReady = true;
         return;
       } catch (error) {
-        if (turn === mine && performance.now() > giveUpAt) throw error;
+        if (turn === mine && performance.now() > giveUpAt) {
+          await started.kill("SIGKILL");
+          throw error;
+        }
         await delay(BACKOFF_MS);
+      }
+    }
+  }
+
+  /** Nobody waits for a process that comes back by itself: what keeps it away is told, and it is started again. */
+  async function comeBack(from: number): Promise<void> {
+    let mine = from;
+    await delay(BACKOFF_MS);
+    while (turn === mine) {
+      try {
+        return await up();
+      } catch (error) {
+        const how = `did not come back: ${error instanceof Error ? error.message : String(error)}`;
+        onCrash({ name, how, at: Date.now(), wasReady: false });
+        mine = turn;
       }
     }
   }
