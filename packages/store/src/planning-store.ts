@@ -2,6 +2,7 @@ import type { RequestId, RequestStatus } from "@planwright/plan";
 import type { UpdateFilter } from "mongodb";
 import { isDue } from "./collections.ts";
 import type { PlanDocument, RequestDocument } from "./documents.ts";
+import { ending } from "./ending.ts";
 import { LeaseLostError } from "./errors.ts";
 import { newPlan, newSteps } from "./new-documents.ts";
 import { createAnswering } from "./planning/answering.ts";
@@ -112,7 +113,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       );
       if (!request) return null;
       clock.observe(request.updatedAt, sentAt);
-      const claim = { request, epoch: request.planning.epoch };
+      const claim = { request, epoch: request.planning.epoch, isEnding: false };
       if (request.planning.claims <= MAX_PLANNING_CLAIMS) return claim;
       await endPoisoned(claim);
       return null;
@@ -130,7 +131,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
           },
         ],
       );
-      return result.matchedCount === 1;
+      return result.matchedCount === 1 || claim.isEnding;
     },
 
     async findUnplanned(limit) {
@@ -142,7 +143,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       return due.map((request): RequestId => request._id);
     },
 
-    async completePlanning(claim, result) {
+    completePlanning: ending(async (claim, result) => {
       const stored = await settle(
         claim,
         { status: "READY", diagnostics: result.diagnostics },
@@ -151,9 +152,9 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       );
       if (!stored) throw new LeaseLostError({ id: claim.request._id, epoch: claim.epoch });
       return stored;
-    },
+    }),
 
-    async failPlanning(claim, { error, diagnostics, raw, plan, origin }) {
+    failPlanning: ending(async (claim, { error, diagnostics, raw, plan, origin }) => {
       const change = { status: "FAILED" as const, error, diagnostics };
       const hasSomethingToShow = raw !== null || plan !== null;
       await settle(
@@ -163,11 +164,11 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
           ? (request, now) => newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now })
           : undefined,
       );
-    },
+    }),
 
-    async askQuestions(claim, questions) {
+    askQuestions: ending(async (claim, questions) => {
       await settle(claim, { status: "NEEDS_INPUT", questions });
-    },
+    }),
 
     toolCatalogue: () => readCatalogue(collections),
   };

@@ -281,6 +281,8 @@ export interface PlanRecord {
 export interface PlanningClaim {
   request: RequestDocument;
   epoch: number;
+  /** The write that ends the claim has begun, and says itself whether it was in time: that the lease is gone says nothing any more. */
+  isEnding: boolean;
 }
 
 /** A plan as a planner stores it. */
@@ -309,7 +311,7 @@ export type ModelCallEnd = Pick<
 export interface PlanningStore {
   /** Claims a request that waits for a planner and whose lease is free or expired; null when there is nothing to do. Lease 30 s. */
   claimRequest(requestId: RequestId, owner: string): Promise<PlanningClaim | null>;
-  /** False when the lease was lost: stop. */
+  /** False when the lease was lost: stop. True, whatever there is, for a claim that is ending. */
   renewPlanning(claim: PlanningClaim): Promise<boolean>;
   /** Requests that wait for a planner and that nobody holds, oldest first: for the sweeper. */
   findUnplanned(limit: number): Promise<RequestId[]>;
@@ -376,6 +378,8 @@ export interface PlanClaim {
   owner: string;
   /** Every unit's document by key, kept current by the writes of this claim. */
   steps: Map<string, StepDocument>;
+  /** The write that ends the claim has begun, and says itself whether it was in time: that the lease is gone says nothing any more. */
+  isEnding: boolean;
   /** Intents that need not be durable before their calls, by key. */
   noted: Map<string, NotedChange>;
   /** The same as the engine reads it, as found at the claim. */

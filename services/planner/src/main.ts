@@ -18,7 +18,6 @@ import {
 import { createStore, type PlanningClaim } from "@planwright/store";
 import { PlannerSettingsSchema } from "./env.ts";
 import { MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
-import { watchLastWrites } from "./jobs/last-writes.ts";
 import { createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningRuns } from "./jobs/planning-runs.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
@@ -75,11 +74,10 @@ const offers = failpoints.around(queues, OFFER_FAILPOINTS);
 const logFacts = ({ request }: PlanningClaim) => ({ requestId: request._id, ...traces?.logFacts(request) });
 const policy = resolvePolicy({ replannedEffects: settings.REPLANNED_EFFECTS });
 
-const lastWrites = watchLastWrites(store);
 const planRequest = createPlanRequest({
   store,
   work: createPlanningWork({
-    store: traceModelCalls(lastWrites.store, traces),
+    store: traceModelCalls(store, traces),
     drafter,
     prices,
     policy,
@@ -88,7 +86,6 @@ const planRequest = createPlanRequest({
   offerExecution: (planId, epoch) => offers.offerExecution(planId, epoch),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
   renewEveryMs: settings.PLANNING_LEASE_MS / 3,
-  isEnding: lastWrites.haveBegun,
   onRenewalFailed: (claim, error) => logger.warn({ err: error, ...logFacts(claim) }, "lease not renewed"),
   onLost: (claim) => logger.warn({ epoch: claim.epoch, ...logFacts(claim) }, "lease lost"),
   onEnd(claim, result) {

@@ -47,6 +47,7 @@ export function createMemoryPlanningStore(input: {
   const calls: ModelCall[] = [];
 
   const settle = (claim: PlanningClaim) => {
+    claim.isEnding = true;
     const isHeld = request.status === "PLANNING" && request.planning.lease?.epoch === claim.epoch;
     if (!isHeld) throw new LeaseLostError({ id: request._id, epoch: claim.epoch });
     request.planning.lease = null;
@@ -65,9 +66,9 @@ export function createMemoryPlanningStore(input: {
       if (requestId !== request._id || request.status !== "PLANNING" || request.planning.lease) return null;
       request.planning.epoch += 1;
       request.planning.lease = { owner, epoch: request.planning.epoch, expiresAt: EPOCH };
-      return { request: structuredClone(request), epoch: request.planning.epoch };
+      return { request: structuredClone(request), epoch: request.planning.epoch, isEnding: false };
     },
-    renewPlanning: async (claim) => request.planning.lease?.epoch === claim.epoch,
+    renewPlanning: async (claim) => claim.isEnding || request.planning.lease?.epoch === claim.epoch,
     findUnplanned: async () =>
       request.status === "PLANNING" && !request.planning.lease ? [request._id] : [],
     async completePlanning(claim, result) {

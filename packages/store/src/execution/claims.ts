@@ -77,7 +77,7 @@ export function createClaims(
     );
   }
 
-  /** False when somebody else holds the plan by now. */
+  /** False when somebody else holds the plan by now. Of a claim that is ending, the last write says it. */
   async function renew(claim: PlanClaim): Promise<boolean> {
     const sentAt = clock.monotonic();
     const isHeld = await group.update({
@@ -87,7 +87,7 @@ export function createClaims(
       expressions: { "lease.expiresAt": leaseEnd, dueAt: leaseEnd, updatedAt: "$$NOW" },
     });
     if (isHeld) claim.validUntil = sentAt + leaseMs;
-    return isHeld;
+    return isHeld || claim.isEnding;
   }
 
   return {
@@ -115,6 +115,7 @@ export function createClaims(
         owner,
         steps: new Map(units.map((unit) => [unit.key, unit])),
         records: units.map((unit) => toStepRecord(unit, outputs)),
+        isEnding: false,
         noted: new Map(),
         validUntil: sentAt + leaseMs,
       };

@@ -1,5 +1,6 @@
 import type { PlanId } from "@planwright/plan";
 import type { FinishCommand, PlanFollowUp } from "../documents.ts";
+import { ending } from "../ending.ts";
 import { LeaseLostError } from "../errors.ts";
 import { FIRST_EPOCH } from "../new-documents.ts";
 import { isPlain } from "../outputs/inline-value.ts";
@@ -48,7 +49,7 @@ export function createPlanEnds(
   }
 
   return {
-    async releasePlan(claim, to) {
+    releasePlan: ending(async (claim, to) => {
       // The plan was worked on and given back in order: it kills nobody.
       const common = { claimsWithoutProgress: 0 };
       if (to.status === "QUEUED") {
@@ -69,9 +70,9 @@ export function createPlanEnds(
         updatedAt: "$$NOW",
       };
       if (!(await group.update({ ...held(claim), expressions }))) throw lost(claim);
-    },
+    }),
 
-    async finishPlan(claim, finish) {
+    finishPlan: ending(async (claim, finish) => {
       await removeLeftovers(claim);
       const isHeld = await group.set({
         ...held(claim),
@@ -97,7 +98,7 @@ export function createPlanEnds(
         ...change,
       });
       return { isForPlanner: isChanged && change.stamps.includes(PLANNING_DUE) };
-    },
+    }),
 
     async reconcileRequests() {
       const stale = await requests

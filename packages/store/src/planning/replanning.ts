@@ -7,6 +7,7 @@ import {
 } from "@planwright/plan";
 import type { ClientSession, Document } from "mongodb";
 import type { FinishCommand, RequestDocument } from "../documents.ts";
+import { ending } from "../ending.ts";
 import { LeaseLostError } from "../errors.ts";
 import { REQUEST_STATUS } from "../execution/request-after-plan.ts";
 import { newPlan } from "../new-documents.ts";
@@ -51,7 +52,7 @@ export function createReplanning(
   }
 
   return {
-    async completeReplan(claim, result) {
+    completeReplan: ending(async (claim, result) => {
       const index = createToolIndex(await readCatalogue(collections));
       const { request } = claim;
       const { tenant } = request;
@@ -88,15 +89,16 @@ export function createReplanning(
         });
         return insertVersion(collections, fresh, carried, session);
       });
-    },
+    }),
 
-    failReplan: (claim, { error, diagnostics }) =>
+    failReplan: ending((claim, { error, diagnostics }) =>
       transact(async (session) => {
         const now = new Date(clock.now());
         const status = await endedAs(claim.request, session);
         const answer = answerAfter(claim.request, status, now);
         await settle(claim, now, { status, error, diagnostics, ...answer }, session);
       }),
+    ),
   };
 
   /** What the plan that was not replaced has made of its request. */

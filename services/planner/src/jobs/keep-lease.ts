@@ -6,8 +6,6 @@ export interface KeepLeaseParts {
   /** A third of the lease, in milliseconds. */
   renewEveryMs: number;
   onRenewalFailed: (claim: PlanningClaim, error: unknown) => void;
-  /** True once the write that ends the lease has begun: a lease that is gone then is nobody else's. Default: never. */
-  isEnding?: ((claim: PlanningClaim) => boolean) | undefined;
 }
 
 /**
@@ -16,14 +14,13 @@ export interface KeepLeaseParts {
  */
 export function keepLease(
   claim: PlanningClaim,
-  { store, renewEveryMs, onRenewalFailed, isEnding = () => false }: KeepLeaseParts,
+  { store, renewEveryMs, onRenewalFailed }: KeepLeaseParts,
 ): { lost: AbortSignal; stop: () => void } {
   const lost = new AbortController();
   const renew = async () => {
     try {
       const isHeld = await store.renewPlanning(claim);
-      if (!isHeld && !isEnding(claim))
-        lost.abort(new LeaseLostError({ id: claim.request._id, epoch: claim.epoch }));
+      if (!isHeld) lost.abort(new LeaseLostError({ id: claim.request._id, epoch: claim.epoch }));
     } catch (error) {
       onRenewalFailed(claim, error);
     }
