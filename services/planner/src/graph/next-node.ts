@@ -1,3 +1,4 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Diagnostic } from "@planwright/plan";
 import type { RecordedError } from "@planwright/store";
 import { UNREADABLE } from "./check-draft.ts";
@@ -6,14 +7,25 @@ import type { PlanningState } from "./planning-state.ts";
 /** Repairs after the first draft. */
 export const MAX_REPAIRS = 2;
 
-/** True when another call may take the findings away: they are new, repairs are left, and nobody has to be asked first. */
-export function mayRepair(
-  state: Pick<PlanningState, "repairs" | "diagnostics" | "earlierDiagnostics" | "questions">,
+/** What aborts the work of a node. The library types the signal of a run as one that may be missing. */
+export function signalOf({ signal }: Pick<RunnableConfig, "signal">): AbortSignal {
+  return signal ?? new AbortController().signal;
+}
+
+/**
+ * Where a draft that was checked goes: to another call while that may take the findings away, which is as long as they are new,
+ * repairs are left, and nobody has to be asked first.
+ */
+export function afterCheck(
+  state: Pick<
+    PlanningState,
+    "plan" | "failure" | "repairs" | "diagnostics" | "earlierDiagnostics" | "questions"
+  >,
   kind: "model" | "offline",
-): boolean {
-  return (
-    kind === "model" && state.repairs < MAX_REPAIRS && state.questions.length === 0 && !isRepeated(state)
-  );
+): "repair" | "store" {
+  const isDone = state.plan !== null || state.failure !== null;
+  if (isDone || kind !== "model" || state.repairs >= MAX_REPAIRS) return "store";
+  return state.questions.length > 0 || isRepeated(state) ? "store" : "repair";
 }
 
 /** Rules give the same answer to the same sentence, and a model that repeats its faults goes on repeating them. */

@@ -14,7 +14,7 @@ import { askDrafter, originOf, toFailure } from "./ask-drafter.ts";
 import { askedOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
 import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
-import { invalidPlan, mayRepair } from "./next-node.ts";
+import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { PlanningState } from "./planning-state.ts";
 import { keptText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
@@ -58,11 +58,7 @@ export function createPlanningGraph(parts: PlanningParts) {
       return tools.length > 0 ? { tools } : { failure: toFailure(new NoToolsError()) };
     })
     .addNode("direct", (state, config: LangGraphRunnableConfig) =>
-      planDirectly(
-        { prices: createPriceList({}), ...parts },
-        state,
-        config.signal ?? new AbortController().signal,
-      ),
+      planDirectly({ prices: createPriceList({}), ...parts }, state, signalOf(config)),
     )
     .addNode("draft", (state, config) => ask(parts, state, config, "draft"))
     .addNode("validate", (state) => {
@@ -98,11 +94,7 @@ export function createPlanningGraph(parts: PlanningParts) {
       "draft",
     ])
     .addConditionalEdges("draft", ifPlannable, ["store", "validate"])
-    .addConditionalEdges(
-      "validate",
-      (state) => (!state.plan && !state.failure && mayRepair(state, drafter.kind) ? "repair" : "store"),
-      ["repair", "store"],
-    )
+    .addConditionalEdges("validate", (state) => afterCheck(state, drafter.kind), ["repair", "store"])
     .addConditionalEdges("repair", ifPlannable, ["store", "validate"])
     .addEdge("store", END)
     .compile();
@@ -126,7 +118,7 @@ async function ask(
       query: askedOf(claim.request),
       tools,
       repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
-      signal: config.signal ?? new AbortController().signal,
+      signal: signalOf(config),
     },
   );
   const repairs = isRepair ? state.repairs + 1 : state.repairs;

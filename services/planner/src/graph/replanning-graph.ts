@@ -8,7 +8,7 @@ import { toPastPlan } from "../replan/past-plan.ts";
 import { toReplanRequest } from "../replan/replan-request.ts";
 import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
 import { askedOf } from "./asked-of.ts";
-import { invalidPlan, mayRepair } from "./next-node.ts";
+import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { keptText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
 import { ReplanningState } from "./replanning-state.ts";
@@ -65,11 +65,7 @@ export function createReplanningGraph({ prices = createPriceList({}), ...parts }
     .addEdge(START, "read")
     .addConditionalEdges("read", (state) => (state.failure ? "store" : "draft"), ["store", "draft"])
     .addConditionalEdges("draft", ifPlannable, ["store", "validate"])
-    .addConditionalEdges(
-      "validate",
-      (state) => (!state.plan && !state.failure && mayRepair(state, drafter.kind) ? "repair" : "store"),
-      ["repair", "store"],
-    )
+    .addConditionalEdges("validate", (state) => afterCheck(state, drafter.kind), ["repair", "store"])
     .addConditionalEdges("repair", ifPlannable, ["store", "validate"])
     .addEdge("store", END)
     .compile();
@@ -102,7 +98,7 @@ async function ask(
     tools,
     repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
     replan: record ? toReplanRequest(toPastPlan(record), request.replan?.note ?? null) : undefined,
-    signal: config.signal ?? new AbortController().signal,
+    signal: signalOf(config),
   });
   const repairs = isRepair ? state.repairs + 1 : state.repairs;
   return result instanceof DraftError ? { failure: toFailure(result), repairs } : { answer: result, repairs };
