@@ -3,21 +3,18 @@ import type { RequestDocument } from "@planwright/store";
 import { PlanInvalidError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { toIdempotency } from "../requests/idempotency.ts";
-import { type FollowUpInput, parseFollowUp } from "../requests/parse-follow-up.ts";
+import { parseRequestOptions, type RequestOptionsInput } from "../requests/parse-options.ts";
 import { parseQuery } from "../requests/parse-query.ts";
-import { parseTags } from "../requests/parse-tags.ts";
 import { readPlanInput } from "./plan-input.ts";
 
 /** Findings that are stored with a plan at most. */
 const STORED_DIAGNOSTICS = 1_000;
 
 /** A plan, and what is wanted of it. */
-export interface PlanInput extends FollowUpInput {
+export interface PlanInput extends RequestOptionsInput {
   plan: unknown;
   execute: boolean;
   query?: string | null;
-  /** Words by which the request is found again, 10 at most. Default: none. */
-  tags?: readonly string[] | null;
   idempotencyKey?: string | null;
 }
 
@@ -32,23 +29,20 @@ export async function submitPlan(
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
   const { value, raw } = readPlanInput(input.plan);
-  const tags = parseTags(input.tags);
-  const followUp = parseFollowUp(input, service);
-  const tagged = tags.length > 0 ? [{ tags }] : [];
-  const payload = ["submitPlan", query, input.execute, value, ...followUp.payload, ...tagged];
-  const idempotency = toIdempotency(input.idempotencyKey, payload);
+  const { options, payload } = parseRequestOptions(input, service);
+  const asked = ["submitPlan", query, input.execute, value, ...payload];
+  const idempotency = toIdempotency(input.idempotencyKey, asked);
   const tools = await store.toolCatalogue();
   const parsed = parsePlan(value, { tools });
   const { request, plan } = await store.submitPlan({
     tenant,
     query,
-    tags,
     plan: parsed.ok ? parsed.plan : null,
     toolPins: parsed.ok ? pinTools(parsed.plan, tools) : undefined,
     raw,
     diagnostics: weightiestFirst(parsed.diagnostics).slice(0, STORED_DIAGNOSTICS),
     autoExecute: input.execute,
-    ...followUp.wish,
+    ...options,
     trace: operation?.origin,
     idempotency,
   });

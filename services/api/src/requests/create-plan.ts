@@ -1,16 +1,13 @@
 import type { RequestDocument } from "@planwright/store";
 import type { OperationParts } from "../parts.ts";
 import { toIdempotency } from "./idempotency.ts";
-import { type FollowUpInput, parseFollowUp } from "./parse-follow-up.ts";
+import { parseRequestOptions, type RequestOptionsInput } from "./parse-options.ts";
 import { parseQuery } from "./parse-query.ts";
-import { parseTags } from "./parse-tags.ts";
 
 /** A sentence, and what is wanted once its plan is over. */
-export interface SentenceInput extends FollowUpInput {
+export interface SentenceInput extends RequestOptionsInput {
   query: string;
   execute: boolean;
-  /** Words by which the request is found again, 10 at most. Default: none. */
-  tags?: readonly string[] | null;
   idempotencyKey?: string | null;
 }
 
@@ -24,18 +21,14 @@ export async function createPlan(
   input: SentenceInput,
 ): Promise<RequestDocument> {
   const query = parseQuery(input.query);
-  const tags = parseTags(input.tags);
   const { execute } = input;
-  const followUp = parseFollowUp(input, service);
-  const tagged = tags.length > 0 ? [{ tags }] : [];
-  const payload = ["createPlan", query, execute, ...followUp.payload, ...tagged];
-  const idempotency = toIdempotency(input.idempotencyKey, payload);
+  const { options, payload } = parseRequestOptions(input, service);
+  const idempotency = toIdempotency(input.idempotencyKey, ["createPlan", query, execute, ...payload]);
   const request = await store.createRequest({
     tenant,
     query,
-    tags,
     autoExecute: execute,
-    ...followUp.wish,
+    ...options,
     trace: operation?.origin,
     idempotency,
   });
