@@ -1,4 +1,4 @@
-import type { Chat, ChatOptions } from "../chat.ts";
+import type { AnswerSchema, Chat, ChatOptions } from "../chat.ts";
 import type { ModelSettings, NamedModel } from "../model-setting.ts";
 import { accessOf } from "./provider-access.ts";
 import { chunksOf, toMessages } from "./to-chunk.ts";
@@ -24,20 +24,16 @@ export async function openAnthropic(named: NamedModel, settings: ModelSettings):
 }
 
 function optionsOf({ form, schema: answer, tools }: Omit<ChatOptions, "signal">) {
-  if (tools) {
-    return {
-      tools: tools.map(({ name, description, schema }) => ({
-        name,
-        description,
-        input_schema: { ...schema, type: "object" as const },
-      })),
-    };
-  }
+  if (tools) return { tools: tools.map(toTool) };
   if (!answer || form === "text") return {};
-  const { name, description, schema } = answer;
-  if (form === "json-schema") return { outputConfig: { format: { type: "json_schema" as const, schema } } };
-  return {
-    tools: [{ name, description, input_schema: { ...schema, type: "object" as const } }],
-    tool_choice: { type: "tool" as const, name },
-  };
+  if (form === "json-schema") {
+    return { outputConfig: { format: { type: "json_schema" as const, schema: answer.schema } } };
+  }
+  return { tools: [toTool(answer)], tool_choice: { type: "tool" as const, name: answer.name } };
 }
+
+const toTool = ({ name, description, schema }: AnswerSchema) => ({
+  name,
+  description,
+  input_schema: { ...schema, type: "object" as const },
+});

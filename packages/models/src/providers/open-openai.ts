@@ -1,4 +1,4 @@
-import type { Chat, ChatOptions } from "../chat.ts";
+import type { AnswerSchema, Chat, ChatOptions } from "../chat.ts";
 import { ModelSettingError } from "../model-errors.ts";
 import type { ModelSettings, NamedModel } from "../model-setting.ts";
 import { accessOf } from "./provider-access.ts";
@@ -32,23 +32,18 @@ export async function openOpenAi(named: NamedModel, settings: ModelSettings): Pr
 }
 
 function optionsOf({ form, schema: answer, tools }: Omit<ChatOptions, "signal">) {
-  if (tools) {
-    return {
-      tools: tools.map(({ name, description, schema: parameters }) => ({
-        type: "function" as const,
-        function: { name, description, parameters },
-      })),
-    };
-  }
+  if (tools) return { tools: tools.map(toTool) };
   if (!answer || form === "text") return {};
-  const { name, description, schema } = answer;
+  const { name, schema } = answer;
   if (form === "json-schema") {
     return {
       response_format: { type: "json_schema" as const, json_schema: { name, schema, strict: true } },
     };
   }
-  return {
-    tools: [{ type: "function" as const, function: { name, description, parameters: schema } }],
-    tool_choice: { type: "function" as const, function: { name } },
-  };
+  return { tools: [toTool(answer)], tool_choice: { type: "function" as const, function: { name } } };
 }
+
+const toTool = ({ name, description, schema: parameters }: AnswerSchema) => ({
+  type: "function" as const,
+  function: { name, description, parameters },
+});
