@@ -1,4 +1,6 @@
 import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import { ApiRefusedError, ApiUnreachableError } from "../errors.ts";
+import { isAtRest, isOver } from "../report/need.ts";
 
 /** How a request is followed. */
 export interface FollowOptions {
@@ -16,3 +18,13 @@ export interface FollowOptions {
  * @throws {ApiUnreachableError} when the API stays away, {ApiRefusedError} when it does not know the request
  */
 export type FollowRequest = (requestId: string, options: FollowOptions) => AsyncIterable<RequestSnapshot>;
+
+/** True when a request was followed as far as it goes by itself, or to its very end. */
+export function isFollowed(request: RequestSnapshot, isPatient: boolean): boolean {
+  return isPatient ? isOver(request) : isAtRest(request);
+}
+
+/** What may be over in a moment: the API is being restarted, or has too much to do. */
+export function isPassing(error: unknown): error is Error {
+  return error instanceof ApiRefusedError ? error.retryable : error instanceof ApiUnreachableError;
+}

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api/api-client.ts";
 import { READ_PROGRESS } from "../api/operations.ts";
-import { ApiRefusedError, ApiUnreachableError } from "../errors.ts";
-import { isAtRest, isOver } from "../report/need.ts";
-import type { FollowRequest } from "./follow-request.ts";
+import { type FollowRequest, isFollowed, isPassing } from "./follow-request.ts";
 import { withoutClocks } from "./without-clocks.ts";
 
 /** Times of polling, in milliseconds. */
@@ -36,15 +34,9 @@ export function createPolling(client: Pick<ApiClient, "ask">, times: PollTimes =
         waitMs = now === last ? Math.min(maxMs, waitMs * 1.5) : minMs;
         if (now !== last) yield request;
         last = now;
-        if (isPatient ? isOver(request) : isAtRest(request)) return;
+        if (isFollowed(request, isPatient)) return;
       } else waitMs = maxMs;
       await delay(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   };
-}
-
-/** What may be over in a moment: the API is being restarted, or has too much to do. */
-function isPassing(error: unknown): error is Error {
-  if (error instanceof ApiRefusedError) return error.retryable;
-  return error instanceof ApiUnreachableError;
 }

@@ -2,9 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../api/api-client.ts";
 import { FOLLOW_PROGRESS, READ_PROGRESS } from "../api/operations.ts";
 import type { RequestSnapshot } from "../api/request-snapshot.ts";
-import { ApiRefusedError, ApiUnreachableError, NotTheApiError } from "../errors.ts";
-import { isAtRest, isOver } from "../report/need.ts";
-import type { FollowRequest } from "./follow-request.ts";
+import { NotTheApiError } from "../errors.ts";
+import { type FollowRequest, isFollowed, isPassing } from "./follow-request.ts";
 import { withoutClocks } from "./without-clocks.ts";
 
 /** Times of following a stream, in milliseconds. */
@@ -38,13 +37,15 @@ export function createStreaming(
           const now = withoutClocks(request);
           if (now !== last) yield request;
           last = now;
-          if (isPatient ? isOver(request) : isAtRest(request)) return;
+          if (isFollowed(request, isPatient)) return;
         }
       } catch (error) {
         signal.throwIfAborted();
         // Also for what is refused: polling hears the reason, and tells it.
         if (heardAt === undefined) return yield* poll(requestId, options);
-        if (!isPassing(error) || performance.now() - heardAt > patienceMs) throw error;
+        // Something between that answers in the API's place while it is away.
+        const isTrouble = isPassing(error) || error instanceof NotTheApiError;
+        if (!isTrouble || performance.now() - heardAt > patienceMs) throw error;
         onTrouble(error);
       }
       await delay(againMs, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -85,10 +86,4 @@ async function withinQuiet<T>(next: Promise<T>, quietMs: number): Promise<T | "q
   } finally {
     over.abort();
   }
-}
-
-/** What may be over in a moment: the API is being restarted, or has too much to do. */
-function isPassing(error: unknown): error is Error {
-  if (error instanceof ApiRefusedError) return error.retryable;
-  return error instanceof ApiUnreachableError || error instanceof NotTheApiError;
 }
