@@ -11,12 +11,3 @@ export class PlanInvalidError extends CodedError<{ diagnostics: readonly Diagnos
     });
   }
 }
-
-/** Steps wait for each other and the policy is `onCycle: "error"`. */
-export class PlanCycleError extends CodedError<{ stepIds: readonly string[] }> {
-  readonly code = "PLAN_CYCLE";
-  readonly retryable = false;
-  constructor(stepIds: readonly string[]) {
-    super(`These steps wait for each other: ${stepIds.join(" -> ")}`, { stepIds });
-  }
-}

@@ -1,5 +1,5 @@
 export { decide } from "./decide.ts";
-export { PlanCycleError, PlanInvalidError } from "./errors.ts";
+export { PlanInvalidError } from "./errors.ts";
 export {
   type Call,
   type Command,

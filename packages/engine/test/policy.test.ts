@@ -1,11 +1,12 @@
+import { DependencyCycleError } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { createEngineState, decide, PlanCycleError, unitViews, waitReasonOf } from "../src/index.ts";
+import { createEngineState, decide, unitViews, waitReasonOf } from "../src/index.ts";
 import { type Call, completed, failed, graph, planOf, simulate, tool, write } from "./simulate.ts";
 
 const RING = graph({ a: ["c"], b: ["a"], c: ["b", "x"], x: [] });
 
 test("a cycle is refused under onCycle error", () => {
-  expect(() => createEngineState({ plan: planOf(RING), tools: [tool("t")] })).toThrow(PlanCycleError);
+  expect(() => createEngineState({ plan: planOf(RING), tools: [tool("t")] })).toThrow(DependencyCycleError);
 });
 
 test("break-fewest starts the step with the fewest unmet dependencies, first in the plan", () => {

@@ -1,4 +1,5 @@
 import {
+  DependencyCycleError,
   effectClassOf,
   findRelatedTool,
   isForEachStep,
@@ -12,7 +13,6 @@ import {
   toolContract,
   toolOfStep,
 } from "@planwright/plan";
-import { PlanCycleError } from "../errors.ts";
 import type { StepError, StepRecord } from "../protocol.ts";
 import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/graph.ts";
 import { Heap } from "../schedule/heap.ts";
@@ -40,7 +40,7 @@ export interface EngineInput {
 
 /**
  * The state of a plan before its first event, or after a crash from its durable records. Takes O((V+E) log V).
- * @throws {PlanCycleError} when steps wait for each other and the policy is `onCycle: "error"`
+ * @throws {DependencyCycleError} when steps wait for each other and the policy is `onCycle: "error"`
  */
 export function createEngineState(input: EngineInput): EngineState {
   const { plan, tools, records = [], expectedMs } = input;
@@ -171,7 +171,7 @@ function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[], tools: readonly Too
     return kept.flatMap((id) => positions.get(id) ?? []);
   });
   const acyclic = withoutCycles(edgesOf(lists), plan.policy.onCycle);
-  if (!acyclic) throw new PlanCycleError(cycle ?? []);
+  if (!acyclic) throw new DependencyCycleError(cycle ?? []);
   return withContractDependencies(plan, slots, tools, acyclic);
 }
 
