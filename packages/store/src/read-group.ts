@@ -1,37 +1,64 @@
+import DataLoader from "dataloader";
 import type { Collection, Document, Filter } from "mongodb";
 
-/** Reads single documents; those asked for in the same turn share one question to MongoDB. Null when there is none. */
-export type ReadGroup<T> = (id: string) => Promise<T | null>;
+/** Reads what belongs to one key; those asked for in the same turn share one question to MongoDB. Nothing is kept. */
+export type ReadGroup<Key, T> = (key: Key) => Promise<T>;
 
-interface Waiter<T> {
-  resolve: (document: T | null) => void;
-  reject: (error: unknown) => void;
+/** Something of one tenant's. */
+export interface TenantKey<Id extends string = string> {
+  tenant: string;
+  id: Id;
 }
 
-/** A read group over one collection. */
-export function createReadGroup<T extends Document & { _id: string }>(
+/** Keys in one question, at most. */
+const MAX_KEYS = 200;
+
+/** @param read - what belongs to each key, in the order of the keys; a key may stand there twice */
+function createReadGroup<Key, T>(read: (keys: readonly Key[]) => Promise<T[]>): ReadGroup<Key, T> {
+  const loader = new DataLoader<Key, T>(read, {
+    cache: false,
+    maxBatchSize: MAX_KEYS,
+    batchScheduleFn: (send) => setImmediate(send),
+  });
+  return (key) => loader.load(key);
+}
+
+/** Documents by id; null when there is none. */
+export function createDocumentReads<T extends Document & { _id: string }>(
   collection: Collection<T>,
-): ReadGroup<T> {
-  let waiting = new Map<string, Waiter<T>[]>();
+): ReadGroup<string, T | null> {
+  return createReadGroup(async (ids) => {
+    const filter = { _id: { $in: [...new Set(ids)] } } as Document as Filter<T>;
+    const found = await collection.find(filter).toArray();
+    const byId = new Map<string, T>(found.map((document) => [document._id, document as T]));
+    return ids.map((id) => byId.get(id) ?? null);
+  });
+}
 
-  async function ask(): Promise<void> {
-    const asked = waiting;
-    waiting = new Map();
-    try {
-      const filter = { _id: { $in: [...asked.keys()] } } as Document as Filter<T>;
-      const found = await collection.find(filter).toArray();
-      const byId = new Map<string, T>(found.map((document) => [document._id, document as T]));
-      for (const [id, waiters] of asked) for (const { resolve } of waiters) resolve(byId.get(id) ?? null);
-    } catch (error) {
-      for (const waiters of asked.values()) for (const { reject } of waiters) reject(error);
+/**
+ * What belongs to an id of a tenant's; each tenant's ids are one question.
+ *
+ * @param read - everything that belongs to the ids
+ * @param idOf - the id that something belongs to
+ */
+export function createTenantReads<Id extends string, T>(
+  read: (tenant: string, ids: Id[]) => Promise<T[]>,
+  idOf: (found: T) => string,
+): ReadGroup<TenantKey<Id>, T[]> {
+  return createReadGroup(async (keys) => {
+    const idsOf = new Map<string, Set<Id>>();
+    for (const { tenant, id } of keys) {
+      const ids = idsOf.get(tenant) ?? new Set();
+      idsOf.set(tenant, ids.add(id));
     }
-  }
-
-  return (id) =>
-    new Promise((resolve, reject) => {
-      if (waiting.size === 0) setImmediate(() => void ask());
-      const waiters = waiting.get(id) ?? [];
-      waiters.push({ resolve, reject });
-      waiting.set(id, waiters);
-    });
+    const foundOf = new Map<string, Map<string, T[]>>();
+    await Promise.all(
+      [...idsOf].map(async ([tenant, ids]) => {
+        const byId = new Map<string, T[]>([...ids].map((id) => [id, []]));
+        for (const found of await read(tenant, [...ids])) byId.get(idOf(found))?.push(found);
+        foundOf.set(tenant, byId);
+      }),
+    );
+    return keys.map(({ tenant, id }) => foundOf.get(tenant)?.get(id) ?? []);
+  });
 }

@@ -237,6 +237,7 @@ export interface ClientStore {
     requestId: RequestId,
     answers: readonly string[],
   ): Promise<RequestDocument | null>;
+  /** Like `getPlan` and `listSteps`: asked by many in one turn, it is one read. */
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   /** Many requests in one read, in the order of the ids; null for unknown ones. */
   getRequests(tenant: string, requestIds: readonly RequestId[]): Promise<(RequestDocument | null)[]>;

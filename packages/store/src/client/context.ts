@@ -10,7 +10,7 @@ import type { ServerClock } from "../server-clock.ts";
 export interface ClientContext {
   collections: Collections;
   group: GroupCommit;
-  readPlan: ReadGroup<PlanDocument>;
+  readPlan: ReadGroup<string, PlanDocument | null>;
   clock: ServerClock;
   randomBytes: RandomBytes;
   /** Runs the function in a transaction, again on a transient conflict. */

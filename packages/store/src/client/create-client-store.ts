@@ -1,4 +1,4 @@
-import { createReadGroup } from "../read-group.ts";
+import { createDocumentReads } from "../read-group.ts";
 import type { ClientStore } from "../store.ts";
 import { createAcceptance } from "./acceptance.ts";
 import { createAnswerQuestions } from "./answer-questions.ts";
@@ -14,7 +14,7 @@ import { createResolve } from "./resolve.ts";
 
 /** Accepting, asking, reading: everything that clients and operators reach, bound to a tenant. */
 export function createClientStore(parts: Omit<ClientContext, "readPlan">): ClientStore {
-  const context = { ...parts, readPlan: createReadGroup(parts.collections.plans) };
+  const context = { ...parts, readPlan: createDocumentReads(parts.collections.plans) };
   return {
     ...createAcceptance(context),
     ...createQueuePlan(context),

@@ -2,6 +2,7 @@ import type { PlanId, RequestId } from "@planwright/plan";
 import { isDue } from "../collections.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
 import { readOutputs } from "../outputs/output-store.ts";
+import { createTenantReads } from "../read-group.ts";
 import type { ClientStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import type { ClientContext } from "./context.ts";
@@ -31,6 +32,27 @@ export function createReads({
   | "toolCatalogue"
 > {
   const { requests, plans, steps, modelCalls, tools } = collections;
+  // Whoever polls asks for these: many clients of one request cost MongoDB one read.
+  const readRequest = createTenantReads(
+    (tenant, ids: RequestId[]) => requests.find({ _id: { $in: ids }, tenant }, WHOLE).toArray(),
+    (request) => request._id,
+  );
+  const readPlan = createTenantReads(
+    (tenant, ids: PlanId[]) => plans.find({ _id: { $in: ids }, tenant }, WHOLE).toArray(),
+    (plan) => plan._id,
+  );
+  const readSteps = createTenantReads(
+    (tenant, ids: PlanId[]) =>
+      steps
+        .find({ tenant, planId: { $in: ids } }, WHOLE)
+        .sort({ planId: 1, position: 1, item: 1 })
+        .toArray(),
+    (step) => step.planId,
+  );
+  const getRequest = async (tenant: string, id: RequestId): Promise<RequestDocument | null> =>
+    (await readRequest({ tenant, id }))[0] ?? null;
+  const getPlan = async (tenant: string, id: PlanId): Promise<PlanDocument | null> =>
+    (await readPlan({ tenant, id }))[0] ?? null;
 
   return {
     async countUnfinished(limit) {
@@ -42,13 +64,9 @@ export function createReads({
       return Math.min(running + planning, limit);
     },
 
-    getRequest: (tenant, requestId) => requests.findOne({ _id: requestId, tenant }),
-    async getRequests(tenant, requestIds) {
-      const found = await requests.find({ _id: { $in: [...requestIds] }, tenant }, WHOLE).toArray();
-      const byId = new Map<RequestId, RequestDocument>(found.map((request) => [request._id, request]));
-      return requestIds.map((requestId) => byId.get(requestId) ?? null);
-    },
-    getPlan: (tenant, planId) => plans.findOne({ _id: planId, tenant }),
+    getRequest,
+    getRequests: (tenant, requestIds) => Promise.all(requestIds.map((id) => getRequest(tenant, id))),
+    getPlan,
     listPlans: (tenant, requestId) => plans.find({ tenant, requestId }).sort({ version: -1 }).toArray(),
     listPlansOf: (tenant, requestIds) =>
       plans
@@ -56,17 +74,9 @@ export function createReads({
         .sort({ requestId: 1, version: -1 })
         .toArray(),
 
-    async getPlans(tenant, planIds) {
-      const found = await plans.find({ _id: { $in: [...planIds] }, tenant }, WHOLE).toArray();
-      const byId = new Map<PlanId, PlanDocument>(found.map((plan) => [plan._id, plan]));
-      return planIds.map((planId) => byId.get(planId) ?? null);
-    },
-
-    listSteps: (tenant, planIds) =>
-      steps
-        .find({ tenant, planId: { $in: [...planIds] } }, WHOLE)
-        .sort({ planId: 1, position: 1, item: 1 })
-        .toArray(),
+    getPlans: (tenant, planIds) => Promise.all(planIds.map((id) => getPlan(tenant, id))),
+    listSteps: async (tenant, planIds) =>
+      (await Promise.all(planIds.map((id) => readSteps({ tenant, id })))).flat(),
 
     readOutputs: (tenant, refs) => readOutputs(collections, tenant, refs),
 

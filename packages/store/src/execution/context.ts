@@ -8,7 +8,7 @@ import type { ServerClock } from "../server-clock.ts";
 export interface ExecutionContext {
   collections: Collections;
   group: GroupCommit;
-  readPlan: ReadGroup<PlanDocument>;
+  readPlan: ReadGroup<string, PlanDocument | null>;
   clock: ServerClock;
   /** Waits, by this process's clock. */
   sleep: (ms: number) => Promise<void>;
