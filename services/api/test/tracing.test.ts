@@ -1,7 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { startTracing, type Tracing } from "@planwright/runtime";
 import { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "@planwright/testing";
+import { createClient } from "graphql-ws";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import WebSocket from "ws";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { executeAs, failAs } from "./workers.ts";
 
@@ -131,6 +133,72 @@ test("the line about an unexpected error names the request and the trace", async
   expect(await spanOf(about(requestId, "query request"))).toMatchObject({
     status: { code: 2, message: "INTERNAL" },
   });
+});
+
+const FOLLOW =
+  "subscription Follow($id: ID!) { requestUpdated(requestId: $id) { status modelCalls { model } } }";
+
+/** Follows a request over server-sent events, to its end. */
+async function follow(requestId: string): Promise<string> {
+  const { text } = await running.send("/graphql/stream", {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "text/event-stream", traceparent },
+    body: JSON.stringify({ query: FOLLOW, variables: { id: requestId } }),
+  });
+  return text;
+}
+
+test("a subscription goes on with its caller's trace, to its end", async () => {
+  const requestId = await submit();
+  const end = follow(requestId);
+  await executeAs(running.store, (await stored(requestId)).planId);
+  await end;
+  expect(await spanOf(about(requestId, "subscription requestUpdated"))).toMatchObject({
+    traceId: CLIENT_TRACE,
+    parentSpanId: CLIENT_SPAN,
+    kind: 2,
+    attributes: { "graphql.operation.type": "subscription", "graphql.operation.name": "Follow" },
+    status: { code: 0 },
+  });
+});
+
+test("a subscription over WebSocket is over when its reader has gone", async () => {
+  const requestId = await submit();
+  class Socket extends WebSocket {
+    constructor(address: string, protocols: string[]) {
+      super(address, protocols, { headers: { traceparent } });
+    }
+  }
+  const url = running.api.url.replace("http:", "ws:");
+  const client = createClient({ url, webSocketImpl: Socket, retryAttempts: 0 });
+  onTestFinished(() => void client.dispose());
+  const events = client.iterate({ query: FOLLOW, variables: { id: requestId } });
+  await events.next();
+  expect(receiver.spans().some(about(requestId, "subscription requestUpdated"))).toBe(false);
+  await events.return?.();
+  expect(await spanOf(about(requestId, "subscription requestUpdated"))).toMatchObject({
+    traceId: CLIENT_TRACE,
+    status: { code: 0 },
+  });
+});
+
+test("a subscription that is refused tells the code", async () => {
+  const requestId = "req_1700000002_abcdefghijklmnop";
+  expect(await follow(requestId)).toContain("NOT_FOUND");
+  expect(await spanOf(about(requestId, "subscription requestUpdated"))).toMatchObject({
+    status: { code: 2, message: "NOT_FOUND" },
+  });
+});
+
+test("the line about an error in a subscription's answer names the request and the trace", async () => {
+  const broken = vi.spyOn(running.store, "listModelCallsOf").mockRejectedValueOnce(new TypeError("broken"));
+  onTestFinished(() => broken.mockRestore());
+  const requestId = await submit();
+  await executeAs(running.store, (await stored(requestId)).planId);
+  expect(await follow(requestId)).toContain("INTERNAL");
+  expect(running.logged.map(({ facts }) => facts)).toContainEqual(
+    expect.objectContaining({ requestId, trace_id: CLIENT_TRACE, correlationId: expect.any(String) }),
+  );
 });
 
 test("the line about a subscription that cannot begin names the request", async () => {

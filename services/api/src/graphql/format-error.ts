@@ -56,6 +56,15 @@ export function createFormatError(logger: ApiLogger) {
   };
 }
 
+/** The code that an error is answered with. */
+export function answeredCode(error: GraphQLError): string {
+  const protocol = protocolError(error.toJSON(), error);
+  if (protocol) return String(protocol.extensions["code"]);
+  const origin = originOf(error);
+  if (origin instanceof ApiError) return origin.code;
+  return isUnavailable(origin) ? "UNAVAILABLE" : "INTERNAL";
+}
+
 /** What was thrown, under the wrapping of GraphQL, which may be twofold: by a resolver, or before any ran. */
 function originOf(error: unknown): unknown {
   return isGraphqlError(error) && error.originalError ? originOf(error.originalError) : error;

@@ -1,18 +1,14 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import { SpanKind } from "@planwright/runtime";
 import type { GraphQLSchema } from "graphql";
 import { isApiErrorCode } from "../errors.ts";
 import { incomingTrace } from "../tracing/incoming-trace.ts";
 import type { GraphqlContext } from "./context.ts";
 import { noteLogFacts } from "./log-facts.ts";
-import { operationField } from "./operation-field.ts";
-
-/** Longest name of an operation that is passed on, in UTF-16 units. */
-const MAX_NAME = 100;
+import { operationSpan } from "./operation-span.ts";
 
 /**
  * Gives every operation its span, as a child of what the header `traceparent` names, and the log lines about its errors the request that
- * they are about. Of the document only the names of the operation and of its field are told.
+ * they are about.
  */
 export function createOperationPlugin(schema: GraphQLSchema): ApolloServerPlugin<GraphqlContext> {
   return {
@@ -21,17 +17,10 @@ export function createOperationPlugin(schema: GraphQLSchema): ApolloServerPlugin
     },
     async requestDidStart() {
       return {
-        async didResolveOperation({ operation, operationName, request, contextValue }) {
+        async didResolveOperation({ operation, request, contextValue }) {
           if (!operation) return;
-          contextValue.operation.begin({
-            name: `${operation.operation} ${operationField(operation, schema)}`,
-            kind: SpanKind.SERVER,
-            parent: incomingTrace((name) => request.http?.headers.get(name)),
-            attributes: {
-              "graphql.operation.type": operation.operation,
-              ...(operationName ? { "graphql.operation.name": operationName.slice(0, MAX_NAME) } : {}),
-            },
-          });
+          const parent = incomingTrace((name) => request.http?.headers.get(name));
+          contextValue.operation.begin(operationSpan(operation, { schema, parent }));
         },
         async didEncounterErrors({ errors, contextValue }) {
           for (const error of errors) noteLogFacts(error, contextValue.operation.logFacts());

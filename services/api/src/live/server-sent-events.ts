@@ -7,6 +7,7 @@ import type { GraphqlContext } from "../graphql/context.ts";
 import { sendError } from "../http/http-errors.ts";
 import { checkStreamRequest } from "./check-stream-request.ts";
 import { type FormatError, maskError } from "./masked-errors.ts";
+import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
@@ -34,14 +35,16 @@ export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHand
   const handle = createHandler({
     // Only one stream a response: no tokens, no state between requests.
     authenticate: () => "",
-    subscribe: createSharedSubscribe(),
+    subscribe: observeSubscribe(createSharedSubscribe()),
     // Done below, once for many who follow with the same document.
     validate: () => [],
     onSubscribe({ raw }, params) {
       const caller = callerOf(raw);
       const checked = check(params, caller);
       if ("document" in checked) {
-        return { ...checked, contextValue: parts.context(caller, new AbortController().signal) };
+        const contextValue = parts.context(caller, new AbortController().signal);
+        beginSubscription(contextValue, checked, raw.headers);
+        return { ...checked, contextValue };
       }
       const errors = checked.map((error) => maskError(error, formatError));
       const isForbidden = errors.some(({ extensions }) => extensions["code"] === "FORBIDDEN");

@@ -10,6 +10,7 @@ import type { GraphqlContext } from "../graphql/context.ts";
 import { isAllowedOrigin } from "../http/origins.ts";
 import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
 import type { FormatError } from "./masked-errors.ts";
+import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
@@ -44,7 +45,7 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
 
   const protocol = useServer(
     {
-      subscribe: createSharedSubscribe(),
+      subscribe: observeSubscribe(createSharedSubscribe()),
       onConnect: (connection) => acceptConnection(gate, connection),
       async onSubscribe(connection, _id, params) {
         if (Object.keys(connection.subscriptions).length > MAX_PER_CONNECTION) {
@@ -56,7 +57,9 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
           const caller = await gate.admit(presentedByConnection(connection));
           const checked = check(params, caller);
           if (!("document" in checked)) return checked;
-          return { ...checked, contextValue: parts.context(caller, new AbortController().signal) };
+          const contextValue = parts.context(caller, new AbortController().signal);
+          beginSubscription(contextValue, checked, connection.extra.request.headers);
+          return { ...checked, contextValue };
         } catch (error) {
           if (!(error instanceof Error)) throw error;
           return [new GraphQLError(error.message, { originalError: error })];
