@@ -92,10 +92,11 @@ export async function startApi(parts: ApiParts): Promise<Api> {
       caller,
       Date.now(),
     );
+  const { introspection } = parts;
   const protocol = {
     schema: createSchema(),
-    formatError: createFormatError(logger),
-    introspection: parts.introspection,
+    formatError: createFormatError(logger, { introspection }),
+    introspection,
   };
   const { anonymous = "loopback", tokens, rateLimit } = parts;
   const gate = createGate({

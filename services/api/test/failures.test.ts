@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { expect, test } from "vitest";
+import { createClient } from "graphql-ws";
+import { expect, onTestFinished, test } from "vitest";
+import WebSocket from "ws";
 import { startApi } from "../src/index.ts";
 import { BLOG_PLAN, startTestApi } from "./running-api.ts";
 import { eventually } from "./workers.ts";
@@ -145,8 +147,33 @@ test("introspection can be switched off, and then no message names what the sche
   const { status, body } = await running.graphql("{ __schema { types { name } } }");
   expect(status).toBe(400);
   expect(body.errors[0].extensions.code).toBe("GRAPHQL_VALIDATION_FAILED");
-  const guess = await running.graphql('{ request(requestId: "x") { planIdd } }');
-  expect(guess.text).not.toContain("Did you mean");
+  const wrongField = "subscription { requestUpdate { status } }";
+  const wrongVariable = "query($filter: RequestFilter) { requests(filter: $filter) { nodes { id } } }";
+  const overSocket = async (query: string): Promise<unknown> => {
+    const url = running.api.url.replace("http:", "ws:");
+    const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
+    onTestFinished(() => void client.dispose());
+    return client
+      .iterate({ query })
+      .next()
+      .catch((errors: unknown) => errors);
+  };
+  const overEvents = async (query: string): Promise<string> => {
+    const headers = { "content-type": "application/json", accept: "text/event-stream" };
+    const init = { method: "POST", headers, body: JSON.stringify({ query }) };
+    return (await running.send("/graphql/stream", init)).text;
+  };
+  const answers = [
+    (await running.graphql('{ request(requestId: "x") { planIdd } }')).text,
+    (await running.graphql(wrongVariable, { filter: { statu: ["FAILED"] } })).text,
+    (await running.graphql(wrongVariable, { filter: { status: ["FAILE"] } })).text,
+    JSON.stringify(await overSocket(wrongField)),
+    await overEvents(wrongField),
+  ];
+  for (const answer of answers) {
+    expect(answer).toMatch(/GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT/);
+    expect(answer).not.toMatch(/Did you mean|requestUpdated|planId\b|"status/);
+  }
   await running.close();
 });
 

@@ -46,7 +46,6 @@ export function createApolloServer({
     schema,
     nodeEnv: "production",
     introspection,
-    hideSchemaDetailsFromClientErrors: !introspection,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
     csrfPrevention: true,

@@ -37,15 +37,19 @@ const MAX_MESSAGE = 1_000;
 /**
  * The one place where errors become answers: what clients may read goes through, everything else is logged under a
  * correlation id and masked.
+ * @param introspection - false: messages suggest no names of the schema either. Default true
  */
-export function createFormatError(logger: ApiLogger) {
+export function createFormatError(logger: ApiLogger, { introspection = true } = {}) {
   return (formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError => {
     const place = {
       ...(formatted.locations ? { locations: formatted.locations } : {}),
       ...(formatted.path ? { path: formatted.path } : {}),
     };
     const protocol = protocolError(formatted, error);
-    if (protocol) return { message: redactText(protocol.message), ...place, extensions: protocol.extensions };
+    if (protocol) {
+      const message = introspection ? protocol.message : withoutSuggestion(protocol.message);
+      return { message: redactText(shortened(message)), ...place, extensions: protocol.extensions };
+    }
     const origin = originOf(error);
     const known = toApiError(origin, logger, {
       ...logFactsOf(origin),
@@ -96,7 +100,7 @@ function protocolError(
       : formatted.extensions?.["code"];
   if (!isApiErrorCode(code)) return undefined;
   return {
-    message: shortened(formatted.message),
+    message: formatted.message,
     extensions: {
       code,
       retryable: false,
@@ -109,6 +113,11 @@ function protocolError(
 /** GraphQL quotes names and values in full, however long a client made them. */
 function shortened(message: string): string {
   return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
+}
+
+/** Validation and the coercion of variables both end with what they suggest. */
+function withoutSuggestion(message: string): string {
+  return message.replace(/ Did you mean .*\?$/s, "");
 }
 
 /** By its form and not its class: two copies of the library in one process have two classes. */
