@@ -11,6 +11,7 @@ export { createHealthHandler, type HealthOptions } from "./health/health-handler
 export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
 export { Counter, createMetrics, Gauge, Histogram, type Registry } from "./health/metrics.ts";
 export { type QueueDepthParts, registerQueueDepth } from "./health/queue-depth.ts";
+export { createLabelledReadGauge, type LabelledReadGaugeOptions } from "./health/read-gauge.ts";
 export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-checks.ts";
 export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
 export { idFacts } from "./logging/id-facts.ts";

@@ -1,3 +1,4 @@
+import { isTerminalPlanStatus, PlanStatusSchema } from "@planwright/plan";
 import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
 import type { ApiKeyDocument } from "./access/api-key.ts";
 import type {
@@ -41,6 +42,9 @@ export function openCollections(client: MongoClient, db: Db): Collections {
 /** How long a client may name a submission again by its key. */
 const KEY_LIFE_SECONDS = 86_400;
 
+/** States of plans that are not over. */
+export const UNFINISHED_PLANS = PlanStatusSchema.options.filter((status) => !isTerminalPlanStatus(status));
+
 /** Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents alone. */
 const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[] } = {
   requests: [
@@ -71,6 +75,8 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
+    // Of those that are not over alone, for counting them.
+    { key: { status: 1 }, partialFilterExpression: { status: { $in: UNFINISHED_PLANS } } },
   ],
   // None that holds a status or a time: a step's result then touches no index.
   steps: [{ key: { tenant: 1, planId: 1, position: 1, item: 1 } }],

@@ -368,12 +368,18 @@ export interface ModelCallDocument {
   attempt?: number;
   /** Code of the failure for which the fallback model was asked; null for the first model. */
   fallbackFor?: string | null;
+  /** Planning epoch of the claim that made the call. Absent: no call of a model. */
+  epoch?: number;
+  /** SHA-256 of all that was asked, as it is kept: equal for the same question. Absent: no call of a model. */
+  askDigest?: string;
   /** What was set aside before the call. */
   reserved?: ModelSpending;
   /** What the call counts for; null until it has ended. */
   spent?: ModelSpending | null;
   error: RecordedError | null;
   createdAt: Date;
+  /** True when `answer` is word for word what came: nothing was redacted or cut. Absent: nobody knows. */
+  isAnswerWhole?: boolean;
   /** Null while the call is under way, and for good when its planner died. Absent: it was written when it had ended. */
   endedAt?: Date | null;
 }

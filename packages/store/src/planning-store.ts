@@ -7,7 +7,7 @@ import { LeaseLostError } from "./errors.ts";
 import { newPlan, newSteps } from "./new-documents.ts";
 import { createAnswering } from "./planning/answering.ts";
 import type { PlanningContext } from "./planning/context.ts";
-import { createModelCalls } from "./planning/model-calls.ts";
+import { createModelCalls, earlierCalls } from "./planning/model-calls.ts";
 import { createPlanRecords } from "./planning/plan-record.ts";
 import { createReplanning } from "./planning/replanning.ts";
 import type { PlanningClaim, PlanningStore } from "./store.ts";
@@ -113,8 +113,12 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       );
       if (!request) return null;
       clock.observe(request.updatedAt, sentAt);
-      const claim = { request, epoch: request.planning.epoch, isEnding: false };
-      if (request.planning.claims <= MAX_PLANNING_CLAIMS) return claim;
+      const { epoch, claims } = request.planning;
+      const claim: PlanningClaim = { request, epoch, earlierCalls: [], isEnding: false };
+      if (claims <= MAX_PLANNING_CLAIMS) {
+        if (claims > 1) claim.earlierCalls = await earlierCalls(collections, request);
+        return claim;
+      }
       await endPoisoned(claim);
       return null;
     },

@@ -4,6 +4,7 @@ import type {
   JsonValue,
   Plan,
   PlanId,
+  PlanStatus,
   RequestId,
   RequestStatus,
   ToolDescriptor,
@@ -228,6 +229,8 @@ export interface ClientStore {
   cancelReplan(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   /** Plans and requests in planning that are not over, of all tenants, or `limit` when there are more. Plans that never started and were paused do not count. */
   countUnfinished(limit: number): Promise<number>;
+  /** How many plans of all tenants are in each state that is not terminal, `limit` of a state at most. Every such state is named. */
+  countPlansByStatus(limit: number): Promise<ReadonlyMap<PlanStatus, number>>;
   /**
    * Takes the answers to the questions of a request that is NEEDS_INPUT, in their order: it is planned again. Any other request is
    * given back as it is; null when unknown.
@@ -278,10 +281,30 @@ export interface PlanRecord {
   earlier: Plan[];
 }
 
+/** A call of a model whose end was recorded, as whoever needs its answer again reads it. */
+export type EndedModelCall = Pick<
+  ModelCallDocument,
+  | "purpose"
+  | "model"
+  | "askDigest"
+  | "answer"
+  | "finishReason"
+  | "inputTokens"
+  | "outputTokens"
+  | "cachedInputTokens"
+  | "latencyMs"
+  | "error"
+>;
+
 /** A claim on a request to plan. `request.planning.work` says what is to be done. Writes with a stale epoch match nothing. */
 export interface PlanningClaim {
   request: RequestDocument;
   epoch: number;
+  /**
+   * Calls that earlier claims made and ended at this very work (the same first plan, replan, answer), those of the latest claim first, each
+   * claim's in order. Only those whose answer is whole. Whoever uses an answer takes its call out.
+   */
+  earlierCalls: EndedModelCall[];
   /** The write that ends the claim has begun, and says itself whether it was in time: that the lease is gone says nothing any more. */
   isEnding: boolean;
 }
@@ -299,14 +322,16 @@ export interface NewVersion {
 
 /** A model call that is about to be sent. */
 export type ModelCallBegin = Pick<ModelCallDocument, "purpose" | "model" | "messages"> &
-  Required<Pick<ModelCallDocument, "attempt" | "fallbackFor" | "reserved">>;
+  Required<Pick<ModelCallDocument, "attempt" | "fallbackFor" | "reserved">> &
+  Pick<ModelCallDocument, "askDigest">;
 
 /** How a model call ended. */
 export type ModelCallEnd = Pick<
   ModelCallDocument,
   "answer" | "finishReason" | "inputTokens" | "outputTokens" | "latencyMs" | "costUsd" | "error"
 > &
-  Required<Pick<ModelCallDocument, "cachedInputTokens" | "pricing">> & { spent: ModelSpending };
+  Required<Pick<ModelCallDocument, "cachedInputTokens" | "pricing">> &
+  Pick<ModelCallDocument, "isAnswerWhole"> & { spent: ModelSpending };
 
 /** What the planner needs. */
 export interface PlanningStore {

@@ -52,6 +52,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     () => store.countUnfinished(10),
     /^(IXSCAN|COUNT_SCAN) \{ (planning\.)?dueAt: 1 \}$/,
   ],
+  ["plans by state", () => store.countPlansByStatus(10), /^(IXSCAN|COUNT_SCAN) \{ status: 1 \}$/],
 ])("%s are found by the indexes of what is unfinished, however much is over", async (_, ask, expected) => {
   const summaries = await plansOf(ask);
   expect(summaries.length).toBeGreaterThan(0);
@@ -61,4 +62,18 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
 test("what is unfinished is counted up to a limit: plans that were started, and requests in planning", async () => {
   expect(await store.countUnfinished(100)).toBe(25);
   expect(await store.countUnfinished(7)).toBe(7);
+});
+
+test("plans are counted by state up to a limit each: those that never started too, and none that is over", async () => {
+  await store.requestCancel("t1", (await submitted(false)).plan._id);
+  expect(Object.fromEntries(await store.countPlansByStatus(100))).toEqual({
+    AWAITING_APPROVAL: 0,
+    READY: 15,
+    QUEUED: 5,
+    RUNNING: 0,
+    WAITING: 0,
+    PAUSED: 0,
+    CANCELLING: 0,
+  });
+  expect((await store.countPlansByStatus(7)).get("READY")).toBe(7);
 });

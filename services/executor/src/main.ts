@@ -20,6 +20,7 @@ import { createCatalogueReader } from "./catalogue-reader.ts";
 import { ExecutorSettingsSchema } from "./env.ts";
 import { JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
 import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
+import { registerPlansByStatus } from "./metrics/plans-by-status.ts";
 import { createPlanRuns } from "./plan-runs.ts";
 import { maskedLogger } from "./secrets/masked-logger.ts";
 import { createSecretSource } from "./secrets/secret-source.ts";
@@ -147,6 +148,7 @@ registerQueueDepth(registry, {
     find: (limit) => database.findClaimable(limit),
   },
 });
+registerPlansByStatus(registry, (limit) => database.countPlansByStatus(limit));
 starting = null;
 
 shutdown.add("reconciler", () => clearInterval(reconciler));

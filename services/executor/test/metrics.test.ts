@@ -32,7 +32,8 @@ async function healthPort() {
         return [name.replace("{}", "").replace("{,", "{"), value];
       }),
     );
-    return (name: string): number => Number(series.get(`planwright_executor_${name}`) ?? 0);
+    return (name: string): number =>
+      Number(series.get(name.startsWith("planwright_") ? name : `planwright_executor_${name}`) ?? 0);
   };
   return { env: { HEALTH_PORT: port }, at, ready, scrape };
 }
@@ -70,6 +71,8 @@ test("/metrics counts plans, calls, retries, doubts and writes", async () => {
   expect(value("commit_bulks_total")).toBeGreaterThan(0);
   expect(value("commit_writes_total")).toBeGreaterThanOrEqual(value("commit_bulks_total"));
   expect([value("jobs_waiting"), value("plans_due")]).toEqual([0, 0]);
+  expect(value('planwright_plans{status="WAITING"}')).toBe(1);
+  expect(value('planwright_plans{status="RUNNING"}')).toBe(0);
 });
 
 test("/metrics shows plans that wait while this executor is full, and plans that others took", async () => {
@@ -82,6 +85,9 @@ test("/metrics shows plans that wait while this executor is full, and plans that
   await expect.poll(async () => (await scrape())("plans_held"), PATIENCE).toBe(1);
   await submit();
   await expect.poll(async () => (await scrape())("plans_due"), PATIENCE).toBe(1);
+  const full = await scrape();
+  expect(full('planwright_plans{status="RUNNING"}')).toBe(1);
+  expect(full('planwright_plans{status="QUEUED"}')).toBe(1);
   // It stands still until another executor took its plan over.
   first.kill("SIGSTOP");
   await bench.startExecutor();

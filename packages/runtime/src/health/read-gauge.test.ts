@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { createReadGauge } from "./read-gauge.ts";
+import { createLabelledReadGauge, createReadGauge } from "./read-gauge.ts";
 
 const gauge = (read: () => Promise<number>): (() => Promise<string | undefined>) => {
   const registry = new Registry();
@@ -23,4 +23,20 @@ test("what fails or gives no answer is no number, and is not asked twice at once
   });
   expect([await scrape(), await scrape()]).toEqual([expect.stringMatching(/^nan$/i), expect.anything()]);
   expect(questions).toBe(1);
+});
+
+test("a gauge with a label has every series, whatever is read", async () => {
+  const series = async (read: () => Promise<ReadonlyMap<string, number>>): Promise<string[]> => {
+    const registry = new Registry();
+    const labelValues = ["QUEUED", "RUNNING"];
+    const named = { name: "plans", help: "How many", label: "status", labelValues, timeoutMs: 20 };
+    createLabelledReadGauge({ registers: [registry], ...named, read });
+    return (await registry.metrics()).split("\n").filter((line) => line.startsWith("plans{"));
+  };
+  expect(await series(async () => new Map([["RUNNING", 3]]))).toEqual([
+    'plans{status="QUEUED"} 0',
+    'plans{status="RUNNING"} 3',
+  ]);
+  const away = [expect.stringMatching(/QUEUED.* nan$/i), expect.stringMatching(/RUNNING.* nan$/i)];
+  expect(await series(() => new Promise(() => undefined))).toEqual(away);
 });

@@ -1,5 +1,5 @@
-import type { PlanId, RequestId } from "@planwright/plan";
-import { isDue } from "../collections.ts";
+import type { PlanId, PlanStatus, RequestId } from "@planwright/plan";
+import { isDue, UNFINISHED_PLANS } from "../collections.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
 import { readOutputs } from "../outputs/output-store.ts";
 import { createTenantReads } from "../read-group.ts";
@@ -17,6 +17,7 @@ export function createReads({
 }: ClientContext): Pick<
   ClientStore,
   | "countUnfinished"
+  | "countPlansByStatus"
   | "getRequest"
   | "getRequests"
   | "getPlan"
@@ -62,6 +63,16 @@ export function createReads({
         requests.countDocuments({ "planning.dueAt": isDue() }, { limit }),
       ]);
       return Math.min(running + planning, limit);
+    },
+
+    async countPlansByStatus(limit) {
+      const counts = UNFINISHED_PLANS.map(
+        async (status): Promise<[PlanStatus, number]> => [
+          status,
+          await plans.countDocuments({ status }, { limit }),
+        ],
+      );
+      return new Map(await Promise.all(counts));
     },
 
     getRequest,

@@ -3,12 +3,14 @@
  *    and a limit is never exceeded by more than what one call takes beyond its estimate.
  * 2. Only the holder of the request's lease begins calls; anybody may end the call that he began.
  * 3. A call ends once: ending it again changes nothing.
+ * 4. A call belongs to the claim that made it. What the claims before a request's current one were answered is there for it.
  */
 import { randomUUID } from "node:crypto";
 import type { ClientSession } from "mongodb";
-import type { ModelCallDocument } from "../documents.ts";
+import type { Collections } from "../collections.ts";
+import type { ModelCallDocument, RequestDocument } from "../documents.ts";
 import { LeaseLostError } from "../errors.ts";
-import type { PlanningStore } from "../store.ts";
+import type { EndedModelCall, PlanningStore } from "../store.ts";
 import type { PlanningContext } from "./context.ts";
 import { exceededLimit, NO_SPENDING, NO_USE, reserve, settle } from "./model-budget.ts";
 
@@ -42,6 +44,7 @@ export function createModelCalls({
           requestId: _id,
           tenant,
           ...call,
+          epoch,
           answer: "",
           finishReason: null,
           inputTokens: null,
@@ -71,4 +74,18 @@ export function createModelCalls({
       });
     },
   };
+}
+
+/**
+ * See `earlierCalls` of a claim. The claims of the work at hand are as many as `planning.claims` says, which is 0 again whenever something
+ * else is to be done: an answer to a replan that is over is never one to the next.
+ */
+export function earlierCalls(
+  { modelCalls }: Pick<Collections, "modelCalls">,
+  { _id, tenant, planning: { epoch, claims } }: RequestDocument,
+): Promise<EndedModelCall[]> {
+  return modelCalls
+    .find({ tenant, requestId: _id, isAnswerWhole: true, epoch: { $gt: epoch - claims, $lt: epoch } })
+    .sort({ epoch: -1, createdAt: 1 })
+    .toArray();
 }
