@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 import { failAs, planAs, playStep } from "./workers.ts";
 
@@ -62,6 +62,27 @@ test("debugBundle holds request, versions, steps, attempts, model calls, tools a
   }
   const times = bundle.timeline.map(({ at }: { at: string }) => at);
   expect(times).toEqual(times.toSorted());
+});
+
+test("debugBundle reads as often for many versions as for two", async () => {
+  const requestId = await requestOfTwoVersions("bundle these");
+  const listSteps = vi.spyOn(running.store, "listSteps");
+  onTestFinished(() => listSteps.mockRestore());
+  const readsOf = async (): Promise<[number, number]> => {
+    listSteps.mockClear();
+    const { plans } = await bundleOf(requestId);
+    expect(plans.map(({ steps }: { steps: unknown[] }) => steps.length)).toEqual(plans.map(() => 2));
+    return [plans.length, listSteps.mock.calls.length];
+  };
+  expect(await readsOf()).toEqual([2, 2]);
+  for (let version = 2; version < 6; version += 1) {
+    const { body } = await running.graphql("query ($id: ID!) { request(requestId: $id) { planId } }", {
+      id: requestId,
+    });
+    await failAs(running.store, body.data.request.planId);
+    await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { planId } }", { id: requestId });
+  }
+  expect(await readsOf()).toEqual([6, 2]);
 });
 
 test("debugBundle names the tools as the plan pinned them beside what they say now", async () => {

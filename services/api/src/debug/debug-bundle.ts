@@ -73,21 +73,29 @@ async function bundlePlans(
   const heads = plans.map((plan) => section.keep("plans", headOf(plan)));
   const bundled: unknown[] = [];
   const all: StepDocument[] = [];
-  for (const [index, plan] of plans.entries()) {
+  // Two reads, however many versions there are: the newest one first, which alone may leave no room for what came before it.
+  for (const versions of [plans.slice(0, 1), plans.slice(1, MAX_VERSIONS)]) {
+    if (section.isFull()) break;
+    const read = await Promise.all(versions.map((plan) => reads.steps(plan._id)));
+    all.push(...read.flat());
+    for (const [index, plan] of versions.entries()) bundle(plan, read[index] ?? []);
+  }
+  for (const plan of plans.slice(bundled.length)) bundle(plan, null);
+  return { bundled, steps: all };
+
+  /** Adds a version. @param steps - null where they were not read */
+  function bundle(plan: PlanDocument, steps: StepDocument[] | null): void {
     const where = `plans.v${plan.version}`;
-    const isRead = index < MAX_VERSIONS && !section.isFull();
-    const steps = isRead ? await reads.steps(plan._id) : [];
-    all.push(...steps);
-    if (!isRead) section.leaveOut(`${where}.steps`, plan.plan?.steps.length ?? 0, "not read");
+    const head = heads[bundled.length];
+    if (!steps) section.leaveOut(`${where}.steps`, plan.plan?.steps.length ?? 0, "not read");
     bundled.push({
-      ...(isJsonObject(heads[index]) ? heads[index] : { _id: plan._id }),
+      ...(isJsonObject(head) ? head : { _id: plan._id }),
       plan: section.keep(`${where}.plan`, plan.plan) ?? null,
-      steps: section.keepMany(`${where}.steps`, steps.map(bundleStep), byWeight),
+      steps: section.keepMany(`${where}.steps`, (steps ?? []).map(bundleStep), byWeight),
       outputs: section.keep(`${where}.outputs`, plan.outputs) ?? null,
       raw: section.keep(`${where}.raw`, plan.raw) ?? null,
     });
   }
-  return { bundled, steps: all };
 }
 
 /** What is not large. */
