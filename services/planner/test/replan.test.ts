@@ -205,3 +205,47 @@ test.each<[string, unknown, object]>([
   const checked = checkReplan(draft, pastOf(STEPS, FAILED), { tools: TOOLS, said: "Send" });
   expect(checked).toMatchObject({ plan: null, ...expected });
 });
+
+const SECRET = {
+  token: "hidden-token",
+  text: "with Bearer hidden.bearer.value",
+  "a-key": [{ password: "hidden" }],
+};
+const LOGIN = { id: "login", tool: "create", arguments: { title: "x", ...SECRET } };
+const LOGINS = {
+  id: "logins",
+  forEach: {
+    items: [{ apiKey: "hidden-key" }],
+    do: { tool: "send", arguments: { to: "x", secret: "hidden" } },
+  },
+};
+const REFUSED = { login: { status: "FAILED" }, logins: { status: "SKIPPED" } } as const;
+/** The calls of a past plan, as the model saw them. */
+const shownCalls = (past: PastPlan) =>
+  toReplanRequest(past, null).steps.map(({ id, call, isList }) =>
+    isList ? { id, ...Object(call) } : { ...past.plan.steps.find((step) => step.id === id), arguments: call },
+  );
+
+test("a model sees no secret of a call, and what it keeps of the call has its secrets again", () => {
+  const past = pastOf([FIND, LOGIN, LOGINS], REFUSED);
+  const request = JSON.stringify(toReplanRequest(past, null));
+  expect(request).not.toContain("hidden");
+  expect(request).toContain("[redacted]");
+  const [, login, logins] = shownCalls(past);
+  const kept = check(past, [login, logins, { id: "list", tool: "list", arguments: {} }]);
+  expect(kept.plan?.steps.slice(0, 3)).toEqual(past.plan.steps);
+  const changed = check(past, [{ ...login, arguments: { ...login.arguments, title: "y" } }]);
+  expect(changed.plan?.steps[1]).toMatchObject({ arguments: { title: "y", ...SECRET }, approval: true });
+});
+
+test("a secret goes to no other step, tool or argument", () => {
+  const past = pastOf([FIND, LOGIN], { login: { status: "FAILED" } });
+  const secret = { token: "[redacted]" };
+  for (const step of [
+    { id: "other", tool: "create", arguments: secret },
+    { id: "login", tool: "send", arguments: secret },
+    { id: "login", tool: "create", arguments: { text: "[redacted]", list: [secret] } },
+  ]) {
+    expect(JSON.stringify(check(past, [step]).plan)).not.toContain("hidden");
+  }
+});

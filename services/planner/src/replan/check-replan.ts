@@ -1,10 +1,12 @@
 import type { DraftResult } from "@planwright/models";
-import type { ToolDescriptor } from "@planwright/plan";
+import type { Step, ToolDescriptor } from "@planwright/plan";
+import { REDACTED } from "@planwright/runtime";
 import { type CheckedDraft, checkDraft } from "../graph/check-draft.ts";
 import { composeReplan } from "./compose-replan.ts";
 import type { PastPlan } from "./past-plan.ts";
 import { planDigest } from "./plan-digest.ts";
 import { repeatedEffects } from "./repeated-effects.ts";
+import { restoreSecrets } from "./restore-secrets.ts";
 import { effectsOf } from "./tool-effects.ts";
 
 /** Characters of outputs in which values of an answer are looked for. */
@@ -21,11 +23,14 @@ export function checkReplan(
 ): CheckedDraft {
   const { policy, limits } = past.plan;
   // What a tool gave is no invention, wherever it stands.
-  const sources = JSON.stringify([...past.outputs.values()]).slice(0, MAX_SOURCES);
+  // Nor is what stands in the place of a secret, which is put back below.
+  const sources = JSON.stringify([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
   const checked = checkDraft(draft, tools, `${said}\n${sources}`, { policy, limits, given: past.given });
   if (!checked.plan) return "questions" in checked ? asFailure(checked) : checked;
   const hasEffects = effectsOf(tools);
-  const { plan, changed } = composeReplan(past, checked.plan, hasEffects);
+  const known = new Map<string, Step>(past.plan.steps.map((step) => [step.id, step]));
+  const steps = checked.plan.steps.map((step) => restoreSecrets(step, known.get(step.id)));
+  const { plan, changed } = composeReplan(past, { ...checked.plan, steps }, hasEffects);
   const repeated = repeatedEffects(past, plan, { changed, hasEffects });
   const diagnostics = [...checked.diagnostics, ...repeated];
   if (repeated.length > 0) return { plan: null, diagnostics };

@@ -1,10 +1,10 @@
 import type { ReplanRequest, ReplanStep } from "@planwright/models";
 import { isForEachStep, type Step, toolOfStep } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
-import { redactedOutput } from "../prompts/redacted-output.ts";
+import { withoutSecrets } from "../prompts/without-secrets.ts";
 import type { PastPlan } from "./past-plan.ts";
 
-/** What a model is shown of the plan that failed, and what it may change; outputs without secrets. Pure. */
+/** What a model is shown of the plan that failed, and what it may change; calls and outputs without secrets. Pure. */
 export function toReplanRequest(past: PastPlan, note: string | null): ReplanRequest {
   const given = new Set<string>(past.given.map(({ id }) => id));
   return { steps: past.plan.steps.map((step) => toReplanStep(past, step, given.has(step.id))), note };
@@ -14,16 +14,17 @@ function toReplanStep(past: PastPlan, step: Step, isGiven: boolean): ReplanStep 
   const units = past.unitsOf.get(step.id) ?? [];
   const error = units.find(({ item }) => item === null)?.error ?? undefined;
   const isList = isForEachStep(step);
+  const output = past.outputs.get(step.id);
   const shown = {
     id: step.id,
     tool: toolOfStep(step),
-    call: isList ? JSON.parse(JSON.stringify({ forEach: step.forEach })) : step.arguments,
+    call: withoutSecrets(isList ? JSON.parse(JSON.stringify({ forEach: step.forEach })) : step.arguments),
     isList,
   };
   switch (past.statusOf.get(step.id)) {
     case "COMPLETED": {
       const status = isGiven ? "finished" : "finished, closed";
-      return { ...shown, status, output: redactedOutput(past.outputs.get(step.id)) };
+      return { ...shown, status, output: output === undefined ? undefined : withoutSecrets(output) };
     }
     case "FAILED":
       return { ...shown, status: "failed", error, ...itemsOf(units, isList) };
