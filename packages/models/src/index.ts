@@ -5,9 +5,17 @@ export {
   type ModelLimitName,
   ModelUnpricedError,
 } from "./calls/budget-errors.ts";
-export type { CallEnd, CallMeter, CallToCome, OpenCall } from "./calls/call-meter.ts";
+export type {
+  Asked,
+  CallEnd,
+  CallMeter,
+  CallToCome,
+  OpenCall,
+  RecordedAnswer,
+} from "./calls/call-meter.ts";
 export type { ModelAsk, ModelCaller } from "./calls/model-ask.ts";
 export { createModelCaller } from "./calls/model-caller.ts";
+export { isAnswered } from "./calls/with-recorded.ts";
 export type { AnswerSchema } from "./chat.ts";
 export { createDrafter } from "./create-drafter.ts";
 export { directTools } from "./direct/direct-tools.ts";

@@ -52,6 +52,7 @@ export {
 export type {
   AttemptEnd,
   ClientStore,
+  EndedModelCall,
   ExecutionStore,
   Idempotency,
   Intent,

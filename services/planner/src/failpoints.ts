@@ -12,6 +12,7 @@ export const STORE_FAILPOINTS = {
   endModelCall: "planner.settle",
   completePlanning: "planner.store",
   failPlanning: "planner.fail",
+  askQuestions: "planner.ask",
   readPlanRecord: "planner.read",
   completeReplan: "planner.replan",
   failReplan: "planner.unplanned",
@@ -22,6 +23,7 @@ export const STORE_FAILPOINTS = {
 /** Where a call of the model begins and ends. */
 export const MODEL_FAILPOINTS = {
   draft: "planner.model",
+  draftDirectly: "planner.direct",
   answer: "planner.tell",
 } as const satisfies FailpointNames<Drafter>;
 

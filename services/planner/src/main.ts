@@ -82,6 +82,8 @@ const planRequest = createPlanRequest({
     prices,
     policy,
     metrics: metrics.models,
+    onReuse: (claim, call) =>
+      logger.info({ ...call, ...logFacts(claim) }, "an earlier planner's answer is used, no call is made"),
   }),
   offerExecution: (planId, epoch) => offers.offerExecution(planId, epoch),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,

@@ -1,5 +1,6 @@
 import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { NO_SPENDING, NO_USE, type RequestDocument } from "@planwright/store";
 import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createPlanningGraph } from "../src/graph/planning-graph.ts";
@@ -38,10 +39,12 @@ async function plan(input: {
   direct?: ScriptedReply;
   query?: string;
   drafter?: Drafter;
-  epoch?: number;
+  answers?: RequestDocument["answers"];
   maxModelCalls?: number;
+  /** Calls of planners that died. */
+  lost?: number;
 }) {
-  const { direct = called({ city: "Oslo" }), query = QUERY, drafter = model, epoch = 1 } = input;
+  const { direct = called({ city: "Oslo" }), query = QUERY, drafter = model, answers = [], lost = 0 } = input;
   const asked: string[] = [];
   server.script(({ body }) => {
     const isDirect = body["tools"] !== undefined;
@@ -52,10 +55,10 @@ async function plan(input: {
   const claim = await store.claimRequest(store.request._id, "test");
   if (!claim) return expect.unreachable();
   const { maxModelCalls = null } = input;
-  claim.request.modelLimits = { maxModelCalls, maxTokens: null, maxCostUsd: null };
-  const state = initialState({ ...claim, epoch });
-  store.request.planning.lease = { owner: "test", epoch, expiresAt: new Date(0) };
-  await createPlanningGraph({ store, drafter }).invoke(state);
+  const modelLimits = { maxModelCalls, maxTokens: null, maxCostUsd: null };
+  const reserved = { ...NO_SPENDING, modelCalls: lost };
+  Object.assign(claim.request, { answers, modelLimits, modelUse: { ...NO_USE, reserved } });
+  await createPlanningGraph({ store, drafter }).invoke(initialState(claim));
   return { asked, store, steps: store.plans[0]?.plan?.steps };
 }
 
@@ -82,8 +85,9 @@ test.each<[string, ScriptedReply]>([
 
 test.each([
   ["links one call to another", { query: "What is the weather in Oslo, and is it worse than that in Rome?" }],
-  ["another planner began", { epoch: 2 }],
+  ["was asked about", { answers: [{ question: "Which city?", answer: "Oslo", at: new Date(0) }] }],
   ["may cost one call only", { maxModelCalls: 1 }],
+  ["may cost one more call only, beside one of a planner that died", { maxModelCalls: 2, lost: 1 }],
 ])("a request that %s is planned at once", async (_, input) => {
   expect((await plan(input)).asked).toEqual(["draft"]);
 });

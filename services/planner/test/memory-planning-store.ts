@@ -65,8 +65,13 @@ export function createMemoryPlanningStore(input: {
     async claimRequest(requestId, owner) {
       if (requestId !== request._id || request.status !== "PLANNING" || request.planning.lease) return null;
       request.planning.epoch += 1;
-      request.planning.lease = { owner, epoch: request.planning.epoch, expiresAt: EPOCH };
-      return { request: structuredClone(request), epoch: request.planning.epoch, isEnding: false };
+      request.planning.claims += 1;
+      const { epoch, claims } = request.planning;
+      request.planning.lease = { owner, epoch, expiresAt: EPOCH };
+      const isEarlier = ({ epoch: made = 0, isAnswerWhole }: ModelCall) =>
+        isAnswerWhole === true && made > epoch - claims && made < epoch;
+      const earlierCalls = calls.filter(isEarlier).toSorted((a, b) => (b.epoch ?? 0) - (a.epoch ?? 0));
+      return { request: structuredClone(request), epoch, earlierCalls, isEnding: false };
     },
     renewPlanning: async (claim) => claim.isEnding || request.planning.lease?.epoch === claim.epoch,
     findUnplanned: async () =>
@@ -119,7 +124,7 @@ export function createMemoryPlanningStore(input: {
       const exceeded = exceededLimit(request.modelLimits, use, call.reserved);
       if (exceeded) return { type: "exceeded", ...exceeded };
       request.modelUse = reserve(use, call.reserved);
-      calls.push({ ...OPEN, requestId: request._id, tenant: request.tenant, ...call });
+      calls.push({ ...OPEN, requestId: request._id, tenant: request.tenant, ...call, epoch: claim.epoch });
       return { type: "open", callId: String(calls.length - 1) };
     },
     async endModelCall(callId, end) {

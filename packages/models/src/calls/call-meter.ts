@@ -1,11 +1,19 @@
+import type { AnswerSchema } from "../chat.ts";
+import type { OfferedTool } from "../direct/offered-tools.ts";
 import type { SentMessage } from "../sent-message.ts";
 import type { TokenUsage } from "../token-usage.ts";
 
+/** What is asked, whichever model answers it and however often it is tried. */
+export interface Asked {
+  messages: readonly SentMessage[];
+  schema?: AnswerSchema | undefined;
+  tools?: readonly OfferedTool[] | undefined;
+}
+
 /** A call that is about to be sent. */
-export interface CallToCome {
+export interface CallToCome extends Asked {
   /** "provider:model". */
   model: string;
-  messages: readonly SentMessage[];
   /** An estimate, rather too many. */
   promptTokens: number;
   /** Most tokens that the answer may have. */
@@ -32,8 +40,20 @@ export interface CallEnd {
   spent: "complete" | "none" | "unknown";
 }
 
+/** What a model answered to a call that was made before. */
+export interface RecordedAnswer
+  extends Pick<CallEnd, "text" | "usage" | "finishReason" | "latencyMs" | "error"> {
+  /** Who answered, "provider:model". */
+  model: string;
+}
+
 /** Hears of every call before it is sent and when it has ended: keeps the records, and the limits. */
 export interface CallMeter {
+  /**
+   * An answer of one of these models to exactly this, which is used in place of a call; null: ask. Each is given once. Only what
+   * {@link isAnswered} holds. Absent: there never is one.
+   */
+  recorded?(asked: Asked, models: readonly string[]): RecordedAnswer | null;
   /**
    * Allows one call. Durable when it returns: only then anything is sent.
    * @throws whatever forbids the call; it goes on to the caller unchanged

@@ -12,6 +12,7 @@ import type { ModelCaller } from "./model-ask.ts";
 import { createOneModel, type OneModel } from "./one-model.ts";
 import { createSlots, type Slots } from "./slots.ts";
 import { withFallback } from "./with-fallback.ts";
+import { withRecorded } from "./with-recorded.ts";
 
 /**
  * The models that `MODEL` and `FALLBACK_MODEL` name. Nothing of a provider is loaded before the first answer.
@@ -30,8 +31,11 @@ export function createCaller(first: NamedModel, settings: ModelSettings): ModelC
   const open = (model: NamedModel): OneModel => createOneModel(model, settings, slotsOf(model.provider));
   const firstModel = open(first);
   const fallback = settings.FALLBACK_MODEL;
-  if (fallback === undefined) return { name: first.name, ask: (asked) => firstModel.ask(asked, null) };
-  return withFallback(firstModel, open(parseFallbackSetting(fallback)));
+  if (fallback === undefined) {
+    return withRecorded({ name: first.name, ask: (asked) => firstModel.ask(asked, null) }, [first.name]);
+  }
+  const second = open(parseFallbackSetting(fallback));
+  return withRecorded(withFallback(firstModel, second), [first.name, second.name]);
 }
 
 /** One limit for all models of a provider. */

@@ -37,6 +37,8 @@ export function createOneModel(named: NamedModel, settings: ModelSettings, slots
     const open = await input.meter?.begin({
       model: name,
       messages: input.messages,
+      schema: input.schema,
+      tools: input.tools,
       promptTokens: estimatePrompt(input),
       maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
       attempt: call.attempt,

@@ -1,21 +1,14 @@
-import { DraftError, type Drafter, type PriceList } from "@planwright/models";
+import { DraftError, type Drafter } from "@planwright/models";
 import type { PlanningClaim, PlanningStore, RecordedError } from "@planwright/store";
-import { createCallMeter } from "../calls/call-meter.ts";
+import { type CallMeterParts, createCallMeter } from "../calls/call-meter.ts";
 import { askedOf } from "../graph/asked-of.ts";
 import { redactedError } from "../graph/redacted-error.ts";
-import type { ModelMetrics } from "../metrics/model-metrics.ts";
 import { requestedResults } from "./requested-results.ts";
 
 /** What telling results needs. */
-export interface TellParts {
-  store: Pick<
-    PlanningStore,
-    "readPlanRecord" | "completeAnswer" | "failAnswer" | "beginModelCall" | "endModelCall"
-  >;
+export interface TellParts extends CallMeterParts {
+  store: CallMeterParts["store"] & Pick<PlanningStore, "readPlanRecord" | "completeAnswer" | "failAnswer">;
   drafter: Drafter;
-  prices: PriceList;
-  /** Default: nothing is counted. */
-  metrics?: ModelMetrics | undefined;
 }
 
 /** Longest answer that is kept, in UTF-16 units. */
@@ -27,13 +20,14 @@ const MAX_ANSWER = 20_000;
  * @throws {LeaseLostError}
  */
 export async function tellResults(
-  { store, drafter, prices, metrics }: TellParts,
+  parts: TellParts,
   claim: PlanningClaim,
   signal: AbortSignal,
 ): Promise<RecordedError | null> {
+  const { store, drafter } = parts;
   const record = await store.readPlanRecord(claim);
   const results = record ? requestedResults(record) : [];
-  const meter = createCallMeter({ store, prices, metrics }, claim, "answer");
+  const meter = createCallMeter(parts, claim, "answer");
   try {
     const { text } = await drafter.answer({ query: askedOf(claim.request), results, meter, signal });
     const answer = text.trim().slice(0, MAX_ANSWER);

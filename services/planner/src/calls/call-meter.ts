@@ -7,9 +7,10 @@ import {
   type PriceList,
 } from "@planwright/models";
 import type { ModelCallBegin, ModelSpending, PlanningClaim, PlanningStore } from "@planwright/store";
-import { keptText } from "../graph/record-of-call.ts";
 import { type ModelMetrics, NO_MODEL_METRICS } from "../metrics/model-metrics.ts";
+import { askDigest, keptMessages } from "./ask-digest.ts";
 import { settledCall } from "./settled-call.ts";
+import { takeAnswer } from "./take-answer.ts";
 
 /** What metering needs. */
 export interface CallMeterParts {
@@ -17,20 +18,29 @@ export interface CallMeterParts {
   prices: PriceList;
   /** Default: nothing is counted. */
   metrics?: ModelMetrics | undefined;
+  /** Hears of an answer that an earlier planner was given and that is used in place of a call. */
+  onReuse?: ((claim: PlanningClaim, call: Pick<ModelCallBegin, "purpose" | "model">) => void) | undefined;
 }
 
 /**
- * Records every call of a model under its request, and lets none begin that might take more than the request's limits leave.
+ * Records every call of a model under its request, and lets none begin that might take more than the request's limits leave. What an
+ * earlier claim was answered to the same question is used again: nothing is sent, recorded or counted then.
  * @throws {BudgetExceededError | ModelUnpricedError | LeaseLostError} from `begin`; nothing was sent then
  */
 export function createCallMeter(
-  { store, prices, metrics = NO_MODEL_METRICS }: CallMeterParts,
+  { store, prices, metrics = NO_MODEL_METRICS, onReuse }: CallMeterParts,
   claim: PlanningClaim,
   purpose: ModelCallBegin["purpose"],
 ): CallMeter {
   return {
+    recorded(asked, models) {
+      if (claim.earlierCalls.length === 0) return null;
+      const answer = takeAnswer(claim, { purpose, askDigest: askDigest(asked), models });
+      if (answer) onReuse?.(claim, { purpose, model: answer.model });
+      return answer;
+    },
     async begin(call) {
-      const { model, messages, attempt, fallbackFor } = call;
+      const { model, attempt, fallbackFor } = call;
       const price = prices.priceOf(model);
       const maxCostUsd = claim.request.modelLimits?.maxCostUsd ?? null;
       if (price === null && maxCostUsd !== null) throw new ModelUnpricedError({ model, maxCostUsd });
@@ -39,11 +49,11 @@ export function createCallMeter(
         tokens: call.promptTokens + call.maxOutputTokens,
         costUsd: price === null ? 0 : costUsd(price, largestUsage(call)),
       };
-      const kept = messages.map(({ role, content }) => ({ role, content: keptText(content) }));
       const begun = await store.beginModelCall(claim, {
         purpose,
         model,
-        messages: kept,
+        messages: keptMessages(call),
+        askDigest: askDigest(call),
         attempt,
         fallbackFor,
         reserved,
@@ -52,6 +62,7 @@ export function createCallMeter(
         const { limit, max, used, needed } = begun;
         throw new BudgetExceededError({ limit, max, used, needed, model });
       }
+      if (purpose === "repair" && attempt === 1 && fallbackFor === null) metrics.repaired();
       return {
         end: (outcome) => {
           const settled = settledCall(outcome, { call, price, reserved });

@@ -20,8 +20,10 @@ const NOTHING: ModelSpending = { modelCalls: 0, tokens: 0, costUsd: 0 };
 export function settledCall(outcome: CallEnd, begun: Begun): ModelCallEnd {
   const { usage, finishReason, latencyMs, error, text } = outcome;
   const { spent, isCounted } = spentOn(outcome, begun);
+  const answer = keptText(text);
   return {
-    answer: keptText(text),
+    answer,
+    isAnswerWhole: answer === text,
     finishReason,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,

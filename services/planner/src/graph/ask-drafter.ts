@@ -3,21 +3,16 @@ import {
   type Drafter,
   type DraftInput,
   type DraftResult,
-  type PriceList,
   toolsForPrompt,
 } from "@planwright/models";
 import type { ModelCallBegin, PlanningClaim, PlanningStore, PlanOrigin } from "@planwright/store";
-import { createCallMeter } from "../calls/call-meter.ts";
-import type { ModelMetrics } from "../metrics/model-metrics.ts";
+import { type CallMeterParts, createCallMeter } from "../calls/call-meter.ts";
 import { recordOfCall } from "./record-of-call.ts";
 
 /** What asking needs. */
-export interface AskParts {
-  store: Pick<PlanningStore, "recordModelCall" | "beginModelCall" | "endModelCall">;
+export interface AskParts extends CallMeterParts {
+  store: CallMeterParts["store"] & Pick<PlanningStore, "recordModelCall">;
   drafter: Drafter;
-  prices: PriceList;
-  /** Default: nothing is counted. */
-  metrics?: ModelMetrics | undefined;
 }
 
 /** What is asked, and for whom. */
@@ -28,12 +23,12 @@ export interface Ask extends Omit<DraftInput, "meter"> {
 
 /** One draft, or why there is none. Every call of a model is metered; what rules did is recorded when it is done. */
 export async function askDrafter(
-  { store, drafter, prices, metrics }: AskParts,
+  parts: AskParts,
   { claim, purpose, ...asked }: Ask,
 ): Promise<DraftResult | DraftError> {
+  const { store, drafter } = parts;
   const isModel = drafter.kind === "model";
-  if (purpose === "repair") metrics?.repaired();
-  const meter = isModel ? createCallMeter({ store, prices, metrics }, claim, purpose) : undefined;
+  const meter = isModel ? createCallMeter(parts, claim, purpose) : undefined;
   // Rules look at every tool; a prompt has room for some. What comes back is checked against the whole catalogue.
   const tools = isModel ? toolsForPrompt(asked).tools : asked.tools;
   const result = await drafter.draft({ ...asked, tools, meter }).catch((error: unknown) => {

@@ -9,15 +9,17 @@ import type { PlanningState } from "./planning-state.ts";
 
 /**
  * The tools to offer for one plain tool-calling request, or null when the request is to be planned at once. Pure. Beside the rule of
- * {@link directTools}: a request that another planner began is planned, so that a crash costs one call and not two, and so is one that may
- * cost one call only.
+ * {@link directTools}: a request whose user was asked something is planned, and so is one that may cost one call only, the calls of
+ * planners that died taken off. Whoever goes on for such a planner takes the same path, on which answers are recorded.
  */
 export function toolsForDirectPath(
-  { request, epoch }: Pick<PlanningClaim, "epoch" | "request">,
+  { request }: Pick<PlanningClaim, "request">,
   tools: readonly ToolDescriptor[],
 ): ToolDescriptor[] | null {
-  const mayAskTwice = epoch <= 1 && request.modelLimits?.maxModelCalls !== 1;
-  return mayAskTwice ? directTools(askedOf(request), tools) : null;
+  const { answers, modelLimits, modelUse } = request;
+  const allowed = modelLimits?.maxModelCalls ?? Number.POSITIVE_INFINITY;
+  const mayAskTwice = allowed - (modelUse?.reserved.modelCalls ?? 0) > 1;
+  return mayAskTwice && answers.length === 0 ? directTools(askedOf(request), tools) : null;
 }
 
 /** What one model does with an offer of tools says nothing of what it does when it is asked for a plan. */
@@ -46,12 +48,13 @@ export async function planDirectly(
 }
 
 async function askDirectly(
-  { store, drafter, prices, metrics }: AskParts,
+  parts: AskParts,
   { claim, tools, signal }: { claim: PlanningClaim; tools: readonly ToolDescriptor[]; signal: AbortSignal },
 ): Promise<DraftResult | DraftError | null> {
-  const meter = createCallMeter({ store, prices, metrics }, claim, "draft");
+  const meter = createCallMeter(parts, claim, "draft");
+  const query = askedOf(claim.request);
   try {
-    return (await drafter.draftDirectly?.({ query: askedOf(claim.request), tools, meter, signal })) ?? null;
+    return (await parts.drafter.draftDirectly?.({ query, tools, meter, signal })) ?? null;
   } catch (error) {
     if (!(error instanceof DraftError)) throw error;
     return PLANNED_ALL_THE_SAME.has(error.code) ? null : error;

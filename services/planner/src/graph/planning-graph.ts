@@ -10,7 +10,7 @@ import {
 import { type Policy, pinTools } from "@planwright/plan";
 import type { PlanningStore } from "@planwright/store";
 import type { ModelMetrics } from "../metrics/model-metrics.ts";
-import { askDrafter, originOf, toFailure } from "./ask-drafter.ts";
+import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
 import { askedOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
 import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
@@ -39,11 +39,14 @@ export interface PlanningParts {
   policy?: Policy;
   /** Default: nothing is counted. */
   metrics?: ModelMetrics | undefined;
+  /** Hears of answers that a planner that died was given, and that are used again. */
+  onReuse?: AskParts["onReuse"];
 }
 
 /**
  * retrieve -> (direct ->)? draft -> validate -> (repair -> validate)* -> store; a direct answer that is a valid plan is stored at once.
- * Nothing is kept between runs: a planner that dies is followed by one that starts at the beginning and stores under the same plan id.
+ * A planner that dies is followed by one that starts at the beginning, is given the answers that were recorded, and stores under the same
+ * plan id.
  */
 export function createPlanningGraph(parts: PlanningParts) {
   const { store, drafter } = parts;

@@ -22,11 +22,13 @@ export interface ReplanningParts {
   prices?: PriceList;
   /** Default: nothing is counted. */
   metrics?: ModelMetrics | undefined;
+  /** Hears of answers that a planner that died was given, and that are used again. */
+  onReuse?: AskParts["onReuse"];
 }
 
 /**
- * read -> draft -> validate -> (repair -> validate)* -> store, as for a first plan, over what became of the plan that failed. Nothing is kept
- * between runs: a planner that dies is followed by one that starts at the beginning, and one version is stored.
+ * read -> draft -> validate -> (repair -> validate)* -> store, as for a first plan, over what became of the plan that failed. A planner
+ * that dies is followed by one that starts at the beginning and is given the answers that were recorded, and one version is stored.
  */
 export function createReplanningGraph({ prices = createPriceList({}), ...parts }: ReplanningParts) {
   const { store, drafter } = parts;

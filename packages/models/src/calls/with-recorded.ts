@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { DraftError, type PartialDraft } from "../draft-error.ts";
+import type { DraftResult } from "../drafter.ts";
+import type { RecordedAnswer } from "./call-meter.ts";
+import type { ModelAsk, ModelCaller } from "./model-ask.ts";
+
+/** Failures that are what the model answered: asked again, it is paid again. */
+const ANSWERS = ["MODEL_REFUSED", "MODEL_CONTENT_FILTERED", "MODEL_ANSWER_TRUNCATED"] as const;
+type AnswerCode = (typeof ANSWERS)[number];
+
+const answerCode = (error: RecordedAnswer["error"]) => ANSWERS.find((code) => code === error?.code);
+
+/** True for a call that the model answered, be it by a refusal; false where the provider failed. Pure. */
+export function isAnswered({ error }: Pick<RecordedAnswer, "error">): boolean {
+  return error === null || answerCode(error) !== undefined;
+}
+
+/** A model's refusal, as it was recorded. */
+class RecordedRefusalError extends DraftError<{ model: string }> {
+  readonly retryable = false;
+  readonly code: AnswerCode;
+  constructor(code: AnswerCode, message: string, facts: { model: string }, partial: PartialDraft) {
+    super(message, facts, { partial });
+    this.code = code;
+  }
+}
+
+/**
+ * Takes the answer that the meter has, and asks only where it has none. An answer of any of the models counts, so that one of the fallback
+ * is not asked for again from the first.
+ * @param models - those that may be asked, "provider:model"
+ */
+export function withRecorded(caller: ModelCaller, models: readonly string[]): ModelCaller {
+  return {
+    name: caller.name,
+    async ask(input) {
+      const recorded = input.meter?.recorded?.(input, models);
+      return recorded ? replayed(recorded, input) : caller.ask(input);
+    },
+  };
+}
+
+/** @throws {DraftError} where a refusal was recorded */
+function replayed({ error, ...answer }: RecordedAnswer, { messages, tools }: ModelAsk): DraftResult {
+  const toolCalls = tools && toolCallsIn(answer.text);
+  const draft: DraftResult = { ...answer, messages, ...(toolCalls ? { toolCalls } : {}) };
+  const code = answerCode(error);
+  if (error && code) throw new RecordedRefusalError(code, error.message, { model: answer.model }, draft);
+  return draft;
+}
+
+const ToolCallsSchema = z.array(z.object({ name: z.string(), arguments: z.string() }));
+
+/** Calls of offered tools are recorded as the text of the answer. */
+function toolCallsIn(text: string): DraftResult["toolCalls"] {
+  try {
+    return ToolCallsSchema.safeParse(JSON.parse(text)).data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

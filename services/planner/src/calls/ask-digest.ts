@@ -1,0 +1,18 @@
+import { createHash } from "node:crypto";
+import type { Asked } from "@planwright/models";
+import { canonicalJson } from "@planwright/plan";
+import type { ModelCallDocument } from "@planwright/store";
+import { keptText } from "../graph/record-of-call.ts";
+
+/** Messages as they are stored: without secrets, and cut where they are too long. Pure. */
+export function keptMessages({ messages }: Asked): ModelCallDocument["messages"] {
+  return messages.map(({ role, content }) => ({ role, content: keptText(content) }));
+}
+
+/** SHA-256 of a question: its messages as they are stored, and the form and the tools that are sent with them. Pure. */
+export function askDigest(asked: Asked): string {
+  const { schema = null, tools = null } = asked;
+  return createHash("sha256")
+    .update(canonicalJson({ messages: keptMessages(asked), schema, tools }))
+    .digest("hex");
+}
