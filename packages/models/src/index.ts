@@ -63,6 +63,7 @@ export { PricesInvalidError } from "./prices/prices-invalid-error.ts";
 export { answerMessages } from "./prompts/answer-messages.ts";
 export { draftMessages } from "./prompts/draft-messages.ts";
 export { estimateTokens } from "./prompts/estimate-tokens.ts";
+export { MAX_PROMPT_TOKENS } from "./prompts/prompt-budget.ts";
 export type { ReplanRequest, ReplanStep } from "./replan-request.ts";
 export {
   type RetrievalReason,
@@ -70,6 +71,6 @@ export {
   type RetrieveToolsInput,
   retrieveTools,
 } from "./retrieval/retrieve-tools.ts";
-export { MAX_PROMPT_TOKENS, toolsForPrompt } from "./retrieval/tools-for-prompt.ts";
+export { toolsForPrompt } from "./retrieval/tools-for-prompt.ts";
 export type { SentMessage } from "./sent-message.ts";
 export type { TokenUsage } from "./token-usage.ts";

@@ -74,6 +74,21 @@ test("a server that takes no tools is asked once, and never again", async () => 
   expect(server.requests.length - before).toBe(1);
 });
 
+test("a tool that cannot be offered as it is costs no call", async () => {
+  const before = server.requests.length;
+  const wide = {
+    ...weather,
+    inputSchema: { type: "object", properties: { "ci\u200bty": { type: "string" } } },
+  };
+  const drafting = drafterOf("openai").draftDirectly?.({
+    query: QUERY,
+    tools: [wide],
+    signal: AbortSignal.timeout(20_000),
+  });
+  expect(await drafting).toBeNull();
+  expect(server.requests.length).toBe(before);
+});
+
 test("trouble of the provider is an error, as for any draft", async () => {
   server.script(() => ({ type: "error", status: 401 }));
   await expect(ask()).rejects.toMatchObject({ code: "MODEL_UNAUTHORIZED" });

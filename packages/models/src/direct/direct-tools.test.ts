@@ -50,3 +50,19 @@ test("many tools that are as near mean that retrieval does not know", () => {
   );
   expect(namesFor("What is the weather in Oslo?", alike)).toBeNull();
 });
+
+test.each<[string, JsonObject]>([
+  [
+    "more fields than there is room for",
+    Object.fromEntries(
+      [...Array(60).keys()].map((at) => [`field_${at}`, { ...text, description: "x".repeat(100) }]),
+    ),
+  ],
+  ["a field that cannot be offered under its name", { "ci\u200bty": text }],
+])("a tool with %s is planned for", (_, properties) => {
+  const alike = TOOLS.map((each) =>
+    each.name === "get_weather" ? { ...each, inputSchema: { type: "object", properties } } : each,
+  );
+  expect(namesFor("What is the weather in Oslo?", alike)).toBeNull();
+  expect(namesFor("Get the price of the Desk lamp", alike)).toEqual(["get_price"]);
+});

@@ -1,6 +1,7 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import { queryParts } from "../retrieval/query-parts.ts";
 import { type ToolIndex, toolIndexOf } from "../retrieval/tool-index.ts";
+import { offerTools } from "./offered-tools.ts";
 
 /** Longer requests rarely ask for one or two plain calls. */
 const MAX_QUERY = 240;
@@ -19,7 +20,8 @@ const LINKED =
  * plainly one or two independent calls is planned. A request takes the direct path when
  * 1. it is short, has at most two parts, and no word that links one call to another;
  * 2. for each part the search finds tools, and in all at most six that are near;
- * 3. the nearest tool of each part needs nothing that another tool gives: no id that tools of the catalogue make or find, nothing that its contract demands.
+ * 3. the nearest tool of each part needs nothing that another tool gives: no id that tools of the catalogue make or find, nothing that its contract demands;
+ * 4. all of them can be offered as they are, within a budget of tokens: see {@link offerTools}.
  */
 export function directTools(query: string, tools: readonly ToolDescriptor[]): ToolDescriptor[] | null {
   const parts = queryParts(query);
@@ -36,7 +38,8 @@ export function directTools(query: string, tools: readonly ToolDescriptor[]): To
     for (const at of near) chosen.add(at);
   }
   if (chosen.size > MAX_CANDIDATES) return null;
-  return [...chosen].flatMap((at) => index.tools[at]?.tool ?? []);
+  const near = [...chosen].flatMap((at) => index.tools[at]?.tool ?? []);
+  return offerTools(near) ? near : null;
 }
 
 /** Places of the tools that a part may mean, the nearest first. */

@@ -7,7 +7,7 @@ import { offerTools } from "./offered-tools.ts";
 
 /**
  * One plain tool-calling request. Calls that are the whole answer come back as the text of a plan; null when the model made none, or when
- * they leave something out or hold what nobody said: the request then has to be planned.
+ * they leave something out or hold what nobody said, or when a tool cannot be offered: the request then has to be planned.
  * @throws {DraftError} as a draft does; what the meter throws
  */
 export async function draftDirectly(
@@ -15,6 +15,7 @@ export async function draftDirectly(
   { query, tools, meter, signal }: Pick<DraftInput, "query" | "tools" | "meter" | "signal">,
 ): Promise<DraftResult | null> {
   const offered = offerTools(tools);
+  if (!offered) return null;
   const offers = [...offered.values()].map(({ offer }) => offer);
   const result = await caller.ask({ messages: directMessages(query), tools: offers, meter, signal });
   const calls = (result.toolCalls ?? []).map(({ name, arguments: text }): DirectCall | null => {

@@ -1,10 +1,11 @@
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { cleanText, dataText } from "./clean-text.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
 import { type SchemaDetail, shorthandSchema } from "./shorthand-schema.ts";
 
 const MAX_DESCRIPTION = 400;
-/** A tool with a longer line is described again with less of its schemas, so that it leaves room for others. */
-const MAX_LINE = 4_000;
+/** A tool with a dearer line, in estimated tokens, is described again with less of its schemas, so that it leaves room for others. */
+const MAX_LINE_TOKENS = 1_200;
 
 /** One JSON line a tool: name, description, arguments, and the fields of its output. Everything in it is data. */
 export function describeTools(tools: readonly ToolDescriptor[]): string {
@@ -27,7 +28,7 @@ export function toolLine(tool: ToolDescriptor): string {
   let line = "";
   for (const detail of DETAILS) {
     line = dataText(describeTool(tool, detail));
-    if (line.length <= MAX_LINE) break;
+    if (estimateTokens(line) <= MAX_LINE_TOKENS) break;
   }
   return line;
 }

@@ -1,16 +1,32 @@
 import type { DraftInput } from "../drafter.ts";
 import type { SentMessage } from "../sent-message.ts";
-import { cleanText, dataText } from "./clean-text.ts";
+import { dataText } from "./clean-text.ts";
+import { cutMiddle } from "./cut-middle.ts";
 import { describeTools } from "./describe-tools.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
+import {
+  FINDING_TOKENS,
+  MAX_PROMPT_TOKENS,
+  MAX_REQUEST_TOKENS,
+  MIN_TOOL_TOKENS,
+  PREVIOUS_TOKENS,
+  RESERVED_TOKENS,
+  within,
+} from "./prompt-budget.ts";
+import { repairText } from "./repair-text.ts";
 import { REPLAN_RULES, replanText } from "./replan-prompt.ts";
 import { SYSTEM_PROMPT } from "./system-prompt.ts";
 
-const MAX_QUERY = 20_000;
-const MAX_PREVIOUS = 60_000;
-const MAX_DIAGNOSTICS = 30;
-const MAX_MESSAGE = 500;
+const ROOM = MAX_PROMPT_TOKENS - RESERVED_TOKENS;
+/** Of the tags around tools and request. */
+const FRAME_TOKENS = 20;
 
-/** Messages that ask for a plan; with `replan` also what became of the plan before it; with `repair` also the last answer and exactly what is wrong with it. */
+/**
+ * Messages that ask for a plan; with `replan` also what became of the plan before it; with `repair` also the last answer and exactly what is
+ * wrong with it. All tools are described: {@link toolsForPrompt} chooses as many as fit. What stands beside them is kept within
+ * `MAX_PROMPT_TOKENS` and says where something was left out: the middle of the last answer, findings behind the first ones, outputs and
+ * finished steps of a replan. Pure.
+ */
 export function draftMessages({
   query,
   tools,
@@ -18,34 +34,24 @@ export function draftMessages({
   replan,
 }: Pick<DraftInput, "query" | "tools" | "repair" | "replan">): SentMessage[] {
   const rules = replan ? `${SYSTEM_PROMPT}\n\n${REPLAN_RULES}` : SYSTEM_PROMPT;
-  const request = `<request>\n${dataText(query.slice(0, MAX_QUERY))}\n</request>`;
-  const data = [
-    `<tools>\n${describeTools(tools)}\n</tools>`,
-    request,
-    ...(replan ? [replanText(replan)] : []),
-  ];
-  const asked: SentMessage[] = [
+  const asked = dataText(cutMiddle(query, MAX_REQUEST_TOKENS, dataText));
+  const described = describeTools(tools);
+  const least = MIN_TOOL_TOKENS + (repair ? PREVIOUS_TOKENS.min + FINDING_TOKENS.min : 0);
+  const beside = estimateTokens(rules) + estimateTokens(asked) + FRAME_TOKENS;
+  const run = replan ? [replanText(replan, ROOM - beside - least)] : [];
+  const data = [`<tools>\n${described}\n</tools>`, `<request>\n${asked}\n</request>`, ...run];
+  const messages: SentMessage[] = [
     { role: "system", content: rules },
     { role: "user", content: data.join("\n") },
   ];
-  if (!repair) return asked;
+  if (!repair) return messages;
+  const room = ROOM - messages.reduce((sum, { content }) => sum + estimateTokens(content), 0);
+  const besideTools = room + estimateTokens(described) - MIN_TOOL_TOKENS;
+  const findings = repairText(repair.diagnostics, within(FINDING_TOKENS, besideTools - PREVIOUS_TOKENS.min));
+  const roomOfPrevious = Math.max(PREVIOUS_TOKENS.min, room - estimateTokens(findings));
   return [
-    ...asked,
-    { role: "assistant", content: repair.previous.slice(0, MAX_PREVIOUS) },
-    { role: "user", content: repairText(repair.diagnostics) },
+    ...messages,
+    { role: "assistant", content: cutMiddle(repair.previous, roomOfPrevious) },
+    { role: "user", content: findings },
   ];
-}
-
-function repairText(diagnostics: NonNullable<DraftInput["repair"]>["diagnostics"]): string {
-  const findings = diagnostics
-    .slice(0, MAX_DIAGNOSTICS)
-    .map(({ code, stepId, path, message, suggestion }) => ({
-      code,
-      ...(stepId === undefined ? {} : { stepId: cleanText(stepId, 64) }),
-      ...(path === undefined ? {} : { path: cleanText(path, 200) }),
-      message: cleanText(message, MAX_MESSAGE),
-      ...(suggestion === undefined ? {} : { suggestion: cleanText(suggestion, 200) }),
-    }));
-  const lines = findings.map((finding) => dataText(finding)).join("\n");
-  return `The plan cannot run. Findings:\n${lines}\nAnswer with the whole corrected plan as one JSON object and nothing else.`;
 }

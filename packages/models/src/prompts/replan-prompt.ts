@@ -1,6 +1,9 @@
 import type { JsonValue } from "@planwright/plan";
 import type { ReplanRequest, ReplanStep } from "../replan-request.ts";
 import { cleanText, dataText } from "./clean-text.ts";
+import { cutMiddle } from "./cut-middle.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
+import { MAX_NOTE_TOKENS, RUN_TOKENS, within } from "./prompt-budget.ts";
 import { shortened } from "./shortened.ts";
 
 /** What the model is told behind the rules for plans when a plan is to be made anew. */
@@ -11,21 +14,42 @@ export const REPLAN_RULES = `A plan for the request was executed in part, and so
 
 /** Characters of JSON for all outputs, calls and messages together; about a third of a prompt. */
 const MAX_CHARS = 9_000;
-const MAX_OF_ONE = 1_500;
-const MIN_OF_ONE = 60;
+/** Characters of one output, call or message, from much to little; the first in which all steps fit is taken. */
+const SIZES = [1_500, 700, 300, 150, 60] as const;
+const LEAST = 60;
+const MAX_MESSAGE = 300;
 /** Steps beyond this are counted, not shown. */
 const MAX_STEPS = 100;
-const MAX_NOTE = 1_000;
 
-/** What became of the plan, as data: failures first, then what did not run, then what is finished. Pure. */
-export function replanText({ steps, note }: ReplanRequest): string {
+/**
+ * What became of the plan, as data: failures first, then what did not run, then what is finished; behind it the user's note. Where `maxTokens` is
+ * not enough for all of it, outputs are shortened and then the last steps left out and counted, as far as 1,000 tokens for the steps. A note
+ * stays whole up to 1,100 tokens. Pure.
+ */
+export function replanText({ steps, note }: ReplanRequest, maxTokens: number): string {
+  const noted =
+    note === null ? "" : `\n<note>\n${dataText(cutMiddle(note, MAX_NOTE_TOKENS, dataText))}\n</note>`;
   const shown = steps.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, MAX_STEPS);
-  const room = Math.floor(MAX_CHARS / Math.max(1, shown.length));
-  const max = Math.min(MAX_OF_ONE, Math.max(MIN_OF_ONE, room));
+  return runText(shown, steps.length, within(RUN_TOKENS, maxTokens - estimateTokens(noted))) + noted;
+}
+
+function runText(shown: readonly ReplanStep[], total: number, maxTokens: number): string {
+  const room = Math.max(LEAST, Math.floor(MAX_CHARS / Math.max(1, shown.length)));
+  const sizes = SIZES.map((size) => Math.min(size, room));
+  let text = "";
+  for (const max of new Set(sizes)) {
+    text = aroundRun(shown, total, max);
+    if (estimateTokens(text) <= maxTokens) return text;
+  }
+  for (let count = shown.length - 1; count >= 0 && estimateTokens(text) > maxTokens; count -= 1)
+    text = aroundRun(shown.slice(0, count), total, LEAST);
+  return text;
+}
+
+function aroundRun(shown: readonly ReplanStep[], total: number, max: number): string {
   const lines = shown.map((step) => dataText(lineOf(step, max)));
-  if (steps.length > shown.length) lines.push(dataText({ steps: `${steps.length - shown.length} more` }));
-  const run = `<run>\n${lines.join("\n")}\n</run>`;
-  return note === null ? run : `${run}\n<note>\n${dataText(note.slice(0, MAX_NOTE))}\n</note>`;
+  if (total > shown.length) lines.push(dataText({ steps: `${total - shown.length} more` }));
+  return `<run>\n${lines.join("\n")}\n</run>`;
 }
 
 const RANKS = { failed: 0, "not run": 1, finished: 2, "finished, closed": 3 } as const;
@@ -41,7 +65,9 @@ function lineOf(step: ReplanStep, max: number): JsonValue {
   return {
     ...named,
     call: shortened(call, max),
-    ...(error ? { code: cleanText(error.code, 64), message: cleanText(error.message, 300) } : {}),
+    ...(error
+      ? { code: cleanText(error.code, 64), message: cleanText(error.message, Math.min(MAX_MESSAGE, max * 2)) }
+      : {}),
     ...(items ? { items } : {}),
   };
 }

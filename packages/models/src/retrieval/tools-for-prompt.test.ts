@@ -2,7 +2,8 @@ import type { Diagnostic, ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { draftMessages } from "../prompts/draft-messages.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";
-import { MAX_PROMPT_TOKENS, toolsForPrompt } from "./tools-for-prompt.ts";
+import { MAX_PROMPT_TOKENS } from "../prompts/prompt-budget.ts";
+import { toolsForPrompt } from "./tools-for-prompt.ts";
 
 const TOOLS = Array.from(
   { length: 1_000 },

@@ -1,19 +1,21 @@
 import type { DraftInput } from "../drafter.ts";
+import { cutMiddle } from "../prompts/cut-middle.ts";
 import { draftMessages } from "../prompts/draft-messages.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";
+import {
+  MAX_PROMPT_TOKENS,
+  MIN_TOOL_TOKENS,
+  PREVIOUS_TOKENS,
+  RESERVED_TOKENS,
+} from "../prompts/prompt-budget.ts";
 import { type RetrievedTools, retrieveTools } from "./retrieve-tools.ts";
 
-/** What the messages of a draft may cost, in estimated tokens. */
-export const MAX_PROMPT_TOKENS = 8_000;
-/** For the answer's schema and for what providers put around messages. */
-const RESERVED_TOKENS = 300;
-/** What tools get even beside a request that fills the prompt alone. */
-const MIN_TOOL_TOKENS = 1_500;
 const MAX_TEXT = 60_000;
 
 /**
- * The tools to show to a model, so that the messages of {@link draftMessages} stay within `MAX_PROMPT_TOKENS`: the whole catalogue when it fits, else
- * those that the request needs. A repair also shows the tools that the findings and the last answer name, a replan those of the plan that failed.
+ * The tools to show to a model: the whole catalogue when it fits, else those that the request needs, in what the other messages of
+ * {@link draftMessages} leave of `MAX_PROMPT_TOKENS`, and in 1,500 tokens beside a request that leaves less. A repair also shows the tools that the
+ * findings and the last answer name, a replan those of the plan that failed.
  */
 export function toolsForPrompt({
   query,
@@ -21,7 +23,9 @@ export function toolsForPrompt({
   repair,
   replan,
 }: Pick<DraftInput, "query" | "tools" | "repair" | "replan">): RetrievedTools {
-  const around = draftMessages({ query, tools: [], repair, replan }).map(({ content }) =>
+  // The last answer may use what the tools leave, so that they are chosen beside a part of it.
+  const shown = repair && { ...repair, previous: cutMiddle(repair.previous, PREVIOUS_TOKENS.max) };
+  const around = draftMessages({ query, tools: [], repair: shown, replan }).map(({ content }) =>
     estimateTokens(content),
   );
   const taken = around.reduce((sum, tokens) => sum + tokens, RESERVED_TOKENS);

@@ -1,0 +1,27 @@
+/**
+ * What the messages of a draft may cost with the answer's schema, in estimated tokens, however large catalogue, last answer, findings and outputs are.
+ * It holds for a request of up to 5,000 estimated tokens (some 16,000 characters of ASCII, or 5,000 others), up to 3,500 in a repair,
+ * 3,600 in a replan and 2,100 in the repair of a replan; a replan's note counts with the request. A longer request is not cut for it.
+ */
+export const MAX_PROMPT_TOKENS = 8_000;
+/**
+ * What a request may cost before its middle is left out, with a mark: more than 10,000 letters of any script. With all that stands beside
+ * it a prompt costs at most 14,000 for a draft, and 18,000 for whatever else.
+ */
+export const MAX_REQUEST_TOKENS = 11_000;
+/** What the user's note on a replan may cost before its middle is left out. */
+export const MAX_NOTE_TOKENS = 1_100;
+/** For the answer's schema and for what providers put around messages. */
+export const RESERVED_TOKENS = 300;
+/** What tools get even beside a request that fills the prompt alone. */
+export const MIN_TOOL_TOKENS = 1_500;
+/** What the last answer gets in a repair: at least, and before the tools are chosen; what they leave is its own too. */
+export const PREVIOUS_TOKENS = { min: 800, max: 3_000 };
+/** What the findings get in a repair. */
+export const FINDING_TOKENS = { min: 700, max: 1_500 };
+/** What is told of the plan that failed, in a replan. */
+export const RUN_TOKENS = { min: 1_000, max: 4_000 };
+
+/** As much of `tokens` as the bounds allow. */
+export const within = ({ min, max }: { min: number; max: number }, tokens: number): number =>
+  Math.min(max, Math.max(min, tokens));

@@ -1,0 +1,48 @@
+import type { Diagnostic, JsonObject } from "@planwright/plan";
+import { cleanText, dataText } from "./clean-text.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
+
+const MAX_FINDINGS = 30;
+
+/** How many characters of a finding are shown; the first in which all findings fit is taken. */
+const SIZES = [
+  { message: 500, detail: 200 },
+  { message: 200, detail: 200 },
+  { message: 80, detail: 80 },
+] as const;
+type Size = (typeof SIZES)[number];
+
+/**
+ * What is wrong with the last answer, one JSON object a line, in at most `maxTokens`: step, path, message and nearest valid choices of each
+ * finding. Where they do not all fit, messages are shortened first, then the last findings are left out and counted. Pure.
+ * @param maxTokens - at least 700, in which one finding always fits
+ */
+export function repairText(diagnostics: readonly Diagnostic[], maxTokens: number): string {
+  const shown = diagnostics.slice(0, MAX_FINDINGS);
+  let text = "";
+  for (const size of SIZES) {
+    text = around(linesOf(shown, size, diagnostics.length));
+    if (estimateTokens(text) <= maxTokens) return text;
+  }
+  for (let count = shown.length - 1; count > 0 && estimateTokens(text) > maxTokens; count -= 1)
+    text = around(linesOf(shown.slice(0, count), SIZES[2], diagnostics.length));
+  return text;
+}
+
+const around = (lines: string[]) =>
+  `The plan cannot run. Findings:\n${lines.join("\n")}\nAnswer with the whole corrected plan as one JSON object and nothing else.`;
+
+function linesOf(shown: readonly Diagnostic[], size: Size, total: number): string[] {
+  const lines = shown.map((each) => dataText(findingOf(each, size)));
+  return total > shown.length ? [...lines, dataText({ findings: `${total - shown.length} more` })] : lines;
+}
+
+function findingOf({ code, stepId, path, message, suggestion }: Diagnostic, size: Size): JsonObject {
+  return {
+    code,
+    ...(stepId === undefined ? {} : { stepId: cleanText(stepId, 64) }),
+    ...(path === undefined ? {} : { path: cleanText(path, size.detail) }),
+    message: cleanText(message, size.message),
+    ...(suggestion === undefined ? {} : { suggestion: cleanText(suggestion, size.detail) }),
+  };
+}
