@@ -127,7 +127,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
         ...parts.mcp,
         ...forCallers,
         admission,
-        onError: (error) => logger.warn({ err: error }, "MCP trouble"),
+        logger,
       }),
     // Redis is not checked: without it work is accepted all the same, and found by the sweepers.
     answerHealth: createHealthHandler({

@@ -1,7 +1,9 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { EventEmitter, once } from "node:events";
+import { Client, type Progress, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { PlanId } from "@planwright/plan";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { executeAs, failAs, playWorkers } from "./workers.ts";
+import { AUTHOR, cancelInDoubtAs, executeAs, failAs, playStep, playWorkers } from "./workers.ts";
 
 let running: RunningApi;
 let workers: ReturnType<typeof playWorkers>;
@@ -60,12 +62,46 @@ test("a sentence is planned; sent twice under one key it is one request", async 
   expect(second.structuredContent).toEqual(first.structuredContent);
 });
 
+test("progress comes live, while the plan runs, and rises with every notification", async () => {
+  const { store } = running;
+  const client = await connect();
+  const told: Progress[] = [];
+  const heard = new EventEmitter();
+  end = async (planId) => {
+    const claim = (await store.claimPlan(planId as PlanId, "test executor"))!;
+    await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, output: AUTHOR });
+    // The rest only happens once the client was told of the first step.
+    while (!told.some(({ progress }) => progress >= 1)) await once(heard, "progress");
+    await playStep(store, claim, "createBlog", { arguments: { authorId: "a1" }, output: { _id: "b1" } });
+    await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+  };
+  const result = await client.callTool(
+    { name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } },
+    {
+      onprogress(progress) {
+        told.push(progress);
+        heard.emit("progress");
+      },
+    },
+  );
+  expect(result.structuredContent).toMatchObject({ status: "COMPLETED" });
+  const amounts = told.map(({ progress }) => progress);
+  expect(amounts.length).toBeGreaterThan(1);
+  expect(amounts).toEqual([...new Set(amounts)].toSorted((a, b) => a - b));
+  expect(told.every(({ total }) => total === 2)).toBe(true);
+});
+
 test("failures name the step; refusals name code and remedy", async () => {
-  end = (planId) => failAs(running.store, planId);
+  end = (planId) => failAs(running.store, planId as PlanId);
   const client = await connect();
   const failed = await client.callTool({ name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } });
   expect(failed).toMatchObject({ isError: true, structuredContent: { status: "FAILED" } });
   expect(failed.structuredContent).toHaveProperty("failedSteps.0.message");
+  const { requestId } = failed.structuredContent as { requestId: string };
+  // What is asked here is how the request stands.
+  const told = await client.callTool({ name: "get_request", arguments: { requestId } });
+  expect(told.structuredContent).toEqual(failed.structuredContent);
+  expect(told.isError ?? false).toBe(false);
   const textOf = async (name: string, args: object): Promise<unknown> => {
     const result = await client.callTool({ name, arguments: { ...args } });
     expect(result.isError).toBe(true);
@@ -82,6 +118,33 @@ test("failures name the step; refusals name code and remedy", async () => {
     code: "PLAN_INVALID",
     diagnostics: expect.any(Array),
   });
+});
+
+test("a cancelled request is no error of the tool that cancelled it, but of the one that was to carry it out", async () => {
+  const begun = new EventEmitter();
+  let offers = 0;
+  end = async (planId) => {
+    offers += 1;
+    if (offers === 1) begun.emit("begun");
+    // The second offer comes with the wish to cancel.
+    else if (offers === 2) await cancelInDoubtAs(running.store, planId as PlanId);
+  };
+  const client = await connect();
+  const isBegun = once(begun, "begun");
+  const carriedOut = client.callTool({
+    name: "execute_tool_plan",
+    arguments: { plan: BLOG_PLAN, tags: ["team:mcp"] },
+  });
+  await isBegun;
+  const { body } = await running.graphql(
+    '{ requests(first: 1, filter: { tag: "team:mcp" }) { nodes { requestId } } }',
+  );
+  const [{ requestId }] = body.data.requests.nodes;
+  const asked = await client.callTool({ name: "cancel_request", arguments: { requestId } });
+  expect(await carriedOut).toMatchObject({ isError: true, structuredContent: { status: "CANCELLED" } });
+  const again = await client.callTool({ name: "cancel_request", arguments: { requestId } });
+  expect(again).toMatchObject({ structuredContent: { requestId, status: "CANCELLED" } });
+  expect([asked.isError ?? false, again.isError ?? false]).toEqual([false, false]);
 });
 
 test("a call that returns at once can be cancelled", async () => {

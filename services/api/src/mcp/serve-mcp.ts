@@ -1,15 +1,21 @@
 import type { IncomingMessage } from "node:http";
+import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
 import {
-  hostHeaderValidation,
-  type NodeIncomingMessageLike,
-  originValidation,
-  toNodeHandler,
-} from "@modelcontextprotocol/node";
-import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
-import type { RequestHandler } from "express";
+  type AuthInfo,
+  createMcpHandler,
+  type McpHttpHandler,
+  ProtocolErrorCode,
+  validateHostHeader,
+  validateOriginHeader,
+} from "@modelcontextprotocol/server";
+import { type RequestHandler, Router } from "express";
+import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
+import type { ApiLogger } from "../parts.ts";
+import { explained } from "./explained.ts";
 import { createFacadeServer, type FacadeParts } from "./facade-server.ts";
+import { readMessage, sendRpcError } from "./read-message.ts";
 
 /** What serving the facade needs. */
 export interface McpParts extends Omit<FacadeParts, "context"> {
@@ -18,34 +24,63 @@ export interface McpParts extends Omit<FacadeParts, "context"> {
   callerOf: (request: IncomingMessage) => Caller;
   /** Names by which this service is reached beside loopback. */
   hosts: readonly string[];
-  onError: (error: Error) => void;
+  logger: ApiLogger;
 }
 
-/** Largest body of a call, in bytes. */
-const MAX_BODY_BYTES = 1_048_576;
 const LOCAL_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
+const RefusalSchema = z.looseObject({ error: z.looseObject({ code: z.number(), message: z.string() }) });
+
 /** Answers MCP over streamable HTTP, for clients of both protocol eras. Pages from elsewhere are refused. */
-export function serveMcp({ hosts, onError, context, callerOf, ...facade }: McpParts): RequestHandler {
+export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpParts): RequestHandler {
   const names = [...LOCAL_NAMES, ...hosts];
-  const isHostAllowed = hostHeaderValidation(names);
-  const isOriginAllowed = originValidation(names);
   const callers = new WeakMap<AuthInfo, Caller>();
+  // Told of what clients do wrong as well: what is ours to mend is answered with 500, see below.
+  const onerror = (error: Error): void => logger.info({ err: error }, "MCP: a message was refused");
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const caller = authInfo && callers.get(authInfo);
       if (!caller) throw new TypeError("a call of a tool came past the gate");
       return createFacadeServer({ ...facade, context: (signal) => context(caller, signal) });
     },
-    { maxRequestBodySize: MAX_BODY_BYTES, onerror: onError },
+    { onerror },
   );
-  const serve = toNodeHandler(handler, { maxRequestBodySize: MAX_BODY_BYTES, onerror: onError });
-  return async (request, response) => {
-    if (!isHostAllowed(request, response) || !isOriginAllowed(request, response)) return;
+  const serve = toNodeHandler({ fetch: explaining(handler, logger) }, { onerror });
+  const router = Router();
+  router.use((request, response, next) => {
+    const { host, origin } = request.headers;
+    const refusal = [validateHostHeader(host, names), validateOriginHeader(origin, names)].find(
+      ({ ok }) => !ok,
+    );
+    if (!refusal || refusal.ok) return next();
+    sendRpcError(response, 403, ProtocolErrorCode.InvalidRequest, refusal.message);
+  });
+  router.use(readMessage());
+  router.use(async (request, response) => {
     const caller = callerOf(request);
     const auth: AuthInfo = { token: "", clientId: caller.name, scopes: [...caller.scopes] };
     callers.set(auth, caller);
     // Differs from the adapter's own type only in how optional fields are declared.
-    await serve(Object.assign(request as NodeIncomingMessageLike, { auth }), response);
+    await serve(Object.assign(request as NodeIncomingMessageLike, { auth }), response, request.body);
+  });
+  return router;
+}
+
+/** Refusals of the protocol that no server was asked about, with their code and remedy. */
+function explaining({ fetch }: McpHttpHandler, logger: ApiLogger): McpHttpHandler["fetch"] {
+  return async (request, options) => {
+    const response = await fetch(request, options);
+    if (response.status >= 500) logger.error({ status: response.status }, "MCP: a message was not answered");
+    if (response.ok || !response.headers.get("content-type")?.startsWith("application/json")) return response;
+    const body = RefusalSchema.safeParse(await response.json());
+    const error = body.success
+      ? explained(body.data.error, response.status)
+      : explained(
+          { code: ProtocolErrorCode.InvalidRequest, message: "The message is refused" },
+          response.status,
+        );
+    const { status, headers } = response;
+    headers.delete("content-length");
+    return Response.json({ jsonrpc: "2.0", id: null, ...body.data, error }, { status, headers });
   };
 }

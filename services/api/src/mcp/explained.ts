@@ -1,0 +1,48 @@
+import { ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { type ApiErrorCode, isApiErrorCode } from "../errors.ts";
+
+/** An error as JSON-RPC has it. */
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** What the protocol refuses by a status alone. */
+const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
+  403: "FORBIDDEN",
+  405: "METHOD_NOT_ALLOWED",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+};
+
+const REMEDY: Partial<Record<ApiErrorCode, string>> = {
+  BAD_REQUEST:
+    "Send one JSON-RPC 2.0 message of a method that MCP has, as POST with accept: application/json, text/event-stream.",
+  BAD_USER_INPUT:
+    "Give the params that MCP asks for: of tools/call the name of a tool and its arguments, an object.",
+  FORBIDDEN: "Ask by a name of this machine, or by one that the operator lists in MCP_HOSTS.",
+  INTERNAL: "Report it to the operator: the log names the cause.",
+  METHOD_NOT_ALLOWED: "Send messages as POST; no streams are opened by GET.",
+  PAYLOAD_TOO_LARGE: "Send a smaller plan: 1 MiB is accepted.",
+  UNSUPPORTED_MEDIA_TYPE: "Set content-type: application/json, as UTF-8.",
+};
+
+/**
+ * An error of the protocol with what all refusals of this service have, in its `data`: a code of the closed list, `retryable`, and a
+ * remedy. One that has a code stays as it is. Pure.
+ * @param status - of HTTP, where that is all that tells refusals apart
+ */
+export function explained<T extends RpcError>(error: T, status?: number): T {
+  const data = typeof error.data === "object" ? error.data : null;
+  if (data && "code" in data && isApiErrorCode(data.code)) return error;
+  const code = BY_STATUS[status ?? 0] ?? codeOf(error.code);
+  // The SDK writes out all that its schema found, over many lines.
+  const message = error.message.includes("\n") ? "The params are not those of the method" : error.message;
+  return { ...error, message, data: { ...data, code, retryable: false, remedy: REMEDY[code] } };
+}
+
+function codeOf(code: number): ApiErrorCode {
+  if (code === ProtocolErrorCode.InternalError) return "INTERNAL";
+  return code === ProtocolErrorCode.InvalidParams ? "BAD_USER_INPUT" : "BAD_REQUEST";
+}

@@ -1,0 +1,192 @@
+import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
+import type { JsonObject, RequestId } from "@planwright/plan";
+import { z } from "zod";
+import type { GraphqlContext } from "../graphql/context.ts";
+import type { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
+import type { Admission } from "../load/admission.ts";
+import { submitPlan } from "../plans/submit-plan.ts";
+import { cancelRequest } from "../requests/cancel.ts";
+import { createPlan } from "../requests/create-plan.ts";
+import { findRequest } from "../requests/find-request.ts";
+import { parseArguments } from "./parse-arguments.ts";
+
+/** A tool of the facade. */
+export type FacadeToolName = keyof typeof SCOPE_OF_TOOL;
+
+/** What a call gives. */
+export interface FacadeAnswer {
+  report: JsonObject;
+  /** True when the tool did not do what was asked. */
+  isError: boolean;
+}
+
+/** A tool, and how it is called. */
+export interface FacadeTool {
+  listed: Tool & { name: FacadeToolName };
+  /** @throws {ApiError} for arguments that it refuses, and for all that the operations refuse */
+  call(
+    parts: GraphqlContext,
+    given: CallToolResult["structuredContent"],
+    call: ServerContext,
+  ): Promise<FacadeAnswer>;
+}
+
+/** What the tools are made of. */
+export interface FacadeToolsParts {
+  admission: Admission;
+  /** Tells how a request stands; waiting, how it stands at its end. */
+  report: (
+    parts: GraphqlContext,
+    requestId: RequestId,
+    how: { call: ServerContext; wait: boolean },
+  ) => Promise<JsonObject>;
+}
+
+const RequestIdSchema = z.string().max(100).describe("req_..., as an earlier call gave it");
+const KeySchema = z
+  .string()
+  .min(1)
+  .max(256)
+  .optional()
+  .describe(
+    "Your own name for this submission: sent again within 24 h it gives the same request and does nothing twice",
+  );
+const WaitSchema = z.boolean().default(true).describe("false returns at once; get_request tells how it goes");
+const TagsSchema = z
+  .array(z.string())
+  .max(10)
+  .optional()
+  .describe("Words by which the request is found again, each 1 to 64 of A-Z a-z 0-9 . _ : / -");
+
+const ENDS_BADLY =
+  "Waiting, the result is an error when the request ends FAILED or CANCELLED; it names the steps that failed.";
+const MAKES_EFFECTS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
+
+/** The tools of the facade by their names, over this service's own operations. */
+export function createFacadeTools({ admission, report }: FacadeToolsParts): ReadonlyMap<string, FacadeTool> {
+  /** Runs an operation under the gate that mutations pass; waiting for its end holds no place. */
+  async function admittedOnly<T>(run: () => Promise<T>): Promise<T> {
+    const leave = admission.enter();
+    try {
+      return await run();
+    } finally {
+      leave();
+    }
+  }
+
+  const admitted = <T>(makePlan: () => Promise<T>): Promise<T> =>
+    admittedOnly(async () => {
+      await admission.reserve();
+      return makePlan();
+    });
+
+  /** Of a call that was to see a request to its end. */
+  async function carriedOut(
+    parts: GraphqlContext,
+    requestId: RequestId,
+    how: { call: ServerContext; wait: boolean },
+  ): Promise<FacadeAnswer> {
+    const found = await report(parts, requestId, how);
+    const { status } = found;
+    return { report: found, isError: how.wait && (status === "FAILED" || status === "CANCELLED") };
+  }
+
+  const told = async (
+    parts: GraphqlContext,
+    requestId: RequestId,
+    call: ServerContext,
+  ): Promise<FacadeAnswer> => ({
+    report: await report(parts, requestId, { call, wait: false }),
+    isError: false,
+  });
+
+  return new Map([
+    toolOf({
+      name: "create_plan",
+      description: `Plans a sentence over the tools that Planwright knows, executes the plan, and gives the outputs of its last steps. ${ENDS_BADLY}`,
+      schema: z.strictObject({
+        query: z.string().min(1).max(10_000).describe("What is to be done, in plain words"),
+        execute: z.boolean().default(true).describe("false only plans"),
+        wait: WaitSchema,
+        tags: TagsSchema,
+        idempotencyKey: KeySchema,
+      }),
+      annotations: { ...MAKES_EFFECTS, idempotentHint: false },
+      async run(parts, { wait, query, execute, tags = null, idempotencyKey = null }, call) {
+        const input = { query, execute, tags, idempotencyKey };
+        const { _id } = await admitted(() => createPlan(parts, input));
+        return carriedOut(parts, _id, { call, wait });
+      },
+    }),
+    toolOf({
+      name: "execute_tool_plan",
+      description: `Executes a whole plan of tool calls with references such as <<step.field>> between them, and gives only the outputs that the plan names in outputs. ${ENDS_BADLY}`,
+      schema: z.strictObject({
+        plan: z
+          .looseObject({})
+          .describe('{ "steps": [{ "id", "tool", "arguments", "dependsOn"? }], "outputs"?: [step ids] }'),
+        wait: WaitSchema,
+        tags: TagsSchema,
+        idempotencyKey: KeySchema,
+      }),
+      annotations: { ...MAKES_EFFECTS, idempotentHint: false },
+      async run(parts, { plan, wait, tags = null, idempotencyKey = null }, call) {
+        const { _id } = await admitted(() =>
+          submitPlan(parts, { plan, execute: true, tags, idempotencyKey }),
+        );
+        return carriedOut(parts, _id, { call, wait });
+      },
+    }),
+    toolOf({
+      name: "get_request",
+      description:
+        "Tells how a request stands: status, outputs, what failed, and what somebody has to say. Of a request that failed it tells so; that is no error of this tool",
+      schema: z.strictObject({ requestId: RequestIdSchema }),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+      async run(parts, { requestId }, call) {
+        const { _id } = await findRequest(parts, requestId);
+        return told(parts, _id, call);
+      },
+    }),
+    toolOf({
+      name: "cancel_request",
+      description:
+        "Asks for the end of a request and returns at once: nothing new is called, and running calls are told to stop",
+      schema: z.strictObject({ requestId: RequestIdSchema }),
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+      async run(parts, { requestId }, call) {
+        const { _id } = await admittedOnly(() => cancelRequest(parts, requestId));
+        return told(parts, _id, call);
+      },
+    }),
+  ]);
+}
+
+/** As the protocol types it. */
+const ObjectSchemaSchema = z.looseObject({ type: z.literal("object") });
+
+interface Definition<Schema extends z.ZodObject> {
+  name: FacadeToolName;
+  description: string;
+  schema: Schema;
+  annotations: NonNullable<Tool["annotations"]>;
+  run: (parts: GraphqlContext, input: z.output<Schema>, call: ServerContext) => Promise<FacadeAnswer>;
+}
+
+/** One entry: refuses arguments itself, as the SDK would do it without a code and a remedy. */
+function toolOf<Schema extends z.ZodObject>({
+  name,
+  description,
+  schema,
+  annotations,
+  run,
+}: Definition<Schema>): [FacadeToolName, FacadeTool] {
+  const inputSchema = ObjectSchemaSchema.parse(z.toJSONSchema(schema, { io: "input" }));
+  return [
+    name,
+    {
+      listed: { name, description, inputSchema, annotations },
+      call: async (parts, given, call) => run(parts, parseArguments(name, schema, given), call),
+    },
+  ];
+}

@@ -1,0 +1,25 @@
+import type { z } from "zod";
+import { BadInputError } from "../errors.ts";
+
+/** Longest text of a finding that goes out, in UTF-16 units: names of unknown arguments are quoted in it. */
+const MAX_MESSAGE = 300;
+
+/** The arguments of a call of a tool. @throws {BadInputError} naming the first that is wrong */
+export function parseArguments<Schema extends z.ZodType>(
+  tool: string,
+  schema: Schema,
+  given: unknown,
+): z.output<Schema> {
+  const parsed = schema.safeParse(given ?? {}, {
+    error: ({ code, input }) => (code === "invalid_type" && input === undefined ? "is missing" : undefined),
+  });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const argument = issue?.path.join(".").slice(0, MAX_MESSAGE) || "arguments";
+  const message = `${argument}: ${issue?.message ?? "cannot be read"}`.slice(0, MAX_MESSAGE);
+  throw new BadInputError(
+    argument,
+    message,
+    `Call ${tool} again with arguments that fit its inputSchema, which tools/list gives.`,
+  );
+}

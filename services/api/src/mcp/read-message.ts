@@ -1,0 +1,43 @@
+import { ProtocolErrorCode } from "@modelcontextprotocol/server";
+import express, { type RequestHandler, type Response } from "express";
+import { z } from "zod";
+import { explained } from "./explained.ts";
+
+/** Largest body of a call, in bytes. */
+const MAX_BODY_BYTES = 1_048_576;
+
+/** What the body parser tells of its errors. */
+const ParserErrorSchema = z.object({ status: z.number().int().min(400).max(499) });
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  413: "The body is larger than 1 MiB",
+  415: "The body has a character set or an encoding that is not accepted",
+};
+
+/** Answers with an error of JSON-RPC that belongs to no message. */
+export function sendRpcError(response: Response, status: number, code: number, message: string): void {
+  const error = explained({ code, message }, status);
+  response.status(status).json({ jsonrpc: "2.0", id: null, error });
+}
+
+/**
+ * Reads one message into the body of the request. A batch is refused: it would do many operations under one count of the rate limit, and
+ * the protocol has none since 2025-06-18.
+ */
+export function readMessage(): RequestHandler {
+  const parse = express.json({ limit: MAX_BODY_BYTES, strict: false });
+  return (request, response, next) =>
+    parse(request, response, (error?: unknown) => {
+      if (error === undefined) {
+        if (!Array.isArray(request.body)) return next();
+        return sendRpcError(response, 400, ProtocolErrorCode.InvalidRequest, "Batches are not answered");
+      }
+      const parsed = ParserErrorSchema.safeParse(error);
+      if (!parsed.success) return next(error);
+      const { status } = parsed.data;
+      // The rest of the body is not read.
+      if (status === 413) response.set("connection", "close");
+      const code = status === 400 ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
+      sendRpcError(response, status, code, MESSAGES[status] ?? "The body is not JSON");
+    });
+}

@@ -1,0 +1,66 @@
+import { PlanSchema } from "@planwright/plan";
+import { newPlan, newRequest, newStep } from "@planwright/store";
+import { expect, test } from "vitest";
+import type { RequestSnapshot } from "../live/request-feed.ts";
+import { createRisingProgress } from "./rising-progress.ts";
+
+/** A request at a version of its plan, with steps of which some are over. Without steps nothing is planned. */
+function stateOf(version: number, steps: number, done: number, running: number = 0): RequestSnapshot {
+  const base = newRequest({
+    requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
+    planId: `plan_170000000${version}_aaaaaaaaaaaaaaaaaaaa`,
+    tenant: "default",
+    source: "query",
+    query: "x",
+    autoExecute: true,
+    now: new Date(0),
+  });
+  if (steps === 0) return { request: base, plan: null, steps: [] };
+  const ids = Array.from({ length: steps }, (_, position) => `s${position}`);
+  const plan = newPlan({
+    request: base,
+    plan: PlanSchema.parse({ steps: ids.map((id) => ({ id, tool: "t" })) }),
+    raw: null,
+    origin: { kind: "submitted", model: null },
+    diagnostics: [],
+    status: "QUEUED",
+    now: new Date(0),
+  });
+  const units = ids.map((key, position) => {
+    const unit = { key, stepId: key, item: null, position, tool: "t", epoch: 1, waitReason: null };
+    const isRunning = position >= done && position < done + running;
+    return {
+      ...newStep(plan, unit),
+      status:
+        position < done ? ("COMPLETED" as const) : isRunning ? ("RUNNING" as const) : ("PENDING" as const),
+      finishedAt: position < done ? new Date(1) : null,
+    };
+  });
+  return { request: base, plan, steps: units };
+}
+
+test("progress rises with every notification, through states of equal count and through a replan", () => {
+  const progress = createRisingProgress();
+  const said = [
+    stateOf(1, 0, 0),
+    stateOf(1, 3, 0),
+    stateOf(1, 3, 0, 1),
+    stateOf(1, 3, 0, 1),
+    stateOf(1, 3, 1),
+    stateOf(1, 3, 2),
+    stateOf(2, 2, 0),
+    stateOf(2, 2, 1),
+    stateOf(2, 2, 2),
+  ].map(progress);
+  expect(said.map((each) => each && [each.progress, each.total])).toEqual([
+    [0, undefined],
+    [0.5, 3],
+    [0.75, 3],
+    null,
+    [1, 3],
+    [2, 3],
+    [2.5, 4],
+    [3, 4],
+    [4, 4],
+  ]);
+});
