@@ -1,8 +1,18 @@
-import { draftMessages, estimateTokens, MAX_PROMPT_TOKENS, toolsForPrompt } from "@planwright/models";
+import {
+  directTools,
+  draftMessages,
+  estimateTokens,
+  MAX_PROMPT_TOKENS,
+  toolsForPrompt,
+} from "@planwright/models";
 import { describe, expect, test } from "vitest";
-import CASES from "./thousand-tools/cases.json" with { type: "json" };
+import { offerTools } from "../src/direct/offered-tools.ts";
+import PLAIN_CASES from "./thousand-tools/cases.json" with { type: "json" };
+import CONTRACT_CASES from "./thousand-tools/contract-cases.json" with { type: "json" };
 import { thousandTools } from "./thousand-tools/thousand-tools.ts";
 
+/** The contract cases need tools that nothing in the query speaks of. */
+const CASES = [...PLAIN_CASES, ...CONTRACT_CASES];
 const tools = thousandTools();
 const names = new Set(tools.map(({ name }) => name));
 
@@ -50,8 +60,44 @@ describe("1,000 tools", () => {
     expect(held).toBeGreaterThanOrEqual(0.95);
   });
 
+  test("what contracts require is shown in all cases, and by more than 5 of 100 cases only for that", () => {
+    const missed = CONTRACT_CASES.map(run).filter(({ missing }) => missing.length > 0);
+    expect(missed).toEqual([]);
+    const loose = tools.map((tool) => ({ ...tool, "x-orchestration": undefined }));
+    const lost = CONTRACT_CASES.filter(({ query, tools: wanted }) => {
+      const shown = new Set(toolsForPrompt({ query, tools: loose }).tools.map(({ name }) => name));
+      return wanted.some((name) => !shown.has(name));
+    });
+    expect(lost.length / CASES.length).toBeGreaterThan(0.05);
+  });
+
   test("every prompt stays under 8,000 tokens", () => {
     expect(MAX_PROMPT_TOKENS).toBe(8_000);
     expect(results.filter(({ tokens }) => tokens >= MAX_PROMPT_TOKENS)).toEqual([]);
   });
+
+  test("what is offered directly costs at most 1,500 tokens, and wide tools are planned for", () => {
+    const direct = CASES.flatMap(({ query }) => {
+      const offered = directTools(query, tools);
+      return offered ? [{ query, offered }] : [];
+    });
+    expect(direct.length).toBeGreaterThan(10);
+    for (const { offered } of direct) {
+      const offers = [...(offerTools(offered)?.values() ?? [])].map(({ offer }) => offer);
+      expect(offers).toHaveLength(offered.length);
+      expect(estimateTokens(JSON.stringify(offers))).toBeLessThan(1_510);
+    }
+    const wide = tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema, ...WIDE } }));
+    expect(direct.filter(({ query }) => directTools(query, wide) !== null)).toEqual([]);
+  });
 });
+
+/** 60 fields, none of which is required. */
+const WIDE = {
+  properties: Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => [
+      `field${index}`,
+      { type: "string", description: "x".repeat(100) },
+    ]),
+  ),
+};

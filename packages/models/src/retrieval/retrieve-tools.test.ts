@@ -122,3 +122,52 @@ test("a word that one tool alone has by chance does not hide what the other word
   const tools = catalogue(tool("oddity", "Made for Zebedee."), tool("sendMail", "Sends a mail."));
   expect(namesFor("send a mail to zebedee zebedee", tools)).toContain("sendMail");
 });
+
+const after = (...names: string[]) => ({
+  "x-orchestration": { mode: "dependent", depends_on: names.map((name) => ({ tool: name })) },
+});
+const costOf = (...tools: ToolDescriptor[]) =>
+  tools.reduce((sum, each) => sum + estimateTokens(`${describeTools([each])}\n`), 0);
+
+test("what contracts require comes along however far back, in a circle too", () => {
+  const tools = catalogue(
+    tool("unlockVault", "Opens a door.", after("ringBell")),
+    tool("ringBell", "Makes a sound.", after("sendMail")),
+    tool("sendMail", "Sends a mail.", after("unlockVault")),
+  );
+  const found = retrieveTools({ query: "send a mail", tools, maxTokens: 300 });
+  expect(found.tools.slice(0, 3).map(({ name }) => name)).toEqual(["sendMail", "unlockVault", "ringBell"]);
+  expect(found.why[2]).toEqual({ type: "contract", of: "unlockVault" });
+});
+
+test("a tool goes in with all that its contract requires or leaves its room to others", () => {
+  const unlock = tool("unlockVault", `Opens a door. ${"Turns a key. ".repeat(20)}`);
+  const mail = tool("sendMail", "Sends a mail.", after("unlockVault"));
+  const postcard = tool("sendPostcard", "Sends a picture like a mail.");
+  const tools = catalogue(postcard, unlock, mail);
+  const shownIn = (maxTokens: number) =>
+    new Set(
+      namesFor("sendPostcard and sendMail", tools, maxTokens).filter((name) => !name.startsWith("paint")),
+    );
+  const all = costOf(postcard, mail, unlock);
+  expect(shownIn(all)).toEqual(new Set(["sendPostcard", "sendMail", "unlockVault"]));
+  expect(shownIn(all - 1)).toEqual(new Set(["sendPostcard"]));
+});
+
+test("most tools hold for what a contract requires, too", () => {
+  const tools = catalogue(
+    tool("unlockVault", "Opens a door."),
+    tool("sendMail", "Sends a mail.", after("unlockVault")),
+  );
+  for (const maxTools of [1, 2, 3])
+    expect(
+      retrieveTools({ query: "send a mail", tools, maxTokens: 9_999, maxTools }).tools.length,
+    ).toBeLessThanOrEqual(maxTools);
+});
+
+test("a tool that no prompt holds with all that it requires is shown alone", () => {
+  const unlock = tool("unlockVault", `Opens a door. ${"Turns a key. ".repeat(20)}`);
+  const mail = tool("sendMail", "Sends a mail.", after("unlockVault"));
+  const maxTokens = costOf(mail, unlock) - 1;
+  expect(namesFor("send a mail", catalogue(unlock, mail), maxTokens)[0]).toBe("sendMail");
+});

@@ -56,7 +56,7 @@ const MAX_DEPTH = 3;
 /**
  * Tools that a plan for the query may need: those that it names or speaks of, by a full-text search over names, descriptions and
  * parameters for each part of it; what their contracts require before them; and what gives the ids that they require. The same input gives the
- * same tools. A tool that does not fit the rest of the budget is left out for those that do.
+ * same tools. A tool that does not fit the rest of the budget with all that its contract requires is left out for those that do.
  */
 export function retrieveTools({
   query,
@@ -126,17 +126,43 @@ class Choice {
     return this.#chosen.size >= this.#limits.maxTools || this.#tokens >= this.#limits.maxTokens;
   }
 
-  /** Adds a tool with what its contract requires and, down to `depth`, what gives the ids that it requires. */
+  /**
+   * Adds a tool together with all that its contract requires, or not at all, for no plan can use it alone; then, down to `depth` and as far as it
+   * fits, what gives the ids that they require.
+   */
   add(tool: IndexedTool, reason: RetrievalReason, depth: number): void {
-    if (this.#chosen.has(tool) || this.isFull || this.#tokens + tool.tokens > this.#limits.maxTokens) return;
-    this.#chosen.set(tool, reason);
-    this.#tokens += tool.tokens;
-    const of = tool.tool.name;
-    for (const before of this.#index.needs.requiredBy(tool))
-      this.add(before, { type: "contract", of }, depth);
+    if (this.#chosen.has(tool) || this.isFull) return;
+    const wanted = this.#withRequired(tool, reason);
+    for (const [each, why] of wanted) {
+      this.#chosen.set(each, why);
+      this.#tokens += each.tokens;
+    }
     if (depth === 0) return;
-    for (const source of this.#index.needs.sourcesFor(tool))
-      this.add(source, { type: "source", of }, depth - 1);
+    for (const each of wanted.keys()) {
+      for (const source of this.#index.needs.sourcesFor(each))
+        this.add(source, { type: "source", of: each.tool.name }, depth - 1);
+    }
+  }
+
+  /** What is not chosen yet of a tool and all that it requires, however far back; empty when it does not fit what is left. */
+  #withRequired(tool: IndexedTool, reason: RetrievalReason): Map<IndexedTool, RetrievalReason> {
+    const wanted = new Map([[tool, reason]]);
+    for (const each of wanted.keys()) {
+      for (const before of this.#index.needs.requiredBy(each)) {
+        if (!this.#chosen.has(before) && !wanted.has(before))
+          wanted.set(before, { type: "contract", of: each.tool.name });
+      }
+    }
+    if (this.#fits(wanted, this.#tokens, this.#chosen.size)) return wanted;
+    // What no prompt has room for is shown without what it requires, which the findings can still name.
+    const alone = new Map([[tool, reason]]);
+    const isHopeless = !this.#fits(wanted, 0, 0) && this.#fits(alone, this.#tokens, this.#chosen.size);
+    return isHopeless ? alone : new Map();
+  }
+
+  #fits(tools: ReadonlyMap<IndexedTool, unknown>, tokens: number, size: number): boolean {
+    const cost = [...tools.keys()].reduce((sum, each) => sum + each.tokens, tokens);
+    return cost <= this.#limits.maxTokens && size + tools.size <= this.#limits.maxTools;
   }
 
   result(): RetrievedTools {

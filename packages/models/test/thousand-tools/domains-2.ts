@@ -28,7 +28,7 @@ standingOrder: a transfer that repeats every month | fromAccountId, toAccountId,
 ! blockCard: Makes a lost or stolen card unusable at once. | cardId
 ! getBalance: Tells how much money is there. | accountId
 ! exchangeCurrency: Turns an amount of one currency into another. | amount:number, from, to
-! disputeCharge: Objects to a payment that the owner did not make. | chargeId, reason
+! disputeCharge: Objects to a payment that the owner did not make. | chargeId, reason | downloadStatement
 ! downloadStatement: Gives the movements of a month as a PDF. | accountId, month
 # hr | the personnel office | snake
 employee: somebody who works here | name, email, department?
@@ -49,16 +49,16 @@ offer: a contract that is proposed to an applicant | candidate_id, salary:number
 ! parse_resume: Reads name, skills and experience out of a CV. | file_id
 ! advance_stage: Takes an applicant to the next round. | candidate_id
 ! score_candidate: Rates an applicant on a scale. | candidate_id, score:integer
-! post_vacancy: Puts a job on public job boards. | vacancy_id, boards:array?
+! post_vacancy: Puts a job on public job boards. | vacancy_id, boards:array? | score_candidate
 # payroll | the payroll | camel
 payslip: what somebody got for a month | employeeId, month
 bonus: extra pay for an employee | employeeId, amount:number
 deduction: what is taken off the pay, such as insurance | employeeId, amount:number
 timesheet: hours that somebody worked | employeeId, week, hours:number
-! runPayroll: Pays all salaries of a month. | month
+! runPayroll: Pays all salaries of a month. | month | approveTimesheet
 ! approveTimesheet: Agrees to the hours of a week. | timesheetId
 ! calculateNetPay: Tells what is left of a salary after tax. | gross:number, country
-! fileTaxForm: Sends the wage tax figures to the tax office. | month
+! fileTaxForm: Sends the wage tax figures to the tax office. | month | runPayroll
 ! reimburseTravel: Pays back what a business trip cost. | employeeId, amount:number
 # support | the help desk | camel
 ticket: a question or a complaint of a customer | subject, requester, body?
@@ -97,7 +97,7 @@ hotel: a night in a house with rooms | tripId, city, checkIn, nights:integer
 rental: a hired car | tripId, city, pickUp
 ! searchFlights: Finds planes between two airports on a day. | from, to, date
 ! searchHotels: Finds free rooms in a city. | city, checkIn, nights:integer
-! checkIn: Gets the boarding pass for a plane. | flightId
+! checkIn: Gets the boarding pass for a plane. | flightId | visaRequirements
 ! cancelBooking: Gives a reservation back. | bookingId
 ! visaRequirements: Tells which papers a traveller needs for a country. | nationality, country
 # music | the music player | camel
@@ -106,7 +106,7 @@ song: a piece of music | title, artistId
 artist: a singer or a band | name
 album: songs that came out together | title, artistId
 ! playSong: Starts a piece of music on a speaker. | songId, speaker?
-! addToPlaylist: Puts a song at the end of a list. | playlistId, songId
+! addToPlaylist: Puts a song at the end of a list. | playlistId, songId | showLyrics
 ! recommendSongs: Suggests music like what one has heard. | genre?
 ! showLyrics: Gives the words of a song. | songId
 ! setVolume: Makes a speaker louder or quieter. | speaker, percent:integer
@@ -127,7 +127,7 @@ prescription: a medicine that a patient is to take | patientId, drug, dose
 labResult: values of a blood test | patientId, test
 ! checkInteractions: Tells whether two medicines do harm together. | drugs:array
 ! referPatient: Sends a patient to a specialist. | patientId, specialty
-! refillPrescription: Orders a medicine once more. | prescriptionId
+! refillPrescription: Orders a medicine once more. | prescriptionId | checkInteractions
 ! recordVitals: Stores pulse, blood pressure and weight. | patientId, pulse:integer?
 ! billInsurance: Sends the costs of a treatment to the insurer. | patientId, amount:number
 `;

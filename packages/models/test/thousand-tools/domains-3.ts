@@ -8,14 +8,14 @@ exam: a test with marks | courseId, date
 ! enrollStudent: Puts a learner into a course. | studentId, courseId
 ! gradeAssignment: Gives a mark for homework. | assignmentId, studentId, mark
 ! recordAttendance: Notes who was there and who was missing. | courseId, date, present:array
-! issueCertificate: Prints that a learner has passed. | studentId, courseId
+! issueCertificate: Prints that a learner has passed. | studentId, courseId | recordAttendance
 ! notifyParents: Writes to mother and father of a learner. | studentId, text
 # library | the public library | snake
 book: a title that can be borrowed | title, isbn?
 member: somebody with a library card | name, email
 loan: a book that a member has at home | book_id, member_id
 reservation: a book that a member waits for | book_id, member_id
-! renew_loan: Lets a reader keep a book for longer. | loan_id
+! renew_loan: Lets a reader keep a book for longer. | loan_id | pay_fine
 ! return_book: Takes a borrowed title back. | loan_id
 ! pay_fine: Settles what a late reader owes. | member_id, amount:number
 ! search_catalog: Finds titles by author, subject and words. | query
@@ -27,7 +27,7 @@ reservation: a table that is kept for guests | tableId, guest, startsAt
 supplier: a firm that brings ingredients | name, email
 ! seatGuests: Leads guests to their place. | reservationId
 ! placeFoodOrder: Tells the kitchen what guests want to eat. | tableId, dishes:array
-! splitBill: Divides what a table has to pay among guests. | tableId, guests:integer
+! splitBill: Divides what a table has to pay among guests. | tableId, guests:integer | placeFoodOrder
 ! markSoldOut: Says that a dish is not to be had today. | dishId
 ! orderIngredients: Buys vegetables, meat and the like from a firm. | supplierId, items:array
 # warehouse | the warehouse | snake
@@ -68,14 +68,14 @@ viewing: a time at which people see a flat | listing_id, starts_at
 ! collect_rent: Takes the monthly money from somebody who rents. | lease_id
 ! request_repair: Has something mended in a flat. | listing_id, text
 ! estimate_value: Tells what a house would bring on the market. | address
-! raise_rent: Sets a higher monthly price from a date on. | lease_id, rent:number
-! return_deposit: Gives the security money back when somebody moves out. | lease_id
+! raise_rent: Sets a higher monthly price from a date on. | lease_id, rent:number | estimate_value
+! return_deposit: Gives the security money back when somebody moves out. | lease_id | request_repair
 # legal | the law firm | camel
 matter: a case of a client | clientName, title
 contract: an agreement between parties | title, parties:array
 clause: a paragraph that agreements use | title, text
 hearing: a date at court | matterId, date, court
-! signContract: Puts an electronic signature under an agreement. | contractId, signer
+! signContract: Puts an electronic signature under an agreement. | contractId, signer | checkConflicts, redlineContract
 ! redlineContract: Shows what differs between two states of an agreement. | contractId
 ! trackHours: Notes how long a lawyer worked on a case. | matterId, hours:number
 ! searchCaseLaw: Finds judgments by words and court. | query, court?
@@ -87,7 +87,7 @@ subscriber: somebody who gets our mailings | email, name?
 landingPage: a web page for visitors from advertising | title, text
 ! sendNewsletter: Mails an issue to all subscribers. | newsletterId
 ! abTestSubject: Tries two subject lines on a few readers. | newsletterId, subjects:array
-! scheduleSocialPost: Puts a text on social networks at a given time. | text, network, at
+! scheduleSocialPost: Puts a text on social networks at a given time. | text, network, at | segmentAudience
 ! trackConversion: Tells how many visitors became buyers. | campaignId
 ! segmentAudience: Groups people by age, place and behaviour. | rule
 # survey | the survey tool | snake
@@ -97,7 +97,7 @@ response: what one person answered | survey_id, answers:array
 panel: people who take part again and again | name
 ! publish_survey: Lets people begin to answer. | survey_id
 ! close_survey: Takes no more answers. | survey_id
-! chart_results: Draws bars of what people answered. | question_id
+! chart_results: Draws bars of what people answered. | question_id | close_survey
 ! invite_panel: Asks all people of a group to take part. | survey_id, panel_id
 ! export_responses: Writes all answers to a spreadsheet. | survey_id
 # analytics | the data warehouse | snake
@@ -129,5 +129,5 @@ livestream: a broadcast at this moment | channelId, title
 ! trimVideo: Cuts the beginning or the end off a clip. | videoId, fromSecond:number, toSecond:number
 ! generateThumbnail: Makes a small preview picture. | videoId
 ! transcribeAudio: Writes down what is spoken in a recording. | videoId
-! endLivestream: Stops a broadcast. | livestreamId
+! endLivestream: Stops a broadcast. | livestreamId | generateThumbnail
 `;

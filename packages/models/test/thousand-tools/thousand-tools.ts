@@ -12,7 +12,7 @@ interface Domain {
 /**
  * A catalogue of 1,000 tools: 40 servers with 25 tools each, always the same. Lines of the data:
  * `# server | place | camel or snake` opens a domain; `thing: what it is | fields` stands for the five tools that make, read, list, change and
- * delete it; `! name: description | fields` is one tool. A field is `name`, `name:type`, with `?` behind it when it may be left out.
+ * delete it; `! name: description | fields | tools` is one tool, whose contract requires the tools named last. A field is `name`, `name:type`, with `?` behind it when it may be left out.
  */
 export function thousandTools(): ToolDescriptor[] {
   const tools: ToolDescriptor[] = [];
@@ -33,9 +33,12 @@ function domainOf(line: string): Domain {
 }
 
 function specialTool(line: string, { server }: Domain): ToolDescriptor {
-  const [head = "", fields = ""] = parts(line, "|");
+  const [head = "", fields = "", before = ""] = parts(line, "|");
   const [name = "", description = ""] = parts(head, ": ");
-  return { name, server, description, inputSchema: schemaOf(fields) };
+  const plain = { name, server, description, inputSchema: schemaOf(fields) };
+  if (before === "") return plain;
+  const required = parts(before, ",").map((tool) => ({ tool }));
+  return { ...plain, "x-orchestration": { mode: "dependent", depends_on: required } };
 }
 
 function toolsOfThing(line: string, { server, place, style }: Domain): ToolDescriptor[] {
