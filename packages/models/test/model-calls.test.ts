@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { answer, type ModelRequest, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -191,20 +192,99 @@ describe("with a fallback model", () => {
   });
 });
 
-test("no more calls of a provider are under way than allowed, and the others wait", async () => {
-  let underWay = 0;
-  let most = 0;
-  server.script(async () => {
-    underWay += 1;
-    most = Math.max(most, underWay);
-    await new Promise((resolve) => setImmediate(resolve));
-    underWay -= 1;
-    return answer(PLAN);
+describe("places of a provider", () => {
+  /** Holds calls until it is opened, and counts those that are held. */
+  function gate() {
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const counts = { underWay: 0, most: 0 };
+    return {
+      counts,
+      open: () => open(),
+      async pass() {
+        counts.underWay += 1;
+        counts.most = Math.max(counts.most, counts.underWay);
+        await opened;
+        counts.underWay -= 1;
+        return answer(PLAN);
+      },
+    };
+  }
+  /** All that could have been begun without a request over the network has been begun. */
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const reaches = async (counts: { underWay: number }, wanted: number) => {
+    await expect.poll(() => counts.underWay, { timeout: 20_000 }).toBe(wanted);
+  };
+
+  test("are all taken, and never more, while the others wait", async () => {
+    const held = gate();
+    server.script(held.pass);
+    const meter = recorder();
+    const drafter = createDrafter(openAi({ MODEL_MAX_CONCURRENCY: 3 }));
+    const drafts = Promise.all(Array.from({ length: 10 }, () => drafter.draft(input({ meter }))));
+    await reaches(held.counts, 3);
+    await settled();
+    expect(meter.calls).toHaveLength(3);
+    held.open();
+    await drafts;
+    expect(server.requests).toHaveLength(10);
+    expect(held.counts.most).toBe(3);
   });
-  const drafter = createDrafter(openAi({ MODEL_MAX_CONCURRENCY: 2 }));
-  await Promise.all(Array.from({ length: 10 }, () => drafter.draft(input())));
-  expect(server.requests).toHaveLength(10);
-  expect(most).toBeLessThanOrEqual(2);
+
+  test("are not shared with another provider", async () => {
+    const [first, spare] = [gate(), gate()];
+    let isDown = true;
+    server.script(() => (isDown ? { type: "error", status: 503 } : first.pass()));
+    fallbackServer.script(spare.pass);
+    const drafter = createDrafter(
+      openAi({
+        MODEL_MAX_CONCURRENCY: 1,
+        FALLBACK_MODEL: "compatible:spare",
+        COMPATIBLE_BASE_URL: fallbackServer.openAiUrl,
+      }),
+    );
+    const one = drafter.draft(input());
+    await reaches(spare.counts, 1);
+    isDown = false;
+    const other = drafter.draft(input());
+    // The only place of the fallback's provider is taken, that of the first one is free.
+    await reaches(first.counts, 1);
+    first.open();
+    spare.open();
+    expect([(await one).model, (await other).model]).toEqual(["compatible:spare", "openai:gpt-test"]);
+  });
+
+  test("are shared with a fallback of the same provider", async () => {
+    const held = gate();
+    server.script(({ body }) => (body["model"] === "spare" ? held.pass() : { type: "error", status: 503 }));
+    const meter = recorder();
+    const drafter = createDrafter(openAi({ MODEL_MAX_CONCURRENCY: 1, FALLBACK_MODEL: "openai:spare" }));
+    const one = drafter.draft(input({ meter }));
+    await reaches(held.counts, 1);
+    const other = drafter.draft(input({ meter }));
+    await settled();
+    expect(meter.calls.map(({ model }) => model)).toEqual(["openai:gpt-test", "openai:spare"]);
+    held.open();
+    await Promise.all([one, other]);
+    expect([meter.calls.length, held.counts.most]).toEqual([4, 1]);
+  });
+});
+
+test("latency holds what the model waits before it answers or fails", async () => {
+  const replies = [answer(PLAN), { type: "error", status: 503 } as const];
+  server.script(async () => {
+    await wait(120);
+    return replies.shift() ?? answer(PLAN);
+  });
+  const meter = recorder();
+  const drafter = createDrafter(openAi());
+  const draft = await drafter.draft(input({ meter }));
+  await expect(drafter.draft(input({ meter }))).rejects.toMatchObject({ code: "MODEL_UNREACHABLE" });
+  expect(meter.calls[0]?.latencyMs).toBe(draft.latencyMs);
+  // Timers may be a millisecond early.
+  for (const { latencyMs } of meter.calls) expect(latencyMs).toBeGreaterThanOrEqual(119);
 });
 
 test("a call that waits for a place can be given up", async () => {

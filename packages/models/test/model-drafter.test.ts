@@ -207,6 +207,7 @@ describe.each([
               code: "TOOL_UNKNOWN",
               severity: "error",
               stepId: "s1",
+              path: "steps[0].tool",
               message: "no such tool",
               suggestion: "listAuthors",
             },
@@ -217,7 +218,7 @@ describe.each([
     expect(draft.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
     expect(draft.messages[2]?.content).toBe('{"steps":[]}');
     expect(draft.messages[3]?.content).toContain(
-      '{"code":"TOOL_UNKNOWN","stepId":"s1","message":"no such tool","suggestion":"listAuthors"}',
+      '{"code":"TOOL_UNKNOWN","stepId":"s1","path":"steps[0].tool","message":"no such tool","suggestion":"listAuthors"}',
     );
   });
 });

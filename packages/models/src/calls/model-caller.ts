@@ -28,7 +28,8 @@ export function createModelCaller(input: ModelSettingsInput): ModelCaller {
 /** {@link createModelCaller} for settings that were read already. */
 export function createCaller(first: NamedModel, settings: ModelSettings): ModelCaller {
   const slotsOf = slotsByProvider(settings.MODEL_MAX_CONCURRENCY);
-  const open = (model: NamedModel): OneModel => createOneModel(model, settings, slotsOf(model.provider));
+  const open = (model: NamedModel): OneModel =>
+    createOneModel({ named: model, settings, slots: slotsOf(model.provider) });
   const firstModel = open(first);
   const fallback = settings.FALLBACK_MODEL;
   if (fallback === undefined) {

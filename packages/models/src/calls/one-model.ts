@@ -21,8 +21,18 @@ export interface OneModel {
   ask(input: ModelAsk, fallbackFor: string | null): Promise<DraftResult>;
 }
 
+/** What one model is made of. */
+export interface OneModelParts {
+  named: NamedModel;
+  settings: ModelSettings;
+  /** Those of its provider. */
+  slots: Slots;
+  /** Waits so many milliseconds, or until the signal aborts. @throws the signal's reason. Default: by the clock */
+  waitFor?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+}
+
 /** @throws {ModelKeyMissingError} at once */
-export function createOneModel(named: NamedModel, settings: ModelSettings, slots: Slots): OneModel {
+export function createOneModel({ named, settings, slots, waitFor = byClock }: OneModelParts): OneModel {
   const { name } = named;
   const variable = missingVariable(named.provider, settings);
   if (variable !== null) throw new ModelKeyMissingError({ model: name, variable });
@@ -106,7 +116,7 @@ const ABORTED = {
 };
 
 /** @throws the signal's reason */
-async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+async function byClock(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 

@@ -1,0 +1,90 @@
+import { startModelServer } from "@planwright/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createOneModel } from "../src/calls/one-model.ts";
+import { createSlots } from "../src/calls/slots.ts";
+import { ModelSettingsSchema, type NamedModel, parseModelSetting } from "../src/index.ts";
+
+const PLAN = { steps: [] };
+const { signal } = new AbortController();
+const asked = { messages: [{ role: "user" as const, content: "q" }], signal };
+
+let server: Awaited<ReturnType<typeof startModelServer>>;
+/** What happened, in order: requests as the server got them, and waits in milliseconds. */
+let events: (string | number)[];
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  events = [];
+});
+
+const named = (): NamedModel => {
+  const setting = parseModelSetting("openai:x");
+  if (setting.kind === "offline") throw new TypeError("openai:x names a model");
+  return setting;
+};
+const modelWith = (parts: Partial<Parameters<typeof createOneModel>[0]> = {}) =>
+  createOneModel({
+    named: named(),
+    settings: ModelSettingsSchema.parse({
+      MODEL: "openai:x",
+      OPENAI_BASE_URL: server.openAiUrl,
+      MODEL_MAX_RETRIES: 3,
+    }),
+    slots: createSlots(1),
+    waitFor: async (ms) => void events.push(ms),
+    ...parts,
+  });
+
+test("each Retry-After is waited for exactly before the next request is sent", async () => {
+  const replies = [
+    { type: "error", status: 429, retryAfterSeconds: 7 },
+    { type: "error", status: 503, retryAfterSeconds: 9 },
+  ] as const;
+  let index = 0;
+  server.script(() => {
+    events.push("request");
+    return replies[index++] ?? { type: "answer", text: JSON.stringify(PLAN) };
+  });
+  const answer = await modelWith().ask(asked, null);
+  expect(JSON.parse(answer.text)).toEqual(PLAN);
+  expect(events).toEqual(["request", 7_000, "request", 9_000, "request"]);
+});
+
+test("without a Retry-After each wait has its own bound", async () => {
+  server.script(() => ({ type: "error", status: 503 }));
+  await expect(modelWith().ask(asked, null)).rejects.toMatchObject({ code: "MODEL_UNREACHABLE" });
+  expect(events).toHaveLength(3);
+  for (const [index, ms] of events.entries()) expect(ms).toBeLessThan(500 * 2 ** index);
+});
+
+test("the place is free while a call waits", async () => {
+  const slots = createSlots(1);
+  let isAsked = false;
+  server.script(() => {
+    if (isAsked) return { type: "answer", text: "{}" };
+    isAsked = true;
+    return { type: "error", status: 429, retryAfterSeconds: 7 };
+  });
+  const waitFor = async () => {
+    const release = await slots.acquire(AbortSignal.timeout(20_000));
+    release();
+    events.push("free");
+  };
+  await modelWith({ slots, waitFor }).ask(asked, null);
+  expect(events).toEqual(["free"]);
+});
+
+test("by default the clock is waited for", async () => {
+  const at: number[] = [];
+  server.script(() => {
+    at.push(performance.now());
+    return at.length > 1
+      ? { type: "answer", text: "{}" }
+      : { type: "error", status: 429, retryAfterSeconds: 0.2 };
+  });
+  await modelWith({ waitFor: undefined }).ask(asked, null);
+  // Timers may be a millisecond early.
+  expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(195);
+});
