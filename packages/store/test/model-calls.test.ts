@@ -140,6 +140,32 @@ test("a planner that lost the request begins no call, and may still end the one 
   expect(await useOf(claim)).toMatchObject({ spent: { tokens: 100 }, reserved: { tokens: 0 } });
 });
 
+test("a claim has what those before it at the same work were answered, the latest first, and nothing else", async () => {
+  const claim = await claimed();
+  const { _id } = claim.request;
+  const answered = async (by: PlanningClaim, answer: string, isAnswerWhole = true) =>
+    store.endModelCall(await begin(by, call(1)), { ...end(1), answer, isAnswerWhole });
+  const answersOf = (by: PlanningClaim | null) => by?.earlierCalls.map(({ answer }) => answer);
+  await answered(claim, "one");
+  await answered(claim, "two");
+  await answered(claim, "without its secret", false);
+  await begin(claim, call(1));
+  expect(answersOf(claim)).toEqual([]);
+
+  const second = await takenOver(_id);
+  expect(answersOf(second)).toEqual(["one", "two"]);
+  if (!second) return;
+  await answered(second, "three");
+  const third = await takenOver(_id);
+  expect(answersOf(third)).toEqual(["three", "one", "two"]);
+  if (!third) return;
+
+  await store.askQuestions(third, ["Which one?"]);
+  await store.answerQuestions(TENANT, _id, ["That one"]);
+  expect(answersOf(await takenOver(_id))).toEqual([]);
+  expect(answersOf(await takenOver(_id))).toEqual([]);
+});
+
 test("a request without limits counts all the same", async () => {
   const claim = await claimed();
   await store.endModelCall(await begin(claim, call(9_000_000, 70)), end(8_000_000, 60));

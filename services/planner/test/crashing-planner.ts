@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { createStore, type Store } from "@planwright/store";
-import { type ModelServer, type ScriptedReply, startModelServer, testServers } from "@planwright/testing";
+import { type ModelScript, type ModelServer, startModelServer, testServers } from "@planwright/testing";
 import { spawnPlanner } from "./planner-process.ts";
 import { TOOLS } from "./tools.ts";
 
@@ -25,9 +25,12 @@ export interface CrashBench {
   crash(setting: string, env?: Record<string, string>): Promise<void>;
 }
 
-/** @param whenFinished - called with what is to be ended with the test */
+/**
+ * @param script - of the model
+ * @param whenFinished - called with what is to be ended with the test
+ */
 export async function openCrashBench(
-  reply: ScriptedReply,
+  script: ModelScript,
   whenFinished: (end: () => Promise<void> | void) => void,
 ): Promise<CrashBench> {
   const servers = testServers();
@@ -35,7 +38,7 @@ export async function openCrashBench(
   whenFinished(() => store.close());
   const tools = TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) }));
   await store.publishTools("notes", tools);
-  const model = await startModelServer({ script: () => reply });
+  const model = await startModelServer({ script });
   whenFinished(() => model.close());
 
   function start(env: Record<string, string> = {}): ChildProcess {

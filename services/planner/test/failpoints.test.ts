@@ -1,71 +1,112 @@
 /**
  * The planner dies, stands still for longer than its lease, or fails, at every place where a write, a call or an
- * acknowledgement begins or ends. Whatever happens there, the request gets exactly one plan.
+ * acknowledgement begins or ends. Whatever happens there, the request comes to one end, with one plan at most, and the model is asked
+ * once more at most.
  */
-import { answer } from "@planwright/testing";
+import type { JsonObject } from "@planwright/plan";
+import { answer, type ModelScript } from "@planwright/testing";
 import { test } from "vitest";
 import { openCrashBench, PAUSE_MS, SLOW_MODEL_MS } from "./crashing-planner.ts";
 import { ANSWER, SENTENCE } from "./tools.ts";
 
 const TENANT = "default";
-const PLACES = [
-  "planner.sweep",
-  "planner.claim",
-  "planner.renew",
-  "planner.model",
-  "planner.record",
-  "planner.reserve",
-  "planner.settle",
-  "planner.store",
-  "planner.fail",
-  "planner.offer",
-];
-const CASES = PLACES.flatMap((place) =>
+const FOLDER: JsonObject = { id: "createFolder", tool: "createFolder", arguments: { name: "Work" } };
+const WRONG: JsonObject = { steps: [{ ...FOLDER, tool: "createFoldr" }] };
+const QUICK = { firstTokenMs: 100 };
+
+/** What a planner does, undisturbed. */
+interface Work {
+  query?: string;
+  env?: Record<string, string>;
+  script: ModelScript;
+  /** Calls of the model. */
+  calls: number;
+  /** How the request ends. Default: with a plan, which executors are offered. */
+  status?: "FAILED" | "NEEDS_INPUT";
+  /** Steps of the plan. */
+  steps?: number;
+}
+
+const PLAN: Work = { script: () => answer(ANSWER, QUICK), calls: 1, steps: 2 };
+const WORKS = {
+  plan: PLAN,
+  // Slower than a renewal, so that the lease is renewed while the model thinks.
+  slowly: { ...PLAN, script: () => answer(ANSWER, { firstTokenMs: SLOW_MODEL_MS }) },
+  // Only what rules do is recorded at once.
+  "by rules": { ...PLAN, calls: 0, env: { MODEL: "offline" } },
+  repair: {
+    ...PLAN,
+    script: ({ body }) => answer(JSON.stringify(body).includes("createFoldr") ? ANSWER : WRONG, QUICK),
+    calls: 2,
+  },
+  directly: {
+    query: "Create folder Work",
+    script: ({ body }) =>
+      body["tools"] === undefined
+        ? answer({ steps: [FOLDER] })
+        : { type: "answer", toolCalls: [{ name: "createFolder", arguments: { name: "Work" } }], ...QUICK },
+    calls: 1,
+    steps: 1,
+  },
+  "in vain": { script: () => answer("I cannot do that."), calls: 2, status: "FAILED" },
+  "with a question": {
+    script: () => answer({ steps: [], missing: ["Which folder?"] }),
+    calls: 1,
+    status: "NEEDS_INPUT",
+  },
+} satisfies Record<string, Work>;
+
+const around = (place: string, work: keyof typeof WORKS, actions = ["kill", `pause:${PAUSE_MS}`, "error"]) =>
   ["before", "after"].flatMap((side) =>
-    ["kill", `pause:${PAUSE_MS}`, "error"].map((action) => ({
-      place,
-      setting: `${place}.${side}=${action}`,
-      action,
-    })),
-  ),
-);
+    actions.map((action) => ({ setting: `${place}.${side}=${action}`, work })),
+  );
+const CASES: { setting: string; work: keyof typeof WORKS }[] = [
+  ...around("planner.sweep", "plan"),
+  ...around("planner.claim", "plan"),
+  ...around("planner.renew", "slowly"),
+  ...around("planner.model", "plan"),
+  ...around("planner.record", "by rules"),
+  ...around("planner.reserve", "plan"),
+  ...around("planner.settle", "plan"),
+  ...around("planner.store", "plan"),
+  ...around("planner.fail", "in vain"),
+  ...around("planner.offer", "plan"),
+  ...around("planner.ask", "with a question", ["kill", "error"]),
+  ...around("planner.direct", "directly", ["kill", "error"]),
+  // While the model answers the repair, after its answer was recorded, and before the plan is stored.
+  { setting: "planner.settle.before=kill@2", work: "repair" },
+  { setting: "planner.settle.after=kill@2", work: "repair" },
+  { setting: "planner.store.before=kill", work: "repair" },
+];
 
 test.concurrent.for(CASES)(
-  "$setting leaves the request with one plan",
+  "$setting while planning ($work) leaves the request with one end",
   { timeout: 120_000 },
-  async ({ place, setting, action }, { expect, onTestFinished }) => {
-    const isHopeless = place === "planner.fail";
-    // Slower than a renewal, so that the lease is renewed while the model thinks.
-    const firstTokenMs = place === "planner.renew" ? SLOW_MODEL_MS : 100;
-    const reply = isHopeless ? answer("I cannot do that.") : answer(ANSWER, { firstTokenMs });
-    const { store, start, crash } = await openCrashBench(reply, onTestFinished);
-    const { _id: requestId } = await store.createRequest({
-      tenant: TENANT,
-      query: SENTENCE,
-      autoExecute: true,
-    });
+  async ({ setting, work }, { expect, onTestFinished }) => {
+    const { query = SENTENCE, env, script, calls, status, steps = 0 }: Work = WORKS[work];
+    const { store, model, start, crash } = await openCrashBench(script, onTestFinished);
+    const { _id: requestId } = await store.createRequest({ tenant: TENANT, query, autoExecute: true });
 
-    // Only what rules do is recorded at once.
-    const env = place === "planner.record" ? { MODEL: "offline" } : {};
     await crash(setting, env);
     // Whoever only failed goes on itself.
-    if (action !== "error") start(env);
+    if (!setting.endsWith("error")) start(env);
 
     const isOver = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
     await expect.poll(isOver, { timeout: 60_000, interval: 50 }).toBe(true);
     const request = await store.getRequest(TENANT, requestId);
     const plans = await store.listPlans(TENANT, requestId);
-    if (isHopeless) {
-      expect(request).toMatchObject({ status: "FAILED", error: { code: expect.any(String) } });
+    expect(request?.status).toBe(status ?? "EXECUTING");
+    expect(model.requests.length).toBeLessThanOrEqual(calls + 1);
+    if (status !== undefined) {
+      expect(plans.filter(({ status: end }) => end !== "INVALID")).toEqual([]);
       return;
     }
-    expect(request).toMatchObject({ status: "EXECUTING" });
     expect(plans).toMatchObject([{ _id: request?.planId, status: "QUEUED", version: 1 }]);
     expect(
       await store.listSteps(
         TENANT,
         plans.map(({ _id }) => _id),
       ),
-    ).toHaveLength(2);
+    ).toHaveLength(steps);
   },
 );

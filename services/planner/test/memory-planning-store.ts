@@ -50,7 +50,7 @@ export function createMemoryPlanningStore(input: {
     claim.isEnding = true;
     const isHeld = request.status === "PLANNING" && request.planning.lease?.epoch === claim.epoch;
     if (!isHeld) throw new LeaseLostError({ id: request._id, epoch: claim.epoch });
-    request.planning.lease = null;
+    Object.assign(request.planning, { lease: null, dueAt: null });
   };
 
   return {
@@ -63,7 +63,7 @@ export function createMemoryPlanningStore(input: {
       request.planning.lease = { owner: "thief", epoch: request.planning.epoch, expiresAt: EPOCH };
     },
     async claimRequest(requestId, owner) {
-      if (requestId !== request._id || request.status !== "PLANNING" || request.planning.lease) return null;
+      if (requestId !== request._id || !request.planning.dueAt || request.planning.lease) return null;
       request.planning.epoch += 1;
       request.planning.claims += 1;
       const { epoch, claims } = request.planning;

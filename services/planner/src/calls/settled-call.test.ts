@@ -36,6 +36,18 @@ test("an answer of a provider that counts nothing is estimated", () => {
   });
 });
 
+test("an answer is whole where nothing was taken out of it", () => {
+  expect(settledCall({ ...ANSWERED, text: "{}" }, BEGUN)).toMatchObject({
+    answer: "{}",
+    isAnswerWhole: true,
+  });
+  const secret = '{"password":"hidden"}';
+  expect(settledCall({ ...ANSWERED, text: secret }, BEGUN)).toMatchObject({
+    answer: '{"password":"[redacted]"}',
+    isAnswerWhole: false,
+  });
+});
+
 test("a call that the provider refused counts for nothing", () => {
   const refused: CallEnd = { ...ANSWERED, ...FAILED, usage: NO_USAGE, spent: "none" };
   expect(settledCall(refused, BEGUN)).toMatchObject({

@@ -1,0 +1,249 @@
+/**
+ * A planner dies before or after each of its writes, in everything that it does with a model. Whoever goes on is given what was answered
+ * before: at most one more call is made than without the death, no answer counts twice, and what comes out is the same.
+ */
+import { createDrafter } from "@planwright/models";
+import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import type { ModelLimits, PlanningStore, PlanRecord } from "@planwright/store";
+import {
+  answer,
+  type ModelRequest,
+  type ModelServer,
+  type ScriptedReply,
+  startModelServer,
+} from "@planwright/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPlanRequest } from "../src/jobs/plan-request.ts";
+import { createPlanningWork } from "../src/jobs/planning-work.ts";
+import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
+import { TOOLS as PAST_TOOLS, recordOf } from "./past-plans.ts";
+import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+
+interface Scenario {
+  name: string;
+  query?: string;
+  tools?: ToolDescriptor[];
+  record?: PlanRecord;
+  work?: "answer";
+  limits?: ModelLimits;
+  /** Calls that are answered without a death. */
+  calls: number;
+  reply: (request: ModelRequest, isAfterDeath: boolean) => ScriptedReply;
+  /** What came out. */
+  end: (store: MemoryPlanningStore) => unknown;
+}
+
+const planOf = (id: string, tool: string, args: JsonObject): JsonObject => ({
+  steps: [{ id, tool, arguments: args }],
+});
+const WRONG_TOOL = planOf("a", "createFoldr", { name: "Work" });
+const NO_NAME = planOf("a", "createFolder", {});
+
+const weather: ToolDescriptor = {
+  name: "get_weather",
+  description: "Returns the current weather in a city.",
+  inputSchema: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+};
+const WEATHER = { query: "What is the weather in Oslo?", tools: [weather] };
+const WEATHER_PLAN = planOf("w", "get_weather", { city: "Oslo" });
+const PAST = { query: "do it", tools: PAST_TOOLS };
+const STEPS = [
+  { id: "a", tool: "find", arguments: {} },
+  { id: "b", tool: "list", arguments: { of: "<<a.value>>" } },
+];
+
+const isDirect = ({ body }: ModelRequest) => body["tools"] !== undefined;
+/** The draft that a repair is to put right; null for what is no repair. */
+function previousOf({ body }: ModelRequest): string | null {
+  const messages = JSON.parse(JSON.stringify(body["messages"]));
+  return messages[2]?.content ?? null;
+}
+/** What a draft gets, and its repair. */
+const drafts = (request: ModelRequest, draft: JsonObject, repaired: JsonObject) =>
+  answer(previousOf(request) === null ? draft : repaired);
+
+const plans = (store: MemoryPlanningStore) => store.plans.map(({ plan }) => plan?.steps);
+const SCENARIOS: Scenario[] = [
+  { name: "a draft", calls: 1, reply: () => answer(ANSWER), end: plans },
+  {
+    name: "two repairs",
+    calls: 3,
+    reply: (request) =>
+      previousOf(request) === JSON.stringify(NO_NAME) ? answer(ANSWER) : drafts(request, WRONG_TOOL, NO_NAME),
+    end: plans,
+  },
+  {
+    name: "a repair that helps nothing",
+    calls: 2,
+    reply: () => answer(WRONG_TOOL),
+    end: ({ failures }) => failures.map(({ error }) => error),
+  },
+  {
+    name: "a question from a repair",
+    calls: 2,
+    reply: (request) => drafts(request, WRONG_TOOL, { steps: [], missing: ["Which name?"] }),
+    end: ({ request }) => request.questions,
+  },
+  {
+    name: "a direct call",
+    ...WEATHER,
+    limits: { maxModelCalls: 2, maxTokens: null, maxCostUsd: null },
+    calls: 1,
+    reply: (request) =>
+      isDirect(request)
+        ? { type: "answer", toolCalls: [{ name: "get_weather", arguments: { city: "Oslo" } }] }
+        : answer(WEATHER_PLAN),
+    end: (store) => plans(store).map((steps) => steps?.map((step) => ({ ...step, id: "any" }))),
+  },
+  ...[
+    answer("PLAN"),
+    { ...answer(""), refusal: "I will not" },
+    { ...answer("P"), finishReason: "length" } as const,
+  ].map(
+    (direct): Scenario => ({
+      name: `a direct call that is answered ${JSON.stringify(direct)}, a draft and a repair`,
+      ...WEATHER,
+      calls: 3,
+      reply: (request) => (isDirect(request) ? direct : drafts(request, WRONG_TOOL, WEATHER_PLAN)),
+      end: plans,
+    }),
+  ),
+  {
+    name: "a fallback model, while the first one comes back",
+    calls: 2,
+    reply: (request, isAfterDeath) =>
+      request.body["model"] === "test" && !isAfterDeath
+        ? { type: "error", status: 401 }
+        : drafts(request, WRONG_TOOL, ANSWER),
+    end: plans,
+  },
+  {
+    name: "a replan and a repair",
+    ...PAST,
+    record: recordOf(STEPS, { b: { status: "FAILED" } }),
+    calls: 2,
+    reply: (request) => drafts(request, planOf("c", "lst", {}), planOf("c", "list", { of: "<<a.value>>" })),
+    end: plans,
+  },
+  {
+    name: "results in words",
+    ...PAST,
+    record: recordOf(STEPS, {}),
+    work: "answer",
+    calls: 1,
+    reply: () => answer("It is done."),
+    end: ({ request }) => request.answer,
+  },
+];
+
+/** The places at which a planner dies: before and after each. */
+const WRITES: readonly (keyof PlanningStore)[] = [
+  "beginModelCall",
+  "endModelCall",
+  "completePlanning",
+  "failPlanning",
+  "askQuestions",
+  "completeReplan",
+  "completeAnswer",
+];
+
+/** The same store for a planner that dies at one of those places: nothing is heard of it any more. */
+function dyingAt(place: number, store: MemoryPlanningStore) {
+  let passed = 0;
+  const life = { isOver: false };
+  const pass = () => {
+    life.isOver ||= passed === place;
+    passed += 1;
+    if (life.isOver) throw new TypeError("the planner is dead");
+  };
+  const dying = new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function" || !WRITES.some((write) => write === name)) return value;
+      return async (...args: unknown[]) => {
+        pass();
+        const result: unknown = await Reflect.apply(value, target, args);
+        pass();
+        return result;
+      };
+    },
+  });
+  return { dying, life };
+}
+
+/** Does the work once, in a process of its own as it were. */
+function run(store: MemoryPlanningStore, reused: string[] = []) {
+  const drafter = createDrafter({
+    MODEL: "openai:test",
+    FALLBACK_MODEL: "openai:other",
+    OPENAI_BASE_URL: server.openAiUrl,
+    MODEL_MAX_RETRIES: 0,
+  });
+  const planRequest = createPlanRequest({
+    store,
+    work: createPlanningWork({ store, drafter, onReuse: (_, { purpose }) => reused.push(purpose) }),
+    offerExecution: () => {},
+    owner: "test",
+    renewEveryMs: 60_000,
+    onRenewalFailed: () => {},
+  });
+  return planRequest(store.request._id, new AbortController().signal);
+}
+
+function open({ query = SENTENCE, tools = TOOLS, record, work, limits, reply }: Scenario) {
+  const store = createMemoryPlanningStore({
+    query,
+    tools,
+    ...(record ? { record } : {}),
+    ...(limits ? { modelLimits: limits } : {}),
+  });
+  if (work) store.request.planning.work = work;
+  const seen = { answered: 0, isAfterDeath: false };
+  server.script((request) => {
+    const replied = reply(request, seen.isAfterDeath);
+    if (replied.type === "answer") seen.answered += 1;
+    return replied;
+  });
+  return { store, seen };
+}
+
+test.each(SCENARIOS)("$name: a death anywhere costs one more call at most", async (scenario) => {
+  const undisturbed = open(scenario);
+  await run(undisturbed.store);
+  const wanted = scenario.end(undisturbed.store);
+  expect(undisturbed.seen.answered).toBe(scenario.calls);
+
+  let deaths = 0;
+  for (let place = 0; ; place += 1) {
+    const { store, seen } = open(scenario);
+    const { dying, life } = dyingAt(place, store);
+    const reused: string[] = [];
+    await run(dying).catch((error: unknown) => {
+      if (!life.isOver) throw error;
+    });
+    if (!life.isOver) break;
+    deaths += 1;
+    seen.isAfterDeath = true;
+    const before = seen.answered;
+    if (store.request.planning.dueAt) store.request.planning.lease = null;
+    await run(store, reused);
+    const where = `dead at ${place}`;
+    expect(scenario.end(store), where).toEqual(wanted);
+    expect(seen.answered, where).toBeLessThanOrEqual(scenario.calls + 1);
+    // Every question was paid for once; what was lost stays set aside.
+    expect(store.request.modelUse?.spent.modelCalls, where).toBe(scenario.calls);
+    expect(reused.length, where).toBeLessThanOrEqual(before);
+  }
+  expect(deaths).toBeGreaterThanOrEqual(4 * scenario.calls + 2);
+});
