@@ -255,15 +255,27 @@ test("getPlans and getExecutions list the newest, and what was started, of one t
   expect(tooMany.body.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", argument: "first" });
 });
 
-test("the text of the error for an unknown request is the one that older clients look for", async () => {
-  const requestId = "req_1700000000_abcdefghijklmnopqrst";
-  const executed = await running.graphql(EXECUTE, { requestId });
-  const listed = await running.graphql("query ($id: ID!) { plansByRequestId(requestId: $id) { id } }", {
-    id: requestId,
+test.each(["req_1700000000_abcdefghijklmnopqrst", "nope", ""])(
+  "the text of the error for the unknown request %j is the one that older clients look for",
+  async (id) => {
+    const answers = [
+      await running.graphql(EXECUTE, { requestId: id }),
+      await running.graphql("query ($id: ID!) { plansByRequestId(requestId: $id) { id } }", { id }),
+      await running.graphql("query ($id: ID!) { plan(id: $id) { id } }", { id }),
+    ];
+    for (const { body } of answers) {
+      expect(body.errors[0].message).toBe(`Plan not found for requestId: ${id}`);
+      expect(body.errors[0].extensions.code).toBe("NOT_FOUND");
+    }
+  },
+);
+
+test("operations that older clients do not know tell a malformed id from an unknown one", async () => {
+  const { body } = await running.graphql('{ request(requestId: "nope") { id } }');
+  expect(body.errors[0]).toMatchObject({
+    message: 'Not a request id: "nope"',
+    extensions: { code: "BAD_USER_INPUT" },
   });
-  for (const { body } of [executed, listed]) {
-    expect(body.errors[0].message).toBe(`Plan not found for requestId: ${requestId}`);
-  }
 });
 
 test("getAvailableTools gives name, description and category", async () => {

@@ -1,5 +1,6 @@
 import { createPlanWithRequestId } from "../legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
+import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { type ApprovalInput, approve } from "../plans/approve.ts";
 import { executePlan } from "../plans/execute-plan.ts";
 import { type ReplanInput, replan } from "../plans/replan.ts";
@@ -37,7 +38,7 @@ export const mutationResolvers = {
     createPlanWithRequestId(context, query),
   ),
   executeByRequestId: mutation((context, { requestId }: RequestIdOnly) =>
-    executeByRequestId(context, requestId),
+    malformedIsUnknown(requestId, () => executeByRequestId(context, requestId)),
   ),
 };
 

@@ -1,4 +1,5 @@
 import { debugBundle } from "../debug/debug-bundle.ts";
+import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import { findPlan, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
@@ -17,9 +18,10 @@ export const queryResolvers = {
   },
   debugBundle: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     debugBundle(context, requestId),
-  plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) => findPlan(context, id),
+  plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) =>
+    malformedIsUnknown(id, () => findPlan(context, id)),
   plansByRequestId: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
-    findPlansOfRequest(context, requestId),
+    malformedIsUnknown(requestId, () => findPlansOfRequest(context, requestId)),
   getPlans: (_: unknown, { first }: { first: number }, context: GraphqlContext) =>
     newestPlans(context, first),
   getExecutions: (_: unknown, { first }: { first: number }, context: GraphqlContext) =>

@@ -1,0 +1,18 @@
+import { BadInputError, RequestNotFoundError } from "../errors.ts";
+
+/** Longest id that a message quotes, in UTF-16 units. */
+const MAX_SHOWN = 60;
+
+/**
+ * Runs an operation of older clients, to whom an id that cannot be one is an id that nobody knows: they look for the text of that error.
+ * @throws {RequestNotFoundError} for a malformed id, and whatever the operation throws
+ */
+export async function malformedIsUnknown<T>(id: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const isMalformed = error instanceof BadInputError && /^(request|plan)Id$/.test(error.facts.argument);
+    if (!isMalformed) throw error;
+    throw new RequestNotFoundError(id.length > MAX_SHOWN ? `${id.slice(0, MAX_SHOWN)}…` : id);
+  }
+}
