@@ -58,7 +58,7 @@ export const DIAGNOSTIC_CODES = [
   "ARGUMENT_TYPE",
   "ARGUMENT_VALUE",
   "ARGUMENT_PLACEHOLDER",
-  "ARGUMENT_UNSOURCED", // an address that neither the query nor the tool names
+  "ARGUMENT_UNSOURCED", // a value that neither the query nor the tool gives; a warning is an assumption
   // Secrets
   "SECRET_INVALID", // begins like one and has no valid name
   "SECRET_MISPLACED", // not the whole value of an argument, so it is not put in

@@ -20,7 +20,7 @@ const AUTHOR = CallStepSchema.parse({ id: "author", tool: "createAuthor", argume
 const BLOG = { id: "blog", tool: "createBlog", arguments: { title: "Hi", authorId: "<<author._id>>" } };
 
 const read = (steps: unknown, given = [AUTHOR]) =>
-  readModelAnswer(JSON.stringify({ steps }), { tools: TOOLS, given, query: "Alice writes Hi" });
+  readModelAnswer(JSON.stringify({ steps }), { tools: TOOLS, given, query: "Alice, or Bob, writes Hi" });
 const idsOf = (steps: unknown) => {
   const answer = read(steps);
   return answer.ok ? answer.plan.steps.map(({ id }) => id) : answer.diagnostics;

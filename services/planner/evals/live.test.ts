@@ -16,20 +16,16 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** The command as it is typed, against a server of the OpenAI protocol. */
-async function evals(env: Record<string, string>) {
+async function evals(env: Record<string, string>, options = ["--model", "openai:live"]) {
   const args = ["--import", "tsx", "-C", "@planwright/source", MAIN];
-  const child = spawn(
-    process.execPath,
-    [...args, "--model", "openai:live", "--domain", "three-tools", "--json"],
-    {
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        OPENAI_BASE_URL: server.openAiUrl,
-        MODEL_MAX_RETRIES: "0",
-        ...env,
-      },
+  const child = spawn(process.execPath, [...args, ...options, "--domain", "three-tools", "--json"], {
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      OPENAI_BASE_URL: server.openAiUrl,
+      MODEL_MAX_RETRIES: "0",
+      ...env,
     },
-  );
+  });
   const ended = once(child, "exit");
   const [out, said] = await Promise.all([text(child.stdout), text(child.stderr)]);
   await ended;
@@ -60,4 +56,11 @@ test("with a key that is refused it ends with 1, and says so", async () => {
   const { code, said } = await evals({ OPENAI_API_KEY: "old" });
   expect(code).toBe(1);
   expect(said).toContain("got no answer");
+});
+
+test("a run that takes longer than it may ends with 1, and says so", async () => {
+  const { code, report, said } = await evals({}, ["--max-seconds", "0.001"]);
+  expect(report).toMatchObject({ losses: [], durationMs: expect.any(Number) });
+  expect(said).toContain("too slow: more than the 0.001 s");
+  expect(code).toBe(1);
 });

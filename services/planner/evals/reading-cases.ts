@@ -54,7 +54,11 @@ function endingOf(recording: Recorded): Ending {
   if (finishReasonOf(recording) === "content_filter")
     return { type: "refusal", code: "MODEL_CONTENT_FILTERED" };
   const codes: ReadonlyMap<string, string> = new Map(Object.entries(FINAL));
-  if (recording.errors?.includes("ANSWER_ASKS")) return { type: "questions", missing: [] };
-  const code = (recording.errors ?? []).flatMap((error) => codes.get(error) ?? []).at(0);
+  const errors = recording.errors ?? [];
+  const isOpen = (error: string): boolean =>
+    error === "ARGUMENT_PLACEHOLDER" || error === "ARGUMENT_UNSOURCED";
+  const isAsked = errors.length > 0 && errors.every(isOpen);
+  if (isAsked || errors.includes("ANSWER_ASKS")) return { type: "questions", missing: [] };
+  const code = errors.flatMap((error) => codes.get(error) ?? []).at(0);
   return { type: "refusal", code: code ?? "PLAN_INVALID" };
 }

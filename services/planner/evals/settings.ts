@@ -20,12 +20,20 @@ export interface Settings {
   update: boolean;
   /** The report as JSON in the last line. */
   json: boolean;
+  /** A run that takes longer ends with 1; null: it may take as long as it does. */
+  maxSeconds: number | null;
 }
 
 /** Reads the command line. @throws {SettingsInvalidError} what is wrong with it */
 export function readSettings(args: readonly string[]): Settings {
-  const values = parse(args);
-  return { ...values, model: values.model ?? null, domain: values.domain ?? null };
+  const { model = null, domain = null, update, json, "max-seconds": seconds } = parse(args);
+  return { model, domain, update, json, maxSeconds: seconds === undefined ? null : secondsOf(seconds) };
+}
+
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (Number.isFinite(seconds) && seconds > 0) return seconds;
+  throw new SettingsInvalidError({ reason: `--max-seconds is a number above 0, and not "${text}"` });
 }
 
 function parse(args: readonly string[]) {
@@ -37,6 +45,7 @@ function parse(args: readonly string[]) {
         domain: { type: "string" },
         update: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
+        "max-seconds": { type: "string" },
       },
     });
     return values;

@@ -61,13 +61,13 @@ test("of a large catalogue the model sees what the request needs", async () => {
 });
 
 test("a plan may use a tool that exists but was not shown", async () => {
-  const store = await plan(call("drive_engine_599", { turns: 3 }));
+  const store = await plan(call("drive_engine_599", { turns: 1 }));
   expect(shownIn(store, 0)).not.toContain("drive_engine_599");
   expect(store.plans[0]?.plan?.steps).toMatchObject([{ tool: "drive_engine_599" }]);
 });
 
 test("a repair is told the nearest of all names, and is shown those tools", async () => {
-  const store = await plan(call("drive_engin_571", { turns: 3 }), call("drive_engine_571", { turns: 3 }));
+  const store = await plan(call("drive_engin_571", { turns: 1 }), call("drive_engine_571", { turns: 1 }));
   expect(shownIn(store, 0)).not.toContain("drive_engine_571");
   expect(store.calls[1]?.messages[3]?.content).toContain("drive_engine_571");
   expect(shownIn(store, 1)).toEqual(

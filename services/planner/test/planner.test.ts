@@ -111,7 +111,7 @@ test("a job brings a request to a planner, and an executor hears of a plan that 
 
 test("a model plans over HTTP, and its call is recorded under the request", async () => {
   model.enqueue(answer(ANSWER, { usage: { inputTokens: 100, outputTokens: 20 } }));
-  const request = await accept("Anything that only a model understands");
+  const request = await accept("Anything for Work and Hello that only a model understands");
   await start(withModel());
   await expect.poll(() => statusOf(request._id), PATIENCE).toBe("READY");
   expect(await store.listModelCalls(TENANT, request._id)).toMatchObject([

@@ -243,3 +243,32 @@ test("a planner that comes to its end without the lease stores nothing", async (
   expect(result).toEqual({ type: "skipped" });
   expect(store.plans).toEqual([]);
 });
+
+const MADE_UP = broken([
+  { id: "createNote", tool: "createNote", arguments: { title: "Hello", folderId: "f-81c2" } },
+]);
+
+test("a model that makes up a value is told so, and may put it right", async () => {
+  const asked = answers(MADE_UP, ANSWER);
+  const { store } = await plan({ drafter: model });
+  expect(asked()).toBe(2);
+  expect(store.calls[1]?.messages.at(-1)?.content).toContain("ARGUMENT_UNSOURCED");
+  expect(store.plans).toHaveLength(1);
+});
+
+test("whoever asked is asked for a value that a model makes up again and again", async () => {
+  const asked = answers(MADE_UP);
+  const { store } = await plan({ drafter: model, autoExecute: true });
+  expect(asked()).toBe(2);
+  expect(store.request).toMatchObject({
+    status: "NEEDS_INPUT",
+    questions: ['What should "folderId" of createNote be?'],
+  });
+  expect(store.plans).toEqual([]);
+});
+
+test("where more is wrong than a made-up value nobody is asked", async () => {
+  answers(broken([...(MADE_UP["steps"] as JsonObject[]), { id: "a", tool: "createFoldr", arguments: {} }]));
+  const { store } = await plan({ drafter: model });
+  expect(store.request).toMatchObject({ status: "FAILED", error: { code: "PLAN_INVALID" } });
+});

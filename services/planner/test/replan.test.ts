@@ -202,7 +202,7 @@ test.each<[string, unknown, object]>([
   ],
 ])("a model that %s gives no plan", (_name, answered, expected) => {
   const draft = { text: JSON.stringify(answered), finishReason: "stop" };
-  const checked = checkReplan(draft, pastOf(STEPS, FAILED), { tools: TOOLS, said: "Send" });
+  const checked = checkReplan(draft, pastOf(STEPS, FAILED), { tools: TOOLS, said: "Send it to Bob" });
   expect(checked).toMatchObject({ plan: null, ...expected });
 });
 

@@ -54,7 +54,7 @@ test.each([
   ["an address in spoken words", "alice@test.com", "Mail alice at test dot com"],
   ["addresses of one host", "bob@test.com", "Mail Alice and Bob at test.com"],
   ["a page of a host that is asked for", "https://www.example.com/a", "Read example.com"],
-  ["a file", "find.pdf", "Save it"],
+  ["a file", "find.pdf", "Save find.pdf"],
   ["a reference", "<<a.email>>", "Mail it"],
 ])("%s is no invention", (_, value, query) => {
   expect(codesOf(value, query)).toEqual([]);
@@ -64,8 +64,8 @@ test.each([
   ["a step's field without the signs of a reference", "a._id", "error REFERENCE_SPELLING"],
   ["a tool's field without them", "find.results[0]", "error REFERENCE_SPELLING"],
   ["a field in signs of another language", "${a._id}", "error REFERENCE_SPELLING"],
-  ["an address from nowhere", "bob@corp.io", "warning ARGUMENT_UNSOURCED"],
-  ["part of an address that is given", "b@corp.io", "warning ARGUMENT_UNSOURCED"],
+  ["an address from nowhere", "bob@corp.io", "error ARGUMENT_UNSOURCED"],
+  ["part of an address that is given", "b@corp.io", "error ARGUMENT_UNSOURCED"],
 ])("%s is found", (_, value, code) => {
   expect(codesOf(value, "Mail robb@corp.io")).toEqual([code]);
 });

@@ -1,3 +1,4 @@
+import { toolContract } from "../contract-of-tool.ts";
 import type { JsonValue } from "../json.ts";
 import { type Place, placeKeys, visitTexts } from "../map-json.ts";
 import { findTool } from "../name-tools.ts";
@@ -21,6 +22,8 @@ export interface ValueSources {
 }
 
 interface Checking {
+  /** The step's tool changes something. */
+  readonly hasEffects: boolean;
   readonly findings: Findings;
   readonly words: QueryWords;
   readonly hasQuery: boolean;
@@ -40,9 +43,12 @@ export function checkValues(plan: Plan, { tools, query, findings }: ValueSources
   const schemaWords = createSchemaWords();
   for (const [index, step] of plan.steps.entries()) {
     const tool = toolOfStep(step);
-    const isAllowed = (text: string) => schemaWords.of(findTool(tools, tool)).has(text);
+    const descriptor = findTool(tools, tool);
+    const isAllowed = (text: string) => schemaWords.of(descriptor).has(text);
+    const hasEffects = !descriptor || toolContract(descriptor).contract.sideEffects;
     const found = { index, id: step.id };
-    checkStep(step, { findings, words, hasQuery: query !== undefined, roots, isAllowed, step: found });
+    const hasQuery = query !== undefined;
+    checkStep(step, { findings, words, hasQuery, hasEffects, roots, isAllowed, step: found });
   }
 }
 
@@ -96,7 +102,7 @@ function isBareReference(text: string, roots: ReadonlySet<string>): boolean {
 function checkAddresses(
   text: string,
   where: () => { step: Checking["step"]; keys: (string | number)[] },
-  { findings, words, hasQuery, isAllowed, step }: Checking,
+  { findings, words, hasQuery, hasEffects, isAllowed, step }: Checking,
 ): boolean {
   for (const address of addressesIn(text)) {
     const { local, host } = address;
@@ -112,8 +118,8 @@ function checkAddresses(
       return true;
     }
     if (local === undefined || !hasQuery) continue;
-    const message = `step ${step.id}: neither the query nor the tool gives the address ${shown}; it may be invented`;
-    findings.add("ARGUMENT_UNSOURCED", where(), { message, severity: "warning" });
+    const message = `step ${step.id}: nobody gave the address ${shown}; refer to an earlier step that gives it, or ask for it under "missing"`;
+    findings.add("ARGUMENT_UNSOURCED", where(), { message, severity: hasEffects ? "error" : "warning" });
     return true;
   }
   return false;

@@ -1,4 +1,6 @@
+import { isJsonObject } from "../json.ts";
 import { cut } from "../validation/findings.ts";
+import type { PlanCandidate } from "./plan-candidates.ts";
 
 /** Nobody answers more at once. */
 const MAX_QUESTIONS = 3;
@@ -18,6 +20,22 @@ export function questionsIn(field: string, texts: readonly string[]): string[] {
   const said = [...new Set(lines)].filter((line) => line !== "");
   if (!ASKING.has(field) || said.some((line) => NO_TOOL.test(line))) return [];
   return said.slice(0, MAX_QUESTIONS).map((line) => toQuestion(cut(line, MAX_LENGTH)));
+}
+
+/** What models write where nothing is missing. */
+const NOTHING = /^(?:none|nothing|no|n\/?a|null|nil|-)\b[^?]*$/i;
+
+/** The questions that a model asks beside its plan: it made up what it asks for, or left it out. */
+export function questionsBeside({ document }: Pick<PlanCandidate, "document">): string[] {
+  if (!isJsonObject(document)) return [];
+  return ["missing", "questions"].flatMap((field) => {
+    const value = document[field] ?? [];
+    const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === "string");
+    return questionsIn(
+      field,
+      texts.filter((each) => !NOTHING.test(each.trim())),
+    );
+  });
 }
 
 const toQuestion = (line: string) => (line.endsWith("?") ? line : `Please say what is missing: ${line}`);

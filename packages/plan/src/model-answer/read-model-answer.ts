@@ -12,12 +12,14 @@ import { cut, Findings } from "../validation/findings.ts";
 import { nearestName } from "../validation/nearest-name.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkSecretSources } from "./check-secrets.ts";
+import { checkSources } from "./check-sources.ts";
 import { checkValues } from "./check-values.ts";
 import { choosePlan } from "./choose-plan.ts";
 import { findJson } from "./find-json.ts";
 import { withGiven, withoutGiven } from "./given-steps.ts";
 import { withNearestTools } from "./nearest-tools.ts";
 import type { PlanCandidate } from "./plan-candidates.ts";
+import { questionsBeside } from "./questions-in.ts";
 import { meaningOfFinish } from "./refusal.ts";
 import { strictFindings } from "./strict-findings.ts";
 import { withoutThinking } from "./thinking.ts";
@@ -80,6 +82,8 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
   if (choice.type === "none") return refuse(choice.code, choice.message);
   if (choice.type === "asks") return { ok: false, diagnostics: choice.questions.map(asks) };
   const { tools, query, given = [] } = options;
+  const questions = questionsBeside(choice.plan);
+  if (questions.length > 0) return { ok: false, diagnostics: questions.map(asks) };
   return readChosen(choice.plan, choice.others, { ...host, tools, query, given });
 }
 
@@ -130,16 +134,26 @@ function readChosen(
   if (plan) {
     checkOrder(plan, executionOrderOf(document), after);
     checkValues(plan, { tools, query, findings: after });
+    checkSources(plan, { tools, query, findings: after });
     checkSecretSources(plan, query, after);
   }
   // Placeholders are judged again, with the query known.
   const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");
   const named = plan ? withNearestTools(read, plan, tools) : read;
-  const found = withoutGiven([...strictFindings(named, policy), ...after.toDiagnostics()], given);
+  const about = withoutEchoes([...strictFindings(named, policy), ...after.toDiagnostics()]);
+  const found = withoutGiven(about, given);
   const all = [...before.toDiagnostics(), ...found];
   return plan && !all.some(isError)
     ? { ok: true, plan, diagnostics: all, repaired: isRepaired }
     : { ok: false, diagnostics: all };
+}
+
+/** Where something else is wrong with a value, that nobody gave it says no more. */
+function withoutEchoes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const placeOf = ({ stepId, path }: Diagnostic): string => JSON.stringify([stepId, path]);
+  const isEcho = ({ code }: Diagnostic): boolean => code === "ARGUMENT_UNSOURCED";
+  const places = new Set(diagnostics.filter((each) => !isEcho(each)).map(placeOf));
+  return diagnostics.filter((each) => !isEcho(each) || !places.has(placeOf(each)));
 }
 
 function isError({ severity }: Diagnostic): boolean {

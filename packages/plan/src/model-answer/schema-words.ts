@@ -3,11 +3,11 @@ import type { ToolDescriptor } from "../tool-descriptor.ts";
 
 /** Parts of one schema that are looked at. */
 const MAX_PARTS = 20_000;
-const NONE: ReadonlySet<string> = new Set();
+const NONE: ReadonlySet<string | number> = new Set();
 
-/** The texts that schemas list as values (`enum`, `const`, `default`), gathered once for each tool. Examples are no such list: models copy them. */
-export function createSchemaWords(): { of(tool: ToolDescriptor | undefined): ReadonlySet<string> } {
-  const known = new Map<ToolDescriptor, ReadonlySet<string>>();
+/** The texts and numbers that schemas list as values (`enum`, `const`, `default`), gathered once for each tool. Examples are no such list: models copy them. */
+export function createSchemaWords(): { of(tool: ToolDescriptor | undefined): ReadonlySet<string | number> } {
+  const known = new Map<ToolDescriptor, ReadonlySet<string | number>>();
   return {
     of(tool) {
       if (!tool?.inputSchema) return NONE;
@@ -21,8 +21,8 @@ export function createSchemaWords(): { of(tool: ToolDescriptor | undefined): Rea
   };
 }
 
-function gather(schema: JsonValue): Set<string> {
-  const words = new Set<string>();
+function gather(schema: JsonValue): Set<string | number> {
+  const words = new Set<string | number>();
   const pending: JsonValue[] = [schema];
   let seen = 0;
   for (let part = pending.pop(); part !== undefined && seen < MAX_PARTS; part = pending.pop()) {
@@ -32,7 +32,7 @@ function gather(schema: JsonValue): Set<string> {
     for (const [name, value] of Object.entries(part)) {
       if (name === "enum" || name === "const" || name === "default") {
         for (const word of Array.isArray(value) ? value : [value])
-          if (typeof word === "string") words.add(word);
+          if (typeof word === "string" || typeof word === "number") words.add(word);
       }
       if (typeof value === "object" && value !== null) pending.push(value);
     }

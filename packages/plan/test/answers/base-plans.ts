@@ -77,7 +77,7 @@ export const BASE_PLANS: readonly BasePlan[] = [
     ),
   ]),
   base("one call without arguments", "List all authors", [call("all", "listAuthors", {})]),
-  base("values of all kinds", "Mail bob@corp.io about Zürich: numbers, quotes and code", [
+  base("values of all kinds", "Mail bob@corp.io about Zürich 東京: 3 numbers, quotes and code", [
     call("mail", "sendMail", {
       to: "bob@corp.io",
       subject: "Zürich 東京 🚀 [1] {2} (3)",

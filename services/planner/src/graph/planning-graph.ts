@@ -15,6 +15,7 @@ import { askedOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
 import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
+import { questionsAboutValues } from "./open-values.ts";
 import { PlanningState } from "./planning-state.ts";
 import { keptText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
@@ -78,8 +79,9 @@ export function createPlanningGraph(parts: PlanningParts) {
         const toolPins = pinTools(plan, tools);
         return { stored: await store.completePlanning(claim, { plan, toolPins, raw, origin, diagnostics }) };
       }
-      if (questions.length > 0) {
-        await store.askQuestions(claim, questions);
+      const asked = questions.length > 0 || failure ? questions : questionsAboutValues(diagnostics);
+      if (asked.length > 0) {
+        await store.askQuestions(claim, asked);
         return {};
       }
       const error = redactedError(failure ?? invalidPlan(diagnostics));
