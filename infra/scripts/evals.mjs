@@ -1,4 +1,4 @@
-// npm run evals -- [--model openai:<model>] [--domain <name>] [--update] [--json]: measures the quality of plans, from source.
+// npm run evals -- [--model openai:<model>] [--domain <name>] [--update] [--json] [--max-seconds 60]: measures the quality of plans, from source.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
