@@ -10,6 +10,7 @@ describe("what may succeed later", () => {
     ["a lost connection", new MongoNetworkError("read ECONNRESET")],
     ["a server that shuts down", server(11_600)],
     ["a server that is no longer primary", server(10_107)],
+    ["a transaction that took too long, found when it was to be committed", server(290)],
     ["a transaction that has to be begun again", server(251, ["TransientTransactionError"])],
     ["several servers, one of them lost", new AggregateError([new MongoNetworkError("x")])],
     [

@@ -60,9 +60,12 @@ const TRANSIENT_NAMES = new Set([
   "MongoWriteConcernError",
 ]);
 
-/** Not primary, shutting down, interrupted by a step-down, write concern or time limit not met. */
+/**
+ * Not primary, shutting down, interrupted by a step-down, write concern or time limit not met; a lock not got, a conflict, a transaction
+ * that the server aborted because it took too long (290, which comes without a label when the commit finds it).
+ */
 const RETRYABLE_SERVER_CODES = new Set([
-  6, 7, 50, 64, 89, 91, 189, 262, 9001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,
+  6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 290, 9001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);
 
 function codeOf(error: unknown): number | undefined {
