@@ -42,7 +42,7 @@ export interface SupervisedOptions {
 /** Pause before a process that ended by itself is started again, as an orchestrator makes it. */
 const BACKOFF_MS = 300;
 /** What is not ready by then, however often it was started again, will not be: no fault lasts that long. */
-const READY_WITHIN_MS = 45_000;
+const READY_WITHIN_MS = 90_000;
 
 /** Starts a process and keeps it up: one that ends by itself is started again. */
 export async function startSupervised(options: SupervisedOptions): Promise<Victim> {
