@@ -68,4 +68,4 @@ Exit codes:
   3    somebody is needed: an answer, an approval, a doubt, a start, a resume
   4    the API does not answer, or refused
   124  --timeout is over, and what was asked for goes on
-  130  Ctrl-C, and what was asked for goes on`;
+  130, 143  Ctrl-C, SIGTERM, and what was asked for goes on`;

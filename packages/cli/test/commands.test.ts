@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { freePort } from "@planwright/local";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
 import { planwright, start } from "./planwright.ts";
 
@@ -270,4 +270,56 @@ test("colours come with FORCE_COLOR, and NO_COLOR wins", async () => {
   expect(coloured.stdout).toContain("\u001b[1mTOOL");
   const plain = await planwright(["tools"], { env: { ...system.env, FORCE_COLOR: "1", NO_COLOR: "1" } });
   expect(plain.stdout).not.toContain("\u001b");
+});
+
+describe("on a terminal", () => {
+  const FRAMES = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/gu;
+  const onTerminal = (...args: string[]) =>
+    start(args, { env: { ...system.env, NO_COLOR: "1" }, isTerminal: true });
+
+  test(
+    "the steps are drawn as a tree that moves, and the tree that stays is the last one",
+    PATIENCE,
+    async () => {
+      const requestId = await hanging();
+      const running = onTerminal("watch", requestId);
+      await running.said(`${requestId}  executing  0 of 1 step`);
+      await expect.poll(() => new Set(running.printed().match(FRAMES)).size, PATIENCE).toBeGreaterThan(2);
+      expect(running.printed()).toMatch(/└─ \S slow \(read_value\)/);
+      await system.cli("cancel", requestId);
+      const { exitCode, stdout, stderr } = await running.ended;
+      expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: "" });
+      // Behind the last line that is taken away.
+      const left = stdout.slice(stdout.lastIndexOf("\u001b[2K"));
+      expect(left).toMatch(new RegExp(`${requestId} {2}CANCELLED.*\\n└─ \\S slow \\(read_value\\)`));
+      expect(left).not.toMatch(FRAMES);
+    },
+  );
+
+  test("answer asks what the planner asked, and sends what was typed", PATIENCE, async () => {
+    const { stdout } = await system.cli("run", "--detach", "Create author Zoe");
+    const requestId = stdout.trim();
+    await system.until(requestId, ({ status }) => status === "NEEDS_INPUT");
+    const running = onTerminal("answer", requestId, "--watch");
+    await running.said("email");
+    running.type("email: zoe@test.com\r");
+    expect(await running.ended).toMatchObject({ exitCode: 0 });
+    expect(await system.read(requestId)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test.each([
+    ["y", 0, "COMPLETED"],
+    ["\r", 2, "WAITING"],
+    ["\u0003", 130, "WAITING"],
+  ])("approve shows the whole call; %j ends with %i", PATIENCE, async (key, exitCode, status) => {
+    const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 7 } }]);
+    onTestFinished(async () => void (await system.cli("cancel", requestId)));
+    await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+    const running = onTerminal("approve", requestId, "--watch");
+    await running.said("Approve this call?");
+    expect(running.printed()).toMatch(/ask \(set_value\) calls set_value with\n\{\n {2}"value": 7\n\}/);
+    running.type(key);
+    expect(await running.ended).toMatchObject({ exitCode });
+    expect((await system.read(requestId)).plan?.status).toBe(status);
+  });
 });

@@ -2,6 +2,7 @@
 import { startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
+import { planwright } from "./planwright.ts";
 
 let system: CliStack;
 beforeAll(async () => {
@@ -74,6 +75,31 @@ test(
     const refused = await system.cli("run", "--json", "Create author Zed with email nobody");
     const known = /req_\d{10}_[a-z0-9]+/.exec(refused.stdout)?.[0] ?? "";
     expect(await head(known)).toMatch(/Cause {3}.*email/);
+  },
+);
+
+test(
+  "wrong argument in a plan that is handed in: the argument is named, and the way to send it again",
+  PATIENCE,
+  async () => {
+    const steps = [
+      { id: "look", tool: "read_value", arguments: { value: "Ann" } },
+      { id: "author", tool: "createAuthor", arguments: { name: "<<look.value>>", emial: "ann@test.com" } },
+    ];
+    const input = JSON.stringify({ steps });
+    const callsOfTool = () => system.tools().stats()["read_value"]?.calls;
+    const before = callsOfTool();
+    const refused = await planwright(["submit", "-", "--execute"], { env: system.env, input });
+    expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
+    const requestId = /Stored under (req_\d{10}_[a-z0-9]+)/.exec(refused.stderr)?.[1] ?? "";
+    const report = await head(requestId);
+    expect(report).toContain(
+      "Cause   step author: argument email is required (tool createAuthor) (ARGUMENT_MISSING)",
+    );
+    expect(report).toContain("argument emial does not exist; did you mean email?");
+    expect(report).toMatch(/Why {5}.*nothing was executed/);
+    expect(report).toMatch(/Next {4}.*\n\s+planwright submit plan\.json --execute/);
+    expect(callsOfTool()).toBe(before);
   },
 );
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const PROGRAM = fileURLToPath(new URL("../bin/planwright.js", import.meta.url));
+const TERMINAL = new URL("./pretend-terminal.mjs", import.meta.url).href;
 /** Where `planwright` is found on the PATH. */
 export const BIN = fileURLToPath(new URL("../../../node_modules/.bin", import.meta.url));
 
@@ -20,6 +21,10 @@ export interface Running {
   ended: Promise<Ran>;
   /** Resolves once it has printed this. */
   said(part: string): Promise<void>;
+  /** Everything printed so far. */
+  printed(): string;
+  /** Types on its standard input. */
+  type(keys: string): void;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -36,13 +41,23 @@ export function cleanEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { PATH, HOME, ...more };
 }
 
+/** How the program is started. */
+export interface StartOptions {
+  env?: NodeJS.ProcessEnv;
+  /** The whole of its standard input. */
+  input?: string;
+  /** As on a terminal, where somebody may type. */
+  isTerminal?: boolean;
+}
+
 /** Starts the program. */
 export function start(
   args: readonly string[],
-  { env = {}, input = "" }: { env?: NodeJS.ProcessEnv; input?: string } = {},
+  { env = {}, input = "", isTerminal = false }: StartOptions = {},
 ): Running {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: cleanEnv(env) });
-  child.stdin.end(input);
+  const before = isTerminal ? ["--import", TERMINAL] : [];
+  const child = spawn(process.execPath, [...before, PROGRAM, ...args], { env: cleanEnv(env) });
+  if (!isTerminal) child.stdin.end(input);
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString();
@@ -63,14 +78,13 @@ export function start(
         }
       }
     },
+    printed: () => output,
+    type: (keys) => void child.stdin.write(keys),
     kill: (signal) => void child.kill(signal),
   };
 }
 
 /** Runs the program to its end. */
-export function planwright(
-  args: readonly string[],
-  options?: { env?: NodeJS.ProcessEnv; input?: string },
-): Promise<Ran> {
+export function planwright(args: readonly string[], options?: StartOptions): Promise<Ran> {
   return start(args, options).ended;
 }

@@ -1,0 +1,127 @@
+import { expect, test } from "vitest";
+import { debugReport } from "../src/report/debug-report.ts";
+import { timeline } from "../src/report/timeline.ts";
+import { plainStyle } from "../src/terminal/style.ts";
+import {
+  attemptOf,
+  errorOf,
+  factsOf,
+  later,
+  planOf,
+  REQUEST_ID,
+  requestOf,
+  stepOf,
+} from "./fixtures/requests.ts";
+
+/** A plan of a chain and a step beside it; what failed stands in the middle of the plan. */
+const FAILED = requestOf({
+  status: "FAILED",
+  plan: planOf(
+    [
+      stepOf("find", {
+        status: "COMPLETED",
+        output: { email: "ann@test.com" },
+        attempts: [attemptOf(1)],
+        durationMs: 12,
+        finishedAt: later(4),
+      }),
+      stepOf("send", {
+        status: "FAILED",
+        dependsOn: ["find"],
+        arguments: { to: "<<find.email>>" },
+        resolvedArguments: { to: "ann@test.com" },
+        error: errorOf("TOOL_FAILED", "no such mailbox"),
+        attempts: [
+          attemptOf(2, { outcome: "failed", attempt: 1, error: errorOf("TOOL_RATE_LIMITED", "slow down") }),
+          attemptOf(4, { outcome: "failed", attempt: 2, error: errorOf("TOOL_FAILED", "no such mailbox") }),
+        ],
+        finishedAt: later(7),
+      }),
+      stepOf("log", {
+        status: "SKIPPED",
+        dependsOn: ["send"],
+        finishedAt: later(7.5),
+        error: errorOf("DEPENDENCY_FAILED"),
+      }),
+      stepOf("count", {
+        status: "RUNNING",
+        attempts: [attemptOf(1, { outcome: null, endedAt: null, durationMs: null })],
+      }),
+    ],
+    { status: "FAILED", finishedAt: later(8), origin: { kind: "model", model: "openai:x" } },
+  ),
+});
+const REPORT = debugReport(factsOf(FAILED), plainStyle);
+/** The lines of a part, without its title. */
+const partOf = (title: string): string[] => {
+  const from = REPORT.findIndex((line) => line.startsWith(title));
+  const to = REPORT.indexOf("", from);
+  return REPORT.slice(from + 1, to === -1 ? undefined : to).map((line) => line.trim());
+};
+
+test("the parts stand in their order: the cause, what failed, what is open, all steps, what happened", () => {
+  const titles = REPORT.filter((line) => /^\S/.test(line)).map((line) => line.replace(/ {2,}.*/, ""));
+  expect(titles).toEqual([
+    `✖ ${REQUEST_ID}`,
+    "Cause",
+    "Why",
+    "Next",
+    "Step send",
+    "Step count",
+    "Steps",
+    "Timeline",
+  ]);
+});
+
+test("a step that failed is shown with what was planned, what was sent, and every attempt", () => {
+  expect(partOf("Step send")).toEqual([
+    "tool       send",
+    'planned    {"to":"<<find.email>>"}',
+    'arguments  {"to":"ann@test.com"}',
+    "after      find",
+    "error      no such mailbox (TOOL_FAILED)",
+    `attempt 1  ${later(4)}  failed after 12 ms on host:1:abc: slow down (TOOL_RATE_LIMITED)`,
+    `attempt 2  ${later(6)}  failed after 12 ms on host:1:abc: no such mailbox (TOOL_FAILED)`,
+  ]);
+});
+
+test("what to type next are whole commands about this request, each below the sentence that says why", () => {
+  const next = REPORT.slice(
+    REPORT.findIndex((line) => line.startsWith("Next")),
+    REPORT.indexOf(""),
+  );
+  expect(next.map((line) => line.slice(8))).toEqual([
+    "Have the planner make the rest anew, knowing what failed; what completed is kept:",
+    `  planwright replan ${REQUEST_ID}`,
+    "Or: correct what it names and send it again",
+    "  planwright run '<the corrected sentence>'",
+  ]);
+});
+
+test("the timeline tells what happened from the beginning to the end, whatever the order of the record", () => {
+  expect(partOf("Timeline")).toEqual([
+    "+0.000 s  sentence accepted",
+    "+0.100 s  planning began",
+    "+1.000 s  planning ended",
+    "+1.000 s  queued for an executor",
+    "+2.000 s  first taken by an executor",
+    "+3.000 s  find called by host:1:abc",
+    "+3.000 s  count called by host:1:abc",
+    "+4.000 s  find completed after 12 ms",
+    "+4.000 s  send called by host:1:abc",
+    "+5.000 s  send failed after 12 ms: slow down (TOOL_RATE_LIMITED)",
+    "+6.000 s  send attempt 2 called by host:1:abc",
+    "+7.000 s  send attempt 2 failed after 12 ms: no such mailbox (TOOL_FAILED)",
+    "+7.500 s  log SKIPPED",
+    "+8.000 s  plan FAILED",
+  ]);
+});
+
+test("of a long timeline the latest is kept, and how much came before is said", () => {
+  expect(timeline(FAILED, 3)).toEqual([
+    "(11 earlier moments: see --json)",
+    expect.stringContaining("send attempt 2 failed"),
+    expect.stringContaining("log SKIPPED"),
+    expect.stringContaining("plan FAILED"),
+  ]);
+});

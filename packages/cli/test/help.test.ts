@@ -1,0 +1,97 @@
+/** What the help shows is what the program does. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { afterAll, expect, test } from "vitest";
+import { createProgram, type ProgramParts } from "../src/program.ts";
+import { EXIT } from "../src/report/exit-code.ts";
+import { readText } from "./cli-stack.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "planwright-help-"));
+writeFileSync(join(folder, "plan.json"), "{}");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function programOf(parts: Partial<ProgramParts> = {}): Command {
+  const program = createProgram({
+    version: "1",
+    perform: async () => undefined,
+    print: () => undefined,
+    ...parts,
+  });
+  program.exitOverride().configureOutput({ writeErr: () => undefined });
+  for (const command of program.commands) command.copyInheritedSettings(program);
+  return program;
+}
+
+/** What --help prints. */
+function helpOf(command: Command): string {
+  let text = "";
+  command.configureOutput({ writeOut: (part) => void (text += part) });
+  command.outputHelp();
+  return text;
+}
+
+/** The lines below a title. */
+const linesBelow = (help: string, title: string): string[] =>
+  /^(?: {2}.*\n?)+/m
+    .exec(help.split(`\n${title}\n`)[1] ?? "")?.[0]
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.trim()) ?? [];
+
+/** The words that a shell gives the program for a line that somebody types. */
+function wordsOf(line: string): string[] {
+  const given = join(folder, "words");
+  const shell = `planwright() { printf '%s\\0' "$@" > ${given}; }; jq() { cat > /dev/null; }; ${line}`;
+  const { status, stderr } = spawnSync("bash", ["-c", shell], { cwd: folder, encoding: "utf8" });
+  expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: "" });
+  const words = readFileSync(given, "utf8").split("\0").slice(0, -1);
+  rmSync(given);
+  return words;
+}
+
+const commands = [programOf(), ...programOf().commands];
+
+test.each(commands.map((command) => [command.name(), command] as const))(
+  "%s --help shows examples, each of which the program takes",
+  async (name, command) => {
+    const examples = linesBelow(helpOf(command), "Examples:");
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) {
+      const done: string[] = [];
+      const words = wordsOf(example);
+      if (name !== "planwright") expect(words.find((word) => !word.startsWith("-"))).toBe(name);
+      const program = programOf({
+        perform: async () => void done.push("performed"),
+        print: () => void done.push("printed"),
+      });
+      await program.parseAsync(words, { from: "user" });
+      expect({ example, done: done.length }).toEqual({ example, done: 1 });
+    }
+  },
+);
+
+test("an example that the program does not take is noticed", async () => {
+  await expect(programOf().parseAsync(wordsOf("planwright run --nope x"), { from: "user" })).rejects.toThrow(
+    "unknown option '--nope'",
+  );
+});
+
+test("the exit codes of the help are those of the README and of the program", () => {
+  const inHelp = linesBelow(helpOf(programOf()), "Exit codes:").map((line) => line.split(/ {2,}/));
+  const table = /^\| exit code \|.*\n\|---.*\n((?:\|.*\n)+)/m.exec(readText("../README.md"))?.[1] ?? "";
+  const inReadme = table
+    .trimEnd()
+    .split("\n")
+    .map((row) =>
+      row
+        .replaceAll("`", "")
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  expect(inHelp).toEqual(inReadme);
+  expect(inHelp.flatMap(([codes = ""]) => codes.split(", ")).map(Number)).toEqual(Object.values(EXIT));
+});

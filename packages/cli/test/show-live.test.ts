@@ -1,0 +1,100 @@
+/** The live view against a terminal that is a stream: what each drawing holds, and what is left in the end. */
+import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import { expect, test, vi } from "vitest";
+import type { RequestSnapshot } from "../src/api/request-snapshot.ts";
+import { showLive } from "../src/commands/show-live.ts";
+import { ApiUnreachableError } from "../src/errors.ts";
+import type { FollowRequest } from "../src/follow/follow-request.ts";
+import { createCommandLine } from "../src/report/command-line.ts";
+import { createOutput } from "../src/terminal/output.ts";
+import { NOW_MS, planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/requests.ts";
+
+const ROWS = 12;
+
+/** A terminal of 12 lines, and everything that was written to it, drawing by drawing. */
+function terminal() {
+  const stream = new PassThrough();
+  const drawings: string[] = [];
+  stream.on("data", (chunk: Buffer) => void drawings.push(chunk.toString()));
+  // A stream of Node that says it is a terminal is all that the program asks of one.
+  const stdout = Object.assign(stream, {
+    isTTY: true,
+    columns: 80,
+    rows: ROWS,
+  }) as unknown as NodeJS.WriteStream;
+  return { output: createOutput(stdout, stdout, { NO_COLOR: "1" }), drawings };
+}
+
+/** Follows what the function gives, and returns the drawings. */
+async function drawingsOf(follow: (drawings: string[]) => FollowRequest): Promise<string[]> {
+  const { output, drawings } = terminal();
+  const never = () => Promise.reject(new TypeError("not asked"));
+  await showLive(
+    {
+      client: { url: "http://127.0.0.1:1/graphql", ask: never, subscribe: () => expect.unreachable() },
+      follow: follow(drawings),
+      output,
+      isJson: false,
+      canAsk: false,
+      command: createCommandLine({ program: "planwright" }),
+      signal: new AbortController().signal,
+      now: () => NOW_MS,
+    },
+    REQUEST_ID,
+    false,
+  );
+  return drawings;
+}
+
+const hasDrawn = (drawings: string[], part: string) =>
+  vi.waitFor(() => expect(drawings.join("")).toContain(part), { timeout: 10_000, interval: 10 });
+const running = (steps: RequestSnapshot["plan"] & object) => requestOf({ plan: steps });
+
+test("before anything is known it turns beside the id, then the tree takes its place, and nothing is left", async () => {
+  const drawings = await drawingsOf(
+    (drawn) =>
+      async function* () {
+        await hasDrawn(drawn, `⠙ ${REQUEST_ID}`);
+        yield running(
+          planOf([stepOf("author", { status: "RUNNING" }), stepOf("blog", { dependsOn: ["author"] })]),
+        );
+        await hasDrawn(drawn, `⠇ ${REQUEST_ID}  executing  0 of 2 steps`);
+      },
+  );
+  expect(stripVTControlCharacters(drawings.join(""))).toMatch(/└─ ⠇ author.*\n {3}└─ ○ blog/);
+  const all = drawings.join("");
+  // The last thing drawn is taken away again, line by line.
+  expect(all.lastIndexOf("\u001b[2K")).toBeGreaterThan(all.lastIndexOf("author"));
+});
+
+test("trouble stands below the tree until the next reading", async () => {
+  const away = new ApiUnreachableError("http://127.0.0.1:1/graphql", "ECONNREFUSED");
+  const drawings = await drawingsOf(
+    (drawn) =>
+      async function* (_id, { onTrouble }) {
+        yield running(planOf([stepOf("author", { status: "RUNNING" })]));
+        onTrouble(away);
+        await hasDrawn(drawn, "trying again");
+        yield running(planOf([stepOf("author", { status: "COMPLETED", durationMs: 7 })]));
+        await hasDrawn(drawn, "✔ author");
+      },
+  );
+  const troubled = drawings.findLastIndex((drawing) => drawing.includes("trying again"));
+  expect(drawings[troubled]).toContain("The API at http://127.0.0.1:1/graphql does not answer");
+  expect(drawings.findIndex((drawing) => drawing.includes("✔ author"))).toBeGreaterThan(troubled);
+});
+
+test("no drawing is higher than the terminal, however many steps there are", async () => {
+  const steps = Array.from({ length: 300 }, (_, index) =>
+    stepOf(`step${index}`, { status: index === 200 ? "RUNNING" : "PENDING" }),
+  );
+  const drawings = await drawingsOf(
+    (drawn) =>
+      async function* () {
+        yield running(planOf(steps));
+        await hasDrawn(drawn, "step200");
+      },
+  );
+  for (const drawing of drawings) expect(drawing.split("\n").length).toBeLessThanOrEqual(ROWS);
+});
