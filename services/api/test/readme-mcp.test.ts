@@ -1,0 +1,58 @@
+/** Every call of the agents' tools that the README shows is made as it stands there. */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+import { executeAs, playWorkers } from "./workers.ts";
+
+const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+const EXAMPLE = /^curl -sN http:\/\/127\.0\.0\.1:4000(\/mcp) ((?:-H '[^']+' )+)-d '(.*)'$/gm;
+const examples = [...readme.matchAll(EXAMPLE)].map(([, path = "", headers = "", body = ""]) => ({
+  path,
+  headers: [...headers.matchAll(/'(.*?): (.*?)'/g)].map(([, name = "", value = ""]): [string, string] => [
+    name,
+    value,
+  ]),
+  body,
+}));
+
+let running: RunningApi;
+let workers: ReturnType<typeof playWorkers>;
+beforeAll(async () => {
+  running = await startTestApi({ mcp: { hosts: [] } });
+  workers = playWorkers(running, (planId) => executeAs(running.store, planId));
+});
+afterAll(async () => {
+  await workers.stop();
+  await running.close();
+});
+
+/** The answer of the server, whether it came alone or as the last event of a stream. */
+async function call({ path, headers, body }: (typeof examples)[number]) {
+  const answer = await running.send(path, { method: "POST", headers, body });
+  const events = [...answer.text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
+  expect({ body, status: answer.status }).toEqual({ body, status: 200 });
+  return answer.body ?? events.at(-1);
+}
+
+test("every tool has an example, and every example works with the id that the one before gave", async () => {
+  const [first] = examples;
+  const listed = await call({ ...first!, body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' });
+  const names: string[] = listed.result.tools.map(({ name }: { name: string }) => name);
+  expect(examples.map(({ body }) => JSON.parse(body).params.name)).toEqual(names);
+
+  const expected: Record<string, object> = {
+    create_plan: { status: "READY", outputs: {} },
+    execute_tool_plan: { status: "COMPLETED", outputs: { createBlog: {} } },
+    get_request: { status: "COMPLETED" },
+    cancel_request: { status: "COMPLETED" },
+  };
+  let requestId = "";
+  for (const example of examples) {
+    const body = example.body.replace("req_1700000000_abcdefghijklmnopqrst", requestId);
+    const { result } = await call({ ...example, body });
+    const { name } = JSON.parse(body).params;
+    expect({ name, isError: result.isError ?? false }).toEqual({ name, isError: false });
+    expect(result.structuredContent).toMatchObject(expected[name] ?? {});
+    requestId = result.structuredContent.requestId;
+  }
+});
