@@ -1,6 +1,5 @@
-import { isJsonObject } from "../json.ts";
+import { isJsonObject, type JsonValue } from "../json.ts";
 import { cut } from "../validation/findings.ts";
-import type { PlanCandidate } from "./plan-candidates.ts";
 
 /** Nobody answers more at once. */
 const MAX_QUESTIONS = 3;
@@ -26,7 +25,7 @@ export function questionsIn(field: string, texts: readonly string[]): string[] {
 const NOTHING = /^(?:none|nothing|no|n\/?a|null|nil|-)\b[^?]*$/i;
 
 /** The questions that a model asks beside its plan: it made up what it asks for, or left it out. */
-export function questionsBeside({ document }: Pick<PlanCandidate, "document">): string[] {
+export function questionsBeside(document: JsonValue): string[] {
   if (!isJsonObject(document)) return [];
   return ["missing", "questions"].flatMap((field) => {
     const value = document[field] ?? [];

@@ -82,7 +82,7 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
   if (choice.type === "none") return refuse(choice.code, choice.message);
   if (choice.type === "asks") return { ok: false, diagnostics: choice.questions.map(asks) };
   const { tools, query, given = [] } = options;
-  const questions = questionsBeside(choice.plan);
+  const questions = questionsBeside(choice.plan.document);
   if (questions.length > 0) return { ok: false, diagnostics: questions.map(asks) };
   return readChosen(choice.plan, choice.others, { ...host, tools, query, given });
 }
