@@ -272,3 +272,23 @@ test("where more is wrong than a made-up value nobody is asked", async () => {
   const { store } = await plan({ drafter: model });
   expect(store.request).toMatchObject({ status: "FAILED", error: { code: "PLAN_INVALID" } });
 });
+
+test("a model reads an answer below its question, and takes no value from the question alone", async () => {
+  const query = "Write a note titled Hello";
+  const store = createMemoryPlanningStore({ query, tools: TOOLS });
+  store.request.answers.push({
+    question: "Which folder, such as f-81c2?",
+    answer: "f-7a10",
+    at: new Date(0),
+  });
+  const asked = answers(
+    MADE_UP,
+    broken([{ id: "createNote", tool: "createNote", arguments: { title: "Hello", folderId: "f-7a10" } }]),
+  );
+  await plan({ drafter: model, query, store });
+  expect(store.calls[0]?.messages.at(-1)?.content).toContain(
+    JSON.stringify(`${query}\nQuestion: Which folder, such as f-81c2?\nAnswer: f-7a10`),
+  );
+  expect(asked()).toBe(2);
+  expect(store.plans[0]?.plan?.steps).toMatchObject([{ arguments: { folderId: "f-7a10" } }]);
+});

@@ -1,7 +1,7 @@
 import { DraftError, type Drafter } from "@planwright/models";
 import type { PlanningClaim, PlanningStore, RecordedError } from "@planwright/store";
 import { type CallMeterParts, createCallMeter } from "../calls/call-meter.ts";
-import { askedOf } from "../graph/asked-of.ts";
+import { conversationOf } from "../graph/asked-of.ts";
 import { redactedError } from "../graph/redacted-error.ts";
 import { requestedResults } from "./requested-results.ts";
 
@@ -29,7 +29,7 @@ export async function tellResults(
   const results = record ? requestedResults(record) : [];
   const meter = createCallMeter(parts, claim, "answer");
   try {
-    const { text } = await drafter.answer({ query: askedOf(claim.request), results, meter, signal });
+    const { text } = await drafter.answer({ query: conversationOf(claim.request), results, meter, signal });
     const answer = text.trim().slice(0, MAX_ANSWER);
     if (answer === "") return await fail(EMPTY);
     await store.completeAnswer(claim, answer);

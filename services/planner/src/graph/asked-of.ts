@@ -6,6 +6,14 @@ export function askedOf(request: Pick<RequestDocument, "query" | "answers">): st
   return [request.query?.trim() ?? "", ...answers].filter(Boolean).reduce(appendSentence, "");
 }
 
+/** The same for a model, which reads an answer best below its question. What is asked there was said by nobody: see {@link askedOf}. */
+export function conversationOf(request: Pick<RequestDocument, "query" | "answers">): string {
+  const turns = request.answers.map(
+    ({ question, answer }) => `Question: ${question}\nAnswer: ${answer.trim()}`,
+  );
+  return [request.query?.trim() ?? "", ...turns].filter(Boolean).join("\n");
+}
+
 function appendSentence(text: string, sentence: string): string {
   if (text === "") return sentence;
   return /[.!?]$/.test(text) ? `${text} ${sentence}` : `${text}. ${sentence}`;

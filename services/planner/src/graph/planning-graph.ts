@@ -11,7 +11,7 @@ import { type Policy, pinTools } from "@planwright/plan";
 import type { PlanningStore } from "@planwright/store";
 import type { ModelMetrics } from "../metrics/model-metrics.ts";
 import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
-import { askedOf } from "./asked-of.ts";
+import { askedOf, conversationOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
 import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
@@ -120,7 +120,7 @@ async function ask(
     {
       claim,
       purpose,
-      query: askedOf(claim.request),
+      query: parts.drafter.kind === "model" ? conversationOf(claim.request) : askedOf(claim.request),
       tools,
       repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
       signal: signalOf(config),

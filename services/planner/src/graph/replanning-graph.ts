@@ -7,7 +7,7 @@ import { checkReplan } from "../replan/check-replan.ts";
 import { toPastPlan } from "../replan/past-plan.ts";
 import { toReplanRequest } from "../replan/replan-request.ts";
 import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
-import { askedOf } from "./asked-of.ts";
+import { askedOf, conversationOf } from "./asked-of.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { keptText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
@@ -96,7 +96,7 @@ async function ask(
   const result = await askDrafter(parts, {
     claim,
     purpose,
-    query: askedOf(request) || GOAL_OF_PLAN,
+    query: conversationOf(request) || GOAL_OF_PLAN,
     tools,
     repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
     replan: record ? toReplanRequest(toPastPlan(record), request.replan?.note ?? null) : undefined,
