@@ -24,6 +24,7 @@ test("an answer counts by the provider's own numbers, cached input for less", ()
     cachedInputTokens: 300,
     costUsd: 0.0023,
     pricing: "priced",
+    latencyMs: 5,
     spent: { modelCalls: 1, tokens: 900, costUsd: 0.0023 },
   });
 });
