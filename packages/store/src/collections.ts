@@ -1,5 +1,5 @@
 import { isTerminalPlanStatus, PlanStatusSchema } from "@planwright/plan";
-import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
+import type { Collection, Db, Document, IndexDescription, MongoClient } from "mongodb";
 import type { ApiKeyDocument } from "./access/api-key.ts";
 import type {
   IdempotencyKeyDocument,
@@ -93,6 +93,11 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
  */
 export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
   return by ? { $type: "date", $lte: by } : { $type: "date" };
+}
+
+/** That the time in a field has come, by MongoDB's own clock: for `$expr`. */
+export function isDueNow(field: "dueAt" | "planning.dueAt"): Document {
+  return { $and: [{ $ne: [`$${field}`, null] }, { $lte: [`$${field}`, "$$NOW"] }] };
 }
 
 /** Makes the indexes that are not there yet. Safe to run in many processes at once. */

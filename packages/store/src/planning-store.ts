@@ -1,6 +1,6 @@
 import type { RequestId, RequestStatus } from "@planwright/plan";
 import type { UpdateFilter } from "mongodb";
-import { isDue } from "./collections.ts";
+import { isDue, isDueNow } from "./collections.ts";
 import type { PlanDocument, RequestDocument } from "./documents.ts";
 import { ending } from "./ending.ts";
 import { LeaseLostError } from "./errors.ts";
@@ -91,7 +91,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
           _id: requestId,
           // An answer is given once everything else is over.
           $or: [{ status: "PLANNING" }, { "planning.work": "answer" }],
-          $expr: { $and: [{ $ne: ["$planning.dueAt", null] }, { $lte: ["$planning.dueAt", "$$NOW"] }] },
+          $expr: isDueNow("planning.dueAt"),
         },
         [
           {

@@ -9,7 +9,7 @@
  */
 import type { Plan, PlanId } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { isDue } from "../collections.ts";
+import { isDue, isDueNow } from "../collections.ts";
 import type { PlanDocument, StepDocument } from "../documents.ts";
 import { FIRST_EPOCH, newSteps } from "../new-documents.ts";
 import { readOutputs } from "../outputs/output-store.ts";
@@ -20,9 +20,6 @@ import { insertMissingUnits } from "./insert-units.ts";
 
 /** States in which a plan may be claimed. */
 const CLAIMABLE = ["QUEUED", "RUNNING", "WAITING", "PAUSED", "CANCELLING"];
-
-/** A plan that is due, by the clock of MongoDB. */
-const IS_DUE = { $and: [{ $ne: ["$dueAt", null] }, { $lte: ["$dueAt", "$$NOW"] }] };
 
 /** The share of a lease that claiming may take; beyond, it is renewed before anything begins. */
 const FRESH_SHARE = 0.5;
@@ -96,7 +93,7 @@ export function createClaims(
       const isClaimed = await group.update({
         collection: "plans",
         id: planId,
-        condition: { status: { $in: CLAIMABLE }, $expr: IS_DUE },
+        condition: { status: { $in: CLAIMABLE }, $expr: isDueNow("dueAt") },
         expressions: claimFields(owner),
       });
       const plan = isClaimed ? await readPlan(planId) : null;
