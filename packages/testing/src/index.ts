@@ -23,6 +23,7 @@ export {
   type ScriptedReply,
   type ScriptedToolCall,
 } from "./model-server-reply.ts";
+export { type ServerProxy, startServerProxy } from "./server-proxy.ts";
 export { type TestServers, testServers } from "./servers.ts";
 export type { ServiceName } from "./services/bundle-services.ts";
 export { spawnService } from "./services/spawn-service.ts";

@@ -1,7 +1,5 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createStore, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { startServerProxy, testServers } from "@planwright/testing";
 import { createClient } from "graphql-ws";
 import { expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
@@ -36,43 +34,8 @@ async function startOver(store: Store) {
   return { api, post, logged };
 }
 
-/** Hands connections on to MongoDB until it is cut. */
-async function startProxy(mongodbUrl: string) {
-  const target = new URL(mongodbUrl);
-  const sockets = new Set<Socket>();
-  let isCut = false;
-  const server = createServer((client) => {
-    if (isCut) return void client.destroy();
-    const upstream = connect(Number(target.port), target.hostname);
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(one);
-      one.on("error", () => other.destroy());
-      one.on("close", () => other.destroy());
-      one.pipe(other);
-    }
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const url = new URL(mongodbUrl);
-  url.port = String(port);
-  url.hostname = "127.0.0.1";
-  url.search = "directConnection=true";
-  const cut = () => {
-    isCut = true;
-    for (const socket of sockets) socket.destroy();
-  };
-  const heal = () => {
-    isCut = false;
-  };
-  return { url: url.href, cut, heal, close: () => server.close() };
-}
-
 test("without MongoDB operations answer UNAVAILABLE, readiness is 503, and both come back with it", async () => {
-  const proxy = await startProxy(testServers().mongodbUrl);
+  const proxy = await startServerProxy(testServers().mongodbUrl);
   const store = await createStore({ url: proxy.url, timeoutMs: 1_000 });
   const { api, post } = await startOver(store);
   const readyStatus = async () => (await fetch(new URL("/readyz", api.url))).status;
@@ -90,7 +53,7 @@ test("without MongoDB operations answer UNAVAILABLE, readiness is 503, and both 
   expect((await post(LIST)).body.data.requests.nodes).toEqual([]);
   await api.close();
   await store.close();
-  proxy.close();
+  await proxy.close();
 });
 
 test("an unexpected error is masked, and logged under the correlation id that the client gets", async () => {

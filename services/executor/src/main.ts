@@ -33,6 +33,7 @@ const RECONCILE_EVERY_MS = 15_000;
 const settings = parseSettings(ExecutorSettingsSchema, process.env);
 const logger = createLogger({ service: "executor", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
+// A hint or a sweep names a plan by its id; its request is known once it is claimed, and what fails from then on is logged with both.
 const report = (error: unknown, id?: string): void =>
   logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweeper goes on");
 const tracing = await startTracing({ service: "executor", env: process.env, logger });

@@ -10,8 +10,9 @@ const TOOL = { name: "write", server: "test", trusted: true };
 
 /** Plan runs over a store in memory whose claims are answered when somebody says so. */
 async function slowClaims(
-  catalogues: { pinned?: ToolDescriptor; known?: ToolDescriptor[]; now?: ToolDescriptor[] } = {},
+  catalogues: { pinned?: ToolDescriptor; known?: ToolDescriptor[] | Error; now?: ToolDescriptor[] } = {},
 ) {
+  const logged: string[] = [];
   let nowMs = 1_000_000;
   const database = createMemoryDatabase(() => nowMs);
   const own = createMemoryStore({ database, owner: "e1", leaseMs: LEASE_MS, monotonic: () => nowMs });
@@ -38,12 +39,15 @@ async function slowClaims(
         return { type: "completed", output: null };
       },
     },
-    readCatalogue: async () => catalogues.known ?? [TOOL],
+    async readCatalogue() {
+      if (catalogues.known instanceof Error) throw catalogues.known;
+      return catalogues.known ?? [TOOL];
+    },
     readCatalogueNow: async () => catalogues.now ?? [TOOL],
     owner: "e1",
     maxPlans: 4,
     leaseMs: LEASE_MS,
-    logger: createLogger({ service: "test", level: "silent" }),
+    logger: createLogger({ service: "test", destination: { write: (line) => void logged.push(line) } }),
   });
   onTestFinished(() => runs.handOver(1_000));
   const passTime = (ms: number) => (nowMs += ms);
@@ -52,6 +56,8 @@ async function slowClaims(
     planId: accepted._id,
     answers,
     called,
+    logged,
+    requestId: accepted.requestId,
     passTime,
     plan: () => own.getPlan(TENANT, accepted._id),
   };
@@ -109,4 +115,17 @@ test.each([
   await (await taken)?.done;
   expect(called).toHaveLength(calls);
   expect(await plan()).toMatchObject({ status });
+});
+
+test("a plan that was claimed and could not be begun is logged with its request", async () => {
+  const { runs, planId, requestId, answers, called, logged } = await slowClaims({
+    known: new TypeError("away"),
+  });
+  const taken = runs.take(planId);
+  await expect.poll(() => answers.length).toBe(1);
+  for (const answer of answers) answer();
+  expect(await taken).toBeNull();
+  const [line = "{}"] = logged.filter((one) => one.includes("plan not begun"));
+  expect(JSON.parse(line)).toMatchObject({ requestId, planId, epoch: 1, err: { message: "away" } });
+  expect(called).toEqual([]);
 });

@@ -93,14 +93,17 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   }
 
   async function begin(planId: PlanId): Promise<{ done: Promise<void> } | null> {
-    const [claim, known] = await Promise.all([store.claimPlan(planId, owner), parts.readCatalogue()]);
+    // Read meanwhile; when that fails the plan is known by then, and the log names its request.
+    const catalogue = parts.readCatalogue();
+    catalogue.catch(() => undefined);
+    const claim = await store.claimPlan(planId, owner);
     if (!claim) return null;
     metrics.claimed();
     const { plan, epoch } = claim;
     const trace = parts.traces?.claimed(claim, queuedMs(claim));
     const planLogger = logger.child({ requestId: plan.requestId, planId, epoch, ...trace?.logFacts });
     try {
-      return await beginClaimed(claim, { known, trace, logger: planLogger });
+      return await beginClaimed(claim, { known: await catalogue, trace, logger: planLogger });
     } catch (error) {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
       planLogger.warn({ err: error }, "plan not begun; it is taken over when its lease ends");

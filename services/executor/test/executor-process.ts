@@ -36,6 +36,8 @@ export interface ExecutorProcess {
 
 /** Executors as processes of their own, over the servers of this test run. */
 export interface Workbench {
+  /** Of the database that all of it is in. */
+  mongodbUrl: string;
   store: Store;
   tools: CountingToolServer;
   /** Starts one more executor and does not wait for it. */
@@ -140,6 +142,7 @@ export async function openWorkbench(
   }
 
   return {
+    mongodbUrl: servers.mongodbUrl,
     store,
     tools,
     steps,

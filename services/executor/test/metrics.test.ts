@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { freePort } from "@planwright/local";
+import { startServerProxy, testServers } from "@planwright/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openWorkbench, type Workbench } from "./executor-process.ts";
 
@@ -124,4 +125,26 @@ test("an executor is ready once its tools are published and it takes plans, and 
   child.kill("SIGKILL");
   await exited;
   expect((await bench.store.getPlan(plan.tenant, plan._id))?.status).toBe("RUNNING");
+});
+
+test("an executor without MongoDB is not ready until it is back; without Redis it is, and finds plans by itself", async () => {
+  const bench = await open();
+  const mongodb = await startServerProxy(bench.mongodbUrl);
+  const redis = await startServerProxy(testServers().redisUrl);
+  onTestFinished(async () => void (await Promise.all([mongodb.close(), redis.close()])));
+  const { env, at, ready } = await healthPort();
+  await bench.startExecutor({ ...env, MONGODB_URL: mongodb.url, REDIS_URL: redis.url });
+  expect(await ready()).toEqual([200, { status: "ready" }]);
+
+  redis.cut();
+  const plan = await bench.submit([{ id: "read", tool: "read_value", arguments: { value: 1 } }]);
+  expect((await bench.end(plan._id)).plan.status).toBe("COMPLETED");
+  expect(await ready()).toEqual([200, { status: "ready" }]);
+
+  mongodb.cut();
+  const failing = { mongodb: expect.any(String) };
+  await expect.poll(ready, PATIENCE).toEqual([503, { status: "not ready", failing }]);
+  expect((await fetch(at("/healthz"))).status).toBe(200);
+  mongodb.heal();
+  await expect.poll(ready, PATIENCE).toEqual([200, { status: "ready" }]);
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStore } from "@planwright/store";
-import { startModelServer, testServers } from "@planwright/testing";
+import { startModelServer, startServerProxy, testServers } from "@planwright/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { startPlanner } from "./planner-process.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
@@ -14,6 +14,8 @@ vi.setConfig({ testTimeout: 120_000 });
 
 async function open() {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
+  const mongodb = await startServerProxy(mongodbUrl);
+  const redis = await startServerProxy(redisUrl);
   const store = await createStore({ url: mongodbUrl });
   const model = await startModelServer();
   const folder = await mkdtemp(join(tmpdir(), "planwright-planner-"));
@@ -22,8 +24,8 @@ async function open() {
   const tools = TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) }));
   await store.publishTools("notes", tools);
   const planner = await startPlanner({
-    MONGODB_URL: mongodbUrl,
-    REDIS_URL: redisUrl,
+    MONGODB_URL: mongodb.url,
+    REDIS_URL: redis.url,
     QUEUE_PREFIX: redisPrefix,
     SWEEP_EVERY_MS: "100",
     MODEL: "openai:test",
@@ -33,6 +35,7 @@ async function open() {
   });
   onTestFinished(async () => {
     await planner.end("SIGKILL");
+    await Promise.all([mongodb.close(), redis.close()]);
     await model.close();
     await store.close();
     await rm(folder, { recursive: true, force: true });
@@ -55,7 +58,11 @@ async function open() {
     );
     return (name: string): number => Number(series.get(`planwright_planner_${name}`) ?? 0);
   };
-  return { model, planner, accept, plan, scrape };
+  const at = async (path: string): Promise<[number, unknown]> => {
+    const response = await fetch(`${planner.health}${path}`);
+    return [response.status, await response.json()];
+  };
+  return { mongodb, redis, model, planner, accept, plan, scrape, at };
 }
 
 test("/metrics counts runs, calls of models, tokens, cost and repairs", async () => {
@@ -84,17 +91,27 @@ test("/metrics counts runs, calls of models, tokens, cost and repairs", async ()
   expect([value("jobs_waiting"), value("requests_due")]).toEqual([0, 0]);
 });
 
-test("a planner is ready when it takes requests, and no more when it stops", async () => {
-  const { model, planner, accept } = await open();
-  const at = async (path: string): Promise<[number, unknown]> => {
-    const response = await fetch(`${planner.health}${path}`);
-    return [response.status, await response.json()];
-  };
-  expect(await at("/readyz")).toEqual([200, { status: "ready" }]);
+test("a planner is ready when it takes requests, also without Redis; not without MongoDB, and no more when it stops", async () => {
+  const { mongodb, redis, model, planner, accept, plan, at } = await open();
+  const ready = [200, { status: "ready" }];
+  await expect.poll(() => at("/readyz"), PATIENCE).toEqual(ready);
+
+  // Redis is not asked: a sweep finds the request.
+  redis.cut();
+  model.enqueue({ type: "answer", text: JSON.stringify(ANSWER) });
+  await plan();
+  expect(await at("/readyz")).toEqual(ready);
+  mongodb.cut();
+  const away = { mongodb: expect.any(String) };
+  await expect.poll(() => at("/readyz"), PATIENCE).toEqual([503, { status: "not ready", failing: away }]);
+  expect(await at("/healthz")).toEqual([200, { status: "alive" }]);
+  mongodb.heal();
+  redis.heal();
+  await expect.poll(() => at("/readyz"), PATIENCE).toEqual(ready);
 
   model.enqueue({ type: "hang" });
   await accept();
-  await expect.poll(() => model.requests.length, PATIENCE).toBe(1);
+  await expect.poll(() => model.requests.length, PATIENCE).toBe(2);
   planner.signal("SIGTERM");
   const failing = { shutdown: "the service is stopping" };
   await expect.poll(() => at("/readyz"), PATIENCE).toEqual([503, { status: "not ready", failing }]);
