@@ -97,6 +97,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     schema: createSchema(),
     formatError: createFormatError(logger, { introspection }),
     introspection,
+    metrics,
   };
   const { anonymous = "loopback", tokens, rateLimit } = parts;
   const gate = createGate({
@@ -112,7 +113,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     sendRefusal: createSendRefusal(protocol.formatError),
   });
   const forCallers = { ...protocol, context, callerOf: (request: IncomingMessage) => gate.callerOf(request) };
-  const apollo = createApolloServer({ ...protocol, httpServers, logger, admission, metrics });
+  const apollo = createApolloServer({ ...protocol, httpServers, logger, admission });
   await apollo.start();
   const app = createApp({
     apollo,

@@ -10,7 +10,7 @@ import { createAccessPlugin } from "./access-plugin.ts";
 import { createAdmissionPlugin } from "./admission-plugin.ts";
 import type { GraphqlContext } from "./context.ts";
 import type { createFormatError } from "./format-error.ts";
-import { DOCUMENT_LIMITS, limitRules, noSubscriptions } from "./limits.ts";
+import { DOCUMENT_LIMITS, limitsFirst, noSubscriptions } from "./limits.ts";
 import { createMetricsPlugin } from "./metrics-plugin.ts";
 import { createOperationPlugin } from "./operation-plugin.ts";
 
@@ -52,8 +52,8 @@ export function createApolloServer({
     persistedQueries: false,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: DOCUMENT_LIMITS.tokens },
-    validationRules: [noSubscriptions, ...limitRules()],
-    maxRecursiveSelections: true,
+    // Without maxRecursiveSelections, which would put these rules behind those of GraphQL: the cost counts fragments in fragments too.
+    validationRules: [limitsFirst, noSubscriptions],
     formatError,
     logger: quiet(logger),
     plugins: [

@@ -61,8 +61,8 @@ export function createFormatError(logger: ApiLogger, { introspection = true } = 
 }
 
 /** The code that an error is answered with. */
-export function answeredCode(error: GraphQLError): string {
-  const protocol = protocolError(error.toJSON(), error);
+export function answeredCode(error: unknown): string {
+  const protocol = isGraphqlError(error) ? protocolError(error.toJSON(), error) : undefined;
   if (protocol) return String(protocol.extensions["code"]);
   const origin = originOf(error);
   if (origin instanceof ApiError) return origin.code;

@@ -1,7 +1,14 @@
 import { costLimitRule } from "@escape.tech/graphql-armor-cost-limit";
 import { maxAliasesRule } from "@escape.tech/graphql-armor-max-aliases";
 import { maxDepthRule } from "@escape.tech/graphql-armor-max-depth";
-import { GraphQLError, type ValidationContext, type ValidationRule } from "graphql";
+import {
+  type DocumentNode,
+  GraphQLError,
+  Kind,
+  type ValidationContext,
+  type ValidationRule,
+  validate,
+} from "graphql";
 
 /** What one document may ask for. */
 export const DOCUMENT_LIMITS = {
@@ -14,14 +21,30 @@ export const DOCUMENT_LIMITS = {
   cost: 10_000,
 } as const;
 
-/** Validation rules beside those of GraphQL: every limit but the tokens. Introspection is not counted. */
-export function limitRules(): ValidationRule[] {
+/** Every limit but the tokens. Introspection is not counted. */
+function limitRules(): ValidationRule[] {
   return [
     maxDepthRule({ n: DOCUMENT_LIMITS.depth, ...reporting("depth", DOCUMENT_LIMITS.depth) }),
     maxAliasesRule({ n: DOCUMENT_LIMITS.aliases, ...reporting("aliases", DOCUMENT_LIMITS.aliases) }),
     costLimitRule({ maxCost: DOCUMENT_LIMITS.cost, ...reporting("cost", DOCUMENT_LIMITS.cost) }),
   ];
 }
+
+/** In the place of a document that nobody is to look at. */
+const NOTHING: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
+
+/**
+ * Refuses documents beyond a limit before they are validated: a rule for the same visit as those of GraphQL, which it leads past a document
+ * that is refused. So hostile documents cost what measuring them costs, and their answer names the limit alone.
+ */
+export const limitsFirst: ValidationRule = (context) => ({
+  Document(document) {
+    const found = validate(context.getSchema(), document, limitRules());
+    for (const error of found) context.reportError(error);
+    // What a visitor returns on entering stands in the place of the node, for all visitors.
+    return found.length > 0 ? NOTHING : undefined;
+  },
+});
 
 /** Reported, not thrown: thrown errors of these rules would be answered with status 500. */
 function reporting(limit: string, max: number) {

@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from "graphql";
+import { type ExecutionArgs, type ExecutionResult, getOperationAST } from "graphql";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { answeredCode } from "../graphql/format-error.ts";
 import { noteLogFacts } from "../graphql/log-facts.ts";
+import { operationField } from "../graphql/operation-field.ts";
 import { operationSpan } from "../graphql/operation-span.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { incomingTrace } from "../tracing/incoming-trace.ts";
 
 /** As graphql-js has it. */
@@ -23,37 +25,51 @@ export function beginSubscription(
 }
 
 /**
- * Ends the span of each subscription when it is over or its reader has gone, and gives the log lines about its errors the request that
- * they are about. What it subscribes with has a {@link GraphqlContext}.
+ * Ends the span of each subscription when it is over or its reader has gone, counts it by its field and the code of its first error, and
+ * gives the log lines about its errors the request that they are about. What it subscribes with has a {@link GraphqlContext}.
  */
-export function observeSubscribe(subscribe: Subscribe): Subscribe {
+export function observeSubscribe(
+  subscribe: Subscribe,
+  metrics: Pick<ApiMetrics, "subscriptionEnded">,
+): Subscribe {
   return async (args) => {
     const { operation } = args.contextValue as GraphqlContext;
-    const note = (errors: readonly GraphQLError[] = []): void => {
-      for (const error of errors) noteLogFacts(error, operation.logFacts());
+    const asked = getOperationAST(args.document, args.operationName);
+    let code: string | undefined;
+    let isOver = false;
+    const note = (errors: readonly unknown[] = []): void => {
+      for (const error of errors) {
+        noteLogFacts(error, operation.logFacts());
+        code ??= answeredCode(error);
+      }
+    };
+    const end = (): void => {
+      if (isOver) return;
+      isOver = true;
+      operation.ended(code ?? null);
+      metrics.subscriptionEnded(asked ? operationField(asked, args.schema) : "invalid", code ?? "OK");
     };
     const results = await subscribe(args);
     if (!(Symbol.asyncIterator in results)) {
       note(results.errors);
-      const [error] = results.errors ?? [];
-      operation.ended(error ? answeredCode(error) : null);
+      end();
       return results;
     }
     const observed: AsyncIterableIterator<ExecutionResult> = {
       async next() {
         try {
           const result = await results.next();
-          if (result.done) operation.ended();
+          if (result.done) end();
           else note(result.value.errors);
           return result;
         } catch (error) {
-          noteLogFacts(error, operation.logFacts());
-          operation.ended("INTERNAL");
+          note([error]);
+          end();
           throw error;
         }
       },
       async return() {
-        operation.ended();
+        end();
         await results.return?.();
         return { done: true, value: undefined };
       },

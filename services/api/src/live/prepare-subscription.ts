@@ -12,8 +12,11 @@ import {
 import { LRUCache } from "lru-cache";
 import { type Caller, requireScope } from "../access/caller.ts";
 import { ForbiddenError } from "../errors.ts";
-import { DOCUMENT_LIMITS, limitRules } from "../graphql/limits.ts";
+import { answeredCode } from "../graphql/format-error.ts";
+import { DOCUMENT_LIMITS, limitsFirst } from "../graphql/limits.ts";
+import { operationField } from "../graphql/operation-field.ts";
 import { requiredScopes } from "../graphql/required-scopes.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 
 /** What a client asks for, as it came. */
 export interface SubscriptionParams {
@@ -25,13 +28,17 @@ export interface SubscriptionParams {
 /** Documents that are remembered, so that many who follow with the same one cost one check. */
 const REMEMBERED = { max: 100, maxLength: 10_000 } as const;
 
+/** What checking needs. */
+export interface SubscriptionCheckParts {
+  schema: GraphQLSchema;
+  introspection: boolean;
+  /** Told of refusals. */
+  metrics: Pick<ApiMetrics, "subscriptionEnded">;
+}
+
 /** Checks documents that come past Apollo, with the limits that it has, and what their caller may do. */
-export function createSubscriptionCheck(schema: GraphQLSchema, introspection: boolean) {
-  const rules = [
-    ...specifiedRules,
-    ...limitRules(),
-    ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
-  ];
+export function createSubscriptionCheck({ schema, introspection, metrics }: SubscriptionCheckParts) {
+  const rules = [limitsFirst, ...specifiedRules, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
   const valid = new LRUCache<string, DocumentNode>({ max: REMEMBERED.max });
 
   /** The document, the same object for the same text, or what is wrong with it. @throws {GraphQLError} when it cannot be read */
@@ -46,26 +53,34 @@ export function createSubscriptionCheck(schema: GraphQLSchema, introspection: bo
   }
 
   return (params: SubscriptionParams, caller: Caller): ExecutionArgs | readonly GraphQLError[] => {
+    let asked = "invalid";
+    const refused = (errors: readonly GraphQLError[]): readonly GraphQLError[] => {
+      metrics.subscriptionEnded(asked, answeredCode(errors[0]));
+      return errors;
+    };
     try {
       const document = read(params.query);
-      if (!("kind" in document)) return document;
+      if (!("kind" in document)) return refused(document);
       const operation = getOperationAST(document, params.operationName);
       if (!operation) {
         const message = "Several operations are in the document, or none of the name that is given";
-        return [new GraphQLError(message, { extensions: { code: "OPERATION_RESOLUTION_FAILURE" } })];
+        return refused([new GraphQLError(message, { extensions: { code: "OPERATION_RESOLUTION_FAILURE" } })]);
       }
       if (operation.operation !== "subscription") {
         const message =
           "Only subscriptions are answered here: send queries and mutations by POST to /graphql";
-        return [new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } })];
+        return refused([new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } })]);
       }
+      asked = operationField(operation, schema);
       for (const scope of requiredScopes(document, operation)) requireScope(caller, scope);
       const { variables: variableValues, operationName } = params;
       return { schema, document, variableValues, operationName };
     } catch (error) {
-      if (error instanceof ForbiddenError) return [new GraphQLError(error.message, { originalError: error })];
+      if (error instanceof ForbiddenError) {
+        return refused([new GraphQLError(error.message, { originalError: error })]);
+      }
       if (!(error instanceof GraphQLError)) throw error;
-      return [withCode(error, "GRAPHQL_PARSE_FAILED")];
+      return refused([withCode(error, "GRAPHQL_PARSE_FAILED")]);
     }
   };
 }

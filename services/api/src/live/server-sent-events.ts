@@ -5,6 +5,7 @@ import { createHandler } from "graphql-sse/lib/use/express";
 import type { Caller } from "../access/caller.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { sendError } from "../http/http-errors.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { checkStreamRequest } from "./check-stream-request.ts";
 import { type FormatError, maskError } from "./masked-errors.ts";
 import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
@@ -19,6 +20,8 @@ export interface ServerSentEventsParts {
   /** The caller of a request. */
   callerOf: (request: IncomingMessage) => Caller;
   formatError: FormatError;
+  /** Told of subscriptions that are over, or refused. */
+  metrics: Pick<ApiMetrics, "subscriptionEnded">;
 }
 
 /** Otherwise the protocol answers 400 to all that it refuses. */
@@ -30,12 +33,12 @@ const FORBIDDEN = {
 
 /** Answers one subscription a response, in the protocol graphql-sse, "distinct connections". */
 export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHandler {
-  const { schema, introspection, formatError, callerOf } = parts;
-  const check = createSubscriptionCheck(schema, introspection);
+  const { formatError, callerOf } = parts;
+  const check = createSubscriptionCheck(parts);
   const handle = createHandler({
     // Only one stream a response: no tokens, no state between requests.
     authenticate: () => "",
-    subscribe: observeSubscribe(createSharedSubscribe()),
+    subscribe: observeSubscribe(createSharedSubscribe(), parts.metrics),
     // Done below, once for many who follow with the same document.
     validate: () => [],
     onSubscribe({ raw }, params) {

@@ -8,6 +8,7 @@ import type { Caller } from "../access/caller.ts";
 import type { Gate } from "../access/gate.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { isAllowedOrigin } from "../http/origins.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
 import type { FormatError } from "./masked-errors.ts";
 import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
@@ -22,6 +23,8 @@ export interface WebSocketParts {
   context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
   gate: Pick<Gate, "recognize" | "admit">;
   formatError: FormatError;
+  /** Told of subscriptions that are over, or refused. */
+  metrics: Pick<ApiMetrics, "subscriptionEnded">;
   /** Origins of pages beside our own that may connect. */
   allowedOrigins: ReadonlySet<string>;
   /** Connections at once, at most. */
@@ -35,8 +38,8 @@ const MAX_PER_CONNECTION = 100;
 
 /** Answers subscriptions of callers over WebSocket at /graphql, in the protocol graphql-transport-ws. */
 export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void> } {
-  const { httpServers, schema, introspection, formatError, gate, allowedOrigins, maxConnections } = parts;
-  const check = createSubscriptionCheck(schema, introspection);
+  const { httpServers, formatError, gate, allowedOrigins, maxConnections } = parts;
+  const check = createSubscriptionCheck(parts);
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -45,7 +48,7 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
 
   const protocol = useServer(
     {
-      subscribe: observeSubscribe(createSharedSubscribe()),
+      subscribe: observeSubscribe(createSharedSubscribe(), parts.metrics),
       onConnect: (connection) => acceptConnection(gate, connection),
       async onSubscribe(connection, _id, params) {
         if (Object.keys(connection.subscriptions).length > MAX_PER_CONNECTION) {

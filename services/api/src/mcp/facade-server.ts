@@ -13,6 +13,7 @@ import { noteLogFacts } from "../graphql/log-facts.ts";
 import { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
 import type { FormatError } from "../live/masked-errors.ts";
 import type { Admission } from "../load/admission.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { incomingTrace } from "../tracing/incoming-trace.ts";
 import { explained } from "./explained.ts";
 import { createFacadeTools, type FacadeTool } from "./facade-tools.ts";
@@ -23,6 +24,8 @@ export interface FacadeParts {
   context: (signal: AbortSignal) => GraphqlContext;
   admission: Admission;
   formatError: FormatError;
+  /** Told of every call of a tool. */
+  metrics: Pick<ApiMetrics, "answered">;
   /** Longest that a call waits for the end of its request, in milliseconds. Default 600,000; the plan goes on afterwards. */
   waitMs?: number | undefined;
 }
@@ -44,6 +47,7 @@ export function createFacadeServer({
   context,
   admission,
   formatError,
+  metrics,
   waitMs = WAIT_MS,
 }: FacadeParts): Server {
   const server = new ExplainingServer(
@@ -62,6 +66,7 @@ export function createFacadeServer({
   server.setRequestHandler("tools/call", ({ params }, call) => {
     const tool = tools.get(params.name);
     if (!tool) {
+      metrics.answered("invalid", "BAD_USER_INPUT", 0);
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "No tool has this name", {
         code: "BAD_USER_INPUT",
         retryable: false,
@@ -80,6 +85,11 @@ export function createFacadeServer({
     const { name } = tool.listed;
     const parts = context(call.mcpReq.signal);
     const { operation } = parts;
+    const startedAt = performance.now();
+    const ended = (code?: string): void => {
+      operation.ended(code);
+      metrics.answered(name, code ?? "OK", performance.now() - startedAt);
+    };
     operation.begin({
       name: `tools/call ${name}`,
       kind: SpanKind.SERVER,
@@ -89,12 +99,12 @@ export function createFacadeServer({
     try {
       requireScope(parts.caller, SCOPE_OF_TOOL[name]);
       const { report, isError } = await tool.call(parts, given, call);
-      operation.ended();
+      ended();
       return { ...(isError ? { isError } : {}), structuredContent: report, content: [textOf(report)] };
     } catch (error) {
       noteLogFacts(error, operation.logFacts());
       const { message, extensions = {} } = formatError({ message: "" }, error);
-      operation.ended(String(extensions["code"]));
+      ended(String(extensions["code"]));
       return { isError: true, content: [textOf({ message, ...extensions })] };
     }
   }

@@ -4,6 +4,8 @@ import { Counter, Gauge, Histogram, type Registry } from "@planwright/runtime";
 export interface ApiMetrics {
   /** @param operation - a name that the schema has, or one of a few words. @param code - "OK", or a code of `API_ERROR_CODES` */
   answered(operation: string, code: string, durationMs: number): void;
+  /** A subscription is over, or was refused: counted with the rest, without a duration, which would be how long somebody followed. */
+  subscriptionEnded(operation: string, code: string): void;
   /** Somebody was refused for who it is. @param code - of `API_ERROR_CODES` */
   denied(code: string): void;
   /** Something was refused because there is too much to do. */
@@ -21,7 +23,7 @@ export function createApiMetrics(registry: Registry, subscriptions: () => number
   const requests = new Counter({
     registers,
     name: "planwright_api_requests_total",
-    help: "GraphQL operations answered over HTTP",
+    help: "Operations answered: GraphQL, subscriptions that ended, calls of MCP tools",
     labelNames: ["operation", "code"],
   });
   const latency = new Histogram({
@@ -56,6 +58,7 @@ export function createApiMetrics(registry: Registry, subscriptions: () => number
       requests.inc({ operation, code });
       latency.observe({ operation }, durationMs / 1_000);
     },
+    subscriptionEnded: (operation, code) => requests.inc({ operation, code }),
     denied: (code) => denials.inc({ code }),
     refused: (reason) => overloaded.inc({ reason }),
   };
