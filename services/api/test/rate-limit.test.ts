@@ -1,9 +1,11 @@
 import { testServers } from "@planwright/testing";
+import { createClient } from "graphql-ws";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
+import WebSocket from "ws";
 import { createRateLimit } from "../src/load/rate-limit.ts";
 import { bearer } from "./keys.ts";
-import { type RunningApi, startTestApi } from "./running-api.ts";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { eventually } from "./workers.ts";
 
 /** Two processes of the service, as far as counting goes, with one Redis between them. */
@@ -53,7 +55,7 @@ test("what is asked of one process counts at the others", async () => {
 
 async function limited(perMinute: number): Promise<RunningApi> {
   const rateLimit = createRateLimit({ perMinute });
-  const running = await startTestApi({ rateLimit });
+  const running = await startTestApi({ rateLimit, mcp: { hosts: [] } });
   onTestFinished(() => running.close());
   return running;
 }
@@ -82,5 +84,55 @@ test("operations beyond the limit of a key are answered 429 with the time to wai
   for (let asked = 0; asked < 5; asked += 1) expect((await ask()).status).toBe(200);
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
     expect((await running.send(path, { headers: key })).status).toBe(200);
+  }
+});
+
+test("every way into the service counts against the same limit, and is refused beyond it", async () => {
+  const running = await limited(5);
+  const key = await bearer(running.store, ["read", "execute"]);
+  const submit = "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId } }";
+  const query = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
+  const submitted = await running.graphql(submit, { plan: BLOG_PLAN }, key);
+  const variables = { id: submitted.body.data.submitPlan.requestId };
+
+  const client = createClient({
+    url: running.api.url.replace("http:", "ws:"),
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    connectionParams: key,
+  });
+  onTestFinished(() => void client.dispose());
+  const overSocket = async (): Promise<unknown> => {
+    const states = client.iterate({ query, variables });
+    try {
+      return (await states.next()).value;
+    } catch (errors) {
+      return errors;
+    } finally {
+      await states.return?.();
+    }
+  };
+  const post = (path: string, accept: string, message: object) =>
+    running.send(path, {
+      method: "POST",
+      headers: { ...key, accept, "content-type": "application/json" },
+      body: JSON.stringify(message),
+    });
+  const overEvents = (id: string) =>
+    post("/graphql/stream", "text/event-stream", { query, variables: { id } });
+  const overMcp = () =>
+    post("/mcp", "application/json, text/event-stream", { jsonrpc: "2.0", id: 1, method: "tools/list" });
+
+  // The second to the fifth of five.
+  expect(await overSocket()).toMatchObject({ data: { requestUpdated: { status: "READY" } } });
+  expect((await overEvents("req_1700000000_aaaaaaaaaaaaaaaaaaaa")).text).toContain("NOT_FOUND");
+  expect((await overMcp()).text).toContain("create_plan");
+  expect((await running.graphql("{ __typename }", {}, key)).status).toBe(200);
+
+  expect(await overSocket()).toMatchObject([{ extensions: { code: "RATE_LIMITED", retryable: true } }]);
+  for (const refused of [await overEvents(variables.id), await overMcp()]) {
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+    expect(refused.body.errors).toMatchObject([{ extensions: { code: "RATE_LIMITED" } }]);
   }
 });

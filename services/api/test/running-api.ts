@@ -61,6 +61,7 @@ export async function startTestApi(
       | "graphiql"
       | "mcp"
       | "modelLimits"
+      | "ports"
       | "maxSubscriptions"
       | "maxUnfinishedPlans"
       | "rateLimit"
