@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
 import type { GraphQLSchema } from "graphql";
 import { createHandler } from "graphql-sse/lib/use/express";
@@ -9,6 +9,7 @@ import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { checkStreamRequest } from "./check-stream-request.ts";
 import { type FormatError, maskError } from "./masked-errors.ts";
 import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
+import { paceSubscribe } from "./paced-subscribe.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
@@ -35,17 +36,21 @@ const FORBIDDEN = {
 export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHandler {
   const { formatError, callerOf } = parts;
   const check = createSubscriptionCheck(parts);
+  const responses = new WeakMap<GraphqlContext, ServerResponse>();
   const handle = createHandler({
     // Only one stream a response: no tokens, no state between requests.
     authenticate: () => "",
-    subscribe: observeSubscribe(createSharedSubscribe(), parts.metrics),
+    subscribe: paceSubscribe(observeSubscribe(createSharedSubscribe(), parts.metrics), ({ contextValue }) =>
+      responses.get(contextValue as GraphqlContext),
+    ),
     // Done below, once for many who follow with the same document.
     validate: () => [],
-    onSubscribe({ raw }, params) {
+    onSubscribe({ raw, context: { res } }, params) {
       const caller = callerOf(raw);
       const checked = check(params, caller);
       if ("document" in checked) {
         const contextValue = parts.context(caller, new AbortController().signal);
+        responses.set(contextValue, res);
         beginSubscription(contextValue, checked, raw.headers);
         return { ...checked, contextValue };
       }

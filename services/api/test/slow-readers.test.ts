@@ -1,0 +1,102 @@
+/** Readers that stop to read their socket: what is sent to them waits in the kernel, and behind it waits one state alone. */
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import type { PlanId } from "@planwright/plan";
+import { createClient } from "graphql-ws";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import WebSocket from "ws";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+
+/** So many states of so many bytes are more than the buffers of both ends of a connection hold. */
+const STEPS = 60;
+const STEP_BYTES = 16_000;
+const QUERY =
+  "subscription ($id: ID!) { requestUpdated(requestId: $id) { status plan { steps { key status arguments } } } }";
+const PLAN = {
+  steps: Array.from({ length: STEPS }, (_, index) => ({
+    id: `s${index}`,
+    tool: "createAuthor",
+    arguments: { name: "x".repeat(STEP_BYTES), email: "alice@test.com" },
+  })),
+};
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+/** Follows without reading, until it is told to: then gives how many states came, and whether the last was the end. */
+type SlowReader = () => Promise<{ states: number; isAtEnd: boolean }>;
+
+async function overWebSocket(id: string): Promise<SlowReader> {
+  const socket = new WebSocket(running.api.url.replace("http:", "ws:"), "graphql-transport-ws");
+  onTestFinished(() => socket.terminate());
+  await once(socket, "open");
+  socket.send(JSON.stringify({ type: "connection_init" }));
+  await once(socket, "message");
+  const messages: string[] = [];
+  socket.on("message", (data) => messages.push(String(data)));
+  socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: { query: QUERY, variables: { id } } }));
+  await once(socket, "message");
+  socket.pause();
+  return async () => {
+    socket.resume();
+    await expect.poll(() => messages.at(-1), { timeout: 20_000 }).toContain('"complete"');
+    const isAtEnd = messages.at(-2)?.includes('"requestUpdated":{"status":"COMPLETED"') ?? false;
+    return { states: messages.length - 1, isAtEnd };
+  };
+}
+
+async function overEvents(id: string): Promise<SlowReader> {
+  const asked = httpRequest(`${running.api.url}/stream`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "text/event-stream" },
+  });
+  onTestFinished(() => void asked.destroy());
+  asked.end(JSON.stringify({ query: QUERY, variables: { id } }));
+  const [response]: IncomingMessage[] = await once(asked, "response");
+  return async () => {
+    let text = "";
+    for await (const chunk of response ?? []) text += String(chunk);
+    const states = text.match(/^event: next$/gm)?.length ?? 0;
+    const end = text.slice(text.lastIndexOf("event: next"));
+    return { states, isAtEnd: end.includes('"requestUpdated":{"status":"COMPLETED"') };
+  };
+}
+
+test.each([
+  ["WebSocket", overWebSocket],
+  ["server-sent events", overEvents],
+])(
+  "a reader over %s that does not read its socket is skipped, keeps nobody waiting, and gets the end",
+  async (_name, followSlowly) => {
+    const { store, graphql, api } = running;
+    const submitted = await graphql(
+      "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId planId } }",
+      { plan: PLAN },
+    );
+    const { requestId, planId } = submitted.body.data.submitPlan;
+    const slow = await followSlowly(requestId);
+    const url = api.url.replace("http:", "ws:");
+    const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
+    onTestFinished(() => void client.dispose());
+    const quick = client.iterate({ query: QUERY, variables: { id: requestId } });
+    await quick.next();
+    const claim = (await store.claimPlan(planId as PlanId, "test executor"))!;
+    for (const { id } of PLAN.steps) {
+      const record = { key: id, stepId: id, status: "COMPLETED" as const, attempts: 1, output: { _id: id } };
+      await store.writeRecords(claim, [record], []);
+      // Each state arrives at whoever reads, before there is a next one.
+      for (let isTold = false; !isTold; ) {
+        const { value } = await quick.next();
+        isTold = JSON.stringify(value?.data).includes(`"key":"${id}","status":"COMPLETED"`);
+      }
+    }
+    await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+    for await (const { data } of quick) if (!data) expect.fail("an answer without data");
+    const { states, isAtEnd } = await slow();
+    expect(isAtEnd).toBe(true);
+    expect(states).toBeLessThan(STEPS / 2);
+  },
+);
