@@ -2,6 +2,7 @@ import type { PlanId } from "@planwright/plan";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createPlanWithRequestId } from "../src/legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../src/legacy/execute-by-request-id.ts";
+import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import {
   AUTHOR,
@@ -239,7 +240,9 @@ test("getPlans and getExecutions list the newest, and what was started, of one t
   }
   const [started = ""] = ids;
   await executeAs(other.store, started as PlanId);
-  await other.store.createRequest({ tenant: "elsewhere", query: "of somebody else", autoExecute: false });
+  const stranger = await bearer(other.store, ["execute"], { tenant: "elsewhere" });
+  const foreign = await other.graphql(submit, { plan: BLOG_PLAN, execute: true }, stranger);
+  expect(await other.store.getPlan("elsewhere", foreign.body.data.submitPlan.planId)).not.toBeNull();
   const { body } = await other.graphql(`{
     getPlans { id query plan selectedTools { toolName parameters dependsOn } toolOrder executionState validationResult }
     getExecutions { id requestId planId executionState totalExecutions successful failed results outputs errors }

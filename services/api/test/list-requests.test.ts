@@ -1,0 +1,86 @@
+/** `requests(filter, orderBy)` as clients ask it, with rows that fit and rows that do not. */
+import type { PlanId, RequestId } from "@planwright/plan";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { failAs, failPlanningAs } from "./workers.ts";
+
+const SUBMIT = `mutation ($plan: JSON!, $query: String, $execute: Boolean!) {
+  submitPlan(plan: $plan, query: $query, execute: $execute) { requestId planId } }`;
+const LIST = `query ($first: Int!, $after: String, $filter: RequestFilter, $orderBy: RequestOrder) {
+  requests(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
+    nodes { requestId createdAt } pageInfo { hasNextPage endCursor } } }`;
+
+let running: RunningApi;
+/** Requests in the order in which they were made: failed at its tool, never started, failed at planning. */
+let ids: Record<string, string>;
+/** When the one in the middle was created. */
+let middle: string;
+
+beforeAll(async () => {
+  running = await startTestApi();
+  const { graphql, store } = running;
+  const failed = await graphql(SUBMIT, { plan: BLOG_PLAN, query: "An Alpha report, 100%", execute: true });
+  const { requestId: alpha, planId } = failed.body.data.submitPlan;
+  await failAs(store, planId as PlanId);
+  const plan = { steps: BLOG_PLAN.steps.slice(0, 1) };
+  const waiting = await graphql(SUBMIT, { plan, query: "a beta Report", execute: false });
+  const beta: string = waiting.body.data.submitPlan.requestId;
+  await passAMillisecond();
+  const planned = await graphql('mutation { createPlan(query: "gamma") { requestId } }');
+  const gamma: string = planned.body.data.createPlan.requestId;
+  await failPlanningAs(store, gamma as RequestId, { code: "NOT_UNDERSTOOD", message: "say it otherwise" });
+  ids = { [alpha]: "alpha", [beta]: "beta", [gamma]: "gamma" };
+  const found = await store.getRequest("default", beta as RequestId);
+  middle = found?.createdAt.toISOString() ?? "";
+});
+afterAll(() => running.close());
+
+/** Two requests of one millisecond would have no order in time. */
+async function passAMillisecond(): Promise<void> {
+  const startedAt = Date.now();
+  while (Date.now() <= startedAt + 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function list(variables: object): Promise<{ names: (string | undefined)[]; endCursor: string | null }> {
+  const { body } = await running.graphql(LIST, { first: 10, ...variables });
+  expect(body.errors).toBeUndefined();
+  const { nodes, pageInfo } = body.data.requests;
+  return {
+    names: nodes.map(({ requestId }: { requestId: string }) => ids[requestId]),
+    endCursor: pageInfo.endCursor,
+  };
+}
+
+test.each<[object, string[]]>([
+  [{ tool: "createBlog" }, ["alpha"]],
+  [{ tool: "createAuthor" }, ["alpha", "beta"]],
+  [{ tool: "sendMail" }, []],
+  [{ errorCode: "TOOL_FAILED" }, ["alpha"]],
+  [{ errorCode: "NOT_UNDERSTOOD" }, ["gamma"]],
+  [{ errorCode: "TOOL_TIMEOUT" }, []],
+  [{ tool: "createAuthor", errorCode: "TOOL_FAILED" }, ["alpha"]],
+  [{ tool: "createAuthor", errorCode: "NOT_UNDERSTOOD" }, []],
+  [{ text: "REPORT" }, ["alpha", "beta"]],
+  [{ text: "100%" }, ["alpha"]],
+  [{ text: ".*" }, []],
+  [{ text: "report", tool: "createBlog" }, ["alpha"]],
+  [{ status: ["FAILED"], text: "gamma" }, ["gamma"]],
+])("the filter %j gives %j", async (filter, names) => {
+  expect(new Set((await list({ filter })).names)).toEqual(new Set(names));
+});
+
+test("createdFrom holds its own moment, createdBefore does not", async () => {
+  const later = new Date(Date.parse(middle) + 1).toISOString();
+  const between = async (filter: object) => (await list({ filter, orderBy: "OLDEST_FIRST" })).names;
+  expect(await between({ createdFrom: middle })).toEqual(["beta", "gamma"]);
+  expect(await between({ createdBefore: middle })).toEqual(["alpha"]);
+  expect(await between({ createdFrom: middle, createdBefore: later })).toEqual(["beta"]);
+});
+
+test("the order holds over pages, from either end", async () => {
+  expect((await list({})).names).toEqual(["gamma", "beta", "alpha"]);
+  const orderBy = "OLDEST_FIRST";
+  const page = await list({ first: 2, orderBy });
+  expect(page.names).toEqual(["alpha", "beta"]);
+  expect((await list({ first: 2, after: page.endCursor, orderBy })).names).toEqual(["gamma"]);
+});

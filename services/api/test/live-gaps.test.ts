@@ -1,0 +1,81 @@
+/** What followers hear when the change stream of their process breaks, and how many streams there are. */
+import type { ChangeListener } from "@planwright/store";
+import { type Client, createClient } from "graphql-ws";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import WebSocket from "ws";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { executeAs } from "./workers.ts";
+
+const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+function connect(): Client {
+  const url = running.api.url.replace("http:", "ws:");
+  const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
+  onTestFinished(() => void client.dispose());
+  return client;
+}
+
+async function submit(): Promise<{ requestId: string; planId: string }> {
+  const { body } = await running.graphql(
+    "mutation($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId planId } }",
+    { plan: BLOG_PLAN },
+  );
+  return body.data.submitPlan;
+}
+
+/** The watches that the service opens; while one is broken, it tells of no change. */
+function watches() {
+  const opened: ChangeListener[] = [];
+  const state = { isBroken: false, opened };
+  const { store } = running;
+  const watch = store.watchChanges.bind(store);
+  const spy = vi.spyOn(store, "watchChanges").mockImplementation((listener) => {
+    opened.push(listener);
+    return watch({
+      ...listener,
+      onChange(id) {
+        if (!state.isBroken) listener.onChange(id);
+      },
+    });
+  });
+  onTestFinished(() => spy.mockRestore());
+  return state;
+}
+
+test("what happened while the change stream was broken is told once it is open again", async () => {
+  const stream = watches();
+  const { requestId, planId } = await submit();
+  const states = connect().iterate({ query: FOLLOW, variables: { id: requestId } });
+  expect((await states.next()).value?.data).toEqual({ requestUpdated: { status: "EXECUTING" } });
+  stream.isBroken = true;
+  await executeAs(running.store, planId);
+  stream.opened[0]?.onGap();
+  const told: unknown[] = [];
+  for await (const { data } of states) told.push(data?.["requestUpdated"]);
+  expect(told.at(-1)).toEqual({ status: "COMPLETED" });
+});
+
+test("one change stream serves all followers of a process, and ends with the last of them", async () => {
+  const stream = watches();
+  const requests = [await submit(), await submit(), await submit()];
+  const client = connect();
+  const followers = Array.from({ length: 12 }, (_, index) =>
+    client.iterate({ query: FOLLOW, variables: { id: requests[index % 3]!.requestId } }),
+  );
+  const first = await Promise.all(followers.map((states) => states.next()));
+  for (const { value } of first) expect(value?.data).toEqual({ requestUpdated: { status: "EXECUTING" } });
+  expect(stream.opened).toHaveLength(1);
+  for (const { planId } of requests) await executeAs(running.store, planId);
+  for (const states of followers) {
+    let last: unknown;
+    for await (const { data } of states) last = data;
+    expect(last).toEqual({ requestUpdated: { status: "COMPLETED" } });
+  }
+  expect(stream.opened).toHaveLength(1);
+});
