@@ -20,6 +20,8 @@ export const ExecutorSettingsSchema = z.object({
   LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   /** Silence after which a call's place under a limit is given to others, in milliseconds; the same for all executors. */
   LIMIT_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
+  /** Longest that connecting to a tool server may take, with the listing of its tools, in milliseconds. */
+  CONNECT_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(30_000),
   /** Longest a plan may take from its first claim, in milliseconds. */
   PLAN_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(604_800_000).default(3_600_000),
   /** How often plans that the queue lost are looked for, in milliseconds. */

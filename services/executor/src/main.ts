@@ -77,6 +77,7 @@ const secrets = createSecrets({
 const tools = createToolClients(config, {
   logger: maskedLogger(logger, secrets.mask),
   addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
+  connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
   onCatalogue: (offered) => publisher.publish(offered),
 });
 await tools.start();

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isTerminalPlanStatus, parsePlan } from "@planwright/plan";
+import { isTerminalPlanStatus, parsePlan, type ToolPin } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
 import { createStore, type PlanDocument, type StepDocument, type Store } from "@planwright/store";
 import {
@@ -46,8 +46,8 @@ export interface Workbench {
   startExecutor(env?: Record<string, string>): Promise<ChildProcess>;
   /** Ends an executor and waits until it is gone; gives its exit code and signal. */
   stopExecutor(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]>;
-  /** Submits a plan to be executed at once, as a client would. */
-  submit(plan: unknown): Promise<PlanDocument>;
+  /** Submits a plan to be executed at once, as a client would. @param toolPins - its tools as they were; default: none are known */
+  submit(plan: unknown, toolPins?: ToolPin[]): Promise<PlanDocument>;
   /** Hints at a plan through the queue, as the API does; without it the sweepers find it. */
   offer(plan: PlanDocument): void;
   /** Waits for a state of the plan; rejects with what the executors printed when it does not come. */
@@ -153,13 +153,14 @@ export async function openWorkbench(
       await said("executor ready");
       return child;
     },
-    async submit(plan) {
+    async submit(plan, toolPins) {
       const parsed = parsePlan(plan);
       if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
       const submitted = await store.submitPlan({
         tenant: TENANT,
         query: null,
         plan: parsed.plan,
+        toolPins,
         raw: JSON.stringify(plan),
         diagnostics: [],
         autoExecute: true,

@@ -25,10 +25,10 @@ const MessageSchema = z.looseObject({
 
 /**
  * Starts a server of MCP by hand, as no library would let one be written: each path is a server of its own.
- * @param answerOf - gives what it does with a listing (no tool) or a call
+ * @param answerOf - gives what it does with a greeting, a listing or a call; undefined for what it should do
  */
 export async function startBadMcpServer(
-  answerOf: (path: string, tool: string | undefined) => BadAnswer,
+  answerOf: (path: string, asked: { method: string; tool: string | undefined }) => BadAnswer | undefined,
 ): Promise<{ url: string; close(): Promise<void> }> {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== "POST") return void response.writeHead(405).end();
@@ -36,12 +36,12 @@ export async function startBadMcpServer(
     if (id === undefined) return void response.writeHead(202).end();
     const envelope = (rest: string) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${rest}}`;
     const say = (text: string, status = 200, type = "application/json") =>
-      void response.writeHead(status, { "content-type": type }).end(text);
-    if (method === "initialize") return say(envelope(`"result":${GREETING}`));
-    if (method !== "tools/list" && method !== "tools/call") {
+      void response.writeHead(status, { "content-type": type, "mcp-session-id": "1" }).end(text);
+    if (method === undefined || !ANSWERED.includes(method)) {
       return say(envelope('"error":{"code":-32601,"message":"Method not found"}'));
     }
-    const answer = answerOf(request.url ?? "/", method === "tools/call" ? params?.name : undefined);
+    const answer = answerOf(request.url ?? "/", { method, tool: params?.name });
+    if (!answer) return say(envelope(`"result":${GREETING}`));
     if (answer.does === "hang") return;
     if (answer.does === "close") return void response.destroy();
     say(answer.body ?? envelope(`"result":${answer.result ?? "{}"}`), answer.status, answer.contentType);
@@ -59,6 +59,7 @@ export async function startBadMcpServer(
   };
 }
 
+const ANSWERED = ["initialize", "tools/list", "tools/call"];
 const GREETING = JSON.stringify({
   protocolVersion: "2025-06-18",
   capabilities: { tools: {} },
