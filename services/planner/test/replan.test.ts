@@ -246,6 +246,9 @@ test("a secret goes to no other step, tool or argument", () => {
     { id: "login", tool: "send", arguments: secret },
     { id: "login", tool: "create", arguments: { text: "[redacted]", list: [secret] } },
   ]) {
-    expect(JSON.stringify(check(past, [step]).plan)).not.toContain("hidden");
+    const refused = check(past, [step]);
+    expect(refused.plan).toBeNull();
+    expect(refused.diagnostics.at(-1)).toMatchObject({ code: "ARGUMENT_PLACEHOLDER", stepId: step.id });
+    expect(JSON.stringify(refused)).not.toContain("hidden");
   }
 });

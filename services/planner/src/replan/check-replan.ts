@@ -1,5 +1,5 @@
 import type { DraftResult } from "@planwright/models";
-import type { Step, ToolDescriptor } from "@planwright/plan";
+import type { Diagnostic, Step, ToolDescriptor } from "@planwright/plan";
 import { REDACTED } from "@planwright/runtime";
 import { type CheckedDraft, checkDraft } from "../graph/check-draft.ts";
 import { composeReplan } from "./compose-replan.ts";
@@ -22,14 +22,17 @@ export function checkReplan(
   { tools, said }: { tools: readonly ToolDescriptor[]; said: string },
 ): CheckedDraft {
   const { policy, limits } = past.plan;
-  // What a tool gave is no invention, wherever it stands.
-  // Nor is what stands in the place of a secret, which is put back below.
+  // What a tool gave is no invention, wherever it stands. Nor is what stands in the place of a secret, which is put back below.
   const sources = JSON.stringify([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
   const checked = checkDraft(draft, tools, `${said}\n${sources}`, { policy, limits, given: past.given });
   if (!checked.plan) return "questions" in checked ? asFailure(checked) : checked;
   const hasEffects = effectsOf(tools);
   const known = new Map<string, Step>(past.plan.steps.map((step) => [step.id, step]));
   const steps = checked.plan.steps.map((step) => restoreSecrets(step, known.get(step.id)));
+  const hidden = steps.filter((step) => JSON.stringify(step).includes(REDACTED));
+  if (hidden.length > 0) {
+    return { plan: null, diagnostics: [...checked.diagnostics, ...hidden.map(hiddenValue)] };
+  }
   const { plan, changed } = composeReplan(past, { ...checked.plan, steps }, hasEffects);
   const repeated = repeatedEffects(past, plan, { changed, hasEffects });
   const diagnostics = [...checked.diagnostics, ...repeated];
@@ -38,6 +41,12 @@ export function checkReplan(
   if (past.tried.some((tried) => planDigest(tried) === digest))
     return { plan: null, diagnostics, failure: UNCHANGED };
   return { plan, diagnostics };
+}
+
+/** A secret goes nowhere but where it stood. */
+function hiddenValue({ id }: Step): Diagnostic {
+  const message = `step ${id}: ${REDACTED} stands for a secret of another place, which goes nowhere else; leave it out, or keep the step as it was`;
+  return { code: "ARGUMENT_PLACEHOLDER", severity: "error", stepId: id, message };
 }
 
 const UNCHANGED = {
