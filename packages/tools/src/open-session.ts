@@ -95,7 +95,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     http.close();
   };
   try {
-    await client.connect(transport, { timeout: options.timeoutMs, signal: options.signal });
+    const connected = client.connect(transport, { timeout: options.timeoutMs, signal: options.signal });
+    // While it finds out which protocol a server speaks, the SDK hears no signal.
+    await unlessAborted(connected, options.signal);
   } catch (error) {
     await close().catch((failure: unknown) => options.onError(toError(failure)));
     const tail = stderr.trim();
@@ -128,6 +130,16 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     listTools: (timeoutMs) => listTools(client, options, timeoutMs),
     close,
   };
+}
+
+/** Waits for it, until the signal is aborted. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(toError(signal.reason));
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }
 
 function createTransport(

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Outcome } from "@planwright/engine";
 import { createToolIndex, nameTools, type ToolDescriptor, toolDigest } from "@planwright/plan";
 import { callTool, type ToolCall } from "./call-tool.ts";
@@ -26,6 +27,8 @@ export interface ToolClientsOptions {
   onCatalogue?: ((catalogue: ServerCatalogue) => void) | undefined;
   /** Longest a server may take to come up and list its tools; 30 s. */
   connectTimeoutMs?: number | undefined;
+  /** Longest that `start()` waits for servers that take their time; 5 s. They are waited for without it. */
+  startPatienceMs?: number | undefined;
   /** Where HTTP servers may be; what is refused fails as ADDRESS_FORBIDDEN. Default: anywhere. */
   addresses?: AddressGuard | undefined;
   /** How often each server's tools are listed again; 60 s. */
@@ -40,7 +43,10 @@ export interface ToolClientsOptions {
 
 /** Connections to all configured MCP servers. */
 export interface ToolClients {
-  /** Begins to connect, and waits until every server is connected or has failed once. Never throws because of a server. */
+  /**
+   * Begins to connect, and waits until every server is connected or has failed once, or its patience is over. Never throws because of a
+   * server.
+   */
   start(): Promise<void>;
   /** All known tools, by unique names; tools of a server that is down stay. */
   catalogue(): ToolDescriptor[];
@@ -59,7 +65,13 @@ interface NamedTool {
 
 /** Connects to MCP servers and calls their tools. Nothing happens before `start()`. */
 export function createToolClients(config: ServersConfig, options: ToolClientsOptions = {}): ToolClients {
-  const { logger, onCatalogue, cancelGraceMs = 5_000, maxOutputBytes = 8 * 1_048_576 } = options;
+  const {
+    logger,
+    onCatalogue,
+    startPatienceMs = 5_000,
+    cancelGraceMs = 5_000,
+    maxOutputBytes = 8 * 1_048_576,
+  } = options;
   const toolsOf = new Map<string, { tools: ToolDescriptor[]; digests: string }>();
   let catalogue: ToolDescriptor[] = [];
   let index = createToolIndex([]);
@@ -120,7 +132,11 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
   return {
     start: async () => {
       for (const connection of connections) connection.start();
-      await Promise.all(connections.map((connection) => connection.settled()));
+      const settled = Promise.all(connections.map((connection) => connection.settled()));
+      const over = new AbortController();
+      const patience = delay(startPatienceMs, undefined, { signal: over.signal }).catch(() => undefined);
+      await Promise.race([settled, patience]);
+      over.abort();
     },
     catalogue: () => [...catalogue],
     status: () => connections.map((connection) => connection.status()),

@@ -1,4 +1,6 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import {
   createToolClients,
   parseServers,
@@ -149,4 +151,21 @@ test("a call of a server that was never reached fails as unreachable, not as unk
     error: { code: "TOOL_UNREACHABLE", retryable: true },
   });
   servers.splice(0);
+});
+
+test("a server that takes a connection and never answers keeps nobody waiting for long", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const other = await startChangingServer([plainTool("t")]);
+  servers.push(other);
+  const mcpServers = { silent: { url: `http://127.0.0.1:${port}/mcp` }, other: { url: other.url } };
+  clients = createToolClients(parseServers({ mcpServers }), {
+    startPatienceMs: 100,
+    connectTimeoutMs: 600_000,
+  });
+  await clients.start();
+  await vi.waitFor(() => expect(names()).toEqual(["t"]), { timeout: 4_000 });
+  expect(clients.status()).toMatchObject([{ server: "silent", state: "connecting" }, { server: "other" }]);
 });
