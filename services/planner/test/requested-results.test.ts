@@ -1,0 +1,88 @@
+import { createDrafter } from "@planwright/models";
+import { answer, type ModelServer, startModelServer } from "@planwright/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { requestedResults } from "../src/answer/requested-results.ts";
+import { createPlanRequest } from "../src/jobs/plan-request.ts";
+import { createPlanningWork } from "../src/jobs/planning-work.ts";
+import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
+import { recordOf, TOOLS } from "./past-plans.ts";
+
+const STEPS = [
+  { id: "find", tool: "find", arguments: {} },
+  { id: "list", tool: "list", arguments: {} },
+  { id: "send", tool: "send", arguments: {} },
+];
+const ENDS = {
+  find: { status: "COMPLETED", output: { text: "found it", token: "hidden" } },
+  list: { status: "COMPLETED", output: "listed it" },
+  send: { status: "FAILED" },
+} as const;
+
+let server: ModelServer;
+let prompts: string[];
+beforeAll(async () => {
+  server = await startModelServer();
+});
+beforeEach(() => {
+  prompts = [];
+  server.script(({ body }) => {
+    prompts.push(JSON.stringify(body));
+    return answer("Done.");
+  });
+});
+afterAll(() => server.close());
+
+async function work(
+  kind: "answer" | "replan",
+  record: ReturnType<typeof recordOf>,
+  maxModelCalls: number | null = null,
+): Promise<MemoryPlanningStore> {
+  const modelLimits = { maxModelCalls, maxTokens: null, maxCostUsd: null };
+  const store = createMemoryPlanningStore({ query: "Do it", tools: TOOLS, modelLimits, record });
+  store.request.planning.work = kind;
+  const drafter = createDrafter({
+    MODEL: "openai:test",
+    OPENAI_BASE_URL: server.openAiUrl,
+    MODEL_MAX_RETRIES: 0,
+  });
+  await createPlanRequest({
+    store,
+    work: createPlanningWork({ store, drafter }),
+    offerExecution: () => undefined,
+    owner: "test",
+    renewEveryMs: 1_000,
+    onRenewalFailed: () => undefined,
+  })(store.request._id, new AbortController().signal);
+  return store;
+}
+
+test("results are those of the steps that the plan was asked for, without secrets", () => {
+  expect(requestedResults(recordOf(STEPS, ENDS, { outputs: ["find", "send"] }))).toEqual([
+    { id: "find", tool: "find", output: { text: "found it", token: "[redacted]" } },
+    { id: "send", tool: "send", output: undefined },
+  ]);
+});
+
+test("without a word of it they are those of all steps", () => {
+  expect(requestedResults(recordOf(STEPS, ENDS)).map(({ id }) => id)).toEqual(["find", "list", "send"]);
+});
+
+test("a model that tells the results is shown those alone", async () => {
+  const store = await work("answer", recordOf(STEPS, ENDS, { outputs: ["find"] }));
+  expect(store.request.answer).toBe("Done.");
+  expect(prompts).toHaveLength(1);
+  expect(prompts[0]).toContain("found it");
+  expect(prompts[0]).not.toContain("listed it");
+});
+
+test("an answer that the limits do not allow is not asked for", async () => {
+  const store = await work("answer", recordOf(STEPS, ENDS), 0);
+  expect(store.request.answerError).toMatchObject({ code: "BUDGET_EXCEEDED" });
+  expect(prompts).toEqual([]);
+});
+
+test("a replan that the limits do not allow is not asked for", async () => {
+  const store = await work("replan", recordOf(STEPS, ENDS), 0);
+  expect(store.request.error).toMatchObject({ code: "BUDGET_EXCEEDED" });
+  expect(prompts).toEqual([]);
+});
