@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort, startMongo, startRedis } from "@planwright/local";
 import { countingToolServerCommand, type ScriptInput } from "../src/index.ts";
+import { startTcpProxy, type TcpProxy } from "../src/tcp-proxy.ts";
 import { EXECUTORS, type Link, PLANNERS, SERVICES, type ServiceName, type VictimName } from "./fault.ts";
-import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 import { type Crash, startSupervised, type Victim, victimOfServer } from "./victim.ts";
 
 /** The whole system as processes of their own, each service behind proxies of its own. */

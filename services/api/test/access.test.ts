@@ -4,11 +4,10 @@ import { request as httpRequest } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createClient as createEventClient } from "graphql-sse";
-import { createClient } from "graphql-ws";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import WebSocket from "ws";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 import { APPROVAL_HASH, askApprovalAs, eventually } from "./workers.ts";
 
 let running: RunningApi;
@@ -255,19 +254,7 @@ function follow(
   }: { headers?: Record<string, string>; connectionParams?: Record<string, unknown> },
   id: string,
 ) {
-  class Socket extends WebSocket {
-    constructor(address: string, protocols: string[]) {
-      super(address, protocols, { headers: headers ?? {} });
-    }
-  }
-  const url = running.api.url.replace("http:", "ws:");
-  const client = createClient({
-    url,
-    webSocketImpl: Socket,
-    retryAttempts: 0,
-    ...(connectionParams ? { connectionParams } : {}),
-  });
-  onTestFinished(() => void client.dispose());
+  const client = webSocketClient(running.api.url, { headers, connectionParams });
   return client.iterate({ query: FOLLOW, variables: { id } });
 }
 

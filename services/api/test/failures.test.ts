@@ -1,10 +1,9 @@
 import { createStore, type Store } from "@planwright/store";
 import { startServerProxy, testServers } from "@planwright/testing";
-import { createClient } from "graphql-ws";
-import { expect, onTestFinished, test } from "vitest";
-import WebSocket from "ws";
+import { expect, test } from "vitest";
 import { startApi } from "../src/index.ts";
 import { BLOG_PLAN, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 import { eventually } from "./workers.ts";
 
 const LIST = JSON.stringify({ query: "{ requests { nodes { id } } }" });
@@ -48,7 +47,7 @@ test("without MongoDB operations answer UNAVAILABLE, readiness is 503, and both 
   }
   expect(await readyStatus()).toBe(503);
   expect((await fetch(new URL("/healthz", api.url))).status).toBe(200);
-  proxy.heal();
+  proxy.mend();
   await eventually(async () => (await readyStatus()) === 200);
   expect((await post(LIST)).body.data.requests.nodes).toEqual([]);
   await api.close();
@@ -113,9 +112,7 @@ test("introspection can be switched off, and then no message names what the sche
   const wrongField = "subscription { requestUpdate { status } }";
   const wrongVariable = "query($filter: RequestFilter) { requests(filter: $filter) { nodes { id } } }";
   const overSocket = async (query: string): Promise<unknown> => {
-    const url = running.api.url.replace("http:", "ws:");
-    const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
-    onTestFinished(() => void client.dispose());
+    const client = webSocketClient(running.api.url);
     return client
       .iterate({ query })
       .next()

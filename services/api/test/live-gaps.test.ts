@@ -1,9 +1,9 @@
 /** What followers hear when the change stream of their process breaks, and how many streams there are. */
 import type { ChangeListener } from "@planwright/store";
-import { type Client, createClient } from "graphql-ws";
+import type { Client } from "graphql-ws";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import WebSocket from "ws";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 import { executeAs } from "./workers.ts";
 
 const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
@@ -15,9 +15,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 function connect(): Client {
-  const url = running.api.url.replace("http:", "ws:");
-  const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
-  onTestFinished(() => void client.dispose());
+  const client = webSocketClient(running.api.url);
   return client;
 }
 

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createClient as createEventClient } from "graphql-sse";
-import { type Client, createClient } from "graphql-ws";
+import type { Client } from "graphql-ws";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 
 const TENANT = "default";
 const FOLLOW =
@@ -16,17 +17,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 /** A client of its own over WebSocket. */
-function connect(options: { origin?: string } = {}): Client {
-  class Socket extends WebSocket {
-    constructor(address: string, protocols: string[]) {
-      super(address, protocols, options.origin === undefined ? {} : { origin: options.origin });
-    }
-  }
-  const url = running.api.url.replace("http:", "ws:");
-  const client = createClient({ url, webSocketImpl: Socket, retryAttempts: 0 });
-  onTestFinished(() => void client.dispose());
-  return client;
-}
+const connect = (options: { origin?: string } = {}): Client => webSocketClient(running.api.url, options);
 
 async function submit(): Promise<{ requestId: string; planId: string }> {
   const answer = await running.graphql(
@@ -176,11 +167,7 @@ test("a service that stops ends what is followed, in order", async () => {
     "mutation($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId } }",
     { plan: BLOG_PLAN },
   );
-  const client = createClient({
-    url: other.api.url.replace("http:", "ws:"),
-    webSocketImpl: WebSocket,
-    retryAttempts: 0,
-  });
+  const client = webSocketClient(other.api.url);
   const source = client.iterate({
     query: FOLLOW,
     variables: { id: submitted.body.data.submitPlan.requestId },

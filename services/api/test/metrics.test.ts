@@ -2,12 +2,11 @@
 import { once } from "node:events";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { testServers } from "@planwright/testing";
-import { createClient } from "graphql-ws";
 import { expect, onTestFinished, test } from "vitest";
-import WebSocket from "ws";
 import { addressOf, startApiProcess } from "./api-process.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 
 test("/metrics counts operations by names of the schema, and refusals", async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
@@ -76,12 +75,7 @@ test("/metrics counts subscriptions over both ways once they end, and calls of t
     return Object.fromEntries([...lines].map(([, name, code, count]) => [`${name} ${code}`, Number(count)]));
   };
 
-  const client = createClient({
-    url: running.api.url.replace("http:", "ws:"),
-    webSocketImpl: WebSocket,
-    retryAttempts: 0,
-  });
-  onTestFinished(() => void client.dispose());
+  const client = webSocketClient(running.api.url);
   const followed = client.iterate({ query: follow, variables: { id } });
   await followed.next();
   expect(await counted()).not.toHaveProperty("requestUpdated OK");

@@ -1,11 +1,10 @@
 import { testServers } from "@planwright/testing";
-import { createClient } from "graphql-ws";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
-import WebSocket from "ws";
 import { createRateLimit } from "../src/load/rate-limit.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 import { eventually } from "./workers.ts";
 
 /** Two processes of the service, as far as counting goes, with one Redis between them. */
@@ -95,13 +94,7 @@ test("every way into the service counts against the same limit, and is refused b
   const submitted = await running.graphql(submit, { plan: BLOG_PLAN }, key);
   const variables = { id: submitted.body.data.submitPlan.requestId };
 
-  const client = createClient({
-    url: running.api.url.replace("http:", "ws:"),
-    webSocketImpl: WebSocket,
-    retryAttempts: 0,
-    connectionParams: key,
-  });
-  onTestFinished(() => void client.dispose());
+  const client = webSocketClient(running.api.url, { connectionParams: key });
   const overSocket = async (): Promise<unknown> => {
     const states = client.iterate({ query, variables });
     try {

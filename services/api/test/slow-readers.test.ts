@@ -2,10 +2,10 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { PlanId } from "@planwright/plan";
-import { createClient } from "graphql-ws";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
 import { type RunningApi, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 
 /** So many states of so many bytes are more than the buffers of both ends of a connection hold. */
 const STEPS = 60;
@@ -78,9 +78,7 @@ test.each([
     );
     const { requestId, planId } = submitted.body.data.submitPlan;
     const slow = await followSlowly(requestId);
-    const url = api.url.replace("http:", "ws:");
-    const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
-    onTestFinished(() => void client.dispose());
+    const client = webSocketClient(api.url);
     const quick = client.iterate({ query: QUERY, variables: { id: requestId } });
     await quick.next();
     const claim = (await store.claimPlan(planId as PlanId, "test executor"))!;

@@ -1,12 +1,11 @@
 /** What belongs to another tenant looks like what does not exist, to every operation that takes an id. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { buildSchema, type GraphQLField, isNonNullType } from "graphql";
-import { createClient } from "graphql-ws";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import WebSocket from "ws";
 import { SDL } from "../src/index.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 import { APPROVAL_HASH, askApprovalAs, doubtAs, failAs } from "./workers.ts";
 
 const UNKNOWN = {
@@ -89,13 +88,7 @@ async function answerTo(operation: string, document: string, id: string): Promis
 }
 
 async function subscribe(document: string, id: string): Promise<string> {
-  const client = createClient({
-    url: running.api.url.replace("http:", "ws:"),
-    webSocketImpl: WebSocket,
-    retryAttempts: 0,
-    connectionParams: intruder,
-  });
-  onTestFinished(() => void client.dispose());
+  const client = webSocketClient(running.api.url, { connectionParams: intruder });
   const answer = await client.iterate({ query: document, variables: { id } }).next();
   return JSON.stringify(answer.value);
 }

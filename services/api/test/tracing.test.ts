@@ -1,10 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { startTracing, type Tracing } from "@planwright/runtime";
 import { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "@planwright/testing";
-import { createClient } from "graphql-ws";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import WebSocket from "ws";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 import { executeAs, failAs } from "./workers.ts";
 
 const TENANT = "default";
@@ -164,14 +163,7 @@ test("a subscription goes on with its caller's trace, to its end", async () => {
 
 test("a subscription over WebSocket is over when its reader has gone", async () => {
   const requestId = await submit();
-  class Socket extends WebSocket {
-    constructor(address: string, protocols: string[]) {
-      super(address, protocols, { headers: { traceparent } });
-    }
-  }
-  const url = running.api.url.replace("http:", "ws:");
-  const client = createClient({ url, webSocketImpl: Socket, retryAttempts: 0 });
-  onTestFinished(() => void client.dispose());
+  const client = webSocketClient(running.api.url, { headers: { traceparent } });
   const events = client.iterate({ query: FOLLOW, variables: { id: requestId } });
   await events.next();
   expect(receiver.spans().some(about(requestId, "subscription requestUpdated"))).toBe(false);

@@ -145,6 +145,6 @@ test("an executor without MongoDB is not ready until it is back; without Redis i
   const failing = { mongodb: expect.any(String) };
   await expect.poll(ready, PATIENCE).toEqual([503, { status: "not ready", failing }]);
   expect((await fetch(at("/healthz"))).status).toBe(200);
-  mongodb.heal();
+  mongodb.mend();
   await expect.poll(ready, PATIENCE).toEqual([200, { status: "ready" }]);
 });

@@ -3,9 +3,8 @@ import type { JsonObject } from "@planwright/plan";
 import type { ModelLimits } from "@planwright/store";
 import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createPlanRequest } from "../src/jobs/plan-request.ts";
-import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore } from "./memory-planning-store.ts";
+import { planInProcess } from "./plan-in-process.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
 
 const NO_LIMITS: ModelLimits = { maxModelCalls: null, maxTokens: null, maxCostUsd: null };
@@ -43,14 +42,7 @@ async function plan(
   const { drafter = model(), prices = PRICES } = parts;
   const modelLimits = { ...NO_LIMITS, ...limits };
   const store = createMemoryPlanningStore({ query: SENTENCE, tools: TOOLS, modelLimits });
-  await createPlanRequest({
-    store,
-    work: createPlanningWork({ store, drafter, prices }),
-    offerExecution: () => undefined,
-    owner: "test",
-    renewEveryMs: 1_000,
-    onRenewalFailed: () => undefined,
-  })(store.request._id, new AbortController().signal);
+  await planInProcess(store, { drafter, prices });
   return store;
 }
 

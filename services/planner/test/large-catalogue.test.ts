@@ -2,9 +2,8 @@ import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPlanRequest } from "../src/jobs/plan-request.ts";
-import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
+import { planInProcess } from "./plan-in-process.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
 
 let server: ModelServer;
@@ -31,15 +30,7 @@ async function plan(...texts: JsonObject[]): Promise<MemoryPlanningStore> {
   let asked = 0;
   server.script(() => answer(texts[asked++] ?? { steps: [], missing: "nothing is scripted" }));
   const store = createMemoryPlanningStore({ query: SENTENCE, tools: CATALOGUE });
-  const planRequest = createPlanRequest({
-    store,
-    work: createPlanningWork({ store, drafter: model }),
-    offerExecution: () => {},
-    owner: "test",
-    renewEveryMs: 1_000,
-    onRenewalFailed: () => {},
-  });
-  await planRequest(store.request._id, new AbortController().signal);
+  await planInProcess(store, { drafter: model });
   return store;
 }
 

@@ -105,8 +105,8 @@ test("a planner is ready when it takes requests, also without Redis; not without
   const away = { mongodb: expect.any(String) };
   await expect.poll(() => at("/readyz"), PATIENCE).toEqual([503, { status: "not ready", failing: away }]);
   expect(await at("/healthz")).toEqual([200, { status: "alive" }]);
-  mongodb.heal();
-  redis.heal();
+  mongodb.mend();
+  redis.mend();
   await expect.poll(() => at("/readyz"), PATIENCE).toEqual(ready);
 
   model.enqueue({ type: "hang" });

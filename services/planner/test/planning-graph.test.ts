@@ -2,9 +2,8 @@ import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createPlanRequest } from "../src/jobs/plan-request.ts";
-import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
+import { planInProcess } from "./plan-in-process.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
 
 let server: ModelServer;
@@ -35,15 +34,11 @@ async function plan(input: {
   const { drafter = createDrafter({}), query = SENTENCE, tools = TOOLS, autoExecute = false } = input;
   const store = input.store ?? createMemoryPlanningStore({ query, tools, autoExecute });
   const offered: string[] = [];
-  const planRequest = createPlanRequest({
+  const result = await planInProcess(
     store,
-    work: createPlanningWork({ store, drafter }),
-    offerExecution: (planId) => offered.push(planId),
-    owner: "test",
-    renewEveryMs: 20,
-    onRenewalFailed: () => {},
-  });
-  const result = await planRequest(store.request._id, new AbortController().signal);
+    { drafter },
+    { offerExecution: (planId) => offered.push(planId), renewEveryMs: 20 },
+  );
   return { result, store, offered };
 }
 

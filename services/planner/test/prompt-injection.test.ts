@@ -10,10 +10,9 @@ import {
 } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPlanRequest } from "../src/jobs/plan-request.ts";
-import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import CASES from "./injection/cases.json" with { type: "json" };
 import { createMemoryPlanningStore } from "./memory-planning-store.ts";
+import { planInProcess } from "./plan-in-process.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
 
 type Case = (typeof CASES)[number];
@@ -62,15 +61,7 @@ const queryOf = (each: Case) =>
 async function plan(each: Case, answered: JsonObject | string) {
   server.script(() => answer(answered));
   const store = createMemoryPlanningStore({ query: queryOf(each), tools: catalogueOf(each) });
-  const planRequest = createPlanRequest({
-    store,
-    work: createPlanningWork({ store, drafter: model }),
-    offerExecution: () => {},
-    owner: "test",
-    renewEveryMs: 1_000,
-    onRenewalFailed: () => {},
-  });
-  await planRequest(store.request._id, new AbortController().signal);
+  await planInProcess(store, { drafter: model });
   return store;
 }
 

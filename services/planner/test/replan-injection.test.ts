@@ -3,11 +3,10 @@ import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPlanRequest } from "../src/jobs/plan-request.ts";
-import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import CASES from "./injection/cases.json" with { type: "json" };
 import { createMemoryPlanningStore } from "./memory-planning-store.ts";
 import { recordOf, TOOLS } from "./past-plans.ts";
+import { planInProcess } from "./plan-in-process.ts";
 
 const QUERY = "Tell Alice that the note was kept";
 const FIND = { id: "find", tool: "find", arguments: { name: "Alice" } };
@@ -80,15 +79,7 @@ const OBEYED: [string, JsonObject, string[] | null][] = [
 async function replan(text: string, answered: JsonObject) {
   server.script(() => answer(answered));
   const store = createMemoryPlanningStore({ query: QUERY, tools: TOOLS, record: record(text) });
-  const planRequest = createPlanRequest({
-    store,
-    work: createPlanningWork({ store, drafter: model }),
-    offerExecution: () => {},
-    owner: "test",
-    renewEveryMs: 1_000,
-    onRenewalFailed: () => {},
-  });
-  await planRequest(store.request._id, new AbortController().signal);
+  await planInProcess(store, { drafter: model });
   return store;
 }
 

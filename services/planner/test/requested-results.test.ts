@@ -2,10 +2,9 @@ import { createDrafter } from "@planwright/models";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { requestedResults } from "../src/answer/requested-results.ts";
-import { createPlanRequest } from "../src/jobs/plan-request.ts";
-import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
 import { recordOf, TOOLS } from "./past-plans.ts";
+import { planInProcess } from "./plan-in-process.ts";
 
 const STEPS = [
   { id: "find", tool: "find", arguments: {} },
@@ -45,14 +44,7 @@ async function work(
     OPENAI_BASE_URL: server.openAiUrl,
     MODEL_MAX_RETRIES: 0,
   });
-  await createPlanRequest({
-    store,
-    work: createPlanningWork({ store, drafter }),
-    offerExecution: () => undefined,
-    owner: "test",
-    renewEveryMs: 1_000,
-    onRenewalFailed: () => undefined,
-  })(store.request._id, new AbortController().signal);
+  await planInProcess(store, { drafter });
   return store;
 }
 

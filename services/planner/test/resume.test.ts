@@ -13,10 +13,9 @@ import {
   startModelServer,
 } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPlanRequest } from "../src/jobs/plan-request.ts";
-import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
 import { TOOLS as PAST_TOOLS, recordOf } from "./past-plans.ts";
+import { planInProcess } from "./plan-in-process.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
 
 let server: ModelServer;
@@ -190,15 +189,11 @@ function run(store: MemoryPlanningStore, reused: string[] = []) {
     OPENAI_BASE_URL: server.openAiUrl,
     MODEL_MAX_RETRIES: 0,
   });
-  const planRequest = createPlanRequest({
+  return planInProcess(
     store,
-    work: createPlanningWork({ store, drafter, onReuse: (_, { purpose }) => reused.push(purpose) }),
-    offerExecution: () => {},
-    owner: "test",
-    renewEveryMs: 60_000,
-    onRenewalFailed: () => {},
-  });
-  return planRequest(store.request._id, new AbortController().signal);
+    { drafter, onReuse: (_, { purpose }) => reused.push(purpose) },
+    { renewEveryMs: 60_000 },
+  );
 }
 
 function open({ query = SENTENCE, tools = TOOLS, record, work, limits, reply }: Scenario) {

@@ -2,9 +2,8 @@ import { createDrafter, type Drafter } from "@planwright/models";
 import { type JsonObject, nameTools, toolDigest } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPlanRequest } from "../src/jobs/plan-request.ts";
-import { createPlanningWork } from "../src/jobs/planning-work.ts";
 import { createMemoryPlanningStore } from "./memory-planning-store.ts";
+import { planInProcess } from "./plan-in-process.ts";
 import { TOOLS } from "./tools.ts";
 
 /** The tools of "notes", and the same ones on "wiki". */
@@ -34,15 +33,7 @@ function model(...texts: JsonObject[]): { drafter: Drafter; asked: string[] } {
 
 async function plan(drafter: Drafter, query: string) {
   const store = createMemoryPlanningStore({ query, tools: BOTH, autoExecute: false });
-  const planRequest = createPlanRequest({
-    store,
-    work: createPlanningWork({ store, drafter }),
-    offerExecution: () => undefined,
-    owner: "test",
-    renewEveryMs: 20,
-    onRenewalFailed: () => {},
-  });
-  await planRequest(store.request._id, new AbortController().signal);
+  await planInProcess(store, { drafter }, { renewEveryMs: 20 });
   return { stored: store.plans[0], failure: store.failures[0] };
 }
 
