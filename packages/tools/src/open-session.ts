@@ -7,6 +7,7 @@ import { ServerUnreachableError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import { readListedTools } from "./listed-tools.ts";
 import type { ServerConfig } from "./server-config.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** Answers may hold an output twice, as text and as structure, and escaped. */
 const BYTES_READ_PER_OUTPUT_BYTE = 4;
@@ -97,7 +98,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   try {
     const connected = client.connect(transport, { timeout: options.timeoutMs, signal: options.signal });
     // While it finds out which protocol a server speaks, the SDK hears no signal.
-    await unlessAborted(connected, options.signal);
+    await unlessAborted(connected, options.signal, () => toError(options.signal.reason));
   } catch (error) {
     await close().catch((failure: unknown) => options.onError(toError(failure)));
     const tail = stderr.trim();
@@ -130,16 +131,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     listTools: (timeoutMs) => listTools(client, options, timeoutMs),
     close,
   };
-}
-
-/** Waits for it, until the signal is aborted. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(toError(signal.reason));
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
 
 function createTransport(

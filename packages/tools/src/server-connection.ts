@@ -3,6 +3,7 @@ import { ServerUnreachableError } from "./errors.ts";
 import type { AddressGuard } from "./http-fetch.ts";
 import { openSession, type Session } from "./open-session.ts";
 import type { ServerConfig } from "./server-config.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** First wait after a connection broke or did not come up, in milliseconds; doubles each time. */
 const FIRST_BACKOFF_MS = 250;
@@ -142,6 +143,14 @@ export function createServerConnection(
     return session;
   }
 
+  /** A session, for as long as a call waits for it. */
+  const reached = (attempted: Promise<Session>, signal: AbortSignal): Promise<Session> =>
+    unlessAborted(
+      attempted,
+      signal,
+      () => new ServerUnreachableError(server, "no connection came about in time"),
+    );
+
   function connect(): Promise<Session> {
     if (state.name === "waiting") clearTimeout(state.timer);
     const promise = attempt();
@@ -226,13 +235,13 @@ export function createServerConnection(
       if (state.name === "idle" || state.name === "closed") {
         throw new ServerUnreachableError(server, "the connections are closed");
       }
-      if (state.name === "connecting") return await abortable(state.attempt, signal, server);
+      if (state.name === "connecting") return await reached(state.attempt, signal);
       const earliest = Math.min(state.until, lastAttemptAt + MIN_ATTEMPT_INTERVAL_MS);
       await sleep(earliest - performance.now(), signal);
       if (signal.aborted) throw new ServerUnreachableError(server, state.error.facts.reason, state.error);
       const next = currentState();
       if (next.name === "connected") return next.session;
-      return await abortable(next.name === "connecting" ? next.attempt : connect(), signal, server);
+      return await reached(next.name === "connecting" ? next.attempt : connect(), signal);
     },
     suspect,
     probe,
@@ -257,15 +266,6 @@ function reasonOf(error: Error): string {
   return cause instanceof Error && cause.message !== ""
     ? `${error.message} (${cause.message})`
     : error.message;
-}
-
-function abortable<T>(promise: Promise<T>, signal: AbortSignal, server: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new ServerUnreachableError(server, "no connection came about in time"));
-    if (signal.aborted) return stop();
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
