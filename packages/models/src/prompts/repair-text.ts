@@ -1,6 +1,6 @@
 import type { Diagnostic, JsonObject } from "@planwright/plan";
 import { cleanText, dataText } from "./clean-text.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import { firstFitting } from "./first-fitting.ts";
 
 const MAX_FINDINGS = 30;
 
@@ -18,15 +18,15 @@ type Size = (typeof SIZES)[number];
  * @param maxTokens - at least 700, in which one finding always fits
  */
 export function repairText(diagnostics: readonly Diagnostic[], maxTokens: number): string {
+  return firstFitting(textsOf(diagnostics), maxTokens);
+}
+
+/** From the longest to the shortest. */
+function* textsOf(diagnostics: readonly Diagnostic[]): Generator<string> {
   const shown = diagnostics.slice(0, MAX_FINDINGS);
-  let text = "";
-  for (const size of SIZES) {
-    text = around(linesOf(shown, size, diagnostics.length));
-    if (estimateTokens(text) <= maxTokens) return text;
-  }
-  for (let count = shown.length - 1; count > 0 && estimateTokens(text) > maxTokens; count -= 1)
-    text = around(linesOf(shown.slice(0, count), SIZES[2], diagnostics.length));
-  return text;
+  for (const size of SIZES) yield around(linesOf(shown, size, diagnostics.length));
+  for (let count = shown.length - 1; count > 0; count -= 1)
+    yield around(linesOf(shown.slice(0, count), SIZES[2], diagnostics.length));
 }
 
 const around = (lines: string[]) =>

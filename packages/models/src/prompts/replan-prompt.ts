@@ -3,6 +3,7 @@ import type { ReplanRequest, ReplanStep } from "../replan-request.ts";
 import { cleanText, dataText } from "./clean-text.ts";
 import { cutMiddle } from "./cut-middle.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
+import { firstFitting } from "./first-fitting.ts";
 import { MAX_NOTE_TOKENS, RUN_TOKENS, within } from "./prompt-budget.ts";
 import { shortened } from "./shortened.ts";
 
@@ -30,20 +31,17 @@ export function replanText({ steps, note }: ReplanRequest, maxTokens: number): s
   const noted =
     note === null ? "" : `\n<note>\n${dataText(cutMiddle(note, MAX_NOTE_TOKENS, dataText))}\n</note>`;
   const shown = steps.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, MAX_STEPS);
-  return runText(shown, steps.length, within(RUN_TOKENS, maxTokens - estimateTokens(noted))) + noted;
+  const room = within(RUN_TOKENS, maxTokens - estimateTokens(noted));
+  return firstFitting(runTexts(shown, steps.length), room) + noted;
 }
 
-function runText(shown: readonly ReplanStep[], total: number, maxTokens: number): string {
+/** From the longest to the shortest. */
+function* runTexts(shown: readonly ReplanStep[], total: number): Generator<string> {
   const room = Math.max(LEAST, Math.floor(MAX_CHARS / Math.max(1, shown.length)));
   const sizes = SIZES.map((size) => Math.min(size, room));
-  let text = "";
-  for (const max of new Set(sizes)) {
-    text = aroundRun(shown, total, max);
-    if (estimateTokens(text) <= maxTokens) return text;
-  }
-  for (let count = shown.length - 1; count >= 0 && estimateTokens(text) > maxTokens; count -= 1)
-    text = aroundRun(shown.slice(0, count), total, LEAST);
-  return text;
+  for (const max of new Set(sizes)) yield aroundRun(shown, total, max);
+  for (let count = shown.length - 1; count >= 0; count -= 1)
+    yield aroundRun(shown.slice(0, count), total, LEAST);
 }
 
 function aroundRun(shown: readonly ReplanStep[], total: number, max: number): string {
