@@ -80,6 +80,11 @@ export function toolContract(
   return { contract, sources: decision.sources, warnings };
 }
 
+/** Whether calls of a tool change something, by its contract; a tool of which nobody knows anything does. */
+export function hasSideEffects(tool: ToolDescriptor | undefined): boolean {
+  return !tool || toolContract(tool).contract.sideEffects;
+}
+
 function decideContract(decision: ContractDecision, unannotated: Policy["unannotated"]): ToolContract {
   const effects = decideEffects(decision);
   const parallelism = decideParallelism(decision, effects.sideEffects, unannotated);

@@ -14,6 +14,7 @@ export {
 export {
   contractJsonSchema,
   type EffectiveContract,
+  hasSideEffects,
   type ToolContractOptions,
   toolContract,
 } from "./contract-of-tool.ts";

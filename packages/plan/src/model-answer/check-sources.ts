@@ -1,4 +1,4 @@
-import { toolContract } from "../contract-of-tool.ts";
+import { hasSideEffects } from "../contract-of-tool.ts";
 import { isJsonObject } from "../json.ts";
 import { findTool } from "../name-tools.ts";
 import type { Plan } from "../plan.ts";
@@ -6,7 +6,6 @@ import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../step.t
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import type { ValueSources } from "./check-values.ts";
 import { createSaidValues, type SaidValues } from "./said-values.ts";
-import { createSchemaWords } from "./schema-words.ts";
 import { type UnsourcedValue, unsourcedValues } from "./unsourced-values.ts";
 
 /** Findings for one step; nobody reads more. */
@@ -16,10 +15,9 @@ const MAX_FINDINGS = 20;
  * Finds values that neither the request nor the tools give. Where a call changes something, a particular thing or person, or an amount
  * that it requires, must not be made up; anything else is an assumption, and listed as a warning.
  */
-export function checkSources(plan: Plan, { tools, query, findings }: ValueSources): void {
+export function checkSources(plan: Plan, { tools, query, findings, schemaWords }: ValueSources): void {
   if (query === undefined) return;
   const said = createSaidValues(query);
-  const schemaWords = createSchemaWords();
   for (const [index, step] of plan.steps.entries()) {
     const tool = findTool(tools, toolOfStep(step));
     // Another one will take its place, with values of its own.
@@ -56,8 +54,7 @@ function unsourcedOf(
 }
 
 function isError(value: UnsourcedValue, step: Step, tool: ToolDescriptor): boolean {
-  if (!value.isParticular) return false;
-  if (!toolContract(tool).contract.sideEffects) return false;
+  if (!value.isParticular || !hasSideEffects(tool)) return false;
   if (value.isName) return true;
   const top = isForEachStep(step) ? value.keys[3] : value.keys[1];
   const required = isJsonObject(tool.inputSchema) ? tool.inputSchema["required"] : undefined;

@@ -1,4 +1,4 @@
-import { toolContract } from "../contract-of-tool.ts";
+import { hasSideEffects } from "../contract-of-tool.ts";
 import type { JsonValue } from "../json.ts";
 import { type Place, placeKeys, visitTexts } from "../map-json.ts";
 import { findTool } from "../name-tools.ts";
@@ -9,7 +9,7 @@ import { cut, type Findings } from "../validation/findings.ts";
 import { foreignReference, isPlaceholder } from "../validation/placeholder.ts";
 import { createQueryWords, type QueryWords } from "./query-words.ts";
 import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
-import { createSchemaWords } from "./schema-words.ts";
+import type { SchemaWords } from "./schema-words.ts";
 
 /** Findings for one step; nobody reads more. */
 const MAX_FINDINGS = 20;
@@ -19,6 +19,7 @@ export interface ValueSources {
   readonly tools: readonly ToolDescriptor[];
   readonly query: string | undefined;
   readonly findings: Findings;
+  readonly schemaWords: SchemaWords;
 }
 
 interface Checking {
@@ -37,15 +38,14 @@ interface Checking {
  * Finds values that nobody gave: placeholders, samples of documentation, names of fields written without the signs of a reference. What
  * the query itself says, or the tool's schema lists as allowed, is no invention.
  */
-export function checkValues(plan: Plan, { tools, query, findings }: ValueSources): void {
+export function checkValues(plan: Plan, { tools, query, findings, schemaWords }: ValueSources): void {
   const words = createQueryWords(query);
   const roots = new Set(plan.steps.flatMap((step) => [step.id, toolOfStep(step)]));
-  const schemaWords = createSchemaWords();
   for (const [index, step] of plan.steps.entries()) {
     const tool = toolOfStep(step);
     const descriptor = findTool(tools, tool);
     const isAllowed = (text: string) => schemaWords.of(descriptor).has(text);
-    const hasEffects = !descriptor || toolContract(descriptor).contract.sideEffects;
+    const hasEffects = hasSideEffects(descriptor);
     const found = { index, id: step.id };
     const hasQuery = query !== undefined;
     checkStep(step, { findings, words, hasQuery, hasEffects, roots, isAllowed, step: found });

@@ -21,6 +21,7 @@ import { withNearestTools } from "./nearest-tools.ts";
 import type { PlanCandidate } from "./plan-candidates.ts";
 import { questionsBeside } from "./questions-in.ts";
 import { meaningOfFinish } from "./refusal.ts";
+import { createSchemaWords } from "./schema-words.ts";
 import { strictFindings } from "./strict-findings.ts";
 import { withoutThinking } from "./thinking.ts";
 import { tidyPlan } from "./tidy-plan.ts";
@@ -133,8 +134,9 @@ function readChosen(
   const after = new Findings();
   if (plan) {
     checkOrder(plan, executionOrderOf(document), after);
-    checkValues(plan, { tools, query, findings: after });
-    checkSources(plan, { tools, query, findings: after });
+    const sources = { tools, query, findings: after, schemaWords: createSchemaWords() };
+    checkValues(plan, sources);
+    checkSources(plan, sources);
     checkSecretSources(plan, query, after);
   }
   // Placeholders are judged again, with the query known.

@@ -5,8 +5,13 @@ import type { ToolDescriptor } from "../tool-descriptor.ts";
 const MAX_PARTS = 20_000;
 const NONE: ReadonlySet<string | number> = new Set();
 
+/** What the schemas of tools list as values. */
+export interface SchemaWords {
+  of(tool: ToolDescriptor | undefined): ReadonlySet<string | number>;
+}
+
 /** The texts and numbers that schemas list as values (`enum`, `const`, `default`), gathered once for each tool. Examples are no such list: models copy them. */
-export function createSchemaWords(): { of(tool: ToolDescriptor | undefined): ReadonlySet<string | number> } {
+export function createSchemaWords(): SchemaWords {
   const known = new Map<ToolDescriptor, ReadonlySet<string | number>>();
   return {
     of(tool) {

@@ -1,10 +1,7 @@
-import { createToolIndex, type ToolDescriptor, toolContract } from "@planwright/plan";
+import { createToolIndex, hasSideEffects, type ToolDescriptor } from "@planwright/plan";
 
 /** Tells by a tool's contract whether its calls have side effects; a tool of which nobody knows anything has. */
 export function effectsOf(tools: readonly ToolDescriptor[]): (name: string) => boolean {
   const index = createToolIndex(tools);
-  return (name) => {
-    const tool = index.find(name);
-    return !tool || toolContract(tool).contract.sideEffects;
-  };
+  return (name) => hasSideEffects(index.find(name));
 }
