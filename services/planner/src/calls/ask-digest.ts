@@ -9,10 +9,11 @@ export function keptMessages({ messages }: Asked): ModelCallDocument["messages"]
   return messages.map(({ role, content }) => ({ role, content: keptText(content) }));
 }
 
-/** SHA-256 of a question: its messages as they are stored, and the form and the tools that are sent with them. Pure. */
-export function askDigest(asked: Asked): string {
+/** SHA-256 of a question: its messages as {@link keptMessages} has them, and the form and the tools that are sent with them. Pure. */
+export function askDigest(
+  asked: Pick<Asked, "schema" | "tools">,
+  messages: ModelCallDocument["messages"],
+): string {
   const { schema = null, tools = null } = asked;
-  return createHash("sha256")
-    .update(canonicalJson({ messages: keptMessages(asked), schema, tools }))
-    .digest("hex");
+  return createHash("sha256").update(canonicalJson({ messages, schema, tools })).digest("hex");
 }

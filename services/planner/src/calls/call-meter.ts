@@ -35,7 +35,7 @@ export function createCallMeter(
   return {
     recorded(asked, models) {
       if (claim.earlierCalls.length === 0) return null;
-      const answer = takeAnswer(claim, { purpose, askDigest: askDigest(asked), models });
+      const answer = takeAnswer(claim, { purpose, askDigest: askDigest(asked, keptMessages(asked)), models });
       if (answer) onReuse?.(claim, { purpose, model: answer.model });
       return answer;
     },
@@ -49,11 +49,12 @@ export function createCallMeter(
         tokens: call.promptTokens + call.maxOutputTokens,
         costUsd: price === null ? 0 : costUsd(price, largestUsage(call)),
       };
+      const messages = keptMessages(call);
       const begun = await store.beginModelCall(claim, {
         purpose,
         model,
-        messages: keptMessages(call),
-        askDigest: askDigest(call),
+        messages,
+        askDigest: askDigest(call, messages),
         attempt,
         fallbackFor,
         reserved,
