@@ -1,6 +1,7 @@
 export type { AccessStore } from "./access/access-store.ts";
 export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
 export { type Scope, ScopeSchema, TenantSchema } from "./access/scope.ts";
+export { UNFINISHED_PLANS } from "./collections.ts";
 export { createStore, type StoreOptions } from "./create-store.ts";
 export { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
 export type {

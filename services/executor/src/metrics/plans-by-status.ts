@@ -1,5 +1,6 @@
-import { isTerminalPlanStatus, type PlanStatus, PlanStatusSchema } from "@planwright/plan";
+import type { PlanStatus } from "@planwright/plan";
 import { createLabelledReadGauge, type Registry } from "@planwright/runtime";
+import { UNFINISHED_PLANS } from "@planwright/store";
 
 /** Most plans of a state that a scrape counts: it is an alarm by then. */
 const MAX_PLANS = 10_000;
@@ -17,7 +18,7 @@ export function registerPlansByStatus(
     name: "planwright_plans",
     help: `Plans in MongoDB that are not over, by their state, ${MAX_PLANS} of each at most`,
     label: "status",
-    labelValues: PlanStatusSchema.options.filter((status) => !isTerminalPlanStatus(status)),
+    labelValues: UNFINISHED_PLANS,
     read: () => count(MAX_PLANS),
   });
 }
