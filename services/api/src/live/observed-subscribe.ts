@@ -7,11 +7,10 @@ import { operationField } from "../graphql/operation-field.ts";
 import { operationSpan } from "../graphql/operation-span.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { incomingTrace } from "../tracing/incoming-trace.ts";
+import { type Results, resultsIterator } from "./results-iterator.ts";
 
 /** As graphql-js has it. */
-export type Subscribe = (
-  args: ExecutionArgs,
-) => Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult>;
+export type Subscribe = (args: ExecutionArgs) => Promise<Results | ExecutionResult>;
 
 /** Begins the span of a subscription, as a child of what the headers of its caller name. */
 export function beginSubscription(
@@ -55,8 +54,8 @@ export function observeSubscribe(
       end();
       return results;
     }
-    const observed: AsyncIterableIterator<ExecutionResult> = {
-      async next() {
+    return resultsIterator(
+      async () => {
         try {
           const result = await results.next();
           if (result.done) end();
@@ -68,13 +67,10 @@ export function observeSubscribe(
           throw error;
         }
       },
-      async return() {
+      async () => {
         end();
         await results.return?.();
-        return { done: true, value: undefined };
       },
-      [Symbol.asyncIterator]: () => observed,
-    };
-    return observed;
+    );
   };
 }

@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import type { ExecutionArgs, ExecutionResult } from "graphql";
+import type { ExecutionArgs } from "graphql";
 import type { Subscribe } from "./observed-subscribe.ts";
+import { resultsIterator } from "./results-iterator.ts";
 
 /** How often a response is looked at that its reader does not read, in milliseconds: no event tells that it holds nothing any more. */
 const LOOK_EVERY_MS = 25;
@@ -18,18 +19,13 @@ export function paceSubscribe(
     const results = await subscribe(args);
     const response = responseOf(args);
     if (!(Symbol.asyncIterator in results) || !response) return results;
-    const paced: AsyncIterableIterator<ExecutionResult> = {
-      async next() {
+    return resultsIterator(
+      async () => {
         await hasLeft(response);
         return results.next();
       },
-      async return() {
-        await results.return?.();
-        return { done: true, value: undefined };
-      },
-      [Symbol.asyncIterator]: () => paced,
-    };
-    return paced;
+      async () => results.return?.(),
+    );
   };
 }
 

@@ -1,4 +1,5 @@
 import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from "graphql";
+import { type Results, resultsIterator } from "./results-iterator.ts";
 
 /** How long a result serves others, in milliseconds: durations and reasons to wait in it are as of when it was made. */
 const SHARED_FOR_MS = 500;
@@ -37,23 +38,17 @@ export function createSharedSubscribe(now: () => number = () => performance.now(
     return result;
   }
 
-  return async (args: ExecutionArgs): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> => {
+  return async (args: ExecutionArgs): Promise<Results | ExecutionResult> => {
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return source;
     const states = source[Symbol.asyncIterator]();
     const key = keyOf(args);
-    // Not a generator: one that waits for its next state does not hear that its reader has gone.
-    const results: AsyncIterableIterator<ExecutionResult> = {
-      async next() {
+    return resultsIterator(
+      async () => {
         const { done, value } = await states.next();
         return done ? { done, value: undefined } : { done: false, value: await resultOf(args, key, value) };
       },
-      async return() {
-        await states.return?.();
-        return { done: true, value: undefined };
-      },
-      [Symbol.asyncIterator]: () => results,
-    };
-    return results;
+      async () => states.return?.(),
+    );
   };
 }

@@ -16,7 +16,7 @@ export interface Operation {
   about(requestId: RequestId, trace?: TraceOrigin): void;
   /** It passed all that could refuse its document. */
   begin(start: SpanStart): void;
-  /** Said again it changes nothing. @param code - of the error with which it ended */
+  /** @param code - of the error with which it ended */
   ended(code?: string | null): void;
   logFacts(): { requestId?: RequestId; trace_id?: string };
 }
@@ -26,7 +26,6 @@ export function createOperation(traces: Traces | undefined): Operation {
   let requestId: RequestId | undefined;
   let span: Span | undefined;
   let linked: string | undefined;
-  let isEnded = false;
   return {
     get origin() {
       return span && traces?.originOf(span);
@@ -42,8 +41,7 @@ export function createOperation(traces: Traces | undefined): Operation {
       span = traces?.start(start);
     },
     ended(code) {
-      if (span && !isEnded) endSpan(span, code);
-      isEnded = true;
+      if (span) endSpan(span, code);
     },
     logFacts: () => ({ ...(requestId ? { requestId } : {}), ...traces?.logFacts(span) }),
   };
