@@ -81,7 +81,7 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
   // None that holds a status or a time: a step's result then touches no index.
   steps: [{ key: { tenant: 1, planId: 1, position: 1, item: 1 } }],
   outputs: [{ key: { tenant: 1, planId: 1 } }],
-  modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1 } }],
+  modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } }],
   tools: [{ key: { server: 1 } }],
   idempotencyKeys: [{ key: { createdAt: 1 }, expireAfterSeconds: KEY_LIFE_SECONDS }],
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { tenant: 1, createdAt: -1 } }],

@@ -12,18 +12,29 @@ export interface RequestCursor {
 
 /** The opaque text of a position. */
 export function toCursor(position: RequestCursor): string {
-  return Buffer.from(JSON.stringify([position.createdAt.getTime(), position.id])).toString("base64url");
+  return toCursorText([position.createdAt.getTime(), position.id]);
 }
 
 /** @throws {CursorInvalidError} if the text is not from {@link toCursor} */
 export function parseCursor(text: string): RequestCursor {
+  const [createdAt, id] = fromCursorText(CursorSchema, text);
+  return { createdAt: new Date(createdAt), id };
+}
+
+/** An opaque text for the values by which a list goes on. */
+export function toCursorText(values: readonly (string | number | null)[]): string {
+  return Buffer.from(JSON.stringify(values)).toString("base64url");
+}
+
+/** The values behind an opaque text. @throws {CursorInvalidError} if it is no text of such a list */
+export function fromCursorText<T>(schema: z.ZodType<T>, text: string): T {
   let decoded: unknown;
   try {
     decoded = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
   } catch {
     throw new CursorInvalidError({ cursor: text.slice(0, 100) });
   }
-  const parsed = CursorSchema.safeParse(decoded);
+  const parsed = schema.safeParse(decoded);
   if (!parsed.success) throw new CursorInvalidError({ cursor: text.slice(0, 100) });
-  return { createdAt: new Date(parsed.data[0]), id: parsed.data[1] };
+  return parsed.data;
 }

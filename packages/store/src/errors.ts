@@ -62,7 +62,10 @@ export class CursorInvalidError extends CodedError<{ cursor: string }> {
   readonly code = "CURSOR_INVALID";
   readonly retryable = false;
   constructor(facts: { cursor: string }) {
-    super("The cursor is not one that was given out; leave it away to start at the newest", facts);
+    super(
+      "The cursor is not one that was given out; leave it away to start at the beginning of the list",
+      facts,
+    );
   }
 }
 

@@ -1,6 +1,10 @@
 export type { AccessStore } from "./access/access-store.ts";
 export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
 export { type Scope, ScopeSchema, TenantSchema } from "./access/scope.ts";
+export type { Page } from "./client/page.ts";
+export type { ListPage, PagedReads, StepFilter, StepPage } from "./client/paged-reads.ts";
+export { modelCallCursor, planCursor } from "./client/record-pages.ts";
+export { isStepWanted, pageOfSteps, stepCursor } from "./client/step-pages.ts";
 export { UNFINISHED_PLANS } from "./collections.ts";
 export { createStore, type StoreOptions } from "./create-store.ts";
 export { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
@@ -60,7 +64,6 @@ export type {
   LiveStore,
   ModelCallBegin,
   ModelCallEnd,
-  Page,
   PlanClaim,
   PlanningClaim,
   PlanningStore,

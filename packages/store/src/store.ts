@@ -12,6 +12,8 @@ import type {
   WaitReason,
 } from "@planwright/plan";
 import type { AccessStore } from "./access/access-store.ts";
+import type { Page } from "./client/page.ts";
+import type { PagedReads } from "./client/paged-reads.ts";
 import type {
   FinishCommand,
   ModelCallDocument,
@@ -31,12 +33,6 @@ import type {
 } from "./documents.ts";
 import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 import type { LimitExceeded } from "./planning/model-budget.ts";
-
-/** A page of a list, newest first; `cursor` goes on after the last one. */
-export interface Page<T> {
-  items: T[];
-  cursor: string | null;
-}
 
 /** Which requests are wanted: those that fit everything that is given. */
 export interface RequestFilter {
@@ -114,7 +110,7 @@ export type ReplanAnswer =
   | { type: "unknown" };
 
 /** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
-export interface ClientStore {
+export interface ClientStore extends PagedReads {
   /**
    * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key that stands for
    * the same sentence gives the request that it made. @throws {IdempotencyKeyReusedError}

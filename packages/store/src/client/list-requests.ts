@@ -7,7 +7,8 @@ import type { Document, Filter } from "mongodb";
 import type { Collections } from "../collections.ts";
 import { parseCursor, type RequestCursor, toCursor } from "../cursor.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
-import type { Page, RequestFilter, RequestPage } from "../store.ts";
+import type { RequestFilter, RequestPage } from "../store.ts";
+import type { Page } from "./page.ts";
 
 /** Requests or plans that one page looks at, at most. */
 const WINDOW = 10_000;

@@ -7,9 +7,10 @@ import type { ClientStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import type { ClientContext } from "./context.ts";
 import { createListRequests } from "./list-requests.ts";
-
-/** Documents that one answer of MongoDB may hold: the default of 101 would make more reads of a longer list. */
-const WHOLE = { batchSize: 100_000 };
+import type { PagedReads } from "./paged-reads.ts";
+import { WHOLE } from "./read-lists.ts";
+import { createRecordPages } from "./record-pages.ts";
+import { createStepPages } from "./step-pages.ts";
 
 /** The part of the store that clients read. */
 export function createReads({
@@ -31,6 +32,7 @@ export function createReads({
   | "listModelCallsOf"
   | "listTools"
   | "toolCatalogue"
+  | keyof PagedReads
 > {
   const { requests, plans, steps, modelCalls, tools } = collections;
   // Whoever polls asks for these: many clients of one request cost MongoDB one read.
@@ -92,6 +94,8 @@ export function createReads({
     readOutputs: (tenant, refs) => readOutputs(collections, tenant, refs),
 
     listRequests: createListRequests(collections),
+    ...createStepPages(collections),
+    ...createRecordPages(collections),
 
     listModelCalls: (tenant: string, requestId: RequestId) =>
       modelCalls.find({ tenant, requestId }).sort({ createdAt: 1, _id: 1 }).toArray(),

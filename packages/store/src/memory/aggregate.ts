@@ -17,6 +17,11 @@ const STAGES: Readonly<Record<string, Stage>> = {
   $sort: (documents, by) => sortDocuments(documents, by),
   $skip: (documents, count) => documents.slice(Number(count)),
   $limit: (documents, count) => documents.slice(0, Number(count)),
+  $group: (documents, group) => counted(documents, group),
+  $unionWith: (documents, { coll, pipeline }, database) => [
+    ...documents,
+    ...aggregate(database, coll, pipeline).map((document) => ({ _id: "", ...document })),
+  ],
   $lookup: (documents, { from, localField, foreignField, as }, database) =>
     documents.map((document) => ({
       ...document,
@@ -39,6 +44,16 @@ export function aggregate(database: MemoryDatabase, collection: string, pipeline
     documents = stage(documents, operand, database);
   }
   return documents;
+}
+
+/** Documents by the value of a field, counted: `{_id: "$field", count: {$sum: 1}}` is all that this store asks for. */
+function counted(documents: StoredDocument[], { _id }: Document): StoredDocument[] {
+  const counts = new Map<string, number>();
+  for (const document of documents) {
+    const value = String(valueAt(document, String(_id).slice(1)));
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return [...counts].map(([value, count]) => ({ _id: value, count }));
 }
 
 function unwound(document: StoredDocument, field: string): StoredDocument[] {

@@ -1,0 +1,239 @@
+/** Pages of steps, versions and model calls: one list, whoever reads it and however it is cut. */
+import { type PlanId, parsePlan } from "@planwright/plan";
+import {
+  type ClientStore,
+  CursorInvalidError,
+  createStore,
+  type ExecutionStore,
+  isStepWanted,
+  type Page,
+  pageOfSteps,
+  type StepDocument,
+  type StepFilter,
+  type StepPage,
+  type Store,
+  stepCursor,
+} from "@planwright/store";
+import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
+import { testServers } from "@planwright/testing";
+import { type Db, MongoClient } from "mongodb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createStepPages } from "../src/client/step-pages.ts";
+import { openCollections } from "../src/collections.ts";
+
+const TENANT = "t1";
+const ITEMS = 40;
+const PLAN = [
+  { id: "first", tool: "read", arguments: {} },
+  {
+    id: "each",
+    dependsOn: ["first"],
+    forEach: {
+      items: Array.from({ length: ITEMS }, (_, n) => n),
+      as: "n",
+      do: { tool: "read", arguments: {} },
+    },
+  },
+  { id: "last", tool: "read", arguments: {}, dependsOn: ["each"] },
+];
+
+type AnyStore = Omit<ClientStore, "answerQuestions"> & Pick<ExecutionStore, "claimPlan" | "writeRecords">;
+
+let store: Store;
+let client: MongoClient;
+let db: Db;
+let planIds: PlanId[];
+
+beforeAll(async () => {
+  const url = testServers().mongodbUrl;
+  store = await createStore({ url });
+  client = await MongoClient.connect(url);
+  db = client.db();
+  planIds = [await halfDone(store), await halfDone(store), await halfDone(store)];
+});
+afterAll(async () => {
+  await client.close();
+  await store.close();
+});
+
+/** A plan whose first step is done, with a list of which every second item has failed. */
+async function halfDone(into: AnyStore): Promise<PlanId> {
+  const parsed = parsePlan(PLAN);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  const { plan } = parsed;
+  const input = { tenant: TENANT, query: null, plan, raw: "", diagnostics: [], autoExecute: true };
+  const { _id } = (await into.submitPlan(input)).plan;
+  const claim = (await into.claimPlan(_id, "e1"))!;
+  const error = { code: "TOOL_FAILED", message: "no", retryable: false };
+  const done = { key: "first", stepId: "first", status: "COMPLETED" as const, attempts: 1, output: {} };
+  const items = Array.from({ length: ITEMS }, (_, item) => ({
+    key: `each[${item}]`,
+    stepId: "each",
+    item,
+    attempts: 1,
+    ...(item % 2 === 0
+      ? { status: "COMPLETED" as const, output: item }
+      : { status: "FAILED" as const, error }),
+  }));
+  await into.writeRecords(claim, [done, ...items], []);
+  return _id;
+}
+
+type ReadPage = (page: StepPage) => Promise<Page<StepDocument>>;
+
+/** Every page of a list, from its beginning to its end. */
+async function allKeys(readPage: ReadPage, first: number, filter?: StepFilter): Promise<string[]> {
+  const keys: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = await readPage({ first, filter, after });
+    expect(page.items.length).toBeLessThanOrEqual(first);
+    keys.push(...page.items.map(({ key }) => key));
+    after = page.cursor ?? undefined;
+  } while (after !== undefined);
+  return keys;
+}
+
+const readFrom =
+  (from: Pick<ClientStore, "listStepPages">, planId: PlanId): ReadPage =>
+  async (page) =>
+    (await from.listStepPages(TENANT, [planId], page)).get(planId)!;
+
+const READERS: { name: string; open: () => Promise<ReadPage> }[] = [
+  { name: "MongoDB", open: async () => readFrom(store, planIds[0]!) },
+  {
+    name: "MongoDB that looks at 7 units at once",
+    open: async () =>
+      readFrom({ listStepPages: createStepPages(openCollections(client, db), 7).listStepPages }, planIds[0]!),
+  },
+  {
+    name: "the store in memory",
+    async open() {
+      const memory = createMemoryStore({ database: createMemoryDatabase(), owner: "api" });
+      return readFrom(memory, await halfDone(memory));
+    },
+  },
+  {
+    name: "units at hand",
+    async open() {
+      const units = await store.listSteps(TENANT, planIds.slice(0, 1));
+      return async (page) => pageOfSteps(units, page);
+    },
+  },
+];
+
+const items = (fits: (item: number) => boolean) =>
+  Array.from({ length: ITEMS }, (_, item) => item)
+    .filter(fits)
+    .map((item) => `each[${item}]`);
+const all = () => true;
+const isOdd = (item: number) => item % 2 === 1;
+
+const CASES: [StepFilter, string[]][] = [
+  [{}, ["first", "each", ...items(all), "last"]],
+  [{ items: false }, ["first", "each", "last"]],
+  [{ items: true }, items(all)],
+  [{ position: 1 }, ["each", ...items(all)]],
+  [{ position: 1, items: true }, items(all)],
+  [{ position: 1, items: false }, ["each"]],
+  [{ position: 2 }, ["last"]],
+  [{ position: 9 }, []],
+  [{ status: ["FAILED"] }, items(isOdd)],
+  [{ status: ["PENDING", "COMPLETED"] }, ["first", "each", ...items((item) => !isOdd(item)), "last"]],
+  [{ status: ["PENDING", "COMPLETED"], items: false }, ["first", "each", "last"]],
+  [{ status: ["FAILED"], position: 0 }, []],
+];
+
+describe.each(READERS)("pages of steps, read by $name", ({ open }) => {
+  test.each(CASES)("with %j hold each unit that fits once, in plan order", async (filter, keys) => {
+    const readPage = await open();
+    for (const first of [1, 3, 100]) expect(await allKeys(readPage, first, filter)).toEqual(keys);
+  });
+
+  test.each(["nonsense", "", stepCursor({ position: 2, item: null })])(
+    "refuse %j, which the list of another step may have given out",
+    async (after) => {
+      const readPage = await open();
+      const asked = readPage({ first: 1, after, filter: { position: 1 } });
+      await expect(asked).rejects.toBeInstanceOf(CursorInvalidError);
+    },
+  );
+});
+
+test("steps are counted as their pages hold them", async () => {
+  const units = await store.listSteps(TENANT, planIds.slice(0, 1));
+  for (const [filter, keys] of CASES) {
+    const counts = await store.countSteps(TENANT, planIds, filter);
+    expect([...counts]).toEqual(planIds.map((id) => [id, keys.length]));
+    expect(units.filter((unit) => isStepWanted(unit, filter))).toHaveLength(keys.length);
+  }
+  expect([...(await store.countSteps("t2", planIds, {})).values()]).toEqual([0, 0, 0]);
+});
+
+test("statuses of steps come in the order in which they are asked for", async () => {
+  const [planId] = planIds as [PlanId];
+  const places = ["last", "nowhere", "first", "last"].map((stepId) => ({ planId, stepId }));
+  expect(await store.listStepStatuses(TENANT, places)).toEqual(["PENDING", null, "COMPLETED", "PENDING"]);
+  expect(await store.listStepStatuses("t2", places.slice(0, 1))).toEqual([null]);
+});
+
+test("another tenant's plan has empty pages", async () => {
+  expect(await store.listStepPages("t2", planIds, { first: 1 })).toEqual(
+    new Map(planIds.map((id) => [id, { items: [], cursor: null }])),
+  );
+});
+
+interface Profiled {
+  planSummary: string;
+  docsExamined: number;
+  keysExamined: number;
+  nreturned: number;
+  hasSortStage?: boolean;
+}
+
+/** What MongoDB did, by its own record of every operation. */
+async function profiled(run: () => Promise<unknown>): Promise<Profiled[]> {
+  await db.command({ profile: 2 });
+  await run();
+  await db.command({ profile: 0 });
+  const profile = db.collection<Profiled>("system.profile");
+  const reads = await profile
+    .find({ "command.profile": { $exists: false } })
+    .sort({ ts: 1 })
+    .toArray();
+  await profile.drop();
+  return reads;
+}
+
+const FAR_BACK = stepCursor({ position: 1, item: 30 });
+
+test.each<StepPage>([
+  { first: 5 },
+  { first: 5, after: FAR_BACK },
+  { first: 5, after: stepCursor({ position: 0, item: null }) },
+  { first: 5, after: FAR_BACK, filter: { items: true } },
+  { first: 5, after: FAR_BACK, filter: { position: 1 } },
+  { first: 5, filter: { items: false } },
+  { first: 5, filter: { items: false }, after: stepCursor({ position: 0, item: null }) },
+])(
+  "a page with %j is one read of no more documents than it holds, for one plan and for three",
+  async (page) => {
+    for (const ids of [planIds.slice(0, 1), planIds]) {
+      const reads = await profiled(() => store.listStepPages(TENANT, ids, page));
+      expect(reads).toHaveLength(1);
+      for (const { planSummary, docsExamined, keysExamined, nreturned, hasSortStage } of reads) {
+        expect(planSummary).toMatch(/^IXSCAN \{ tenant: 1, planId: 1, position: 1, item: 1 \}/);
+        expect(hasSortStage ?? false).toBe(false);
+        expect(docsExamined).toBe(nreturned);
+        expect(nreturned).toBeLessThanOrEqual(ids.length * (page.first + 1));
+        // The items of a list are leapt over, not gone through: a few keys for each range.
+        expect(keysExamined).toBeLessThanOrEqual(nreturned + 4 * ids.length);
+      }
+    }
+  },
+);
+
+test("steps are counted, by kind and place, without looking at one", async () => {
+  const reads = await profiled(() => store.countSteps(TENANT, planIds, { position: 1 }));
+  expect(reads).toMatchObject([{ planSummary: expect.stringMatching(/^IXSCAN/), docsExamined: 0 }]);
+});
