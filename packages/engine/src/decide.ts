@@ -1,3 +1,4 @@
+import { isTerminalStepStatus } from "@planwright/plan";
 import { concludeItems } from "./for-each/conclude.ts";
 import type { Command, EngineEvent } from "./protocol.ts";
 import { admit, expand, offerWhenDurable } from "./schedule/admit.ts";
@@ -29,10 +30,20 @@ export function decide(state: EngineState, event: EngineEvent | readonly EngineE
   checkWaits(turn);
   callHeld(turn);
   if (!turn.isPatient || turn.records.length === 0) dispatch(turn);
+  settleLast(turn);
   concludePlan(turn);
-  return turn.records.length === 0
+  return turn.records.length === 0 || state.finished
     ? turn.commands
     : [{ type: "record", records: turn.records }, ...turn.commands];
+}
+
+/** What the last steps came to: only the plan's end follows from it, and that carries the records (invariant 2 of the protocol). */
+function settleLast(turn: Turn): void {
+  const { state, records } = turn;
+  if (records.length === 0 || state.unacknowledged > records.length || state.running > 0) return;
+  const units = records.flatMap(({ key }) => state.units.get(key) ?? []);
+  const isLast = units.every(({ item, status }) => item === undefined && isTerminalStepStatus(status));
+  if (isLast && state.left === units.length) for (const unit of units) settle(turn, unit);
 }
 
 function isList(event: EngineEvent | readonly EngineEvent[]): event is readonly EngineEvent[] {

@@ -4,10 +4,11 @@
  * Invariants of the protocol, cited by number where the code relies on them:
  * 1. The engine holds no clock and no randomness: both come in with events (`at` in Unix milliseconds, `random` in [0, 1)).
  * 2. Nothing becomes a fact before it is durable: the engine asks for a change with `record`, and builds on it (starts
- *    dependents, finishes the plan) only after the shell answered `recorded` for that key.
+ *    dependents) only after the shell answered `recorded` for that key. Only the end of the plan needs no answer: it carries
+ *    the records that it follows from, and the shell makes both durable in that order.
  * 3. One unit (a step, an item or a batch of items) has at most one call under way.
  * 4. Same plan, same tools, same records, same events in the same order give the same commands.
- * 5. `finish` comes once, last, and only when every record that was asked for has been answered.
+ * 5. `finish` comes once, last, and only when every record that was asked for before has been answered.
  */
 import type {
   EffectClass,
@@ -153,6 +154,8 @@ export type Command =
   /** The plan is over; outputs by step id: the requested ones, or all. */
   | {
       type: "finish";
+      /** The last changes, which nothing but this end follows from: make them durable before it, or with it. */
+      records: StepRecord[];
       status: FinalPlanStatus;
       outputs: { [stepId: string]: JsonValue };
       error?: StepError | undefined;

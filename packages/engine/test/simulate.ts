@@ -161,6 +161,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         result.park = command;
         break;
       case "finish":
+        for (const record of command.records) records.set(record.key, structuredClone(record));
         result.finish = command;
         break;
     }

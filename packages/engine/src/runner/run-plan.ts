@@ -158,6 +158,7 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
     function carryOut(command: Command): void {
       switch (command.type) {
         case "record":
+          tell(command.records);
           record(command.records);
           return;
         case "call":
@@ -173,6 +174,7 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
           return; // a timer, an approval or a settlement is on its way
         case "finish":
           end();
+          tell(command.records);
           onEvent?.({ type: "plan.finished", status: command.status, at: clock.now() });
           resolve(command);
           return;
@@ -194,8 +196,11 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
       calls.set(one.key, running);
     }
 
-    function record(records: readonly StepRecord[]): void {
+    function tell(records: readonly StepRecord[]): void {
       if (onEvent) for (const one of records) onEvent({ type: "step.changed", record: one, at: clock.now() });
+    }
+
+    function record(records: readonly StepRecord[]): void {
       inbox.push({ type: "recorded", keys: records.map(({ key }) => key), at: clock.now() });
       for (const one of records) {
         if (one.status === "WAITING_APPROVAL") void ask(one, approvalOf);

@@ -11,7 +11,7 @@ export function concludePlan(turn: Turn): void {
   const isOver = state.left === 0 || (isEnding(state) && onlyDoubtIsLeft(state));
   if (isOver) {
     state.finished = true;
-    turn.commands.push(finishOf(state));
+    turn.commands.push(finishOf(turn));
   } else turn.commands.push(parkOf(state));
 }
 
@@ -20,7 +20,7 @@ function onlyDoubtIsLeft(state: EngineState): boolean {
   return state.steps.every(({ final, unit }) => final || unit.status === "IN_DOUBT");
 }
 
-function finishOf(state: EngineState): Command {
+function finishOf({ state, records }: Turn): Command {
   const status = finalStatus(state);
   const outputs: { [stepId: string]: JsonValue } = {};
   for (const id of requestedSteps(state)) {
@@ -28,7 +28,7 @@ function finishOf(state: EngineState): Command {
     if (output !== undefined) outputs[id] = output;
   }
   const error = finalError(state, status);
-  return { type: "finish", status, outputs, ...(error ? { error } : {}) };
+  return { type: "finish", records, status, outputs, ...(error ? { error } : {}) };
 }
 
 function requestedSteps(state: EngineState): readonly string[] {
