@@ -6,7 +6,7 @@ import { createClientStore } from "./client/create-client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
 import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./errors.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { createGroupCommit } from "./group-commit/group-commit.ts";
 import { watchChanges } from "./live/watch-changes.ts";
 import { createPlanningStore } from "./planning-store.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";

@@ -404,4 +404,4 @@ export interface IdempotencyKeyDocument {
 }
 
 /** How a plan ended, as the engine said it. */
-export type FinishCommand = Extract<Command, { type: "finish" }>;
+export type FinishCommand = Omit<Extract<Command, { type: "finish" }>, "records">;

@@ -61,6 +61,7 @@ export type {
   ExecutionStore,
   Idempotency,
   Intent,
+  LastRecords,
   LiveStore,
   ModelCallBegin,
   ModelCallEnd,

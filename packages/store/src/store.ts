@@ -435,6 +435,12 @@ export interface AttemptEnd {
   error: StepError | null;
 }
 
+/** What the end of a plan follows from. */
+export interface LastRecords {
+  records: readonly StepRecord[];
+  ends: readonly AttemptEnd[];
+}
+
 /** What the executor needs. Step writes of all plans in the process are committed in groups. */
 export interface ExecutionStore {
   /** Raises the epoch of a plan that is due and that nobody holds; null when there is nothing to do. */
@@ -472,10 +478,10 @@ export interface ExecutionStore {
     to: { status: "WAITING" | "PAUSED"; reason: WaitReason; dueAtMs: number | null } | { status: "QUEUED" },
   ): Promise<void>;
   /**
-   * The terminal write of plan and request. Says whether the request waits for a planner now, to replan or to tell the results.
-   * @throws {LeaseLostError}
+   * The terminal write of plan and request. The last records become durable before it or with it, as `writeRecords` writes them.
+   * Says whether the request waits for a planner now, to replan or to tell the results. @throws {LeaseLostError}
    */
-  finishPlan(claim: PlanClaim, finish: FinishCommand): Promise<{ isForPlanner: boolean }>;
+  finishPlan(claim: PlanClaim, finish: FinishCommand, last?: LastRecords): Promise<{ isForPlanner: boolean }>;
   /** Replaces what is known of a server's tools; tools that are gone disappear. */
   publishTools(
     server: string,

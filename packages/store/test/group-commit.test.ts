@@ -2,7 +2,7 @@ import { testServers } from "@planwright/testing";
 import { type Document, MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { WriteNotPossibleError } from "../src/errors.ts";
-import { createGroupCommit, type GroupCommit } from "../src/group-commit.ts";
+import { createGroupCommit, type GroupCommit } from "../src/group-commit/group-commit.ts";
 
 const DATABASE = "group";
 
@@ -21,14 +21,17 @@ async function groupOver(ids: readonly string[]) {
     monitorCommands: true,
   });
   onTestFinished(() => client.close());
-  const commands: Document[] = [];
+  /** Writes in each command that was sent. */
+  const sizes: number[] = [];
   client.on("commandStarted", ({ commandName, command }) => {
-    if (commandName === "bulkWrite") commands.push(command);
+    const isOne = commandName === "update" || commandName === "findAndModify";
+    if (isOne) sizes.push(1);
+    if (commandName === "bulkWrite") sizes.push(command["ops"].length);
   });
   const plans = client.db(database).collection<Counter & Document>("plans");
   await plans.insertMany(ids.map((_id) => ({ _id, owner: 1 })));
   const group = createGroupCommit(client, { database, owner: "e1", stuckAfterMs: 300 });
-  return { client, group, plans, sizes: () => commands.map(({ ops }) => ops.length) };
+  return { client, group, plans, sizes: () => sizes };
 }
 
 const write = (group: GroupCommit, id: string, set: Document, owner = 1): Promise<boolean> =>
@@ -117,4 +120,87 @@ test("a document that a dead process left locked holds up no other, and its writ
   await session.abortTransaction();
   expect(await stuck).toBe(true);
   expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("locked");
+});
+
+test("a write that was asked for its document gets it, alone and in a bulk; another that failed gets nothing", async () => {
+  const { group, plans } = await groupOver(["a", "b"]);
+  const raise = (id: string, owner = 1) =>
+    group.updateAndRead({
+      collection: "plans",
+      id,
+      condition: { owner },
+      expressions: { value: { $add: [{ $ifNull: ["$value", 0] }, 1] } },
+    });
+  expect(await raise("a")).toMatchObject({ _id: "a", owner: 1, value: 1 });
+  const inBulk = await Promise.all([raise("a"), raise("b"), raise("a", 2)]);
+  expect(inBulk).toMatchObject([{ value: 2 }, { value: 1 }, null]);
+  expect(await plans.findOne({ _id: "a" })).toMatchObject({ value: 2 });
+});
+
+test("the last of several writes goes out behind the others, in one bulk", async () => {
+  const { group, sizes } = await groupOver(["a", "b", "c"]);
+  const target = (id: string, set: Document) => ({
+    collection: "plans" as const,
+    id,
+    condition: { owner: 1 },
+    set,
+  });
+  const answers = await group.setInOrder(
+    [target("a", { value: 1 }), target("b", { value: 2 })],
+    target("c", { value: 3 }),
+  );
+  expect(answers).toEqual([true, true, true]);
+  expect(sizes()).toEqual([3]);
+});
+
+test("a last write waits for one before it that has to wait for its own document", async () => {
+  const { group, sizes } = await groupOver(["a", "b"]);
+  const order: string[] = [];
+  const first = write(group, "a", { value: 0 });
+  await new Promise((resolve) => setImmediate(resolve));
+  const target = { collection: "plans", condition: { owner: 1 } } as const;
+  const both = group.setInOrder([{ ...target, id: "a", set: { value: 1 } }], {
+    ...target,
+    id: "b",
+    set: { value: 2 },
+  });
+  void first.then(() => order.push("first"));
+  void both.then(() => order.push("both"));
+  expect(await both).toEqual([true, true]);
+  expect(order).toEqual(["first", "both"]);
+  expect(sizes()).toEqual([1, 2]);
+});
+
+test("a last write is not done when one before it cannot be stored", async () => {
+  const { group, plans } = await groupOver(["a", "b", "c"]);
+  const target = { collection: "plans", condition: { owner: 1 } } as const;
+  const both = group.setInOrder(
+    [
+      { ...target, id: "a", set: { value: "x".repeat(17 * 1_048_576) } },
+      { ...target, id: "c", set: { value: 1 } },
+    ],
+    { ...target, id: "b", set: { value: 2 } },
+  );
+  await expect(both).rejects.toBeInstanceOf(WriteNotPossibleError);
+  await group.idle();
+  expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("value");
+  expect(await plans.findOne({ _id: "c" })).toMatchObject({ value: 1 });
+});
+
+test("a last write waits for the lock of one before it", async () => {
+  const { client, group, plans } = await groupOver(["a", "b"]);
+  const session = client.startSession();
+  onTestFinished(() => session.endSession());
+  session.startTransaction();
+  await plans.updateOne({ _id: "a" }, { $set: { locked: true } }, { session });
+  const target = { collection: "plans", condition: { owner: 1 } } as const;
+  const both = group.setInOrder([{ ...target, id: "a", set: { value: 1 } }], {
+    ...target,
+    id: "b",
+    set: { value: 2 },
+  });
+  await new Promise((resolve) => setTimeout(resolve, 700)); // longer than a bulk may wait
+  expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("value");
+  await session.abortTransaction();
+  expect(await both).toEqual([true, true]);
 });

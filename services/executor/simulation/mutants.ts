@@ -58,6 +58,18 @@ export const MUTANTS: readonly Mutant[] = [
     store: (store) => ({ ...store, writeRecords: async (...write) => forget(store.writeRecords(...write)) }),
   },
   {
+    name: "end-before-the-last-results",
+    violates: ["ends-whole"],
+    store: (store) => ({
+      ...store,
+      async finishPlan(claim, finish, last) {
+        const ended = await store.finishPlan(claim, finish);
+        if (last) forget(store.writeRecords(claim, last.records, last.ends));
+        return ended;
+      },
+    }),
+  },
+  {
     name: "progress-not-seen",
     violates: ["progress-is-no-poison"],
     store: (store) =>

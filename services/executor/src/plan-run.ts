@@ -15,6 +15,7 @@ import {
   decide,
   type EngineEvent,
   type Outcome,
+  type StepRecord,
   unitKeysOf,
 } from "@planwright/engine";
 import { CodedError, type RequestId, type ToolDescriptor } from "@planwright/plan";
@@ -25,6 +26,7 @@ import {
   type ExecutionStore,
   type FinishCommand,
   type Intent,
+  type LastRecords,
   LeaseLostError,
   type PlanClaim,
   type PlanWishes,
@@ -161,14 +163,9 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     switch (command.type) {
       case "record": {
         const keys = command.records.map((record) => record.key);
-        const ended = keys.flatMap((key) => ends.get(key) ?? []);
-        for (const key of keys) ends.delete(key);
+        const { records, ends: ended } = toWrite(command.records);
         store
-          .writeRecords(
-            claim,
-            command.records.map((record) => approvals.toUnitRecord(record)),
-            ended,
-          )
+          .writeRecords(claim, records, ended)
           .then(() => {
             for (const { status } of command.records) if (status === "IN_DOUBT") metrics.inDoubt();
             dispatch({ type: "recorded", keys, at: store.now() });
@@ -190,7 +187,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
         return;
       case "finish":
         store
-          .finishPlan(claim, command)
+          .finishPlan(claim, command, toWrite(command.records))
           .then(({ isForPlanner }) => {
             if (isForPlanner) parts.offerPlanning?.(plan.requestId);
             metrics.ended(command.status);
@@ -201,6 +198,13 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
           .catch(fail);
         return;
     }
+  }
+
+  /** Records, with how the attempts ended that they follow from. */
+  function toWrite(changed: readonly StepRecord[]): LastRecords {
+    const ended = changed.flatMap(({ key }) => ends.get(key) ?? []);
+    for (const { key } of changed) ends.delete(key);
+    return { records: changed.map((record) => approvals.toUnitRecord(record)), ends: ended };
   }
 
   async function makeCall(call: Call): Promise<void> {

@@ -210,11 +210,14 @@ async function endPoisoned(store: ExecutionStore, claim: PlanClaim, metrics: Run
       error,
     }),
   );
-  await store.writeRecords(claim, records, []);
+  await store.finishPlan(
+    claim,
+    { type: "finish", status: "FAILED", outputs: {}, error },
+    { records, ends: [] },
+  );
   const knownDoubts = unfinished.filter(({ status }) => status === "IN_DOUBT").length;
   const doubts = records.filter(({ status }) => status === "IN_DOUBT").length;
   for (let index = knownDoubts; index < doubts; index += 1) metrics.inDoubt();
-  await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
   metrics.ended("FAILED");
 }
 

@@ -2,7 +2,7 @@ import type { RandomBytes } from "@planwright/plan";
 import type { ClientSession } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
-import type { GroupCommit } from "../group-commit.ts";
+import type { GroupCommit } from "../group-commit/group-commit.ts";
 import type { ReadGroup } from "../read-group.ts";
 import type { ServerClock } from "../server-clock.ts";
 

@@ -7,8 +7,8 @@ export function createQueuePlan(context: ClientContext): Pick<ClientStore, "queu
 
   return {
     async queuePlan(tenant, planId, requestId) {
-      const [isQueued] = await Promise.all([
-        group.set({
+      const [queued] = await Promise.all([
+        group.updateAndRead({
           collection: "plans",
           id: planId,
           condition: { tenant, status: "READY" },
@@ -24,8 +24,9 @@ export function createQueuePlan(context: ClientContext): Pick<ClientStore, "queu
           stamps: ["updatedAt"],
         }),
       ]);
+      if (queued) return queued;
       const plan = await readPlan(planId);
-      if (!isQueued && !plan) {
+      if (!plan) {
         // Still being planned: it starts as soon as there is a plan.
         await collections.requests.updateOne(
           { _id: requestId, tenant, planId, status: "PLANNING" },

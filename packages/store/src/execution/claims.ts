@@ -28,7 +28,7 @@ const FRESH_SHARE = 0.5;
 export function createClaims(
   context: ExecutionContext,
 ): Pick<ExecutionStore, "claimPlan" | "renewLeases" | "findClaimable"> {
-  const { collections, group, readPlan, clock, leaseMs, planTimeoutMs } = context;
+  const { collections, group, clock, leaseMs, planTimeoutMs } = context;
   const { plans, steps } = collections;
   const leaseEnd = { $add: ["$$NOW", leaseMs] };
 
@@ -90,13 +90,12 @@ export function createClaims(
   return {
     async claimPlan(planId, owner) {
       const sentAt = clock.monotonic();
-      const isClaimed = await group.update({
+      const plan = await group.updateAndRead({
         collection: "plans",
         id: planId,
         condition: { status: { $in: CLAIMABLE }, $expr: isDueNow("dueAt") },
         expressions: claimFields(owner),
       });
-      const plan = isClaimed ? await readPlan(planId) : null;
       // Another owner by now: reading took longer than the lease.
       if (!plan || !hasPlan(plan) || plan.lease?.owner !== owner) return null;
       clock.observe(plan.updatedAt, sentAt);

@@ -1,14 +1,11 @@
 import type { Collections } from "../collections.ts";
-import type { PlanDocument } from "../documents.ts";
-import type { GroupCommit } from "../group-commit.ts";
-import type { ReadGroup } from "../read-group.ts";
+import type { GroupCommit } from "../group-commit/group-commit.ts";
 import type { ServerClock } from "../server-clock.ts";
 
 /** What the parts of the execution store share. */
 export interface ExecutionContext {
   collections: Collections;
   group: GroupCommit;
-  readPlan: ReadGroup<string, PlanDocument | null>;
   clock: ServerClock;
   /** Waits, by this process's clock. */
   sleep: (ms: number) => Promise<void>;

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Collections } from "../collections.ts";
-import type { GroupCommit } from "../group-commit.ts";
-import { createDocumentReads } from "../read-group.ts";
+import type { GroupCommit } from "../group-commit/group-commit.ts";
 import type { ServerClock } from "../server-clock.ts";
 import type { ExecutionStore } from "../store.ts";
 import { publishTools } from "../tool-catalogue.ts";
@@ -25,7 +24,7 @@ export interface ExecutionStoreParts {
 export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore {
   const { collections, clock } = parts;
   const sleep = (ms: number): Promise<void> => delay(ms);
-  const context = { ...parts, sleep, readPlan: createDocumentReads(collections.plans) };
+  const context = { ...parts, sleep };
   return {
     ...createClaims(context),
     ...createUnitWrites(context),

@@ -1,7 +1,6 @@
 import type { PlanId } from "@planwright/plan";
 import type { FinishCommand, PlanFollowUp } from "../documents.ts";
 import { ending } from "../ending.ts";
-import { LeaseLostError } from "../errors.ts";
 import { FIRST_EPOCH } from "../new-documents.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
@@ -9,7 +8,9 @@ import { PLANNING_DUE } from "../planning/parked-for.ts";
 import { outputRefsOf } from "../step-record.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
+import { createRecordWrites } from "./record-writes.ts";
 import { REQUEST_STATUS, requestAfterPlan } from "./request-after-plan.ts";
+import { requireHeld } from "./units.ts";
 
 /** A request that may not have heard of its plan's end. */
 interface EndedPlan extends Pick<FinishCommand, "status" | "error"> {
@@ -29,16 +30,13 @@ export function createPlanEnds(
 ): Pick<ExecutionStore, "releasePlan" | "finishPlan" | "reconcileRequests"> {
   const { collections, group, clock } = context;
   const { requests } = collections;
+  const prepareRecords = createRecordWrites(context);
 
   const held = (claim: PlanClaim) => ({
     collection: "plans" as const,
     id: claim.plan._id,
     condition: { "lease.epoch": claim.epoch },
   });
-
-  function lost(claim: PlanClaim): LeaseLostError {
-    return new LeaseLostError({ id: claim.plan._id, epoch: claim.epoch });
-  }
 
   /** Before the end is written, so that it is done again should this fail. A plan with one owner has no leftovers. */
   async function removeLeftovers(claim: PlanClaim): Promise<void> {
@@ -54,7 +52,7 @@ export function createPlanEnds(
       const common = { claimsWithoutProgress: 0 };
       if (to.status === "QUEUED") {
         const set = { ...common, status: "QUEUED", waitReason: null, lease: null };
-        if (!(await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] }))) throw lost(claim);
+        requireHeld(claim, [await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] })]);
         return;
       }
       // A wish that came while the plan was held, and that this owner has not seen, is not slept over. Nor is the deadline.
@@ -69,12 +67,14 @@ export function createPlanEnds(
         lease: null,
         updatedAt: "$$NOW",
       };
-      if (!(await group.update({ ...held(claim), expressions }))) throw lost(claim);
+      requireHeld(claim, [await group.update({ ...held(claim), expressions })]);
     }),
 
-    finishPlan: ending(async (claim, finish) => {
+    finishPlan: ending(async (claim, finish, last = { records: [], ends: [] }) => {
+      const records = await prepareRecords(claim, last.records, last.ends);
       await removeLeftovers(claim);
-      const isHeld = await group.set({
+      // A claim raises the plan's epoch before those of its units: while the plan is ours, so was every unit before.
+      const answers = await group.setInOrder(records, {
         ...held(claim),
         set: {
           status: finish.status,
@@ -87,7 +87,7 @@ export function createPlanEnds(
         },
         stamps: ["finishedAt", "updatedAt"],
       });
-      if (!isHeld) throw lost(claim);
+      requireHeld(claim, answers);
       // After the plan's own end, so that an owner who lost the lease never reaches this. A crash in between: `reconcileRequests`.
       const change = requestAfterPlan(claim.plan.followUp, finish);
       const isChanged = await group.set({

@@ -1,6 +1,6 @@
 import type { Document } from "mongodb";
 import { StoreUnavailableError } from "../errors.ts";
-import type { GroupCommit, GroupSet } from "../group-commit.ts";
+import type { GroupCommit, GroupSet } from "../group-commit/group-commit.ts";
 import { isTransient } from "../transient-errors.ts";
 import { type MemoryDatabase } from "./memory-database.ts";
 import type { GroupedWrite, Reach } from "./reach.ts";
@@ -26,7 +26,8 @@ export interface MemoryGroupParts {
 /**
  * The group commit's promises, over a database in memory: writes to one document go out in order, one at a time; a write
  * whose answer was lost is sent again, and its `writeId` tells whether it was done the first time. Bulks are not modelled:
- * each write travels alone, which allows every order that bulks allow, and more.
+ * each write travels alone, which allows every order that bulks allow, and more. Documents are read after their write, as in
+ * bulks; what comes after other writes goes out when they were answered, whatever the answer.
  */
 export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   const { database, reach, owner, monotonic, sleep, retryForMs, retryEveryMs, rewrite } = parts;
@@ -51,13 +52,20 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
 
   async function send(given: GroupedWrite, writeId: string): Promise<boolean> {
     const write = rewrite ? rewrite(given) : given;
-    const giveUpAt = monotonic() + retryForMs;
     const name = `${write.collection}.write`;
+    return again(async (isRepeat) => {
+      const isMatched = await reach({ name, write: given, apply: () => apply(write, writeId) });
+      if (isMatched || !isRepeat) return isMatched;
+      return reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
+    });
+  }
+
+  /** While no answer comes. */
+  async function again<T>(operation: (isRepeat: boolean) => Promise<T>): Promise<T> {
+    const giveUpAt = monotonic() + retryForMs;
     for (let isRepeat = false; ; isRepeat = true) {
       try {
-        const isMatched = await reach({ name, write: given, apply: () => apply(write, writeId) });
-        if (isMatched || !isRepeat) return isMatched;
-        return await reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
+        return await operation(isRepeat);
       } catch (error) {
         if (!isTransient(error)) throw error;
         if (monotonic() > giveUpAt) throw new StoreUnavailableError({ operation: "group commit" }, error);
@@ -86,6 +94,19 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   return {
     set: enqueue,
     update: enqueue,
+    async updateAndRead(write) {
+      if (!(await enqueue(write))) return null;
+      const { collection, id } = write;
+      const [document] = await again(async () =>
+        reach({ name: `${collection}.find`, apply: () => database.find(collection, { _id: id }) }),
+      );
+      // What the store writes into a collection is what it reads from it.
+      return (document ?? null) as never;
+    },
+    async setInOrder(first, last) {
+      const answers = await Promise.all(first.map(enqueue));
+      return [...answers, await enqueue(last)];
+    },
     async idle() {
       while (tails.size > 0) await Promise.all(tails.values());
     },

@@ -1,4 +1,4 @@
-import type { GroupSet, GroupUpdate } from "../group-commit.ts";
+import type { GroupSet, GroupUpdate } from "../group-commit/group-commit.ts";
 
 /** A write as it is given to the group commit. */
 export type GroupedWrite = GroupSet | GroupUpdate;

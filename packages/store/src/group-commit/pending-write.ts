@@ -1,0 +1,83 @@
+import type { Document } from "mongodb";
+
+/** The collections whose documents carry a `writeId`. */
+export type GroupedCollection = "requests" | "plans" | "steps";
+
+interface Target {
+  collection: GroupedCollection;
+  id: string;
+  /** What must hold of the document beside its id. */
+  condition: Document;
+}
+
+/** Sets fields to values: cheaper for MongoDB than an update with expressions. */
+export interface GroupSet extends Target {
+  set: Document;
+  /** Fields that are set to the server's time. */
+  stamps?: readonly string[] | undefined;
+}
+
+/** Sets fields to expressions that MongoDB computes. */
+export interface GroupUpdate extends Target {
+  expressions: Document;
+}
+
+/** What a write does to its document. */
+type Body = { set: Document; stamps: ReadonlySet<string> } | { expressions: Document };
+
+/** What became of a write: whether its condition held, and the document as it was after it, if that was asked for. */
+export interface WriteResult {
+  isDone: boolean;
+  document: Document | null;
+}
+
+/** Who hears what became of a write. */
+export interface Waiter {
+  resolve: (result: WriteResult) => void;
+  reject: (error: Error) => void;
+}
+
+/** A write that waits for its turn or is under way. */
+export interface PendingWrite extends Target {
+  /** Names the document over all collections. */
+  readonly key: string;
+  body: Body;
+  readonly writeId: string;
+  readonly wantsDocument: boolean;
+  /** It goes out behind these in the same bulk, or after them, and not at all unless each was done. These wait for none. */
+  readonly after: readonly PendingWrite[];
+  /** Undefined until it is settled. */
+  isDone: boolean | undefined;
+  readonly waiters: Waiter[];
+}
+
+/** What a write of a caller asks for. */
+export function bodyOf(write: GroupSet | GroupUpdate): Body {
+  return "set" in write
+    ? { set: write.set, stamps: new Set(write.stamps) }
+    : { expressions: write.expressions };
+}
+
+/** Puts a write to the same document into one that still waits; false when they cannot be one. What is set later wins, also over a stamp. */
+export function mergeInto(earlier: PendingWrite, condition: Document, later: Body): boolean {
+  const first = earlier.body;
+  if (!("set" in first) || !("set" in later) || earlier.wantsDocument) return false;
+  if (JSON.stringify(condition) !== JSON.stringify(earlier.condition)) return false;
+  const stamps = [...first.stamps].filter((field) => !Object.hasOwn(later.set, field));
+  const set = Object.fromEntries(Object.entries(first.set).filter(([field]) => !later.stamps.has(field)));
+  earlier.body = { set: { ...set, ...later.set }, stamps: new Set([...stamps, ...later.stamps]) };
+  return true;
+}
+
+/** A write in the driver's words. */
+export function toUpdate({ id, condition, body, writeId }: PendingWrite): {
+  filter: { _id: string };
+  update: Document | Document[];
+} {
+  const filter = { _id: id, ...condition };
+  if ("expressions" in body) return { filter, update: [{ $set: { ...body.expressions, writeId } }] };
+  const $set = { ...body.set, writeId };
+  if (body.stamps.size === 0) return { filter, update: { $set } };
+  const $currentDate: Document = Object.fromEntries([...body.stamps].map((field) => [field, true]));
+  return { filter, update: { $set, $currentDate } };
+}
