@@ -4,6 +4,7 @@ export {
   type CountingToolServerCommandOptions,
   countingToolServerCommand,
 } from "./counting-tool-server/counting-tool-server-command.ts";
+export type { CountingTool } from "./counting-tool-server/counting-tools.ts";
 export { type LedgerEntry, readLedger } from "./counting-tool-server/effect-ledger.ts";
 export {
   type CountingToolServer,
@@ -27,4 +28,9 @@ export { type ServerProxy, startServerProxy } from "./server-proxy.ts";
 export { type TestServers, testServers } from "./servers.ts";
 export type { ServiceName } from "./services/bundle-services.ts";
 export { spawnService } from "./services/spawn-service.ts";
+export {
+  startWholeSystem,
+  type WholeSystem,
+  type WholeSystemOptions,
+} from "./services/start-whole-system.ts";
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject, JsonValue } from "@planwright/plan";
 import { type Behaviour, createScript, type Script } from "./behaviour.ts";
-import { COUNTING_TOOLS } from "./counting-tools.ts";
+import { COUNTING_TOOLS, type CountingTool } from "./counting-tools.ts";
 import type { EffectLedger, LedgerEntry } from "./effect-ledger.ts";
 
 /** What was seen of one tool. */
@@ -37,6 +37,7 @@ export type CallAnswer =
 /** The tools behind every transport. */
 export interface CountingCore {
   readonly script: Script;
+  readonly tools: readonly CountingTool[];
   stats(): Record<string, ToolStats>;
   /** Plays the behaviour, or acts as usual. */
   call(call: IncomingCall, behaviour: Behaviour | undefined): Promise<CallAnswer>;
@@ -46,11 +47,12 @@ export interface CountingCore {
 const KEY_META = "dev.planwright/idempotencyKey";
 const SILENCE: CallAnswer = { type: "silence" };
 
-/** Counts calls and makes effects. */
-export function createCountingCore(ledger: EffectLedger): CountingCore {
+/** Counts calls and makes effects. @param more - tools beside the usual ones */
+export function createCountingCore(ledger: EffectLedger, more: readonly CountingTool[] = []): CountingCore {
+  const tools = [...COUNTING_TOOLS, ...more];
   const script = createScript();
   const stats = new Map<string, ToolStats>();
-  const effectOf = new Map(COUNTING_TOOLS.map((tool) => [tool.name, tool.effect]));
+  const effectOf = new Map(tools.map((tool) => [tool.name, tool.effect]));
   const byKey = new Map<string, Promise<LedgerEntry>>();
   const byReference = new Map<string, LedgerEntry>();
   for (const entry of ledger.found) remember(entry);
@@ -146,6 +148,7 @@ export function createCountingCore(ledger: EffectLedger): CountingCore {
 
   return {
     script,
+    tools,
     count,
     stats: () => structuredClone(Object.fromEntries(stats)),
     call: async (call, behaviour) => {

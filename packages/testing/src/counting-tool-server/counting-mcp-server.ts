@@ -1,9 +1,8 @@
-import { type CallToolResult, McpServer, ProtocolError } from "@modelcontextprotocol/server";
+import { type CallToolResult, fromJsonSchema, McpServer, ProtocolError } from "@modelcontextprotocol/server";
 import type { JsonObject } from "@planwright/plan";
 import { z } from "zod";
 import type { Behaviour } from "./behaviour.ts";
 import type { CallAnswer, CountingCore } from "./counting-core.ts";
-import { COUNTING_TOOLS } from "./counting-tools.ts";
 
 /** Field of `_meta` by which the HTTP layer ties a call to its connection; it never reaches the ledger. */
 export const EXCHANGE_META = "dev.planwright.testing/exchange";
@@ -37,13 +36,13 @@ export function createCountingMcpServer(
     { name: "counting-tools", version: "0.1.0" },
     { capabilities: { tools: { listChanged: false } } },
   );
-  for (const { name, description, annotations, contract } of COUNTING_TOOLS) {
+  for (const { name, description, annotations, contract, inputSchema } of core.tools) {
     server.registerTool(
       name,
       {
         description,
         annotations,
-        inputSchema: InputSchema,
+        inputSchema: inputSchema ? fromJsonSchema(inputSchema) : InputSchema,
         outputSchema: OutputSchema,
         _meta: { "x-orchestration": contract },
       },

@@ -1,4 +1,4 @@
-import type { ContractDeclaration, ToolAnnotations } from "@planwright/plan";
+import type { ContractDeclaration, JsonObject, ToolAnnotations } from "@planwright/plan";
 
 /** A tool of the counting server. */
 export interface CountingTool {
@@ -8,6 +8,8 @@ export interface CountingTool {
   contract: ContractDeclaration;
   /** `always`: each call is an effect; `per-key`: the first of each key; `never`: none. */
   effect: "always" | "per-key" | "never";
+  /** Default: any arguments; `value`, `reference` and `latencyMs` mean what {@link COUNTING_TOOLS} make of them. */
+  inputSchema?: JsonObject | undefined;
 }
 
 const READ: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from "@planwright/plan";
 import type { Behaviour, ScriptInput } from "./behaviour.ts";
 import { type CountingCore, createCountingCore, type ToolStats } from "./counting-core.ts";
 import { createCountingMcpServer, EXCHANGE_META, type Exchange } from "./counting-mcp-server.ts";
+import type { CountingTool } from "./counting-tools.ts";
 import { type LedgerEntry, openEffectLedger, readLedger } from "./effect-ledger.ts";
 
 /** Where to listen and what to count in. */
@@ -17,6 +18,8 @@ export interface CountingToolServerOptions {
   /** Default 0: a free one. */
   port?: number | undefined;
   script?: ScriptInput | undefined;
+  /** Tools beside the usual ones. */
+  tools?: readonly CountingTool[] | undefined;
 }
 
 /** A counting server over HTTP, in this process. */
@@ -42,7 +45,7 @@ export async function startCountingToolServer(
 ): Promise<CountingToolServer> {
   const { ledgerFile, host = "127.0.0.1", port = 0 } = options;
   const ledger = await openEffectLedger(ledgerFile);
-  const core = createCountingCore(ledger);
+  const core = createCountingCore(ledger, options.tools);
   core.script.add(options.script ?? {});
   const serveMcp = createMcpEndpoint(core);
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {

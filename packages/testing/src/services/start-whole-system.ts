@@ -1,0 +1,120 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { CountingTool } from "../counting-tool-server/counting-tools.ts";
+import {
+  type CountingToolServer,
+  startCountingToolServer,
+} from "../counting-tool-server/start-counting-tool-server.ts";
+import { type ModelServer, startModelServer } from "../model-server.ts";
+import { testServers } from "../servers.ts";
+import type { ServiceName } from "./bundle-services.ts";
+import { spawnService } from "./spawn-service.ts";
+
+/** How the whole system is started. */
+export interface WholeSystemOptions {
+  /** Environment of all services; leases and sweeps are short unless it says otherwise. */
+  env?: Record<string, string>;
+  /** Environment of the API beside that. */
+  api?: Record<string, string>;
+  /** Tools of the counting server beside the usual ones. */
+  tools?: readonly CountingTool[];
+}
+
+/** API, planner and executor as processes, with tools that count and a model that says what it is told to. */
+export interface WholeSystem {
+  /** Of the database that all of it is in. */
+  mongodbUrl: string;
+  /** The GraphQL endpoint. */
+  apiUrl: string;
+  tools: CountingToolServer;
+  model: ModelServer;
+  /** What the services have written so far but for what they log as a matter of course: warnings, errors, and lines of nobody's. */
+  complaints(): readonly string[];
+  startPlanner(env?: Record<string, string>): Promise<ChildProcess>;
+  close(): Promise<void>;
+}
+
+/** Starts everything but the planner, and waits until it is ready. */
+export async function startWholeSystem(options: WholeSystemOptions = {}): Promise<WholeSystem> {
+  const servers = testServers();
+  const folder = await mkdtemp(join(tmpdir(), "planwright-system-"));
+  const tools = await startCountingToolServer({
+    ledgerFile: join(folder, "ledger.jsonl"),
+    tools: options.tools,
+  });
+  const model = await startModelServer();
+  const serversFile = join(folder, "mcp-servers.json");
+  await writeFile(
+    serversFile,
+    JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true } } }),
+  );
+  const children: ChildProcess[] = [];
+  const complaints: string[] = [];
+
+  /** Gives the line in which the service says that it is ready. */
+  async function start(
+    service: ServiceName,
+    env: Record<string, string>,
+  ): Promise<{ child: ChildProcess; said: string }> {
+    const child = spawnService(service, {
+      MONGODB_URL: servers.mongodbUrl,
+      REDIS_URL: servers.redisUrl,
+      QUEUE_PREFIX: servers.redisPrefix,
+      // What dies is missed soon.
+      SWEEP_EVERY_MS: "100",
+      LEASE_MS: "1500",
+      PLANNING_LEASE_MS: "1500",
+      ...options.env,
+      ...env,
+    });
+    children.push(child);
+    const said = await new Promise<string>((resolve, reject) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        if (!stream) continue;
+        createInterface(stream).on("line", (line) => {
+          if (!/"level":"(?:info|debug|trace)"/.test(line)) complaints.push(`${service}: ${line}`);
+          if (line.includes(`${service} ready`)) resolve(line);
+        });
+      }
+      child.once("exit", () => reject(new TypeError(`${service} ended:\n${complaints.join("\n")}`)));
+    });
+    return { child, said };
+  }
+
+  const [{ said }] = await Promise.all([
+    start("api", { PORT: "0", ...options.api }),
+    start("executor", { HEALTH_PORT: "0", MCP_SERVERS_FILE: serversFile }),
+  ]);
+  return {
+    mongodbUrl: servers.mongodbUrl,
+    apiUrl: /"url":"([^"]+)"/.exec(said)?.[1] ?? "",
+    tools,
+    model,
+    complaints: () => complaints,
+    async startPlanner(env = {}) {
+      const { child } = await start("planner", {
+        HEALTH_PORT: "0",
+        MODEL: "openai:test",
+        OPENAI_BASE_URL: model.openAiUrl,
+        ...env,
+      });
+      return child;
+    },
+    async close() {
+      await Promise.all(
+        children.map(async (child) => {
+          if (child.exitCode !== null || child.signalCode !== null) return;
+          const exited = once(child, "exit");
+          child.kill("SIGKILL");
+          await exited;
+        }),
+      );
+      await Promise.all([tools.close(), model.close()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
