@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
+import { isJsonObject } from "@planwright/plan";
 import { GraphQLError, type GraphQLSchema } from "graphql";
-import { CloseCode } from "graphql-ws";
+import { CloseCode, MessageType } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import { WebSocketServer } from "ws";
 import type { Caller } from "../access/caller.ts";
@@ -36,6 +37,13 @@ const MAX_MESSAGE_BYTES = 1_048_576;
 /** Subscriptions of one connection, at most. */
 const MAX_PER_CONNECTION = 100;
 
+/** What only a server says. graphql-ws takes it from clients as well, and then prints a stack. */
+const ANSWERS: ReadonlySet<unknown> = new Set([
+  MessageType.ConnectionAck,
+  MessageType.Next,
+  MessageType.Error,
+]);
+
 /** Answers subscriptions of callers over WebSocket at /graphql, in the protocol graphql-transport-ws. */
 export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void> } {
   const { httpServers, formatError, gate, allowedOrigins, maxConnections } = parts;
@@ -48,6 +56,7 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
 
   const protocol = useServer(
     {
+      jsonMessageReviver: withoutAnswers,
       subscribe: observeSubscribe(createSharedSubscribe(), parts.metrics),
       onConnect: (connection) => acceptConnection(gate, connection),
       async onSubscribe(connection, _id, params) {
@@ -81,7 +90,11 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
     if (path !== "/graphql") return refuse(socket, "404 Not Found");
     if (!isAllowedOrigin(request, allowedOrigins)) return refuse(socket, "403 Forbidden");
     if (server.clients.size >= maxConnections) return refuse(socket, "503 Service Unavailable");
-    server.handleUpgrade(request, socket, head, (client) => server.emit("connection", client, request));
+    server.handleUpgrade(request, socket, head, (client) => {
+      server.emit("connection", client, request);
+      // The connection is closed by then, with a code that says why: what graphql-ws would print is what a client did wrong.
+      client.removeAllListeners("error").on("error", () => undefined);
+    });
   };
   for (const httpServer of httpServers) httpServer.on("upgrade", upgrade);
 
@@ -91,6 +104,14 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
       await protocol.dispose();
     },
   };
+}
+
+/** Of JSON.parse: a message that is an answer cannot be read. */
+function withoutAnswers(key: string, value: unknown): unknown {
+  if (key === "" && isJsonObject(value) && ANSWERS.has(value["type"])) {
+    throw new TypeError("Only a server sends this message");
+  }
+  return value;
 }
 
 function refuse(socket: Duplex, status: string): void {
