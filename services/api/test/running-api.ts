@@ -12,17 +12,21 @@ export interface Answer {
   body: ReturnType<typeof JSON.parse>;
 }
 
-/** The service over a real MongoDB, spoken to over real HTTP. */
-export interface RunningApi {
+/** Speaks to a service over real HTTP. */
+export interface ApiClient {
+  send(path: string, init?: RequestInit): Promise<Answer>;
+  /** @param headers - default: none, which is nobody's credential */
+  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
+}
+
+/** The service over a real MongoDB. */
+export interface RunningApi extends ApiClient {
   api: Api;
   store: Store;
   /** What was offered to queues, such as "execution plan_…" . */
   offered: string[];
   /** What was logged as a warning or an error. */
   logged: { facts: object; message: string }[];
-  send(path: string, init?: RequestInit): Promise<Answer>;
-  /** @param headers - default: none, which is nobody's credential */
-  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -91,8 +95,17 @@ export async function startTestApi(
     introspection: true,
     ...options,
   });
+  const close = async () => {
+    await api.close();
+    await store.close();
+  };
+  return { ...createApiClient(api.url), api, store, offered, logged, close };
+}
+
+/** @param url - of the GraphQL endpoint, or of anything else beside it */
+export function createApiClient(url: string): ApiClient {
   const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
-    const response = await fetch(new URL(path, api.url), init);
+    const response = await fetch(new URL(path, url), init);
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
     return {
@@ -108,11 +121,7 @@ export async function startTestApi(
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ query, variables }),
     });
-  const close = async () => {
-    await api.close();
-    await store.close();
-  };
-  return { api, store, offered, logged, send, graphql, close };
+  return { send, graphql };
 }
 
 function tool(name: string, properties: JsonObject, required: string[]): ToolDescriptor {

@@ -7,9 +7,10 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bearer } from "../keys.ts";
-import { BLOG_PLAN, type RunningApi, startTestApi } from "../running-api.ts";
+import { BLOG_PLAN } from "../running-api.ts";
 import { expandMacros } from "./expand-macros.ts";
-import { expectRefusal, expectWell, readCases, slowestAnswer, timed, traces } from "./refusals.ts";
+import { expectRefusal, RefusalSchema, readCases } from "./refusals.ts";
+import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const CredentialSchema = z.strictObject({
   name: z.string(),
@@ -28,12 +29,9 @@ const CredentialSchema = z.strictObject({
     .optional(),
 });
 const OperationSchema = z.strictObject({
-  name: z.string(),
+  ...RefusalSchema,
   query: z.string(),
   scopes: z.array(ScopeSchema),
-  status: z.number().int(),
-  code: z.string(),
-  says: z.string().optional(),
 });
 const file = readCases(
   "access.json",
@@ -56,7 +54,7 @@ const CLAIMS = {
   tenant: "default",
   scope: "admin",
 };
-let running: RunningApi;
+let running: RunningSystem;
 let keySet: Server;
 let issuer: Awaited<ReturnType<typeof generateKeyPair>>;
 let ids: Record<string, string>;
@@ -65,19 +63,15 @@ beforeAll(async () => {
   const jwk = { ...(await exportJWK(issuer.publicKey)), kid: "k1", use: "sig", alg: "ES256" };
   keySet = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
   await once(keySet.listen(0, "127.0.0.1"), "listening");
-  running = await startTestApi({
-    anonymous: "refuse",
-    mcp: { hosts: [] },
-    tokens: {
-      jwksUrl: `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/keys`,
-      issuer: CLAIMS.iss,
-      audience: CLAIMS.aud,
-      tenantClaim: "tenant",
-      scopeClaim: "scope",
-    },
+  running = await startRunningSystem("access.json", {
+    ANONYMOUS: "refuse",
+    MCP: "on",
+    JWKS_URL: `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/keys`,
+    JWT_ISSUER: CLAIMS.iss,
+    JWT_AUDIENCE: CLAIMS.aud,
   });
   const { body } = await running.graphql(
-    "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }",
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId planId } }",
     { plan: BLOG_PLAN },
     await bearer(running.store, ["execute"], { tenant: "other" }),
   );
@@ -88,40 +82,30 @@ afterAll(async () => {
   keySet.close();
 });
 
-const well = async () => expectWell(running, await bearer(running.store, ["read"]));
-
 describe("a credential that is not accepted", () => {
-  afterAll(well);
+  afterAll(() => running.expectWell());
 
   test.each(credentials)("$name: 401 UNAUTHENTICATED", async ({ name, path, ...credential }) => {
-    const before = await traces(running);
     const authorization = await headerOf(credential);
-    const answer = await timed(name, () =>
-      running.send(path, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          ...(authorization === undefined ? {} : { authorization }),
-        },
-        body: '{"query":"{ __typename }"}',
-      }),
+    const headers = authorization === undefined ? {} : { authorization };
+    const answer = await running.play(name, () =>
+      running.post(path, { query: "{ __typename }" }, { headers }),
     );
     expectRefusal(answer, { status: 401, code: "UNAUTHENTICATED" });
     const secret = authorization?.split(" ")[1];
     if (secret && secret.length > 8) expect(answer.text).not.toContain(secret);
-    expect(await traces(running)).toEqual(before);
   });
 });
 
 describe("an operation that is not for its caller", () => {
-  afterAll(well);
+  afterAll(() => running.expectWell());
 
   test.each(file.operations)("$name: $code", async (each) => {
-    const before = await traces(running);
-    const headers = await bearer(running.store, each.scopes);
-    const query = expandMacros(each.query, ids);
-    expectRefusal(await timed(each.name, () => running.graphql(query, { plan: BLOG_PLAN }, headers)), each);
-    expect(await traces(running)).toEqual(before);
+    const { name, query, scopes } = each;
+    const headers = await bearer(running.store, scopes);
+    const message = { query, variables: { plan: BLOG_PLAN } };
+    const answer = await running.play(name, () => running.post("/graphql", message, { headers, ids }));
+    expectRefusal(answer, each);
   });
 });
 
@@ -161,7 +145,3 @@ async function tokenOf({ signedBy, claims, header }: NonNullable<z.infer<typeof 
   const alg = signedBy === "public key" ? "HS256" : "ES256";
   return new SignJWT(payload).setProtectedHeader({ alg, kid: "k1", ...header }).sign(key);
 }
-
-test("the slowest answer is told", async ({ annotate }) => {
-  await annotate(slowestAnswer());
-});

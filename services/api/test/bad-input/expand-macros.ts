@@ -21,8 +21,12 @@ export function expandMacros(json: string, ids: Readonly<Record<string, string>>
     .replaceAll(/"\[\[raw (.*?)\]\]"/g, (_, raw: string) => raw)
     .replaceAll(/\[\[id ([\w-]+)\]\]/g, (_, name: string) => ids[name] ?? missing(name))
     .replaceAll(/\[\[repeat (\d+) (.*?)\]\]/gs, (_, count: string, text: string) =>
-      Array.from({ length: +count }, (_each, index) => text.replaceAll("%d", String(index))).join(""),
+      text.includes("%d") ? numbered(text, +count) : text.repeat(+count),
     );
+}
+
+function numbered(text: string, count: number): string {
+  return Array.from({ length: count }, (_each, index) => text.replaceAll("%d", String(index))).join("");
 }
 
 function missing(name: string): never {

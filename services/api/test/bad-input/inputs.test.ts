@@ -10,21 +10,20 @@ import {
 } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { BLOG_PLAN, type RunningApi, startTestApi } from "../running-api.ts";
-import { askAs } from "../workers.ts";
-import { expandMacros } from "./expand-macros.ts";
-import { expectRefusal, expectWell, readCases, slowestAnswer, timed, traces } from "./refusals.ts";
+import { BLOG_PLAN } from "../running-api.ts";
+import { eventually } from "../workers.ts";
+import { expectRefusal, RefusalSchema, readCases } from "./refusals.ts";
+import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
-const RefusalSchema = {
-  name: z.string(),
-  /** Default 200: what a resolver finds; 400 is for what is found before. */
-  status: z.number().int().default(200),
-  code: z.string().default("BAD_USER_INPUT"),
-  says: z.string().optional(),
-};
-const ValueSchema = z.strictObject({ ...RefusalSchema, value: z.json() });
-const OperationSchema = z.strictObject({
+const InputRefusalSchema = {
   ...RefusalSchema,
+  /** What a resolver finds; 400 is for what is found before. */
+  status: RefusalSchema.status.default(200),
+  code: RefusalSchema.code.default("BAD_USER_INPUT"),
+};
+const ValueSchema = z.strictObject({ ...InputRefusalSchema, value: z.json() });
+const OperationSchema = z.strictObject({
+  ...InputRefusalSchema,
   query: z.string(),
   variables: z.record(z.string(), z.json()).default({}),
 });
@@ -86,32 +85,28 @@ const wrongArguments = Object.entries(file.wrong).flatMap(([place, given]) => {
   });
 });
 
-let running: RunningApi;
+let running: RunningSystem;
 let ids: Record<string, string>;
 beforeAll(async () => {
-  running = await startTestApi({
-    modelLimits: { maxModelCalls: 30, maxTokens: 500_000, maxCostUsd: 1 },
-  });
-  const asking = await running.graphql('mutation { createPlan(query: "Create an author") { id } }');
-  await askAs(running.store, asking.body.data.createPlan.id, ["Which email?"]);
-  ids = { asking: asking.body.data.createPlan.id };
+  running = await startRunningSystem("inputs.json", { REQUEST_MAX_COST_USD: "1" });
+  const { body } = await running.graphql(
+    'mutation { createPlan(query: "Create an author named Alice") { id } }',
+  );
+  const { id } = body.data.createPlan;
+  await eventually(async () => (await running.store.getRequest("default", id))?.status === "NEEDS_INPUT");
+  ids = { asking: id };
 });
 afterAll(() => running.close());
 
 async function expectRefused(each: (typeof file.operations)[number]): Promise<void> {
-  const before = await traces(running);
-  const { query, variables } = each;
-  const body = expandMacros(JSON.stringify({ query, variables }), ids).replaceAll(
-    '"[[plan]]"',
-    JSON.stringify(BLOG_PLAN),
-  );
-  const init = { method: "POST", headers: { "content-type": "application/json" }, body };
-  expectRefusal(await timed(each.name, () => running.send("/graphql", init)), each);
-  expect(await traces(running)).toEqual(before);
+  const { name, query } = each;
+  const variables = { ...each.variables, ...(each.variables["plan"] === "[[plan]]" && { plan: BLOG_PLAN }) };
+  const answer = await running.play(name, () => running.post("/graphql", { query, variables }, { ids }));
+  expectRefusal(answer, each);
 }
 
 describe("arguments", () => {
-  afterAll(() => expectWell(running));
+  afterAll(() => running.expectWell());
   test.each(wrongArguments)("$name: $code", expectRefused);
 
   test("of every operation are among them", () => {
@@ -121,10 +116,6 @@ describe("arguments", () => {
 });
 
 describe("operations", () => {
-  afterAll(() => expectWell(running));
+  afterAll(() => running.expectWell());
   test.each(file.operations)("$name: $code", expectRefused);
-});
-
-test("the slowest answer is told", async ({ annotate }) => {
-  await annotate(slowestAnswer());
 });

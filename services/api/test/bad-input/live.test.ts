@@ -3,19 +3,12 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import { z } from "zod";
-import { type RunningApi, startTestApi } from "../running-api.ts";
+import { webSocketClient } from "../web-socket-client.ts";
 import { expandMacros } from "./expand-macros.ts";
-import {
-  expectClean,
-  expectSpeaks,
-  expectWell,
-  readCases,
-  slowestAnswer,
-  timed,
-  traces,
-} from "./refusals.ts";
+import { expectClean, expectSays, messageOf, readCases, SaysSchema } from "./refusals.ts";
+import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
-const ErrorSchema = z.strictObject({ code: z.string(), says: z.string().optional() });
+const ErrorSchema = z.strictObject({ code: SaysSchema.code, says: SaysSchema.says });
 const SocketCaseSchema = z.strictObject({
   name: z.string(),
   path: z.string().default("/graphql"),
@@ -44,9 +37,9 @@ const { sockets, streams } = readCases(
   z.strictObject({ sockets: z.array(SocketCaseSchema), streams: z.array(StreamCaseSchema) }),
 );
 
-let running: RunningApi;
+let running: RunningSystem;
 beforeAll(async () => {
-  running = await startTestApi();
+  running = await startRunningSystem("live.json");
 });
 afterAll(() => running.close());
 
@@ -57,7 +50,7 @@ async function speak(each: z.infer<typeof SocketCaseSchema>): Promise<{
   reason?: string;
   errors?: { message: string; extensions: Record<string, unknown> }[];
 }> {
-  const url = new URL(each.path, running.api.url.replace("http", "ws"));
+  const url = new URL(each.path, running.url.replace("http", "ws"));
   const headers = each.origin === undefined ? {} : { origin: each.origin };
   const socket = new WebSocket(url, each.protocol === "" ? [] : [each.protocol], { headers });
   try {
@@ -91,42 +84,34 @@ function expectError(
   errors: Awaited<ReturnType<typeof speak>>["errors"],
   expected: { code: string; says?: string | undefined },
 ): void {
-  const [error] = errors ?? [];
-  expect(error).toMatchObject({ extensions: { code: expected.code } });
   expectClean(JSON.stringify(errors));
-  expectSpeaks(error?.message, error?.extensions["remedy"]);
-  if (expected.says) expect(error?.message).toMatch(new RegExp(expected.says));
+  const [error] = errors ?? [];
+  expectSays({ message: error?.message, ...error?.extensions }, expected);
 }
 
 describe("WebSocket", () => {
-  afterAll(() => expectWell(running));
+  afterAll(() => running.expectWell());
   test.each(sockets)("$name", async (each) => {
-    const before = await traces(running);
-    const said = await timed(each.name, () => speak(each));
+    const said = await running.play(each.name, () => speak(each));
     if (each.error) expectError(said.errors, each.error);
     else expect(said).toMatchObject(each.status ? { status: each.status } : { closed: each.closed });
     expectClean(said.reason ?? "");
-    expect(await traces(running)).toEqual(before);
+  });
+
+  test("a good subscription after all of these is answered", async () => {
+    const { body } = await running.graphql("{ requests(first: 1) { nodes { id } } }");
+    const query = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
+    const variables = { id: body.data.requests.nodes[0].id };
+    const states = webSocketClient(running.url).iterate({ query, variables });
+    expect((await states.next()).value?.data).toEqual({ requestUpdated: { status: "COMPLETED" } });
   });
 });
 
 describe("server-sent events", () => {
-  afterAll(() => expectWell(running));
+  afterAll(() => running.expectWell());
   test.each(streams)("$name: $error.code", async ({ name, error, ...params }) => {
-    const before = await traces(running);
-    const answer = await timed(name, () =>
-      running.send("/graphql/stream", {
-        method: "POST",
-        headers: { "content-type": "application/json", accept: "text/event-stream" },
-        body: expandMacros(JSON.stringify(params)),
-      }),
-    );
-    const [, data] = /^data: (.*)$/m.exec(answer.text) ?? [];
-    expectError(JSON.parse(data ?? answer.text).errors, error);
-    expect(await traces(running)).toEqual(before);
+    const headers = { accept: "text/event-stream" };
+    const answer = await running.play(name, () => running.post("/graphql/stream", params, { headers }));
+    expectError(messageOf(answer).errors, error);
   });
-});
-
-test("the slowest answer is told", async ({ annotate }) => {
-  await annotate(slowestAnswer());
 });

@@ -2,25 +2,17 @@
 import type { JsonObject } from "@planwright/plan";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type RunningApi, startTestApi } from "../running-api.ts";
-import { expandMacros } from "./expand-macros.ts";
-import { expectClean, expectSpeaks, expectWell, readCases, slowestAnswer, timed } from "./refusals.ts";
+import { expectClean, expectSpeaks, readCases, SaysSchema } from "./refusals.ts";
+import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
-const ExpectedSchema = {
-  name: z.string(),
-  /** Of a diagnostic. */
-  code: z.string(),
-  /** A message of that code must fit. */
-  says: z.string().optional(),
-};
 const file = readCases(
   "plans.json",
   z.strictObject({
     /** Tools of strangers, beside the usual ones. */
     tools: z.array(z.looseObject({ name: z.string(), inputSchema: z.record(z.string(), z.json()) })),
-    plans: z.array(z.strictObject({ ...ExpectedSchema, plan: z.json() })),
+    plans: z.array(z.strictObject({ ...SaysSchema, plan: z.json() })),
     /** Each is an argument of the second of two steps, the first being createAuthor. */
-    references: z.array(z.strictObject({ ...ExpectedSchema, value: z.json() })),
+    references: z.array(z.strictObject({ ...SaysSchema, value: z.json() })),
     /** What looks wrong and does no harm, with the arguments of the last step as they are then. */
     accepted: z.array(
       z.strictObject({ name: z.string(), plan: z.json(), arguments: z.record(z.string(), z.json()) }),
@@ -46,9 +38,9 @@ const plans = [
   })),
 ];
 
-let running: RunningApi;
+let running: RunningSystem;
 beforeAll(async () => {
-  running = await startTestApi();
+  running = await startRunningSystem("plans.json");
   await running.store.publishTools(
     "strange",
     file.tools.map(({ name, inputSchema }) => ({
@@ -59,20 +51,13 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-const send = (query: string, variables: object) =>
-  running.send("/graphql", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: expandMacros(JSON.stringify({ query, variables })),
-  });
+const send = (query: string, variables: object) => running.post("/graphql", { query, variables });
 
 describe("plans", () => {
-  afterAll(() => expectWell(running));
+  afterAll(() => running.expectWell());
   test.each(plans)("$name: $code", async ({ name, plan, code, says }) => {
-    running.offered.length = 0;
-    const answer = await timed(name, () =>
-      send("mutation ($plan: JSON!) { submitPlan(plan: $plan) { id } }", { plan }),
-    );
+    const submit = () => send("mutation ($plan: JSON!) { submitPlan(plan: $plan) { id } }", { plan });
+    const answer = await running.play(name, submit, "a request that is over");
     expectClean(answer.text);
     const [error] = answer.body.errors;
     expect(error).toMatchObject({
@@ -98,20 +83,15 @@ describe("plans", () => {
       const again = await send(`mutation ($id: ID!) { ${field}(requestId: $id) { id } }`, { id: requestId });
       expect(again.body.errors[0].extensions.code).toBe("PLAN_INVALID");
     }
-    expect(running.offered).toEqual([]);
   });
 });
 
 describe("what does no harm", () => {
-  afterAll(() => expectWell(running));
+  afterAll(() => running.expectWell());
   test.each(file.accepted)("$name", async ({ name, plan, arguments: expected }) => {
     const query = "query ($plan: JSON!) { validatePlan(plan: $plan) { valid plan } }";
-    const answer = await timed(name, () => send(query, { plan }));
+    const answer = await running.play(name, () => send(query, { plan }));
     const { validatePlan } = answer.body.data;
     expect(validatePlan.plan.steps.at(-1).arguments).toEqual(expected);
   });
-});
-
-test("the slowest answer is told", async ({ annotate }) => {
-  await annotate(slowestAnswer());
 });

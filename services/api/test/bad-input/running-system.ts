@@ -1,0 +1,175 @@
+import { createStore, type Store, UNFINISHED_PLANS } from "@planwright/store";
+import { startWholeSystem } from "@planwright/testing";
+import { MongoClient } from "mongodb";
+import { expect } from "vitest";
+import { bearer } from "../keys.ts";
+import { type Answer, type ApiClient, BLOG_TOOLS, createApiClient } from "../running-api.ts";
+import { createAnswerTimes } from "./answer-times.ts";
+import { expandMacros } from "./expand-macros.ts";
+
+/** API, planner, executor and tools as they run, for the cases of one file. */
+export interface RunningSystem extends ApiClient {
+  /** The GraphQL endpoint. */
+  url: string;
+  store: Store;
+  /** Sends JSON in which macros are written out. */
+  post(
+    path: string,
+    value: unknown,
+    more?: { headers?: object; ids?: Record<string, string> },
+  ): Promise<Answer>;
+  /**
+   * Plays one case. It must be answered in time, nothing may have been stored but what it may leave, no tool may have been
+   * called, and the next good requests must work.
+   */
+  play<T>(name: string, run: () => Promise<T>, leaves?: Leavings): Promise<T>;
+  /** The next good plan is executed to its end, by queue, executor and tools, and no service has complained of anything. */
+  expectWell(): Promise<void>;
+  /** Ends everything, and prints how long answers took. */
+  close(): Promise<void>;
+}
+
+/** What a case may leave behind: nothing, or one request, with its plan, to which nothing happens any more. */
+export type Leavings = "nothing" | "a request that is over";
+
+/** So many cases after one another are followed by a good plan, and every one by a good query. */
+const CASES_BETWEEN_PLANS = 25;
+/** Keys say when they were used last; everything else stays as it is. */
+const COLLECTIONS = ["requests", "plans", "steps", "outputs", "modelCalls", "tools", "idempotencyKeys"];
+const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }";
+const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
+const READ = `query ($id: ID!, $plan: JSON!) {
+  request(requestId: $id) { status plan { steps { id status } } } validatePlan(plan: $plan) { valid } }`;
+const READ_WELL = {
+  request: {
+    status: "COMPLETED",
+    plan: {
+      steps: [
+        { id: "author", status: "COMPLETED" },
+        { id: "blog", status: "COMPLETED" },
+      ],
+    },
+  },
+  validatePlan: { valid: true },
+};
+
+/** @param file - of the cases, for people who read the times @param env - of the API */
+export async function startRunningSystem(
+  file: string,
+  env: Record<string, string> = {},
+): Promise<RunningSystem> {
+  const system = await startWholeSystem({
+    // As in production: a process that stands still on a busy machine loses nothing and warns of nothing.
+    env: { SWEEP_EVERY_MS: "1000", LEASE_MS: "10000", PLANNING_LEASE_MS: "30000" },
+    api: env,
+    tools: BLOG_TOOLS.map(({ name, description = "", annotations = {}, inputSchema }) => {
+      const contract = { mode: "parallel-safe", side_effects: true, idempotency: "none" } as const;
+      return { name, description, annotations, inputSchema, contract, effect: "always" };
+    }),
+  });
+  await system.startPlanner({ MODEL: "offline" });
+  const store = await createStore({ url: system.mongodbUrl });
+  const mongo = await MongoClient.connect(system.mongodbUrl);
+  const database = mongo.db();
+  const client = createApiClient(system.apiUrl);
+  const headers = await bearer(store, ["read", "execute"]);
+  const times = createAnswerTimes();
+  /** Arguments of each call of a tool that a good request has made, in order. */
+  const effects: object[] = [];
+  let lastGood = { id: "", plan: {} };
+  let played = 0;
+
+  /** Gives a check of what the case to come has left. */
+  async function watchStored(leaves: Leavings): Promise<() => Promise<void>> {
+    if (leaves === "nothing") {
+      const before = await fingerprint();
+      return async () => expect(await fingerprint()).toEqual(before);
+    }
+    const before = await counts();
+    const { requests, plans, unfinished } = before;
+    return async () =>
+      expect(await counts()).toEqual({ requests: requests + 1, plans: plans + 1, unfinished });
+  }
+
+  /** Of everything that is stored, by collection. */
+  async function fingerprint(): Promise<unknown> {
+    return (await database.command({ dbHash: 1, collections: COLLECTIONS }))["collections"];
+  }
+
+  async function counts() {
+    const [requests, plans, unfinished] = await Promise.all([
+      database.collection("requests").countDocuments(),
+      database.collection("plans").countDocuments(),
+      database.collection("plans").countDocuments({ status: { $in: UNFINISHED_PLANS } }),
+    ]);
+    return { requests, plans, unfinished };
+  }
+
+  async function expectEffects(): Promise<void> {
+    const ledger = await system.tools.ledger();
+    expect(ledger.map(({ tool, arguments: given }) => ({ tool, ...given }))).toEqual(effects);
+    const calls = Object.values(system.tools.stats()).map((of) => of.calls);
+    expect(calls.reduce((sum, of) => sum + of, 0)).toBe(effects.length);
+  }
+
+  async function expectReads(): Promise<void> {
+    const { body } = await client.graphql(READ, lastGood, headers);
+    expect(body).toEqual({ data: READ_WELL });
+  }
+
+  async function expectWell(): Promise<void> {
+    const name = `good ${effects.length}`;
+    const author = { name, email: "good@test.com" };
+    const blog = { title: name, content: "good", authorId: "<<author.tool>>" };
+    const plan = {
+      steps: [
+        { id: "author", tool: "createAuthor", arguments: author },
+        { id: "blog", tool: "createBlog", arguments: blog },
+      ],
+    };
+    const { body } = await client.graphql(SUBMIT, { plan }, headers);
+    const id = body.data.submitPlan.requestId;
+    const followed = await client.send("/graphql/stream", {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json", accept: "text/event-stream" },
+      body: JSON.stringify({ query: FOLLOW, variables: { id } }),
+    });
+    expect(followed.text).toMatch(/"COMPLETED".*\s+event: complete/);
+    lastGood = { id, plan };
+    effects.push(
+      { tool: "createAuthor", ...author },
+      { tool: "createBlog", ...blog, authorId: "createAuthor" },
+    );
+    await expectReads();
+    await expectEffects();
+    expect(system.complaints()).toEqual([]);
+  }
+
+  await expectWell();
+  return {
+    ...client,
+    url: system.apiUrl,
+    store,
+    post: (path, value, more = {}) =>
+      client.send(path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...more.headers },
+        body: expandMacros(JSON.stringify(value), more.ids),
+      }),
+    async play(name, run, leaves = "nothing") {
+      const expectStored = await watchStored(leaves);
+      const result = await times.measure(name, run);
+      played += 1;
+      await Promise.all([expectStored(), expectEffects(), expectReads()]);
+      if (played % CASES_BETWEEN_PLANS === 0) await expectWell();
+      return result;
+    },
+    expectWell,
+    async close() {
+      process.stdout.write(`${file}: ${times.summary()}\n`);
+      await system.close();
+      await store.close();
+      await mongo.close();
+    },
+  };
+}
