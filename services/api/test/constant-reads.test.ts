@@ -115,3 +115,32 @@ test("a poll of the status of a request costs one read, by an index that begins 
   expect(docsExamined).toBe(1);
   expect(hasSortStage ?? false).toBe(false);
 });
+
+const PAGES = `query ($first: Int!) { requests(first: $first) { nodes {
+  plan { stepsConnection(first: 1) { nodes { id status waitReason output } totalCount pageInfo { endCursor } } }
+  plansConnection(first: 1) { nodes { version } }
+  modelCallsConnection(first: 1) { nodes { purpose } } } } }`;
+/** Requests and plans; pages of steps, of versions and of calls; counts of steps, and where other steps stand. */
+const MOST_READS_OF_PAGES = 7;
+
+test.each([1, REQUESTS])(
+  "pages of steps, versions and model calls under %i requests cost one read each, by index",
+  async (first) => {
+    const { data, reads } = await profiled(PAGES, { first });
+    const connection = { nodes: [{ id: "createAuthor" }], totalCount: 2 };
+    expect(data?.["requests"]).toMatchObject({
+      nodes: Array.from({ length: first }, () => ({
+        plan: { stepsConnection: connection },
+        plansConnection: { nodes: [{ version: 2 }] },
+        modelCallsConnection: { nodes: [{ purpose: "draft" }] },
+      })),
+    });
+    expect(reads.length).toBeLessThanOrEqual(MOST_READS_OF_PAGES);
+    for (const { planSummary, docsExamined, nreturned, hasSortStage } of reads) {
+      expect(hasSortStage ?? false).toBe(false);
+      expect(planSummary).toMatch(/IXSCAN|IDHACK|EXPRESS/);
+      expect(planSummary).not.toMatch(/COLLSCAN/);
+      expect(docsExamined).toBeLessThanOrEqual(nreturned);
+    }
+  },
+);

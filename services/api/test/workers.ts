@@ -95,7 +95,7 @@ export async function playStep(
 export const AUTHOR = { _id: "a1", name: "Alice" };
 
 /** A plan is due by the clock of MongoDB, which may be a moment behind what this process takes it for. */
-async function claimOnceDue(store: Store, planId: PlanId): Promise<PlanClaim> {
+export async function claimOnceDue(store: Store, planId: PlanId): Promise<PlanClaim> {
   const giveUpAt = performance.now() + 5_000;
   for (;;) {
     const claim = await store.claimPlan(planId, "test executor");

@@ -9,6 +9,7 @@ import type { ApiLogger } from "../parts.ts";
 import { createAccessPlugin } from "./access-plugin.ts";
 import { createAdmissionPlugin } from "./admission-plugin.ts";
 import type { GraphqlContext } from "./context.ts";
+import { createCostPlugin } from "./cost-plugin.ts";
 import type { createFormatError } from "./format-error.ts";
 import { DOCUMENT_LIMITS, limitsFirst, noSubscriptions } from "./limits.ts";
 import { createMetricsPlugin } from "./metrics-plugin.ts";
@@ -59,6 +60,7 @@ export function createApolloServer({
     plugins: [
       ...(metrics ? [createMetricsPlugin(metrics, schema)] : []),
       createOperationPlugin(schema),
+      createCostPlugin(schema),
       createAccessPlugin(),
       createAdmissionPlugin(admission),
       ApolloServerPluginLandingPageDisabled(),

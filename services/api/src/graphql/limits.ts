@@ -4,11 +4,14 @@ import { maxDepthRule } from "@escape.tech/graphql-armor-max-depth";
 import {
   type DocumentNode,
   GraphQLError,
+  type GraphQLSchema,
   Kind,
+  type OperationDefinitionNode,
   type ValidationContext,
   type ValidationRule,
   validate,
 } from "graphql";
+import { withPageSizes } from "./page-sizes.ts";
 
 /** What one document may ask for. */
 export const DOCUMENT_LIMITS = {
@@ -17,7 +20,7 @@ export const DOCUMENT_LIMITS = {
   /** Nested selections. */
   depth: 12,
   aliases: 15,
-  /** 2 for each object and 1 for each field, half as much again for each level, times the size of the page. */
+  /** 2 for each object and 1 for each field, half as much again for each level, times the size of the page, however it is given. */
   cost: 10_000,
 } as const;
 
@@ -26,8 +29,26 @@ function limitRules(): ValidationRule[] {
   return [
     maxDepthRule({ n: DOCUMENT_LIMITS.depth, ...reporting("depth", DOCUMENT_LIMITS.depth) }),
     maxAliasesRule({ n: DOCUMENT_LIMITS.aliases, ...reporting("aliases", DOCUMENT_LIMITS.aliases) }),
-    costLimitRule({ maxCost: DOCUMENT_LIMITS.cost, ...reporting("cost", DOCUMENT_LIMITS.cost) }),
+    costRule(),
   ];
+}
+
+function costRule(): ValidationRule {
+  return costLimitRule({ maxCost: DOCUMENT_LIMITS.cost, ...reporting("cost", DOCUMENT_LIMITS.cost) });
+}
+
+/**
+ * Measures the cost of a valid document once more, with the pages whose sizes its text does not hold: variables are known only when it is
+ * to run. Undefined when it is within the limit.
+ */
+export function costError(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): GraphQLError | undefined {
+  const sized = withPageSizes(schema, document, operation, variables);
+  return sized === document ? undefined : validate(schema, sized, [costRule()])[0];
 }
 
 /** In the place of a document that nobody is to look at. */

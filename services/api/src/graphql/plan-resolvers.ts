@@ -3,6 +3,7 @@ import type { ModelCallDocument, PlanDocument } from "@planwright/store";
 import { executionResults } from "../legacy/execution-results.ts";
 import { selectedTools, toolOrder } from "../legacy/selected-tools.ts";
 import { outputsOfSteps } from "../plans/plan-outputs.ts";
+import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
 import { countSteps } from "../plans/step-counts.ts";
 import { type StepView, stepViews } from "../plans/step-views.ts";
 import { planWaitReason } from "../plans/wait-reason.ts";
@@ -21,6 +22,8 @@ export const planResolvers = {
   async steps(plan: PlanDocument, _: unknown, { reads, nowMs }: GraphqlContext) {
     return stepViews(plan, await reads.steps(plan._id), nowMs);
   },
+  stepsConnection: (plan: PlanDocument, page: StepPageArguments, context: GraphqlContext) =>
+    readStepPage(plan, page, context),
   async counts(plan: PlanDocument, _: unknown, { reads }: GraphqlContext) {
     return countSteps(plan, await reads.steps(plan._id));
   },

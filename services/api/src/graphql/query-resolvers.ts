@@ -3,7 +3,7 @@ import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import { findPlan, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
-import { type PageArguments, readRequestPage } from "../requests/page.ts";
+import { type RequestPageArguments, readRequestPage } from "../requests/page.ts";
 import { toToolView } from "../tools/tool-view.ts";
 import type { GraphqlContext } from "./context.ts";
 
@@ -11,7 +11,7 @@ import type { GraphqlContext } from "./context.ts";
 export const queryResolvers = {
   request: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     findRequest(context, requestId),
-  async requests(_: unknown, page: PageArguments, { store, tenant, reads }: GraphqlContext) {
+  async requests(_: unknown, page: RequestPageArguments, { store, tenant, reads }: GraphqlContext) {
     const found = await readRequestPage(store, tenant, page);
     reads.prime(found.nodes);
     return found;

@@ -9,9 +9,10 @@ import type {
 } from "@planwright/store";
 import DataLoader from "dataloader";
 import type { RequestSnapshot } from "../live/request-feed.ts";
+import { createPageReads, type PageReads } from "./page-reads.ts";
 
 /** Reads of one GraphQL operation: each document once, those of many requests or plans in one read. */
-export interface Reads {
+export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   request(requestId: RequestId): Promise<RequestDocument | null>;
   plan(planId: PlanId): Promise<PlanDocument | null>;
   /** All versions, newest first. */
@@ -33,6 +34,7 @@ export interface Reads {
 
 /** Fresh reads for one operation. */
 export function createReads(store: ClientStore, tenant: string): Reads {
+  const { primeSteps, forgetPages, ...pageReads } = createPageReads(store, tenant);
   const requests = new DataLoader<RequestId, RequestDocument | null>((ids) => store.getRequests(tenant, ids));
   const plans = new DataLoader<PlanId, PlanDocument | null>((ids) => store.getPlans(tenant, ids));
   const versions = new DataLoader<RequestId, PlanDocument[]>(async (ids) =>
@@ -56,6 +58,7 @@ export function createReads(store: ClientStore, tenant: string): Reads {
     return outputRef ? outputs.load(outputRef) : own;
   }
   return {
+    ...pageReads,
     output,
     async wholeSteps(planId) {
       const found = await steps.load(planId);
@@ -77,8 +80,10 @@ export function createReads(store: ClientStore, tenant: string): Reads {
       requests.prime(request._id, request);
       plans.prime(request.planId, plan);
       steps.prime(request.planId, units);
+      primeSteps(request.planId, units);
     },
     forget() {
+      forgetPages();
       outputs.clearAll();
       for (const loader of [requests, plans, versions, modelCalls, steps]) loader.clearAll();
     },

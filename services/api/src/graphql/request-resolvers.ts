@@ -1,5 +1,6 @@
 import type { ExecutionState, RequestStatus } from "@planwright/plan";
-import { NO_USE, type RequestDocument } from "@planwright/store";
+import { modelCallCursor, NO_USE, planCursor, type RequestDocument } from "@planwright/store";
+import { type PageArguments, parsePage, toConnection } from "../pages/connection.ts";
 import { requestWaitReason } from "../plans/wait-reason.ts";
 import type { GraphqlContext } from "./context.ts";
 
@@ -24,8 +25,14 @@ export const requestResolvers = {
     requestWaitReason(request, nowMs),
   plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),
   plans: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plansOf(request),
+  async plansConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {
+    return toConnection(await reads.planPage(_id, parsePage(page, "plans")), planCursor);
+  },
   modelCalls: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) =>
     reads.modelCalls(request._id),
+  async modelCallsConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {
+    return toConnection(await reads.modelCallPage(_id, parsePage(page, "model calls")), modelCallCursor);
+  },
   modelUse: ({ modelLimits, modelUse }: RequestDocument) => ({
     limits: modelLimits ?? {},
     ...(modelUse ?? NO_USE),

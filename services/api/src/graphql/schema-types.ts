@@ -439,6 +439,16 @@ export type RequestOrder =
   /** The first one first. */
   | 'OLDEST_FIRST';
 
+/** Which steps and items of a plan are wanted. What is absent or null leaves nothing out. */
+export type StepFilter = {
+  /** In one of these states; an empty list means all. */
+  status?: InputMaybe<Array<StepStatus>>;
+  /** This step and its items; nothing when the plan has no such step. */
+  stepId?: InputMaybe<Scalars['ID']['input']>;
+  /** true: items of forEach steps alone; false: steps alone. */
+  items?: InputMaybe<Scalars['Boolean']['input']>;
+};
+
 /** Where a plan stands. INVALID, COMPLETED, PARTIAL, FAILED, CANCELLED, EXPIRED and SUPERSEDED never change again. */
 export type PlanStatus =
   /** Stored with its diagnostics; can never run. */
@@ -551,10 +561,20 @@ export type Request = {
   waitReason: Maybe<Scalars['String']['output']>;
   /** The current plan; null until it has been made. */
   plan: Maybe<Plan>;
-  /** All versions of the plan, newest first. */
+  /** All versions of the plan, newest first, at once. */
   plans: Array<Plan>;
+  /**
+   * The same list in pages: a plan may be run again any number of times.
+   * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+   */
+  plansConnection: PlanConnection;
   /** Every call of a chat model made for this request, failed tries included, oldest first. */
   modelCalls: Array<ModelCall>;
+  /**
+   * The same list in pages. Prompts and answers may be long.
+   * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+   */
+  modelCallsConnection: ModelCallConnection;
   /** What the calls of models may take, and took. */
   modelUse: ModelUse;
   /** When it was accepted. */
@@ -565,6 +585,20 @@ export type Request = {
   planningStartedAt: Maybe<Scalars['DateTime']['output']>;
   /** When planning ended, with a plan or without; null while it goes on. */
   planningFinishedAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+
+/** What a user asked, with everything done for it. */
+export type RequestPlansConnectionArgs = {
+  first?: Scalars['Int']['input'];
+  after?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/** What a user asked, with everything done for it. */
+export type RequestModelCallsConnectionArgs = {
+  first?: Scalars['Int']['input'];
+  after?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** An answer of the user to a question of the planner. */
@@ -603,8 +637,17 @@ export type Plan = {
   raw: Maybe<Scalars['String']['output']>;
   /** Everything found about this version while it was made or submitted. */
   diagnostics: Array<Diagnostic>;
-  /** Steps in plan order, each followed by the items of its forEach that have begun. Empty for an INVALID plan. */
+  /**
+   * Steps in plan order, each followed by the items of its forEach that have begun, all at once: up to 1,000 steps, and up to 10,000
+   * items for each list. Empty for an INVALID plan. stepsConnection gives the same in pages.
+   */
   steps: Array<Step>;
+  /**
+   * The same list in pages. Where it grows meanwhile, what begins before the cursor is on none of the later pages.
+   * A page may hold fewer than asked for although pageInfo.hasNextPage says that more follow: a filter by status goes through 10,000 at once.
+   * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+   */
+  stepsConnection: StepConnection;
   /** Its steps by status. */
   counts: StepCounts;
   /** Outputs by step id, the requested ones or all, when the plan is over. */
@@ -649,6 +692,14 @@ export type Plan = {
   executionResults: Maybe<Scalars['String']['output']>;
   /** The diagnostics as JSON text. Of the older API. */
   validationResult: Scalars['String']['output'];
+};
+
+
+/** One immutable version of a plan, and how far it is. */
+export type PlanStepsConnectionArgs = {
+  first?: Scalars['Int']['input'];
+  after?: InputMaybe<Scalars['String']['input']>;
+  filter?: InputMaybe<StepFilter>;
 };
 
 /** Who made a plan. */
@@ -964,6 +1015,62 @@ export type RequestEdge = {
   cursor: Scalars['String']['output'];
   /** The request. */
   node: Request;
+};
+
+/** One page of the steps and items of a plan. */
+export type StepConnection = {
+  /** The steps and items of the page with their cursors. */
+  edges: Array<StepEdge>;
+  /** The steps and items of the page, without their cursors. */
+  nodes: Array<Step>;
+  /** Where the page begins and ends. */
+  pageInfo: PageInfo;
+  /** How many fit, on all pages; counted when it is asked for. */
+  totalCount: Scalars['Int']['output'];
+};
+
+/** One step or item on a page. */
+export type StepEdge = {
+  /** Opaque: give it as after to go on behind this step or item. */
+  cursor: Scalars['String']['output'];
+  /** The step or item. */
+  node: Step;
+};
+
+/** One page of the versions of a plan. */
+export type PlanConnection = {
+  /** The versions of the page with their cursors. */
+  edges: Array<PlanEdge>;
+  /** The versions of the page, without their cursors. */
+  nodes: Array<Plan>;
+  /** Where the page begins and ends. */
+  pageInfo: PageInfo;
+};
+
+/** One version on a page. */
+export type PlanEdge = {
+  /** Opaque: give it as after to go on behind this version. */
+  cursor: Scalars['String']['output'];
+  /** The version. */
+  node: Plan;
+};
+
+/** One page of the calls of models for a request. */
+export type ModelCallConnection = {
+  /** The calls of the page with their cursors. */
+  edges: Array<ModelCallEdge>;
+  /** The calls of the page, without their cursors. */
+  nodes: Array<ModelCall>;
+  /** Where the page begins and ends. */
+  pageInfo: PageInfo;
+};
+
+/** One call on a page. */
+export type ModelCallEdge = {
+  /** Opaque: give it as after to go on behind this call. */
+  cursor: Scalars['String']['output'];
+  /** The call. */
+  node: ModelCall;
 };
 
 /** Where a page begins and ends. */

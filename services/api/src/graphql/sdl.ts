@@ -351,6 +351,18 @@ enum RequestOrder {
 }
 
 """
+Which steps and items of a plan are wanted. What is absent or null leaves nothing out.
+"""
+input StepFilter {
+  "In one of these states; an empty list means all."
+  status: [StepStatus!]
+  "This step and its items; nothing when the plan has no such step."
+  stepId: ID
+  "true: items of forEach steps alone; false: steps alone."
+  items: Boolean
+}
+
+"""
 Where a plan stands. INVALID, COMPLETED, PARTIAL, FAILED, CANCELLED, EXPIRED and SUPERSEDED never change again.
 """
 enum PlanStatus {
@@ -476,10 +488,30 @@ type Request {
   waitReason: String
   "The current plan; null until it has been made."
   plan: Plan
-  "All versions of the plan, newest first."
+  "All versions of the plan, newest first, at once."
   plans: [Plan!]!
+  """
+  The same list in pages: a plan may be run again any number of times.
+  Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+  """
+  plansConnection(
+    "Versions on one page, 1 to 100."
+    first: Int! = 20
+    "Goes on after this cursor; absent starts at the newest version."
+    after: String
+  ): PlanConnection!
   "Every call of a chat model made for this request, failed tries included, oldest first."
   modelCalls: [ModelCall!]!
+  """
+  The same list in pages. Prompts and answers may be long.
+  Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+  """
+  modelCallsConnection(
+    "Calls on one page, 1 to 100."
+    first: Int! = 20
+    "Goes on after this cursor; absent starts at the oldest call."
+    after: String
+  ): ModelCallConnection!
   "What the calls of models may take, and took."
   modelUse: ModelUse!
   "When it was accepted."
@@ -532,8 +564,24 @@ type Plan {
   raw: String
   "Everything found about this version while it was made or submitted."
   diagnostics: [Diagnostic!]!
-  "Steps in plan order, each followed by the items of its forEach that have begun. Empty for an INVALID plan."
+  """
+  Steps in plan order, each followed by the items of its forEach that have begun, all at once: up to 1,000 steps, and up to 10,000
+  items for each list. Empty for an INVALID plan. stepsConnection gives the same in pages.
+  """
   steps: [Step!]!
+  """
+  The same list in pages. Where it grows meanwhile, what begins before the cursor is on none of the later pages.
+  A page may hold fewer than asked for although pageInfo.hasNextPage says that more follow: a filter by status goes through 10,000 at once.
+  Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+  """
+  stepsConnection(
+    "Steps and items on one page, 1 to 100."
+    first: Int! = 20
+    "Goes on after this cursor; absent starts at the first step."
+    after: String
+    "Only those that fit everything in it."
+    filter: StepFilter
+  ): StepConnection!
   "Its steps by status."
   counts: StepCounts!
   "Outputs by step id, the requested ones or all, when the plan is over."
@@ -931,6 +979,74 @@ type RequestEdge {
   cursor: String!
   "The request."
   node: Request!
+}
+
+"""
+One page of the steps and items of a plan.
+"""
+type StepConnection {
+  "The steps and items of the page with their cursors."
+  edges: [StepEdge!]!
+  "The steps and items of the page, without their cursors."
+  nodes: [Step!]!
+  "Where the page begins and ends."
+  pageInfo: PageInfo!
+  "How many fit, on all pages; counted when it is asked for."
+  totalCount: Int!
+}
+
+"""
+One step or item on a page.
+"""
+type StepEdge {
+  "Opaque: give it as after to go on behind this step or item."
+  cursor: String!
+  "The step or item."
+  node: Step!
+}
+
+"""
+One page of the versions of a plan.
+"""
+type PlanConnection {
+  "The versions of the page with their cursors."
+  edges: [PlanEdge!]!
+  "The versions of the page, without their cursors."
+  nodes: [Plan!]!
+  "Where the page begins and ends."
+  pageInfo: PageInfo!
+}
+
+"""
+One version on a page.
+"""
+type PlanEdge {
+  "Opaque: give it as after to go on behind this version."
+  cursor: String!
+  "The version."
+  node: Plan!
+}
+
+"""
+One page of the calls of models for a request.
+"""
+type ModelCallConnection {
+  "The calls of the page with their cursors."
+  edges: [ModelCallEdge!]!
+  "The calls of the page, without their cursors."
+  nodes: [ModelCall!]!
+  "Where the page begins and ends."
+  pageInfo: PageInfo!
+}
+
+"""
+One call on a page.
+"""
+type ModelCallEdge {
+  "Opaque: give it as after to go on behind this call."
+  cursor: String!
+  "The call."
+  node: ModelCall!
 }
 
 """

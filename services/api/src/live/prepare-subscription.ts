@@ -13,7 +13,7 @@ import { LRUCache } from "lru-cache";
 import { type Caller, requireScope } from "../access/caller.ts";
 import { ForbiddenError } from "../errors.ts";
 import { answeredCode } from "../graphql/format-error.ts";
-import { DOCUMENT_LIMITS, limitsFirst } from "../graphql/limits.ts";
+import { costError, DOCUMENT_LIMITS, limitsFirst } from "../graphql/limits.ts";
 import { operationField } from "../graphql/operation-field.ts";
 import { requiredScopes } from "../graphql/required-scopes.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
@@ -74,6 +74,8 @@ export function createSubscriptionCheck({ schema, introspection, metrics }: Subs
       asked = operationField(operation, schema);
       for (const scope of requiredScopes(document, operation)) requireScope(caller, scope);
       const { variables: variableValues, operationName } = params;
+      const tooDear = costError(schema, document, operation, variableValues ?? {});
+      if (tooDear) return refused([tooDear]);
       return { schema, document, variableValues, operationName };
     } catch (error) {
       if (error instanceof ForbiddenError) {

@@ -4,6 +4,7 @@ import {
   type JsonValue,
   planGraph,
   type Step,
+  type StepStatus,
   toolOfStep,
   type WaitReason,
 } from "@planwright/plan";
@@ -16,7 +17,8 @@ export interface StepView {
   dependsOn: readonly string[];
   /** As planned, with references. */
   arguments: JsonValue;
-  waitReason: WaitReason | null;
+  /** Of a step on a page it is found out only for those who ask: other steps may have to be read for it. */
+  waitReason: WaitReason | null | (() => Promise<WaitReason | null>);
 }
 
 /**
@@ -24,21 +26,47 @@ export interface StepView {
  * Steps without a plan (INVALID and unreadable) give nothing.
  */
 export function stepViews(plan: PlanDocument, recorded: readonly StepDocument[], nowMs: number): StepView[] {
-  if (!plan.plan) return [];
-  const { dependencies } = planGraph(plan.plan);
-  const steps = new Map<string, Step>(plan.plan.steps.map((step) => [step.id, step]));
   const isOver = finalSteps(recorded);
-  return inPlanOrder(recorded).flatMap((document) => {
+  return viewsOf(plan, inPlanOrder(recorded), (document, dependsOn) => {
+    const hasOpenDependency = dependsOn.some((id) => !isOver.has(id));
+    return stepWaitReason(document, plan, { hasOpenDependency, nowMs });
+  });
+}
+
+/**
+ * Some steps and items of a plan, in the order in which they come.
+ * @param statusOf - where a step of the plan stands, which need not be one of these; null for one that is not there
+ */
+export function stepViewsOfPage(
+  plan: PlanDocument,
+  recorded: readonly StepDocument[],
+  nowMs: number,
+  statusOf: (stepId: string) => Promise<StepStatus | null>,
+): StepView[] {
+  return viewsOf(plan, recorded, (document, dependsOn) => async () => {
+    const reason = (hasOpenDependency: boolean) =>
+      stepWaitReason(document, plan, { hasOpenDependency, nowMs });
+    // Of most steps no other one has to be known.
+    if (reason(true) === reason(false)) return reason(true);
+    const statuses = await Promise.all(dependsOn.map(statusOf));
+    return reason(statuses.some((status) => status === null || !isTerminalStepStatus(status)));
+  });
+}
+
+function viewsOf(
+  { plan }: PlanDocument,
+  recorded: readonly StepDocument[],
+  waitReasonOf: (document: StepDocument, dependsOn: readonly string[]) => StepView["waitReason"],
+): StepView[] {
+  if (!plan) return [];
+  const { dependencies } = planGraph(plan);
+  const steps = new Map<string, Step>(plan.steps.map((step) => [step.id, step]));
+  return recorded.flatMap((document) => {
     const step = steps.get(document.stepId);
     if (!step) return [];
     const dependsOn = dependencies.get(step.id) ?? [];
-    const hasOpenDependency = dependsOn.some((id) => !isOver.has(id));
-    return {
-      recorded: document,
-      dependsOn,
-      arguments: argumentsOfStep(step),
-      waitReason: stepWaitReason(document, plan, { hasOpenDependency, nowMs }),
-    };
+    const waitReason = waitReasonOf(document, dependsOn);
+    return { recorded: document, dependsOn, arguments: argumentsOfStep(step), waitReason };
   });
 }
 

@@ -1,0 +1,20 @@
+import type { ApolloServerPlugin } from "@apollo/server";
+import { GraphQLError, type GraphQLSchema } from "graphql";
+import type { GraphqlContext } from "./context.ts";
+import { costError } from "./limits.ts";
+
+/** Refuses operations whose pages make them too dear, with status 400, before anything of them runs. */
+export function createCostPlugin(schema: GraphQLSchema): ApolloServerPlugin<GraphqlContext> {
+  return {
+    async requestDidStart() {
+      return {
+        async didResolveOperation({ document, operation, request }) {
+          const error = operation && costError(schema, document, operation, request.variables ?? {});
+          if (!error) return;
+          const { message, extensions } = error;
+          throw new GraphQLError(message, { extensions: { ...extensions, http: { status: 400 } } });
+        },
+      };
+    },
+  };
+}

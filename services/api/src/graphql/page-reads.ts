@@ -1,0 +1,123 @@
+import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
+import {
+  isStepWanted,
+  type ListPage,
+  type ModelCallDocument,
+  type Page,
+  type PagedReads,
+  type PlanDocument,
+  pageOfSteps,
+  type StepDocument,
+  type StepFilter,
+  type StepPage,
+} from "@planwright/store";
+import DataLoader from "dataloader";
+
+/** Reads of pages in one GraphQL operation: the same page of many plans or requests is one read. */
+export interface PageReads {
+  /** Steps and items in plan order. @throws {CursorInvalidError} */
+  stepPage(planId: PlanId, page: StepPage): Promise<Page<StepDocument>>;
+  /** How many steps and items fit. */
+  stepCount(planId: PlanId, filter: StepFilter): Promise<number>;
+  /** Where a step stands; null for one that is not there. */
+  stepStatus(planId: PlanId, stepId: string): Promise<StepStatus | null>;
+  /** Versions, newest first. @throws {CursorInvalidError} */
+  planPage(requestId: RequestId, page: ListPage): Promise<Page<PlanDocument>>;
+  /** Oldest first. @throws {CursorInvalidError} */
+  modelCallPage(requestId: RequestId, page: ListPage): Promise<Page<ModelCallDocument>>;
+  /** Takes pages of this plan's steps from these, which are all it has, in plan order. */
+  primeSteps: (planId: PlanId, steps: readonly StepDocument[]) => void;
+  /** Forgets everything. */
+  forgetPages: () => void;
+}
+
+/** Plans or requests of which one read gives a page. */
+const MAX_LISTS = 100;
+const EMPTY = { items: [], cursor: null };
+
+/** Fresh reads for one operation. */
+export function createPageReads(store: PagedReads, tenant: string): PageReads {
+  const atHand = new Map<PlanId, readonly StepDocument[]>();
+  const pages = loaderOf<PlanId, StepPage, Page<StepDocument>>(
+    (ids, page) => store.listStepPages(tenant, ids, page),
+    EMPTY,
+  );
+  const counts = loaderOf<PlanId, StepFilter, number>(
+    (ids, filter) => store.countSteps(tenant, ids, filter),
+    0,
+  );
+  const plans = loaderOf<RequestId, ListPage, Page<PlanDocument>>(
+    (ids, page) => store.listPlanPages(tenant, ids, page),
+    EMPTY,
+  );
+  const modelCalls = loaderOf<RequestId, ListPage, Page<ModelCallDocument>>(
+    (ids, page) => store.listModelCallPages(tenant, ids, page),
+    EMPTY,
+  );
+  type Place = Pick<StepDocument, "planId" | "stepId">;
+  const statuses = new DataLoader<Place, StepStatus | null, string>(
+    (places) => store.listStepStatuses(tenant, places),
+    { cacheKeyFn: ({ planId, stepId }) => `${planId}/${stepId}` },
+  );
+
+  function primeStatuses(steps: readonly StepDocument[]): void {
+    for (const step of steps) if (step.item === null) statuses.prime(step, step.status);
+  }
+
+  return {
+    async stepPage(planId, page) {
+      const units = atHand.get(planId);
+      if (units) return pageOfSteps(units, page);
+      const found = await pages.load({ id: planId, part: page });
+      primeStatuses(found.items);
+      return found;
+    },
+    async stepCount(planId, filter) {
+      const units = atHand.get(planId);
+      if (units) return units.filter((unit) => isStepWanted(unit, filter)).length;
+      return counts.load({ id: planId, part: filter });
+    },
+    stepStatus: (planId, stepId) => statuses.load({ planId, stepId }),
+    planPage: (id, part) => plans.load({ id, part }),
+    modelCallPage: (id, part) => modelCalls.load({ id, part }),
+    primeSteps(planId, steps) {
+      atHand.set(planId, steps);
+      primeStatuses(steps);
+    },
+    forgetPages() {
+      atHand.clear();
+      for (const loader of [pages, counts, plans, modelCalls, statuses]) loader.clearAll();
+    },
+  };
+}
+
+/** A part of what belongs to an id. */
+interface Key<Id, Part> {
+  id: Id;
+  part: Part;
+}
+
+/** The same part of what belongs to several ids is one read. */
+function loaderOf<Id extends string, Part extends object, T>(
+  read: (ids: readonly Id[], part: Part) => Promise<ReadonlyMap<Id, T>>,
+  none: T,
+): DataLoader<Key<Id, Part>, T, string> {
+  return new DataLoader<Key<Id, Part>, T, string>(
+    async (keys) => {
+      const groups = new Map<string, { part: Part; ids: Id[] }>();
+      for (const { id, part } of keys) {
+        const name = JSON.stringify(part);
+        const group = groups.get(name) ?? { part, ids: [] };
+        groups.set(name, group);
+        group.ids.push(id);
+      }
+      const found = new Map(
+        await Promise.all(
+          [...groups].map(async ([name, { part, ids }]) => [name, await read(ids, part)] as const),
+        ),
+      );
+      return keys.map(({ id, part }) => found.get(JSON.stringify(part))?.get(id) ?? none);
+    },
+    { cacheKeyFn: ({ id, part }) => JSON.stringify([id, part]), maxBatchSize: MAX_LISTS },
+  );
+}

@@ -1,0 +1,64 @@
+import {
+  type ArgumentNode,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  TypeInfo,
+  type ValueNode,
+  visit,
+  visitWithTypeInfo,
+} from "graphql";
+import { MAX_PAGE } from "../pages/connection.ts";
+
+/** By this argument lists are cut into pages. */
+const SIZE = "first";
+
+/**
+ * The document with the size of every page written out, in place of the variable or the default that it has: so a page costs the same
+ * however its size is given. The same object where nothing is to be written. Pure.
+ * @param document - a valid one
+ * @param variables - as they came
+ */
+export function withPageSizes(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): DocumentNode {
+  const typeInfo = new TypeInfo(schema);
+
+  function sizeOf(given: ValueNode | undefined, byDefault: unknown): unknown {
+    if (given?.kind !== Kind.VARIABLE) return byDefault;
+    const name = given.name.value;
+    if (Object.hasOwn(variables, name)) return variables[name];
+    const declared = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);
+    return declared?.defaultValue?.kind === Kind.INT ? Number(declared.defaultValue.value) : byDefault;
+  }
+
+  return visit(
+    document,
+    visitWithTypeInfo(typeInfo, {
+      Field(node: FieldNode) {
+        const argument = typeInfo.getFieldDef()?.args.find(({ name }) => name === SIZE);
+        if (!argument) return undefined;
+        const given = node.arguments?.find(({ name }) => name.value === SIZE)?.value;
+        if (given && given.kind !== Kind.VARIABLE) return undefined;
+        const size = sizeOf(given, argument.defaultValue);
+        // Whatever else it may be is refused by the field itself.
+        if (typeof size !== "number" || !Number.isInteger(size) || size < 1) return undefined;
+        const others = node.arguments?.filter(({ name }) => name.value !== SIZE) ?? [];
+        return { ...node, arguments: [...others, sizeArgument(Math.min(size, MAX_PAGE))] };
+      },
+    }),
+  );
+}
+
+function sizeArgument(size: number): ArgumentNode {
+  return {
+    kind: Kind.ARGUMENT,
+    name: { kind: Kind.NAME, value: SIZE },
+    value: { kind: Kind.INT, value: String(size) },
+  };
+}

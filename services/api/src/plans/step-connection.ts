@@ -1,0 +1,60 @@
+import type { StepStatus } from "@planwright/plan";
+import {
+  type Page,
+  type PlanDocument,
+  type StepDocument,
+  type StepFilter,
+  stepCursor,
+} from "@planwright/store";
+import type { GraphqlContext } from "../graphql/context.ts";
+import { type Connection, type PageArguments, parsePage, toConnection } from "../pages/connection.ts";
+import { type StepView, stepViewsOfPage } from "./step-views.ts";
+
+/** What a client asked of the list. */
+export interface StepPageArguments extends PageArguments {
+  filter?: StepFilterArgument | null;
+}
+
+/** A filter as clients give it. */
+export interface StepFilterArgument {
+  status?: readonly StepStatus[] | null;
+  stepId?: string | null;
+  items?: boolean | null;
+}
+
+/** A page of steps; they are counted only for those who ask. */
+export interface StepConnection extends Connection<StepView> {
+  totalCount(): Promise<number>;
+}
+
+/** One page of a plan's steps and items, in plan order. @throws {BadInputError | CursorInvalidError} */
+export async function readStepPage(
+  plan: PlanDocument,
+  asked: StepPageArguments,
+  { reads, nowMs }: Pick<GraphqlContext, "reads" | "nowMs">,
+): Promise<StepConnection> {
+  const page = parsePage(asked, "steps");
+  const filter = toStepFilter(plan, asked.filter ?? {});
+  const found: Page<StepDocument> = filter
+    ? await reads.stepPage(plan._id, { ...page, filter })
+    : { items: [], cursor: null };
+  const items = stepViewsOfPage(plan, found.items, nowMs, (stepId) => reads.stepStatus(plan._id, stepId));
+  return {
+    ...toConnection({ ...found, items }, ({ recorded }) => stepCursor(recorded)),
+    totalCount: async () => (filter ? reads.stepCount(plan._id, filter) : 0),
+  };
+}
+
+/** What the store looks for; undefined when there can be no such step. */
+function toStepFilter(
+  { plan }: PlanDocument,
+  { status, stepId, items }: StepFilterArgument,
+): StepFilter | undefined {
+  const position = stepId ? plan?.steps.findIndex(({ id }) => id === stepId) : undefined;
+  if (!plan || position === -1) return undefined;
+  return {
+    status: status && status.length > 0 ? [...new Set(status)] : undefined,
+    position,
+    items: items ?? undefined,
+  };
+}
