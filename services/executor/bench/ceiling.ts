@@ -45,11 +45,12 @@ export async function ceiling(client: MongoClient, bulkSize: number, forMs = 3_0
   return Math.round(writes / seconds);
 }
 
-/** Updates and bulk commands that the server has done so far. */
-export async function writeCounts(client: MongoClient): Promise<{ updates: number; bulks: number }> {
+/** Updates that the server has done so far, and the commands that asked for them. */
+export async function writeCounts(client: MongoClient): Promise<{ updates: number; commands: number }> {
   const status = await client.db("admin").command({ serverStatus: 1 });
+  const { bulkWrite, update, findAndModify } = status["metrics"].commands;
   return {
-    updates: Number(status["opcounters"].update),
-    bulks: Number(status["metrics"].commands.bulkWrite.total),
+    updates: Number(status["opcounters"].update) + Number(findAndModify.total),
+    commands: Number(bulkWrite.total) + Number(update.total) + Number(findAndModify.total),
   };
 }

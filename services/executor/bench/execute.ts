@@ -139,7 +139,7 @@ async function measure(plan: Plan, count: number, inFlight: number) {
     p50Ms: at(0.5),
     p99Ms: at(0.99),
     writesPerPlan: Math.round(((writesAfter.updates - writesBefore.updates) / count) * 10) / 10,
-    acknowledgementsPerPlan: Math.round(((writesAfter.bulks - writesBefore.bulks) / count) * 10) / 10,
+    acknowledgementsPerPlan: Math.round(((writesAfter.commands - writesBefore.commands) / count) * 10) / 10,
     cpuMsPerPlan: cpuMsPerPlan(cpuBefore, cpuAfter, count),
   };
 }
