@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHealthHandler, createMetrics, type Traces } from "@planwright/runtime";
 import type { AccessStore, ClientStore, LiveStore, ModelLimits } from "@planwright/store";
@@ -14,6 +14,7 @@ import { createSchema } from "./graphql/executable-schema.ts";
 import { createFormatError } from "./graphql/format-error.ts";
 import { createApp } from "./http/app.ts";
 import { createSendRefusal } from "./http/http-errors.ts";
+import { createHttpServer } from "./http/http-server.ts";
 import { createRequestFeeds } from "./live/request-feeds.ts";
 import { serveServerSentEvents } from "./live/server-sent-events.ts";
 import { serveWebSockets } from "./live/web-sockets.ts";
@@ -75,7 +76,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   const { store, offers, tenant, modelLimits, logger, allowedOrigins = [] } = parts;
   const stopping = new AbortController();
   const calls = createOpenCalls();
-  const httpServers = parts.ports.map(() => createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }));
+  const httpServers = parts.ports.map(createHttpServer);
   const registry = createMetrics("api");
   const metrics = createApiMetrics(registry, () => feeds.size());
   const admission = createAdmission({

@@ -39,6 +39,7 @@ export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable("x-powered-by").disable("etag").set("query parser", "simple");
   app.use(setSecurityHeaders);
+  app.use(requireHost);
   app.get("/", (_request, response) => void response.type("text/plain").send(WELCOME));
   app.use("/metrics", gate.forScope("operate"));
   app.use(async (request, response, next) => {
@@ -90,6 +91,17 @@ const setSecurityHeaders: RequestHandler = (_request, response, next) => {
     "x-content-type-options": "nosniff",
   });
   next();
+};
+
+/** RFC 9112, section 3.2. */
+const requireHost: RequestHandler = (request, response, next) => {
+  if (request.headers.host !== undefined || request.httpVersion === "1.0") return next();
+  response.set("connection", "close");
+  sendError(response, 400, {
+    code: "BAD_REQUEST",
+    message: "The request has no Host header",
+    remedy: "Name the service in a Host header.",
+  });
 };
 
 /** A GET, and a POST of nothing, have no body; Apollo wants one to look at. */

@@ -6,14 +6,22 @@ import type { FormatError } from "../live/masked-errors.ts";
 import type { ApiLogger } from "../parts.ts";
 import { headersOf, statusOf } from "./error-status.ts";
 
-/** Answers with the form that GraphQL errors have, so that clients need to know one form alone. */
-export function sendError(
-  response: Response,
-  status: number,
-  error: { code: ApiErrorCode; message: string; remedy: string; correlationId?: string },
-): void {
-  const { message, ...extensions } = error;
-  response.status(status).json({ errors: [{ message, extensions: { retryable: false, ...extensions } }] });
+/** What an error outside GraphQL tells. */
+export interface ErrorFacts {
+  code: ApiErrorCode;
+  message: string;
+  remedy: string;
+  correlationId?: string;
+}
+
+/** The form that GraphQL errors have, so that clients need to know one form alone. */
+export function errorBody({ message, ...extensions }: ErrorFacts): object {
+  return { errors: [{ message, extensions: { retryable: false, ...extensions } }] };
+}
+
+/** Answers with an {@link errorBody}. */
+export function sendError(response: Response, status: number, error: ErrorFacts): void {
+  response.status(status).json(errorBody(error));
 }
 
 /** Answers a request that is refused before it reaches GraphQL or MCP. */

@@ -45,7 +45,7 @@ const hostOf = (url: string) => new URL(url).host;
 
 /** One error of a closed code, with a message and what to do; nothing of the service's insides. */
 export function expectRefusal(
-  { status, text, body }: Answer,
+  { status, text, body }: Pick<Answer, "status" | "text" | "body">,
   expected: { status: number; code: string; says?: string | undefined },
 ): void {
   expectClean(text);

@@ -2,20 +2,19 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text as readText } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { z } from "zod";
 import { expandMacros } from "./expand-macros.ts";
 import { httpCaseSchema, sendCase } from "./http-case.ts";
-import { expectClean, expectRefusal, readCases } from "./refusals.ts";
+import { expectClean, expectRefusal, RefusalSchema, readCases } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const HEADERS = { "content-type": "application/json" };
 const WireSchema = z.strictObject({
-  name: z.string(),
-  /** What is written to the socket. */
+  ...RefusalSchema,
+  code: RefusalSchema.code.default("BAD_REQUEST"),
+  /** What is written to the socket; status and code are those of the first answer. */
   wire: z.string(),
-  /** Of the first answer. */
-  status: z.number().int(),
 });
 const { http, wire } = readCases(
   "transport.json",
@@ -37,7 +36,7 @@ describe("HTTP", () => {
 
 describe("the wire", () => {
   afterAll(() => running.expectWell());
-  test.each(wire)("$name: $status", async ({ name, wire: sent, status }) => {
+  test.each(wire)("$name: $status $code", async ({ name, wire: sent, ...expected }) => {
     const answer = await running.play(name, async () => {
       const socket = connect(Number(new URL(running.url).port), "127.0.0.1");
       await once(socket, "connect");
@@ -45,7 +44,8 @@ describe("the wire", () => {
       socket.end(expandMacros(sent));
       return readText(socket);
     });
-    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const [, status, text = ""] = /^HTTP\/1\.1 (\d+) .*?\r\n\r\n(.*)$/s.exec(answer) ?? [];
+    expectRefusal({ status: Number(status), text, body: JSON.parse(text) }, expected);
     expectClean(answer);
   });
 });

@@ -1,0 +1,71 @@
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { type ErrorFacts, errorBody } from "./http-errors.ts";
+
+/** How long a refused client is still listened to, in milliseconds: cut off while it sends, it would lose the answer. */
+const LINGER_MS = 1_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** A server that also tells clients what is wrong whose bytes are no request. It does not listen yet, and answers no requests. */
+export function createHttpServer(): Server {
+  const server = createServer({
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    // Told of in the form of all errors.
+    requireHostHeader: false,
+  });
+  /** The response that each connection had last. */
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  server.on("request", ({ socket }, response) => responses.set(socket, response));
+  server.on("clientError", (error, socket) => {
+    const response = responses.get(socket);
+    const isAnswering = response?.headersSent && !response.writableFinished;
+    if (socket.destroyed || isAnswering) return void socket.destroy();
+    if (!socket.writable) return; // answered, and still being listened to
+    const { status, ...facts } = refusalOf("code" in error ? error.code : undefined);
+    const body = JSON.stringify(errorBody(facts));
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    // The parser would find the next error.
+    socket.removeAllListeners("data").on("data", () => undefined);
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  });
+  return server;
+}
+
+/** What is wrong, by the code of Node's error. */
+function refusalOf(code: unknown): ErrorFacts & { status: number } {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return {
+        status: 431,
+        code: "PAYLOAD_TOO_LARGE",
+        message: "The headers are larger than 16 KiB",
+        remedy: "Send fewer headers, or shorter ones.",
+      };
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return {
+        status: 413,
+        code: "PAYLOAD_TOO_LARGE",
+        message: "The extensions of a chunk are larger than 16 KiB",
+        remedy: "Send chunks without extensions.",
+      };
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return {
+        status: 408,
+        code: "BAD_REQUEST",
+        message: "The request did not arrive in time",
+        remedy: `Send its headers within ${HEADERS_TIMEOUT_MS / 1_000} s and all of it within ${REQUEST_TIMEOUT_MS / 1_000} s.`,
+      };
+    default:
+      return {
+        status: 400,
+        code: "BAD_REQUEST",
+        message: "What was sent is not an HTTP request, or was cut off",
+        remedy: "Send a whole request in HTTP/1.1. This port does not speak TLS.",
+      };
+  }
+}
