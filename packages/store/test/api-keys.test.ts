@@ -41,6 +41,19 @@ test("an expired, a revoked and an unknown key are found alike: not at all", asy
   expect(await store.revokeApiKey("key_nothing")).toBeNull();
 });
 
+test("which of many keys are valid is one read", async () => {
+  const [valid, revoked, later, expired] = await Promise.all([
+    create(),
+    create(),
+    create({ expiresAt: new Date(Date.now() + 60_000) }),
+    create({ expiresAt: new Date(Date.now() - 60_000) }),
+  ]);
+  await store.revokeApiKey(revoked.key._id);
+  const ids = [valid, revoked, later, expired].map(({ key }) => key._id);
+  expect(await store.findValidKeys([...ids, "key_nothing"])).toEqual(new Set([valid.key._id, later.key._id]));
+  expect(await store.findValidKeys([])).toEqual(new Set());
+});
+
 test("lists name the keys of one tenant or of all, without their hashes, and when they were used", async () => {
   const { key } = await create();
   await store.touchApiKey(key._id);

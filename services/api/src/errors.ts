@@ -252,19 +252,29 @@ export class UnauthenticatedError extends ApiError {
   readonly code = "UNAUTHENTICATED";
   readonly retryable = false;
   readonly remedy: string;
-  constructor(credential: "missing" | "not accepted") {
-    super(
-      credential === "missing"
-        ? "This needs an API key or a token, and none was sent"
-        : "The API key or token is not accepted",
-      {},
-    );
-    this.remedy =
-      credential === "missing"
-        ? 'Send the header "Authorization: Bearer pw_..."; an operator makes a key with: npm run keys -- create'
-        : 'Check the header "Authorization: Bearer ..." or ask an operator for a new key.';
+  /** @param credential - "over": it was accepted, and is not any more */
+  constructor(credential: keyof typeof UNAUTHENTICATED) {
+    const { message, remedy } = UNAUTHENTICATED[credential];
+    super(message, {});
+    this.remedy = remedy;
   }
 }
+const UNAUTHENTICATED = {
+  missing: {
+    message: "This needs an API key or a token, and none was sent",
+    remedy:
+      'Send the header "Authorization: Bearer pw_..."; an operator makes a key with: npm run keys -- create',
+  },
+  "not accepted": {
+    message: "The API key or token is not accepted",
+    remedy: 'Check the header "Authorization: Bearer ..." or ask an operator for a new key.',
+  },
+  over: {
+    message: "The API key or token is over: it was revoked, or has expired",
+    remedy:
+      "Get a new token, or ask an operator for a new key, and begin again with it; what was accepted goes on.",
+  },
+} as const;
 
 /** The caller is known, and may not do this. */
 export class ForbiddenError extends ApiError<{ scope: Scope }> {

@@ -4,6 +4,7 @@ import { createHealthHandler, createMetrics, type Traces } from "@planwright/run
 import type { AccessStore, ClientStore, LiveStore, ModelLimits } from "@planwright/store";
 import { type Anonymous, createAuthenticate } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
+import { createCredentialWatch } from "./access/credential-watch.ts";
 import { createGate } from "./access/gate.ts";
 import { isLoopback } from "./access/loopback.ts";
 import type { TokenSettings } from "./access/tokens.ts";
@@ -99,6 +100,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     formatError: createFormatError(logger, { introspection }),
     introspection,
     metrics,
+    credentials: createCredentialWatch({ store, logger }),
   };
   const { anonymous = "loopback", tokens, rateLimit } = parts;
   const gate = createGate({

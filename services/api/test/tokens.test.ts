@@ -1,56 +1,32 @@
 /** JSON Web Tokens against a key set that is served over HTTP. */
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createAddressGuard, createGuardedFetch, type OutboundAddresses } from "@planwright/runtime";
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
+import { exportJWK, generateKeyPair, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createTokens, type TokenSettings } from "../src/access/tokens.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { inSeconds, startTokenIssuer, type TokenIssuer } from "./token-issuer.ts";
 import { APPROVAL_HASH, askApprovalAs } from "./workers.ts";
 
-const ISSUER = "https://id.example.org/";
-const AUDIENCE = "planwright";
-
-let keySet: Server;
+let issuer: TokenIssuer;
 let settings: TokenSettings;
 let running: RunningApi;
-let pair: Awaited<ReturnType<typeof generateKeyPair>>;
+let claims: TokenIssuer["claims"];
+let sign: TokenIssuer["sign"];
 beforeAll(async () => {
-  pair = await generateKeyPair("ES256", { extractable: true });
-  const jwk = { ...(await exportJWK(pair.publicKey)), kid: "k1", use: "sig", alg: "ES256" };
-  keySet = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
-  await once(keySet.listen(0, "127.0.0.1"), "listening");
-  const jwksUrl = `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/keys`;
-  settings = { jwksUrl, issuer: ISSUER, audience: AUDIENCE, tenantClaim: "tenant", scopeClaim: "scope" };
+  issuer = await startTokenIssuer();
+  ({ settings, claims, sign } = issuer);
   running = await startTestApi({ anonymous: "refuse", tokens: settings });
 });
 afterAll(async () => {
   await running.close();
-  keySet.close();
+  issuer.close();
 });
 
-const CLAIMS = {
-  iss: ISSUER,
-  aud: AUDIENCE,
-  sub: "user-7",
-  tenant: "acme",
-  scope: "openid read execute operate",
-};
-const inAMinute = () => Math.floor(Date.now() / 1_000) + 60;
-
-function sign(
-  claims: { [name: string]: unknown },
-  key: Parameters<SignJWT["sign"]>[0] = pair.privateKey,
-  alg = "ES256",
-) {
-  return new SignJWT({ exp: inAMinute(), ...claims }).setProtectedHeader({ alg, kid: "k1" }).sign(key);
-}
 const ask = (token: string, query = "{ requests { nodes { requestId } } }", variables = {}, api = running) =>
   api.graphql(query, variables, { authorization: `Bearer ${token}` });
 
 test("tenant, scopes and name come from the token", async () => {
-  const token = await sign(CLAIMS);
+  const token = await sign(claims);
   const { body } = await ask(
     token,
     "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }",
@@ -65,14 +41,14 @@ test("tenant, scopes and name come from the token", async () => {
     plan { approvals { by } } } }`;
   const approved = await ask(token, approve, { id: requestId });
   expect(approved.body.data.approve.plan.approvals).toEqual([{ by: "user-7" }]);
-  const other = await ask(await sign({ ...CLAIMS, tenant: "globex" }));
+  const other = await ask(await sign({ ...claims, tenant: "globex" }));
   expect(other.body.data.requests.nodes).toEqual([]);
 });
 
 test("a key set is read from where it may be, and nobody is let in when it may not", async () => {
   const holder = (allowed: OutboundAddresses, jwksUrl = settings.jwksUrl) =>
     createTokens({ ...settings, jwksUrl, fetch: createGuardedFetch(createAddressGuard(allowed)) });
-  const token = await sign(CLAIMS);
+  const token = await sign(claims);
   expect(await holder("any")(token)).toMatchObject({ name: "user-7", tenant: "acme" });
   await expect(holder("public")(token)).rejects.toMatchObject({
     code: "UNAVAILABLE",
@@ -84,30 +60,30 @@ test("a key set is read from where it may be, and nobody is let in when it may n
 });
 
 test("scopes may be a list, and words that mean something to others give nothing", async () => {
-  expect((await ask(await sign({ ...CLAIMS, scope: ["read"] }))).status).toBe(200);
+  expect((await ask(await sign({ ...claims, scope: ["read"] }))).status).toBe(200);
   for (const scope of ["openid readonly", [], undefined, 7, { read: true }]) {
-    expect((await ask(await sign({ ...CLAIMS, scope }))).status).toBe(403);
+    expect((await ask(await sign({ ...claims, scope }))).status).toBe(403);
   }
 });
 
 test("what is not exactly what was agreed on is refused in the same words", async () => {
   const stranger = await generateKeyPair("ES256");
-  const publicBytes = new TextEncoder().encode(JSON.stringify(await exportJWK(pair.publicKey)));
+  const publicBytes = new TextEncoder().encode(JSON.stringify(await exportJWK(issuer.pair.publicKey)));
   const tokens = [
-    await sign({ ...CLAIMS, iss: "https://evil.example.org/" }),
-    await sign({ ...CLAIMS, aud: "somebody else" }),
-    await sign({ ...CLAIMS, exp: inAMinute() - 600 }),
-    await sign({ ...CLAIMS, exp: undefined }),
-    await sign({ ...CLAIMS, nbf: inAMinute() + 600 }),
-    await sign({ ...CLAIMS, sub: undefined }),
-    await sign({ ...CLAIMS, tenant: undefined }),
-    await sign({ ...CLAIMS, tenant: "a/b" }),
-    await sign({ ...CLAIMS, tenant: { $ne: "" } }),
-    await sign(CLAIMS, stranger.privateKey),
+    await sign({ ...claims, iss: "https://evil.example.org/" }),
+    await sign({ ...claims, aud: "somebody else" }),
+    await sign({ ...claims, exp: inSeconds(-540) }),
+    await sign({ ...claims, exp: undefined }),
+    await sign({ ...claims, nbf: inSeconds(660) }),
+    await sign({ ...claims, sub: undefined }),
+    await sign({ ...claims, tenant: undefined }),
+    await sign({ ...claims, tenant: "a/b" }),
+    await sign({ ...claims, tenant: { $ne: "" } }),
+    await sign(claims, stranger.privateKey),
     // The public key as the secret of a symmetric algorithm, and no signature at all.
-    await sign(CLAIMS, publicBytes, "HS256"),
-    new UnsecuredJWT({ ...CLAIMS, exp: inAMinute() }).encode(),
-    `${await sign(CLAIMS)}x`,
+    await sign(claims, publicBytes, "HS256"),
+    new UnsecuredJWT({ ...claims, exp: inSeconds(60) }).encode(),
+    `${await sign(claims)}x`,
     "a.b.c",
   ];
   const answers = await Promise.all(tokens.map((token) => ask(token)));
@@ -130,14 +106,14 @@ test("the claims that count are settings, and the key set is read in the way tha
     },
   });
   onTestFinished(() => api.close());
-  const claims = {
-    iss: ISSUER,
-    aud: AUDIENCE,
+  const others = {
+    iss: settings.issuer,
+    aud: settings.audience,
     sub: "user-8",
     "https://example.org/team": "acme",
     permissions: ["read"],
   };
-  const token = await sign(claims);
+  const token = await sign(others);
   expect((await ask(token, undefined, {}, api)).status).toBe(200);
   expect((await ask(token, undefined, {}, api)).status).toBe(200);
   expect(asked).toEqual([settings.jwksUrl]);
@@ -149,7 +125,7 @@ test("while the key set cannot be read the answer is 503, and nothing of why", a
     tokens: { ...settings, jwksUrl: "http://127.0.0.1:1/keys" },
   });
   onTestFinished(() => api.close());
-  const answer = await ask(await sign(CLAIMS), undefined, {}, api);
+  const answer = await ask(await sign(claims), undefined, {}, api);
   expect(answer).toMatchObject({ status: 503, body: { errors: [{ extensions: { code: "UNAVAILABLE" } }] } });
   expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN|fetch/);
 });

@@ -9,6 +9,8 @@ export interface AccessStore {
   createApiKey(input: NewApiKey): Promise<{ secret: string; key: ApiKey }>;
   /** What a key stands for; null when there is none, or it has expired or was revoked. */
   findApiKey(secret: string): Promise<ApiKey | null>;
+  /** Which of these keys, by their ids, are neither over nor revoked: one read, however many they are. */
+  findValidKeys(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** All keys, those that were revoked too, newest first. @param tenant - only of this one */
   listApiKeys(tenant?: string): Promise<ApiKey[]>;
   /** Ends a key for good; the first time counts. Null when there is none. */
@@ -30,6 +32,7 @@ export function createAccessStore(parts: {
   const { clock, randomBytes } = parts;
   const { apiKeys } = parts.collections;
   const now = () => new Date(clock.now());
+  const isValid = () => ({ revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }] });
 
   return {
     async createApiKey(input) {
@@ -49,15 +52,14 @@ export function createAccessStore(parts: {
       return { secret, key };
     },
 
-    findApiKey: (secret) =>
-      apiKeys.findOne<ApiKey>(
-        {
-          hash: hashOf(secret),
-          revokedAt: null,
-          $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }],
-        },
-        WITHOUT_HASH,
-      ),
+    findApiKey: (secret) => apiKeys.findOne<ApiKey>({ hash: hashOf(secret), ...isValid() }, WITHOUT_HASH),
+
+    async findValidKeys(ids) {
+      const found = await apiKeys
+        .find({ _id: { $in: [...ids] }, ...isValid() }, { projection: { _id: 1 }, batchSize: ids.length + 1 })
+        .toArray();
+      return new Set(found.map(({ _id }) => _id));
+    },
 
     listApiKeys: (tenant) =>
       apiKeys

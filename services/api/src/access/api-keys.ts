@@ -4,7 +4,7 @@ import type { ApiLogger } from "../parts.ts";
 import type { Caller } from "./caller.ts";
 
 /** Longest that a revoked key still works, in milliseconds: so long a key that was found is not looked up again. */
-const KNOWN_FOR_MS = 5_000;
+export const KNOWN_FOR_MS = 5_000;
 const MAX_KNOWN = 10_000;
 /** How often at most it is noted that a key was used, in milliseconds. */
 const TOUCH_EVERY_MS = 60_000;
@@ -36,6 +36,7 @@ export function createApiKeys({
     if (!key || (key.expiresAt && key.expiresAt.getTime() <= Date.now())) return undefined;
     if (!known.has(secret)) known.set(secret, key);
     touch(key._id);
-    return { countedAs: key._id, name: key.name, tenant: key.tenant, scopes: new Set(key.scopes) };
+    const { _id: keyId, name, tenant, scopes, expiresAt } = key;
+    return { countedAs: keyId, name, tenant, keyId, expiresAt, scopes: new Set(scopes) };
   };
 }

@@ -42,7 +42,14 @@ export function createAuthenticate(parts: AuthenticationParts): Authenticate {
   const { anonymous, tenant, tokens } = parts;
   const holderOfKey = createApiKeys(parts);
   const holderOfToken = tokens ? createTokens(tokens) : async () => undefined;
-  const nobody: Caller = { countedAs: null, name: "anonymous", tenant, scopes: new Set(ScopeSchema.options) };
+  const nobody: Caller = {
+    countedAs: null,
+    name: "anonymous",
+    tenant,
+    keyId: null,
+    expiresAt: null,
+    scopes: new Set(ScopeSchema.options),
+  };
 
   return async ({ authorization, host, isForwarded }) => {
     if (authorization === undefined) {

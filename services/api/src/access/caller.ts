@@ -8,6 +8,10 @@ export interface Caller {
   /** Stands beside what it approves and settles: the name of its key, the subject of its token, or "anonymous". */
   name: string;
   tenant: string;
+  /** The API key that it brings, which may be revoked; null for a caller without one. */
+  keyId: string | null;
+  /** From then on its credential is not accepted; null: it does not end by itself. */
+  expiresAt: Date | null;
   scopes: ReadonlySet<Scope>;
 }
 

@@ -83,12 +83,16 @@ function toCaller(
   const tenant = TenantSchema.safeParse(payload[tenantClaim]);
   const subject = SubjectSchema.safeParse(payload.sub);
   if (!tenant.success || !subject.success) return undefined;
+  // Required, and looked at already.
+  const expiresAt = new Date((payload.exp ?? 0) * 1_000);
   const named = ScopesSchema.safeParse(payload[scopeClaim]).data ?? [];
   const hash = createHash("sha256").update(JSON.stringify([issuer, tenant.data, subject.data]));
   return {
     countedAs: `token_${hash.digest("base64url")}`,
     name: subject.data,
     tenant: tenant.data,
+    keyId: null,
+    expiresAt,
     // What else stands there means something to others.
     scopes: new Set(ScopeSchema.options.filter((scope) => named.includes(scope))),
   };

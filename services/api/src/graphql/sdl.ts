@@ -290,7 +290,8 @@ type Subscription {
   """
   A request as it is now, then each newer state, and the end once it is over. States that come faster than they are read are
   skipped, never the last. After a lost connection, subscribe again: the first answer is the state of then.
-  Errors: NOT_FOUND, BAD_USER_INPUT, OVERLOADED.
+  Errors: NOT_FOUND, BAD_USER_INPUT, OVERLOADED; UNAUTHENTICATED as the last result when the API key or token of the subscriber is
+  revoked or expires meanwhile.
   """
   requestUpdated("req_{unix seconds}_{random}." requestId: ID!): Request!
 }

@@ -3,10 +3,12 @@ import type { RequestHandler } from "express";
 import type { GraphQLSchema } from "graphql";
 import { createHandler } from "graphql-sse/lib/use/express";
 import type { Caller } from "../access/caller.ts";
+import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { sendError } from "../http/http-errors.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { checkStreamRequest } from "./check-stream-request.ts";
+import { endWithCredential } from "./credential-subscribe.ts";
 import { type FormatError, maskError } from "./masked-errors.ts";
 import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
 import { paceSubscribe } from "./paced-subscribe.ts";
@@ -21,6 +23,8 @@ export interface ServerSentEventsParts {
   /** The caller of a request. */
   callerOf: (request: IncomingMessage) => Caller;
   formatError: FormatError;
+  /** Tells when a subscription has to end. */
+  credentials: Pick<CredentialWatch, "follow">;
   /** Told of subscriptions that are over, or refused. */
   metrics: Pick<ApiMetrics, "subscriptionEnded">;
 }
@@ -40,8 +44,9 @@ export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHand
   const handle = createHandler({
     // Only one stream a response: no tokens, no state between requests.
     authenticate: () => "",
-    subscribe: paceSubscribe(observeSubscribe(createSharedSubscribe(), parts.metrics), ({ contextValue }) =>
-      responses.get(contextValue as GraphqlContext),
+    subscribe: paceSubscribe(
+      observeSubscribe(endWithCredential(createSharedSubscribe(), parts.credentials), parts.metrics),
+      ({ contextValue }) => responses.get(contextValue as GraphqlContext),
     ),
     // Done below, once for many who follow with the same document.
     validate: () => [],

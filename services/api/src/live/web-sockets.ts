@@ -6,11 +6,13 @@ import { CloseCode, MessageType } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import { WebSocketServer } from "ws";
 import type { Caller } from "../access/caller.ts";
+import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { Gate } from "../access/gate.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { isAllowedOrigin } from "../http/origins.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
+import { endWithCredential } from "./credential-subscribe.ts";
 import type { FormatError } from "./masked-errors.ts";
 import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
@@ -24,6 +26,8 @@ export interface WebSocketParts {
   context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
   gate: Pick<Gate, "recognize" | "admit">;
   formatError: FormatError;
+  /** Tells when a subscription has to end. */
+  credentials: Pick<CredentialWatch, "follow">;
   /** Told of subscriptions that are over, or refused. */
   metrics: Pick<ApiMetrics, "subscriptionEnded">;
   /** Origins of pages beside our own that may connect. */
@@ -57,7 +61,10 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
   const protocol = useServer(
     {
       jsonMessageReviver: withoutAnswers,
-      subscribe: observeSubscribe(createSharedSubscribe(), parts.metrics),
+      subscribe: observeSubscribe(
+        endWithCredential(createSharedSubscribe(), parts.credentials),
+        parts.metrics,
+      ),
       onConnect: (connection) => acceptConnection(gate, connection),
       async onSubscribe(connection, _id, params) {
         if (Object.keys(connection.subscriptions).length > MAX_PER_CONNECTION) {

@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { SpanKind, type TraceOrigin } from "@planwright/runtime";
 import { requireScope } from "../access/caller.ts";
+import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { noteLogFacts } from "../graphql/log-facts.ts";
 import { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
@@ -24,6 +25,8 @@ export interface FacadeParts {
   context: (signal: AbortSignal) => GraphqlContext;
   admission: Admission;
   formatError: FormatError;
+  /** Tells when a call that waits has to end. */
+  credentials: Pick<CredentialWatch, "follow">;
   /** Told of every call of a tool. */
   metrics: Pick<ApiMetrics, "answered">;
   /** Longest that a call waits for the end of its request, in milliseconds. Default 600,000; the plan goes on afterwards. */
@@ -47,6 +50,7 @@ export function createFacadeServer({
   context,
   admission,
   formatError,
+  credentials,
   metrics,
   waitMs = WAIT_MS,
 }: FacadeParts): Server {
@@ -60,7 +64,7 @@ export function createFacadeServer({
   );
   const tools = createFacadeTools({
     admission,
-    report: (parts, requestId, how) => reportAtRest(parts, requestId, { ...how, waitMs }),
+    report: (parts, requestId, how) => reportAtRest(parts, requestId, { ...how, waitMs, credentials }),
   });
   server.setRequestHandler("tools/list", () => ({ tools: [...tools.values()].map(({ listed }) => listed) }));
   server.setRequestHandler("tools/call", ({ params }, call) => {

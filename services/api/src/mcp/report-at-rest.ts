@@ -1,5 +1,7 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject, RequestId } from "@planwright/plan";
+import type { CredentialWatch } from "../access/credential-watch.ts";
+import { UnauthenticatedError } from "../errors.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import type { RequestSnapshot } from "../live/request-feed.ts";
 import { isAtRest, reportOf } from "./request-report.ts";
@@ -7,6 +9,8 @@ import { createRisingProgress } from "./rising-progress.ts";
 
 /** How a request is to be reported. */
 export interface ReportSettings {
+  /** Tells when the waiting has to end. */
+  credentials: Pick<CredentialWatch, "follow">;
   call: ServerContext;
   /** Whether to wait until it is at rest. */
   wait: boolean;
@@ -14,16 +18,24 @@ export interface ReportSettings {
   waitMs: number;
 }
 
-/** Follows a request, telling its progress, until it is at rest or the time is over. */
+/**
+ * Follows a request, telling its progress, until it is at rest or the time is over.
+ * @throws {UnauthenticatedError} when the credential of the caller is over before that
+ */
 export async function reportAtRest(
   parts: GraphqlContext,
   requestId: RequestId,
-  { call, wait, waitMs }: ReportSettings,
+  { call, wait, waitMs, credentials }: ReportSettings,
 ): Promise<JsonObject> {
   const states = await parts.feeds.follow(parts.tenant, requestId);
   const stop = (): void => void states.return?.();
   const timer = setTimeout(stop, waitMs);
   call.mcpReq.signal.addEventListener("abort", stop, { once: true });
+  let isCredentialOver = false;
+  const leave = credentials.follow(parts.caller, () => {
+    isCredentialOver = true;
+    stop();
+  });
   const tellProgress = progressTeller(call);
   let last: RequestSnapshot | undefined;
   try {
@@ -34,9 +46,11 @@ export async function reportAtRest(
     }
   } finally {
     clearTimeout(timer);
+    leave();
     call.mcpReq.signal.removeEventListener("abort", stop);
     stop();
   }
+  if (isCredentialOver) throw new UnauthenticatedError("over");
   if (!last) return { requestId };
   parts.reads.primeSnapshot(last);
   return reportOf(last, await parts.reads.wholeSteps(last.request.planId));

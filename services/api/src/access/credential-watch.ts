@@ -1,0 +1,93 @@
+import type { AccessStore } from "@planwright/store";
+import type { ApiLogger } from "../parts.ts";
+import { KNOWN_FOR_MS } from "./api-keys.ts";
+import type { Caller } from "./caller.ts";
+
+/** Tells those who keep something open for a caller when its credential is over. */
+export interface CredentialWatch {
+  /**
+   * Calls back once: the token or key has expired, or the key was revoked. Never for a caller without a credential.
+   * @returns ends the watching; safe to call twice
+   */
+  follow(caller: Pick<Caller, "keyId" | "expiresAt">, onOver: () => void): () => void;
+}
+
+/** What watching needs. */
+export interface CredentialWatchParts {
+  store: Pick<AccessStore, "findValidKeys">;
+  logger: ApiLogger;
+  /** How often keys are looked up, in milliseconds. Default 5,000: operations know of a revoked key as late. */
+  everyMs?: number | undefined;
+}
+
+/** Longest that a timer can wait. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** Nothing is read while nobody holds a key; otherwise all keys in one read, however many hold them. */
+export function createCredentialWatch(parts: CredentialWatchParts): CredentialWatch {
+  const { store, logger, everyMs = KNOWN_FOR_MS } = parts;
+  const holders = new Map<string, Set<() => void>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function check(): Promise<void> {
+    const ids = [...holders.keys()];
+    try {
+      const valid = ids.length > 0 ? await store.findValidKeys(ids) : new Set();
+      for (const id of ids) if (!valid.has(id)) for (const end of holders.get(id) ?? []) end();
+    } catch (error) {
+      // Nothing new is read for those who follow either, while MongoDB is away.
+      logger.warn({ err: error }, "keys of open subscriptions were not looked up; they are again soon");
+    }
+    timer = undefined;
+    arm();
+  }
+
+  function arm(): void {
+    if (timer || holders.size === 0) return;
+    timer = setTimeout(() => void check(), everyMs).unref();
+  }
+
+  /** @returns ends the holding */
+  function hold(keyId: string, end: () => void): () => void {
+    const ends = holders.get(keyId) ?? new Set();
+    holders.set(keyId, ends.add(end));
+    arm();
+    return () => {
+      ends.delete(end);
+      if (ends.size === 0 && holders.get(keyId) === ends) holders.delete(keyId);
+    };
+  }
+
+  return {
+    follow({ keyId, expiresAt }, onOver) {
+      let isLeft = false;
+      const leave = (): void => {
+        isLeft = true;
+        stopTimer();
+        release();
+      };
+      const end = (): void => {
+        if (isLeft) return;
+        leave();
+        onOver();
+      };
+      const stopTimer = expiresAt ? at(expiresAt, end) : () => undefined;
+      const release = keyId === null ? () => undefined : hold(keyId, end);
+      return leave;
+    },
+  };
+}
+
+/** Calls back at an instant, however far it is. @returns keeps it from that */
+function at(instant: Date, callBack: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  function wait(): void {
+    const leftMs = instant.getTime() - Date.now();
+    timer =
+      leftMs > MAX_TIMER_MS
+        ? setTimeout(wait, MAX_TIMER_MS).unref()
+        : setTimeout(callBack, Math.max(0, leftMs)).unref();
+  }
+  wait();
+  return () => clearTimeout(timer);
+}
