@@ -69,8 +69,9 @@ test("progress comes live, while the plan runs, and rises with every notificatio
   const heard = new EventEmitter();
   end = async (planId) => {
     const claim = (await store.claimPlan(planId as PlanId, "test executor"))!;
+    // Each step only happens once the client was told of what came before.
+    while (told.length === 0) await once(heard, "progress");
     await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, output: AUTHOR });
-    // The rest only happens once the client was told of the first step.
     while (!told.some(({ progress }) => progress >= 1)) await once(heard, "progress");
     await playStep(store, claim, "createBlog", { arguments: { authorId: "a1" }, output: { _id: "b1" } });
     await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
