@@ -6,8 +6,9 @@ import {
   toNodeHandler,
 } from "@modelcontextprotocol/node";
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import { createHealthHandler } from "@planwright/runtime";
+import { createHealthHandler, createMetrics } from "@planwright/runtime";
 import { type BlogServerOptions, createBlogServer } from "./mcp-server.ts";
+import { createToolMetrics } from "./tool-metrics.ts";
 
 /** Largest accepted request body; the longest content fits in twice, escaped. */
 const MAX_BODY_BYTES = 1_048_576;
@@ -15,7 +16,7 @@ const DRAIN_MS = 10_000;
 const LOCAL_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Where and for whom to listen. */
-export interface HttpServerOptions extends BlogServerOptions {
+export interface HttpServerOptions extends Omit<BlogServerOptions, "countCall"> {
   host: string;
   /** 0 takes a free one. */
   port: number;
@@ -34,23 +35,29 @@ export interface HttpServer {
 }
 
 /**
- * Serves MCP over streamable HTTP at `/mcp`, to clients of both protocol eras, and `/healthz` and `/readyz`.
+ * Serves MCP over streamable HTTP at `/mcp`, to clients of both protocol eras, and `/healthz`, `/readyz` and `/metrics`.
  * Requests with a foreign Host or Origin are refused with 403, so that no web page can reach the tools through the
- * browser of someone on this machine (DNS rebinding). Health checks are exempt: kubelets use addresses of pods.
+ * browser of someone on this machine (DNS rebinding). Health and metrics are exempt: kubelets and Prometheus use addresses of pods.
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { database, onError, stopping } = options;
   const names = [...LOCAL_NAMES, bracketed(options.host), ...options.allowedHosts];
   const isHostAllowed = hostHeaderValidation(names);
   const isOriginAllowed = originValidation(names);
-  const handler = createMcpHandler(() => createBlogServer({ database, onError }), {
+  const metrics = createMetrics("blog-tools");
+  const countCall = createToolMetrics(metrics);
+  const handler = createMcpHandler(() => createBlogServer({ database, onError, countCall }), {
     maxRequestBodySize: MAX_BODY_BYTES,
   });
   const serveMcp = toNodeHandler(handler, {
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: (error) => onError(error, "mcp"),
   });
-  const answerHealth = createHealthHandler({ checks: { mongodb: () => database.ping() }, stopping });
+  const answerHealth = createHealthHandler({
+    checks: { mongodb: () => database.ping() },
+    metrics,
+    stopping,
+  });
   const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 65_000 }, (request, response) => {
     response.once("finish", () => {
       if (stopping.aborted) setImmediate(() => server.closeIdleConnections());

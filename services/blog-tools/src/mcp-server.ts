@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { BlogDatabase } from "./database.ts";
 import { ArgumentsInvalidError, ToolRefusal } from "./errors.ts";
 import { idempotencyKeyOf } from "./once.ts";
+import type { CallOutcome, CountCall } from "./tool-metrics.ts";
 import { allTools } from "./tools/all-tools.ts";
 import type { BlogTool } from "./tools/blog-tool.ts";
 
@@ -14,6 +15,8 @@ export interface BlogServerOptions {
   database: BlogDatabase;
   /** Told of failures that are not the caller's. Their text never reaches the caller. */
   onError: (error: unknown, tool: string) => void;
+  /** Told of every call. Default: nothing is counted. */
+  countCall?: CountCall | undefined;
 }
 
 const JSON_SCHEMA = z.looseObject({ type: z.literal("object"), required: z.array(z.string()).optional() });
@@ -28,7 +31,7 @@ const listedTools = allTools.map(toListedTool);
  * refuses is such a result, and nothing has changed; a failure of MongoDB is a protocol error (-32603), after which nobody
  * knows whether something has changed, and a repeat with the same idempotency key finds out.
  */
-export function createBlogServer({ database, onError }: BlogServerOptions): Server {
+export function createBlogServer({ database, onError, countCall }: BlogServerOptions): Server {
   const server = new Server(
     { name: "blog-tools", title: "Blog tools", version: "0.1.0" },
     {
@@ -40,17 +43,24 @@ export function createBlogServer({ database, onError }: BlogServerOptions): Serv
   server.setRequestHandler("tools/list", () => ({ tools: listedTools }));
   server.setRequestHandler("tools/call", async ({ params }): Promise<CallToolResult> => {
     const tool = toolsByName.get(params.name);
+    const startedAt = performance.now();
+    const count = (outcome: CallOutcome): void =>
+      countCall?.(tool?.name ?? "unknown", outcome, performance.now() - startedAt);
     if (tool === undefined) {
+      count("refused");
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
     }
     try {
       const input = parseArguments(tool, params.arguments ?? {});
       const output = await tool.run(input, { database, key: idempotencyKeyOf(params._meta) });
+      count("ok");
       return { structuredContent: output, content: [{ type: "text", text: JSON.stringify(output) }] };
     } catch (error) {
       if (error instanceof ToolRefusal) {
+        count("refused");
         return { isError: true, content: [{ type: "text", text: error.message }] };
       }
+      count("failed");
       onError(error, tool.name);
       const message = `${tool.name} failed for an internal reason; whether it changed anything is not known`;
       throw new ProtocolError(ProtocolErrorCode.InternalError, message);

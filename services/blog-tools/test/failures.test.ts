@@ -59,6 +59,9 @@ test("a failure of MongoDB is a protocol error that shows nothing of the driver"
   });
   expect(errors).toHaveLength(1);
   expect((await fetch(new URL("/readyz", http.url))).status).toBe(503);
+  expect((await fetch(new URL("/healthz", http.url))).status).toBe(200);
+  const metrics = await (await fetch(new URL("/metrics", http.url))).text();
+  expect(metrics).toMatch(/calls_total\{tool="listAuthors",outcome="failed",[^}]*\} 1/);
   await blog.close();
   stopping.abort();
   await http.close();

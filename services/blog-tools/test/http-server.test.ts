@@ -28,6 +28,27 @@ test.each(["/healthz", "/readyz"])("%s answers 200 on the port of the tools", as
   expect(await statusOf(path, {})).toBe(200);
 });
 
+test("/metrics counts calls by tool and outcome, and no name that a client made up", async () => {
+  const blog = await connectOverHttp(url);
+  await blog.output("createAuthor", { name: "n", email: "metrics@x.y" });
+  await blog.call("createAuthor", { name: "n", email: "metrics@x.y" });
+  await expect(blog.call("dropEverything", {})).rejects.toThrow();
+  await blog.close();
+  const response = await fetch(new URL("/metrics", url));
+  const text = await response.text();
+  expect(response.headers.get("content-type")).toContain("text/plain");
+  const calls = text.split("\n").filter((line) => line.startsWith("planwright_blog_tools_calls_total{"));
+  expect(calls.toSorted()).toEqual([
+    'planwright_blog_tools_calls_total{tool="createAuthor",outcome="ok",service="blog-tools"} 1',
+    'planwright_blog_tools_calls_total{tool="createAuthor",outcome="refused",service="blog-tools"} 1',
+    'planwright_blog_tools_calls_total{tool="unknown",outcome="refused",service="blog-tools"} 1',
+  ]);
+  expect(text).toMatch(
+    /planwright_blog_tools_call_duration_seconds_count\{[^}]*tool="createAuthor"[^}]*\} 2/,
+  );
+  expect(text).toContain("process_resident_memory_bytes");
+});
+
 test("requests with a foreign Host or Origin are refused", async () => {
   const json = { "content-type": "application/json" };
   expect(await statusOf("/mcp", { ...json, host: "evil.example" }, "{}")).toBe(403);
