@@ -188,6 +188,37 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(await store.findClaimable(10)).toEqual([]);
     });
 
+    test("brings the last results with it, large ones too", async () => {
+      const planId = await queued("a", "b");
+      const claim = await claimed(planId);
+      const large = "x".repeat(100_000);
+      const end = { status: "COMPLETED", outputs: { a: 1 } } as const;
+      const records = [
+        { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 },
+        { key: "b", stepId: "b", status: "COMPLETED" as const, attempts: 1, output: large },
+      ];
+      await store.finishPlan(claim, { type: "finish", ...end }, { records, ends: [] });
+      expect(await store.getPlan("t1", planId)).toMatchObject({ ...end, counts: { COMPLETED: 2 } });
+      const [a, b] = await store.listSteps("t1", [planId]);
+      expect([a, b]).toMatchObject([
+        { status: "COMPLETED", output: 1, finishedAt: expect.any(Date) },
+        { status: "COMPLETED", output: null, outputRef: { id: expect.any(String) } },
+      ]);
+    });
+
+    test("brings nothing of an owner that lost the lease", async () => {
+      const planId = await queued("a");
+      const first = await claimed(planId);
+      await leaseOver(planId, "e2");
+      const records = [{ key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: "stale" }];
+      const finish = { type: "finish", status: "COMPLETED", outputs: {} } as const;
+      await expect(store.finishPlan(first, finish, { records, ends: [] })).rejects.toBeInstanceOf(
+        LeaseLostError,
+      );
+      expect(await store.getPlan("t1", planId)).toMatchObject({ status: "RUNNING", finishedAt: null });
+      expect((await store.listSteps("t1", [planId]))[0]).toMatchObject({ status: "PENDING", output: null });
+    });
+
     test("reaches a request whose executor died between the two writes", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
