@@ -8,7 +8,7 @@ import type { Evidence, Violation } from "./evidence.ts";
 import { createFaultInjector, type Kill } from "./fault-injector.ts";
 import { makeFaultSchedule } from "./fault-schedule.ts";
 import { plansHeld } from "./plan-holders.ts";
-import { comeToRest, readDocuments } from "./read-evidence.ts";
+import { readAtRest } from "./read-evidence.ts";
 import { type Reading, regressionsBetween } from "./reading.ts";
 import { watchRequest } from "./request-watch.ts";
 import type { SeededRandom } from "./seeded-random.ts";
@@ -112,10 +112,10 @@ export async function playOut({
       await lookAgain(client, ids, last.get(ids), report);
   };
   await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, lookOn));
-  await comeToRest(mongo);
+  const documents = await readAtRest(mongo);
   await log.finish();
   const evidence: Evidence = {
-    ...(await readDocuments(mongo)),
+    ...documents,
     accepted,
     changes: log.changes,
     ledger: await readLedger(system.ledgerFile),

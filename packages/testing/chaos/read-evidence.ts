@@ -1,27 +1,38 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { MongoClient } from "mongodb";
+import { isTerminalPlanStatus } from "@planwright/plan";
+import type { ClientSession, MongoClient } from "mongodb";
 import { z } from "zod";
 import { type Evidence, FinalPlanSchema, FinalRequestSchema, FinalStepSchema } from "./evidence.ts";
 
 /** Longest that a plan that reaches its deadline just now may take to end, in milliseconds. */
-const REST_WITHIN_MS = 5_000;
+const REST_WITHIN_MS = 10_000;
 
-/** Waits until no plan is being worked on: one that waited for somebody is taken up once more at its deadline. */
-export async function comeToRest(client: MongoClient): Promise<void> {
+/** What a run left, as of one instant. */
+type Documents = Pick<Evidence, "requests" | "plans" | "steps">;
+
+/** The documents of a run when no plan is being worked on: one that waited for somebody is taken up once more at its deadline. */
+export async function readAtRest(client: MongoClient): Promise<Documents> {
   const giveUpAt = performance.now() + REST_WITHIN_MS;
-  const plans = client.db().collection("plans");
-  while ((await plans.countDocuments({ status: "RUNNING" })) > 0 && performance.now() < giveUpAt) {
+  for (;;) {
+    const documents = await client.withSession({ snapshot: true }, (session) => readNow(client, session));
+    if (isAtRest(documents) || performance.now() > giveUpAt) return documents;
     await delay(100);
   }
 }
 
-/** The documents of a run as they are now. */
-export async function readDocuments(
-  client: MongoClient,
-): Promise<Pick<Evidence, "requests" | "plans" | "steps">> {
+/** A plan's end is told to its request a moment later. */
+function isAtRest({ requests, plans }: Documents): boolean {
+  const isOver = new Map(plans.map(({ _id, status }) => [_id, isTerminalPlanStatus(status)]));
+  return (
+    plans.every(({ status }) => status !== "RUNNING") &&
+    requests.every(({ status, planId }) => status !== "EXECUTING" || isOver.get(planId) !== true)
+  );
+}
+
+async function readNow(client: MongoClient, session: ClientSession): Promise<Documents> {
   const db = client.db();
   const read = async <T>(collection: string, schema: z.ZodType<T>): Promise<T[]> =>
-    z.array(schema).parse(await db.collection(collection).find().sort({ _id: 1 }).toArray());
+    z.array(schema).parse(await db.collection(collection).find({}, { session }).sort({ _id: 1 }).toArray());
   return {
     requests: await read("requests", FinalRequestSchema),
     plans: await read("plans", FinalPlanSchema),
