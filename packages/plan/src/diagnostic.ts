@@ -62,6 +62,7 @@ export const DIAGNOSTIC_CODES = [
   // Secrets
   "SECRET_INVALID", // begins like one and has no valid name
   "SECRET_MISPLACED", // not the whole value of an argument, so it is not put in
+  "SECRET_EXPOSED", // looks like a credential itself, which a plan should only name
   "SECRET_UNSOURCED", // written by a model, and not named by the query
   // References
   "REFERENCE_UNKNOWN",

@@ -18,6 +18,7 @@ export {
   type ToolContractOptions,
   toolContract,
 } from "./contract-of-tool.ts";
+export { CREDENTIAL_FORMS } from "./credential.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostic.ts";
 export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph.ts";
 export { type Acyclic, breakCycles, stuckPositions } from "./graph-edges.ts";

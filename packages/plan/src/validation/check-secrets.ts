@@ -1,3 +1,4 @@
+import { holdsCredential } from "../credential.ts";
 import { argumentKeys, type DraftStep } from "../dialect/draft-step.ts";
 import type { JsonValue } from "../json.ts";
 import { placeKeys, visitTexts } from "../map-json.ts";
@@ -6,17 +7,24 @@ import { cut, type Findings } from "./findings.ts";
 
 const MAX_FINDINGS = 20;
 
-/** Secrets are whole values of arguments, under a name that is written out. Anywhere else the text is sent, or compared, as it stands. */
+/**
+ * Secrets are whole values of arguments, under a name that is written out. Anywhere else the text is sent, or compared, as it stands. What looks
+ * like a credential itself is warned of, and no message repeats it: plans are stored, and shown to those who may read them, as they are.
+ */
 export function checkSecrets(step: DraftStep, findings: Findings): void {
   const { forEach, when } = step;
   let count = 0;
   const check = (value: JsonValue, below: readonly string[], isArgument: boolean): void =>
     visitTexts(value, (text, place) => {
-      if (!text.includes(SECRET_PREFIX) || count >= MAX_FINDINGS) return;
-      if (isArgument && secretNameOf(text) !== undefined) return;
+      if (count >= MAX_FINDINGS || (isArgument && secretNameOf(text) !== undefined)) return;
+      const isExposed = holdsCredential(text);
+      if (!isExposed && !text.includes(SECRET_PREFIX)) return;
       count++;
       const where = { step, keys: [...below, ...placeKeys(place)] };
-      if (isArgument && text.startsWith(SECRET_PREFIX) && !/\s/.test(text)) {
+      if (isExposed) {
+        const message = `step ${step.id}: a text holds what looks like a credential, and the plan is stored with it as it is; give the secret to the executor and write secret:// and its name as the whole argument`;
+        findings.add("SECRET_EXPOSED", where, { message, severity: "warning", suggestion: "secret://name" });
+      } else if (isArgument && text.startsWith(SECRET_PREFIX) && !/\s/.test(text)) {
         const message = `step ${step.id}: ${cut(text)} names no secret; write secret:// and a name of letters, digits, ".", "_" and "-", without references`;
         findings.add("SECRET_INVALID", where, { message });
       } else {

@@ -1,3 +1,5 @@
+import { CREDENTIAL_FORMS } from "@planwright/plan";
+
 /** What stands in place of a secret. */
 export const REDACTED = "[redacted]";
 
@@ -14,14 +16,6 @@ const NO_SECRET =
 const URL_CREDENTIALS = /:\/\/(?:[^\s/@:]{0,256}:[^\s/@]{1,512}|[^\s/@:?#"'<>]{1,256})@/g;
 /** `Bearer …`, `Basic …`. */
 const SCHEME = /\b(Bearer|Basic) +(?!\[redacted\])[\w.~+/=-]{8,}/gi;
-/** Keys of model providers, of our own, of well-known services; tokens in three parts; private keys. */
-const KEYS = [
-  /\bsk-[\w-]{8,}/g,
-  /\bpw_[\w-]{16,}/g,
-  /\b(?:gh[oprsu]_|github_pat_|xox[abprs]-|glpat-|AKIA|AIza)[\w-]{12,}/g,
-  /\beyJ[\w-]{8,4096}\.[\w-]{8,4096}\.[\w-]{0,4096}/g,
-  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
-];
 /** `"password": "…"` inside prose, as in a prompt. */
 const JSON_FIELD = new RegExp(`("[\\w.-]{0,64}${NAME}"\\s{0,64}:\\s{0,64})"((?:[^"\\\\]|\\\\.)*)"?`, "gi");
 /** The same, in JSON that is a text in JSON: `\"password\":\"…\"`. */
@@ -53,7 +47,7 @@ export function redactText(text: string): string {
   let clean = text
     .replace(URL_CREDENTIALS, `://${REDACTED}@`)
     .replace(SCHEME, (_, scheme: string) => `${scheme} ${REDACTED}`);
-  for (const key of KEYS) clean = clean.replace(key, REDACTED);
+  for (const form of CREDENTIAL_FORMS) clean = clean.replace(form, REDACTED);
   return clean
     .replace(ESCAPED_FIELD, (whole, name: string, value: string) =>
       isSecretName(value) ? whole : `${name}\\"${REDACTED}\\"`,

@@ -57,6 +57,22 @@ test("the schema of a secret argument stays, its values do not", () => {
   expect(redact({ properties: { password: "hidden" } })).toEqual({ properties: { password: "[redacted]" } });
 });
 
+test.each([
+  "eyJ-",
+  "eyJaaaaaaaa-",
+  "sk-",
+  "://a:",
+  "Bearer ",
+  '\\"token\\":\\"',
+  '"token": "',
+  "token=",
+  "a.token",
+])("a mebibyte of %j is looked through once", (unit) => {
+  // Gone through again from every repetition this would take longer than a test may.
+  const text = unit.repeat(1_048_576 / unit.length);
+  expect(redactText(text).length).toBeLessThanOrEqual(text.length * 3);
+});
+
 test("what lies deeper than asked for is cut, in JSON texts too", () => {
   expect(redact({ a: { b: { c: 1 } } }, { maxDepth: 2 })).toEqual({ a: { b: "[too deep]" } });
   expect(redact({ a: JSON.stringify({ b: { password: "hidden" } }) }, { maxDepth: 2 })).toEqual({
