@@ -199,6 +199,31 @@ describe("a scope that is missing", () => {
   });
 });
 
+test("a plan that an agent hands over names secrets under the tenant of its key, as one that submitPlan takes", async () => {
+  const [author] = BLOG_PLAN.steps;
+  const plan = { steps: [{ ...author, arguments: { name: "secret://crm-key", email: "alice@test.com" } }] };
+  const key = await bearer(running.store, ["execute"], { tenant: "acme" });
+  const client = await agent(key);
+  const refused = await (await agent(await bearer(running.store, ["read", "operate"]))).callTool({
+    name: "execute_tool_plan",
+    arguments: { plan },
+  });
+  expect(refused.content).toMatchObject([{ text: expect.stringContaining('"code":"FORBIDDEN"') }]);
+  await client.callTool({ name: "execute_tool_plan", arguments: { plan, wait: false } });
+  await running.graphql(SUBMIT, { plan }, key);
+  const { items } = await running.store.listRequests("acme", { first: 10 });
+  const stored = await running.store.getPlans(
+    "acme",
+    items.map(({ planId }) => planId),
+  );
+  expect(stored).toHaveLength(2);
+  for (const one of stored) {
+    // The name alone: whether it may be sent is for the executor to say, by server, tool and this tenant.
+    expect(one).toMatchObject({ tenant: "acme", plan: { steps: plan.steps }, origin: { kind: "submitted" } });
+    expect(one?.toolPins).toEqual(stored[0]?.toolPins);
+  }
+});
+
 test("an approval carries the name of the key, and no word of the client", async () => {
   const { requestId, planId } = await submitted();
   await askApprovalAs(running.store, planId as never);

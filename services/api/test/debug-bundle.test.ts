@@ -1,4 +1,6 @@
+import type { Scope } from "@planwright/store";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { bearer } from "./keys.ts";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 import { failAs, planAs, playStep } from "./workers.ts";
 
@@ -130,6 +132,22 @@ test("debugBundle shows no secret wherever it stands, and keeps what only names 
   expect(text).not.toContain("hidden");
   expect(text).toContain("secret://crm-key");
   expect(text).toContain("[redacted]");
+});
+
+test("debugBundle needs read, as everything in it does, and execute alone gives none of it", async () => {
+  const api = await startTestApi({ anonymous: "refuse" });
+  onTestFinished(() => api.close());
+  const { _id } = await api.store.createRequest({ tenant: "default", query: "x", autoExecute: false });
+  const ask = async (scopes: Scope[]) =>
+    api.graphql(
+      "query ($id: ID!) { debugBundle(requestId: $id) }",
+      { id: _id },
+      await bearer(api.store, scopes),
+    );
+  expect((await ask(["read"])).body.data.debugBundle).toMatchObject({ requestId: _id });
+  const refused = await ask(["execute", "operate"]);
+  expect(refused.status).toBe(403);
+  expect(refused.body.errors).toMatchObject([{ extensions: { code: "FORBIDDEN", scope: "read" } }]);
 });
 
 test("debugBundle gives large outputs by name and size, and says what found no room", async () => {

@@ -74,3 +74,31 @@ test("submitPlan with execute: false stores a plan that nobody is told of", asyn
   expect(request.plan.waitReason).toBe("paused");
   expect(running.offered).not.toContain(`execution ${request.planId}`);
 });
+
+test("a plan with what looks like a credential is accepted as it is, with a warning that does not repeat it", async () => {
+  const [author] = BLOG_PLAN.steps;
+  const steps = [{ ...author, arguments: { name: "ghp_0123456789abcdefghij", email: "alice@test.com" } }];
+  const warning = {
+    code: "SECRET_EXPOSED",
+    severity: "warning",
+    stepId: "createAuthor",
+    path: "steps[0].arguments.name",
+    message: expect.stringMatching(/^(?!.*ghp_).*secret:\/\//),
+    suggestion: "secret://name",
+  };
+  const fields = "diagnostics { code severity stepId path message suggestion }";
+  const checked = await running.graphql(
+    `query ($plan: JSON!) { validatePlan(plan: $plan) { valid ${fields} } }`,
+    { plan: { steps } },
+  );
+  expect(checked.body.data.validatePlan).toEqual({ valid: true, diagnostics: [warning] });
+  const submitted = await running.graphql(
+    `mutation ($plan: JSON!) { submitPlan(plan: $plan) { status ${fields} plan { ${fields} steps { arguments } } } }`,
+    { plan: { steps } },
+  );
+  expect(submitted.body.data.submitPlan).toEqual({
+    status: "EXECUTING",
+    diagnostics: [warning],
+    plan: { diagnostics: [warning], steps: [{ arguments: steps[0]?.arguments }] },
+  });
+});

@@ -23,7 +23,7 @@ export type Query = {
   request: Maybe<Request>;
   /**
    * Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
-   * tools as pinned and as they are now, timeline. At most 9 MiB; leftOut says what found no room. Outputs over 16 KiB are named
+   * tools as pinned and as they are now, timeline. Needs read, as every query. At most 9 MiB; leftOut says what found no room. Outputs over 16 KiB are named
    * with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
    */
   debugBundle: Scalars['JSON']['output'];
@@ -725,13 +725,13 @@ export type Step = {
   status: StepStatus;
   /** Steps that must be final first: the ones named by the plan and the ones referred to. */
   dependsOn: Array<Scalars['ID']['output']>;
-  /** As planned, with references such as <<createAuthor._id>>. */
+  /** As planned, with references such as <<createAuthor._id>>, and not redacted: secrets are named as secret://name. */
   arguments: Scalars['JSON']['output'];
   /** As sent to the tool in the latest attempt, or as they would be sent, while WAITING_APPROVAL (of a forEach { calls: { key: arguments } }); null before, and for those over 32 KiB. */
   resolvedArguments: Maybe<Scalars['JSON']['output']>;
   /** What is kept of arguments over 32 KiB. */
   resolvedArgumentsPreview: Maybe<ArgumentsPreview>;
-  /** What the step keeps of the tool's result; null until COMPLETED. */
+  /** What the step keeps of the tool's result, not redacted but for secrets put in by name; null until COMPLETED. */
   output: Maybe<Scalars['JSON']['output']>;
   /** Why it failed, was skipped, or is in doubt. */
   error: Maybe<StepError>;
