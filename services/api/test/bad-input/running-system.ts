@@ -38,20 +38,7 @@ const CASES_BETWEEN_PLANS = 25;
 const COLLECTIONS = ["requests", "plans", "steps", "outputs", "modelCalls", "tools", "idempotencyKeys"];
 const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }";
 const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
-const READ = `query ($id: ID!, $plan: JSON!) {
-  request(requestId: $id) { status plan { steps { id status } } } validatePlan(plan: $plan) { valid } }`;
-const READ_WELL = {
-  request: {
-    status: "COMPLETED",
-    plan: {
-      steps: [
-        { id: "author", status: "COMPLETED" },
-        { id: "blog", status: "COMPLETED" },
-      ],
-    },
-  },
-  validatePlan: { valid: true },
-};
+const READ = "query ($id: ID!) { request(requestId: $id) { status } }";
 
 /** @param file - of the cases, for people who read the times @param env - of the API */
 export async function startRunningSystem(
@@ -76,7 +63,7 @@ export async function startRunningSystem(
   const times = createAnswerTimes();
   /** Arguments of each call of a tool that a good request has made, in order. */
   const effects: object[] = [];
-  let lastGood = { id: "", plan: {} };
+  let lastGood = "";
   let played = 0;
 
   /** Gives a check of what the case to come has left. */
@@ -113,8 +100,8 @@ export async function startRunningSystem(
   }
 
   async function expectReads(): Promise<void> {
-    const { body } = await client.graphql(READ, lastGood, headers);
-    expect(body).toEqual({ data: READ_WELL });
+    const { body } = await client.graphql(READ, { id: lastGood }, headers);
+    expect(body).toEqual({ data: { request: { status: "COMPLETED" } } });
   }
 
   async function expectWell(): Promise<void> {
@@ -128,14 +115,13 @@ export async function startRunningSystem(
       ],
     };
     const { body } = await client.graphql(SUBMIT, { plan }, headers);
-    const id = body.data.submitPlan.requestId;
+    lastGood = body.data.submitPlan.requestId;
     const followed = await client.send("/graphql/stream", {
       method: "POST",
       headers: { ...headers, "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify({ query: FOLLOW, variables: { id } }),
+      body: JSON.stringify({ query: FOLLOW, variables: { id: lastGood } }),
     });
     expect(followed.text).toMatch(/"COMPLETED".*\s+event: complete/);
-    lastGood = { id, plan };
     effects.push(
       { tool: "createAuthor", ...author },
       { tool: "createBlog", ...blog, authorId: "createAuthor" },
