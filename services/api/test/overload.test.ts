@@ -1,5 +1,9 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import type { PlanDocument } from "@planwright/store";
 import { expect, test } from "vitest";
+import WebSocket from "ws";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { executeAs, planAs } from "./workers.ts";
 
@@ -129,5 +133,23 @@ test("operators are heard when no new plan is accepted", async () => {
     id: requestId,
   });
   expect(status).toBe(200);
+  await running.close();
+});
+
+test("a connection above the capacity is told so before it is opened", async () => {
+  const running = await startTestApi({ maxSubscriptions: 1 });
+  const connect = () => new WebSocket(running.api.url.replace("http:", "ws:"), "graphql-transport-ws");
+  const first = connect();
+  await once(first, "open");
+  const [, answer] = await once(connect(), "unexpected-response");
+  const refused: IncomingMessage = answer;
+  expect(refused.statusCode).toBe(503);
+  expect(JSON.parse(await text(refused)).errors[0].extensions).toEqual({
+    code: "OVERLOADED",
+    retryable: true,
+    remedy: expect.any(String),
+    retryAfterMs: expect.any(Number),
+  });
+  first.terminate();
   await running.close();
 });

@@ -11,6 +11,9 @@ export interface ErrorFacts {
   code: ApiErrorCode;
   message: string;
   remedy: string;
+  /** Default false. */
+  retryable?: boolean;
+  retryAfterMs?: number;
   correlationId?: string;
 }
 

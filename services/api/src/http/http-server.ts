@@ -1,9 +1,8 @@
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type ErrorFacts, errorBody } from "./http-errors.ts";
+import type { ErrorFacts } from "./http-errors.ts";
+import { refuseConnection } from "./refuse-connection.ts";
 
-/** How long a refused client is still listened to, in milliseconds: cut off while it sends, it would lose the answer. */
-const LINGER_MS = 1_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -24,14 +23,7 @@ export function createHttpServer(): Server {
     if (socket.destroyed || isAnswering) return void socket.destroy();
     if (!socket.writable) return; // answered, and still being listened to
     const { status, ...facts } = refusalOf("code" in error ? error.code : undefined);
-    const body = JSON.stringify(errorBody(facts));
-    socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
-    // The parser would find the next error.
-    socket.removeAllListeners("data").on("data", () => undefined);
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    refuseConnection(socket, status, facts);
   });
   return server;
 }

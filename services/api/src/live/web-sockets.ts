@@ -9,7 +9,9 @@ import type { Caller } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { Gate } from "../access/gate.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
+import type { ErrorFacts } from "../http/http-errors.ts";
 import { isAllowedOrigin } from "../http/origins.ts";
+import { refuseConnection } from "../http/refuse-connection.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
 import { endWithCredential } from "./credential-subscribe.ts";
@@ -41,6 +43,23 @@ const MAX_MESSAGE_BYTES = 1_048_576;
 /** Subscriptions of one connection, at most. */
 const MAX_PER_CONNECTION = 100;
 
+const ELSEWHERE: ErrorFacts = {
+  code: "NOT_FOUND",
+  message: "No WebSocket is served here",
+  remedy: "Connect to /graphql with the protocol graphql-transport-ws.",
+};
+const FOREIGN_PAGE: ErrorFacts = {
+  code: "FORBIDDEN",
+  message: "Pages of this origin may not connect",
+  remedy: "Ask the operator to name the origin in CORS_ORIGINS.",
+};
+const FULL: ErrorFacts = {
+  code: "OVERLOADED",
+  message: "This process serves as many connections as it may",
+  remedy: "Connect again after retryAfterMs milliseconds.",
+  retryable: true,
+  retryAfterMs: 1_000,
+};
 /** What only a server says. graphql-ws takes it from clients as well, and then prints a stack. */
 const ANSWERS: ReadonlySet<unknown> = new Set([
   MessageType.ConnectionAck,
@@ -94,9 +113,9 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const path = request.url?.split("?", 1)[0];
-    if (path !== "/graphql") return refuse(socket, "404 Not Found");
-    if (!isAllowedOrigin(request, allowedOrigins)) return refuse(socket, "403 Forbidden");
-    if (server.clients.size >= maxConnections) return refuse(socket, "503 Service Unavailable");
+    if (path !== "/graphql") return refuseConnection(socket, 404, ELSEWHERE);
+    if (!isAllowedOrigin(request, allowedOrigins)) return refuseConnection(socket, 403, FOREIGN_PAGE);
+    if (server.clients.size >= maxConnections) return refuseConnection(socket, 503, FULL);
     server.handleUpgrade(request, socket, head, (client) => {
       server.emit("connection", client, request);
       // The connection is closed by then, with a code that says why: what graphql-ws would print is what a client did wrong.
@@ -119,8 +138,4 @@ function withoutAnswers(key: string, value: unknown): unknown {
     throw new TypeError("Only a server sends this message");
   }
   return value;
-}
-
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

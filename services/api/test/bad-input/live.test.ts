@@ -1,5 +1,6 @@
 /** Subscriptions that break the protocols, or ask for what they may not, over WebSocket and as server-sent events. */
 import { once } from "node:events";
+import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import { z } from "zod";
@@ -57,7 +58,9 @@ async function speak(each: z.infer<typeof SocketCaseSchema>): Promise<{
     // Rejects on any error of the socket, of which `said` tells.
     const accepted = once(socket, "accepted").catch(() => undefined);
     const said = new Promise<Awaited<ReturnType<typeof speak>>>((resolve) => {
-      socket.on("unexpected-response", (_request, response) => resolve({ status: response.statusCode }));
+      socket.on("unexpected-response", (_request, response) => {
+        resolve(readText(response).then((text) => ({ status: response.statusCode, ...JSON.parse(text) })));
+      });
       socket.on("close", (closed, reason) => resolve({ closed, reason: reason.toString() }));
       // A client that hears of no protocol closes by itself, and this is what it then says.
       socket.on("error", ({ message }) => message.includes("subprotocol") && resolve({ closed: 4406 }));
@@ -93,8 +96,9 @@ describe("WebSocket", () => {
   afterAll(() => running.expectWell());
   test.each(sockets)("$name", async (each) => {
     const said = await running.play(each.name, () => speak(each));
-    if (each.error) expectError(said.errors, each.error);
-    else expect(said).toMatchObject(each.status ? { status: each.status } : { closed: each.closed });
+    const { status, closed, error } = each;
+    expect(said).toMatchObject({ ...(status && { status }), ...(closed && { closed }) });
+    if (error) expectError(said.errors, error);
     expectClean(said.reason ?? "");
   });
 
