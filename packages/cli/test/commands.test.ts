@@ -44,6 +44,24 @@ test("run prints a line for each change, the outputs, and ends with 0", PATIENCE
   expect(stdout).toMatch(/plan COMPLETED\nOutputs\n {2}createAuthor {2}\{"_id":"/);
 });
 
+test(
+  "what is odd about a plan is told before it is executed, and with its outputs when it was executed at once",
+  PATIENCE,
+  async () => {
+    const credential = `ghp_${"a1B2".repeat(9)}`;
+    const plan = { steps: [{ id: "show", tool: "read_value", arguments: { value: credential } }] };
+    const submit = (...more: string[]) =>
+      planwright(["submit", "-", ...more], { env: system.env, input: JSON.stringify(plan) });
+    const warning = /! step show: .* what looks like a credential, .* secret:\/\/ .*\(SECRET_EXPOSED\)/;
+    const waiting = await submit();
+    expect(waiting.stdout).toMatch(/Look at this first:\n {2}! step show/);
+    expect(waiting.stdout).toMatch(warning);
+    const executed = await submit("--execute");
+    expect(executed).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(executed.stdout.split("Outputs\n")[1]).toMatch(warning);
+  },
+);
+
 test("run --json prints events, one a line, and ends with the whole request", PATIENCE, async () => {
   const { exitCode, stdout } = await system.cli("run", "--json", "Create author Ben with email ben@test.com");
   const events = jsonLines(stdout);

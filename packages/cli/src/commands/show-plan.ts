@@ -1,7 +1,10 @@
 import { READ_REQUEST } from "../api/operations.ts";
+import type { RequestSnapshot } from "../api/request-snapshot.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "../report/exit-code.ts";
+import { findingLines } from "../report/findings.ts";
 import { planText } from "../report/plan-text.ts";
 import { resultLines } from "../report/result-lines.ts";
+import type { Style } from "../terminal/style.ts";
 import type { CommandContext } from "./command-context.ts";
 import { readTools } from "./follow-to-end.ts";
 import { leavingEarly } from "./leaving-early.ts";
@@ -23,6 +26,7 @@ export function showPlan(context: CommandContext, requestId: string): Promise<Ex
     if (isReady && request.plan) {
       output.print([
         ...planText(request.plan, style),
+        ...findingsOf(request, style),
         "",
         "Nothing was started. To execute it:",
         `  ${style("busy", command("execute", requestId))}`,
@@ -36,6 +40,12 @@ export function showPlan(context: CommandContext, requestId: string): Promise<Ex
     }
     return exitCode;
   });
+}
+
+/** What to look at before the plan is executed. */
+function findingsOf({ diagnostics }: RequestSnapshot, style: Style): string[] {
+  const lines = findingLines(diagnostics, style);
+  return lines.length === 0 ? [] : ["", "Look at this first:", ...lines.map((line) => `  ${line}`)];
 }
 
 async function waitForPlan(context: CommandContext, requestId: string): Promise<void> {

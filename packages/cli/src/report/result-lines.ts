@@ -7,7 +7,7 @@ import { diagnosisLines } from "./debug-report.ts";
 import { diagnose } from "./diagnose.ts";
 import type { NextStep } from "./diagnosis.ts";
 import { exitCodeOf } from "./exit-code.ts";
-import { findingLines } from "./findings.ts";
+import { findingLines, worthTelling } from "./findings.ts";
 import { count, inlineJson } from "./format.ts";
 
 /** Outputs that are printed at most. */
@@ -17,7 +17,9 @@ const MAX_OUTPUTS = 50;
 export function resultLines(facts: DebugFacts, style: Style): string[] {
   const { request, command } = facts;
   const outputs = [...outputLines(request.plan?.outputs ?? null, style), ...answerLines(request, style)];
-  if (request.status === "COMPLETED") return outputs;
+  if (request.status === "COMPLETED") {
+    return [...outputs, ...findingLines(worthTelling(request.diagnostics), style)];
+  }
   const diagnosis = diagnose(facts);
   const more: NextStep = { say: "", command: command("debug", request.requestId) };
   const findings = request.plan === null || request.plan.status === "INVALID" ? request.diagnostics : [];
