@@ -203,7 +203,7 @@ export interface PlanDocument {
   lease: Lease | null;
   /** Highest epoch ever given; survives a release of the lease. */
   epoch: number;
-  /** Claims since the last step that made progress. */
+  /** Claims since the last step that made progress, but for those that their owners outlived. */
   claimsWithoutProgress: number;
   /**
    * From when on an executor may claim the plan: QUEUED: when it was queued; RUNNING: when the lease ends;

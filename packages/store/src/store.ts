@@ -447,6 +447,11 @@ export interface ExecutionStore {
   claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null>;
   /** Renews many leases at once. Returns the claims that are lost; the others are held on. @throws {StoreUnavailableError} */
   renewLeases(claims: readonly PlanClaim[]): Promise<PlanClaim[]>;
+  /**
+   * Takes one claim without progress from the count of each plan: its lease was lost, and whoever held it is alive, so
+   * it was not the plan that ended it. @throws {StoreUnavailableError}
+   */
+  noteOutlived(planIds: readonly PlanId[]): Promise<void>;
   /** Plans that are due and that nobody holds, oldest first: for the sweeper. */
   findClaimable(limit: number): Promise<PlanId[]>;
   /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */

@@ -86,6 +86,17 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
+    name: "outlived-said-twice",
+    violates: ["outlived-once"],
+    store: (store) => ({
+      ...store,
+      async noteOutlived(planIds) {
+        await store.noteOutlived(planIds);
+        await store.noteOutlived(planIds);
+      },
+    }),
+  },
+  {
     name: "leases-by-the-local-clock",
     violates: ["call-within-lease", "taken-over", "ends-in-time"],
     hasLocalTime: true,

@@ -6,6 +6,7 @@ import type { ToolClients } from "@planwright/tools";
 export const STORE_FAILPOINTS = {
   claimPlan: "executor.claim",
   renewLeases: "executor.renew",
+  noteOutlived: "executor.outlived",
   findClaimable: "executor.sweep",
   findWishes: "executor.wishes",
   writeIntents: "executor.intent",

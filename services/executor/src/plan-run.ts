@@ -30,6 +30,7 @@ import {
   LeaseLostError,
   type PlanClaim,
   type PlanWishes,
+  StoreUnavailableError,
 } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 import { createApprovals } from "./approvals.ts";
@@ -71,6 +72,8 @@ export interface PlanRunParts {
 export interface PlanRun {
   /** Resolves when the plan is over, released or lost; never rejects. */
   done: Promise<void>;
+  /** True once it was given up because the lease was gone, or the database. */
+  isLost(): boolean;
   /** Does what clients and operators want; words that were heard before change nothing. */
   heed(wishes: PlanWishes): void;
   /** Starts nothing new, lets running calls end, gives the plan back. */
@@ -115,6 +118,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   /** What takes each timer under way back. */
   const timers = new Set<() => void>();
   let isOver = false;
+  let isLost = false;
   let isHandingOver = false;
   /** The plan is being given back: whoever claims it next hears what comes from now on. */
   let isLeaving = false;
@@ -135,6 +139,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   /** Anything unexpected ends this run without a write: the lease expires and somebody else goes on. */
   function fail(error: unknown): void {
     if (isOver) return;
+    isLost = error instanceof LeaseLostError || error instanceof StoreUnavailableError;
     if (error instanceof LeaseLostError) {
       metrics.leaseLost();
       trace?.ended("lease lost", error.code);
@@ -370,6 +375,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
 
   return {
     done,
+    isLost: () => isLost,
     heed(wishes) {
       const heard = wishEvents(wishes, store.now());
       // Whoever gets the plan next lets it go on.

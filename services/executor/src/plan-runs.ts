@@ -8,8 +8,9 @@ import {
 } from "@planwright/plan";
 import type { ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
-import type { ExecutionStore, PlanClaim } from "@planwright/store";
+import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
+import { createLostLeases } from "./lost-leases.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
 import { createPlanTools } from "./plan-tools.ts";
@@ -68,7 +69,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const claiming = new Map<string, Promise<{ done: Promise<void> } | null>>();
   let isClosing = false;
 
-  const endRenewal = clock.every(Math.floor(leaseMs / 3.3), () => void renewAll());
+  const renewEveryMs = Math.floor(leaseMs / 3.3);
+  const lostLeases = createLostLeases({ everyMs: renewEveryMs, leaseMs, nowMs: clock.now() });
+  const endRenewal = clock.every(renewEveryMs, () => {
+    lostLeases.beat(clock.now());
+    void renewAll();
+    void tellOutlived();
+  });
   const endWishPoll = clock.every(WISH_POLL_MS, () => void seeWishes());
 
   /** Renews every lease. One that cannot be renewed before it runs out is treated as lost. */
@@ -80,6 +87,18 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     } catch (error) {
       logger.warn({ err: error, plans: held.length }, "leases not renewed");
       for (const { claim, run } of held) if (clock.now() > claim.validUntil) run.lose();
+    }
+  }
+
+  /** Innocent plans are not to be ended as poison on a night on which leases are lost. */
+  async function tellOutlived(): Promise<void> {
+    const planIds = lostLeases.takeOutlived();
+    if (planIds.length === 0) return;
+    try {
+      await store.noteOutlived(planIds);
+    } catch (error) {
+      logger.warn({ err: error, plans: planIds.length }, "could not say that lost plans were outlived");
+      lostLeases.putBack(planIds);
     }
   }
 
@@ -96,6 +115,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     // Read meanwhile; when that fails the plan is known by then, and the log names its request.
     const catalogue = parts.readCatalogue();
     catalogue.catch(() => undefined);
+    const begunAt = clock.now();
     const claim = await store.claimPlan(planId, owner);
     if (!claim) return null;
     metrics.claimed();
@@ -103,10 +123,11 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const trace = parts.traces?.claimed(claim, queuedMs(claim));
     const planLogger = logger.child({ requestId: plan.requestId, planId, epoch, ...trace?.logFacts });
     try {
-      return await beginClaimed(claim, { known: await catalogue, trace, logger: planLogger });
+      return await beginClaimed(claim, { known: await catalogue, trace, logger: planLogger, begunAt });
     } catch (error) {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
       planLogger.warn({ err: error }, "plan not begun; it is taken over when its lease ends");
+      if (error instanceof StoreUnavailableError) lostLeases.lost(planId, begunAt);
       return null;
     }
   }
@@ -122,7 +143,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       known,
       trace,
       logger: planLogger,
-    }: { known: readonly ToolDescriptor[]; trace: PlanTrace | undefined; logger: Logger },
+      begunAt,
+    }: {
+      known: readonly ToolDescriptor[];
+      trace: PlanTrace | undefined;
+      logger: Logger;
+      begunAt: number;
+    },
   ): Promise<{ done: Promise<void> } | null> {
     const planId = claim.plan._id;
     // Whoever made the plan may have read a newer catalogue than this process, which remembers its own for a while.
@@ -161,6 +188,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const done = run.done.then(() => {
       active.delete(planId);
       metrics.held(active.size);
+      if (run.isLost()) lostLeases.lost(planId, begunAt);
     });
     return { done };
   }
@@ -197,7 +225,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 async function endPoisoned(store: ExecutionStore, claim: PlanClaim, metrics: RunMetrics): Promise<void> {
   const error = {
     code: "POISONED",
-    message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died`,
+    message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died or stood still`,
     retryable: false,
   };
   const unfinished = claim.records.filter((record) => !claim.steps.get(record.key)?.finishedAt);

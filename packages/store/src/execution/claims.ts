@@ -27,7 +27,7 @@ const FRESH_SHARE = 0.5;
 /** The part of the store that gives and keeps leases. */
 export function createClaims(
   context: ExecutionContext,
-): Pick<ExecutionStore, "claimPlan" | "renewLeases" | "findClaimable"> {
+): Pick<ExecutionStore, "claimPlan" | "renewLeases" | "noteOutlived" | "findClaimable"> {
   const { collections, group, clock, leaseMs, planTimeoutMs } = context;
   const { plans, steps } = collections;
   const leaseEnd = { $add: ["$$NOW", leaseMs] };
@@ -123,6 +123,14 @@ export function createClaims(
     async renewLeases(claims) {
       const renewed = await Promise.all(claims.map(renew));
       return claims.filter((_, index) => renewed[index] !== true);
+    },
+
+    async noteOutlived(planIds) {
+      const expressions = { claimsWithoutProgress: { $add: ["$claimsWithoutProgress", -1] } };
+      const condition = { finishedAt: null, claimsWithoutProgress: { $gt: 0 } };
+      await Promise.all(
+        planIds.map((id) => group.update({ collection: "plans", id, condition, expressions })),
+      );
     },
 
     async findClaimable(limit) {

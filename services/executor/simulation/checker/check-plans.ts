@@ -41,13 +41,31 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
   else if (before.lease && !after.lease) {
     facts.claimsWithoutProgress = isTerminalPlanStatus(after.status) ? facts.claimsWithoutProgress : 0;
     facts.claimsWithoutAnything = 0;
-  }
+  } else if (isOutlived(write)) outlived(facts, write, fail);
   const isOver = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
   if (isOver) ended(facts, write, fail);
 }
 
-function claimed(facts: PlanFacts, { before, after, now, calmSince }: PlanWrite, fail: Fail): void {
+/** One claim is taken from the count, and it is not that a later one has seen progress. */
+function isOutlived({ before, after }: PlanWrite): boolean {
+  return (
+    after.claimsWithoutProgress < before.claimsWithoutProgress && after.progressSeen === before.progressSeen
+  );
+}
+
+function outlived(facts: PlanFacts, { actor }: PlanWrite, fail: Fail): void {
+  const claims = actor ? (facts.claimsOf.get(actor.process) ?? 0) : 0;
+  if (!actor || claims === 0) {
+    return fail("outlived-once", `${actor?.process.name} took a claim of ${facts.name} from the count`);
+  }
+  facts.claimsOf.set(actor.process, claims - 1);
+  facts.claimsWithoutProgress = Math.max(0, facts.claimsWithoutProgress - 1);
+  facts.claimsWithoutAnything = Math.max(0, facts.claimsWithoutAnything - 1);
+}
+
+function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: PlanWrite, fail: Fail): void {
   facts.claimedAt = now;
+  if (actor) facts.claimsOf.set(actor.process, (facts.claimsOf.get(actor.process) ?? 0) + 1);
   facts.claimsWithoutProgress += 1;
   facts.claimsWithoutAnything += 1;
   const dueAt = before.dueAt === null ? now : before.dueAt.getTime() - EPOCH_MS;

@@ -27,6 +27,8 @@ export const INVARIANTS = {
   "deadline-stops": "No call starts later than 1 s after its plan's deadline",
   "poison-ends": "Nothing is called after 5 claims without progress",
   "progress-is-no-poison": "A plan ends POISONED only after 5 claims in a row that finished nothing",
+  "outlived-once":
+    "A claim is taken from the count of those without progress at most once, by the process that made it",
   "no-surprise": "A run ends early only because its lease was lost or the database was away",
 } as const;
 

@@ -1,6 +1,7 @@
 import { isForEachStep, type Plan, planGraph, type Step, toolOfStep } from "@planwright/plan";
 import type { PlanDocument, StepDocument } from "@planwright/store";
 import { TOOL_FACTS, type ToolFacts } from "../catalogue.ts";
+import type { SimulatedProcess } from "../simulated-process.ts";
 
 /** What the checker knows of one plan beside its documents. */
 export interface PlanFacts {
@@ -22,6 +23,8 @@ export interface PlanFacts {
   /** The same, started again by everything that the store takes for progress. */
   claimsWithoutAnything: number;
   finishedAtClaim: number;
+  /** Claims of each process that it has not said it outlived. */
+  claimsOf: Map<SimulatedProcess, number>;
 }
 
 /** One step, by what the plan says of it. */
@@ -54,6 +57,7 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     claimsWithoutProgress: 0,
     claimsWithoutAnything: 0,
     finishedAtClaim: 0,
+    claimsOf: new Map(),
   };
 }
 
