@@ -1,17 +1,15 @@
-import { parseArgs } from "node:util";
-import { z } from "zod";
+import { developerCommand, wholeNumberOption } from "../src/developer-command.ts";
 
-const whole = z.coerce.number().int();
-const SettingsSchema = z.object({
-  plans: whole.min(1).max(100_000),
-  faults: whole.min(0).max(10_000),
-  seed: whole.min(0).max(4_294_967_295),
-  json: z.boolean(),
-  keep: z.boolean(),
-});
+interface Options {
+  plans: number;
+  faults: number;
+  seed: number;
+  json: boolean;
+  keep: boolean;
+}
 
 /** What a run is asked to do. */
-export type Settings = z.output<typeof SettingsSchema> & {
+export type Settings = Options & {
   /** Plans are handed in and faults begin within this time, in milliseconds. */
   withinMs: number;
   /** Lease of plans and requests, in milliseconds. */
@@ -24,19 +22,19 @@ export type Settings = z.output<typeof SettingsSchema> & {
 const FAULT_EVERY_MS = 2_500;
 const PLAN_EVERY_MS = 350;
 
-/** Reads the command line. @throws {z.ZodError | TypeError} what is wrong with it */
+/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
 export function readSettings(args: readonly string[]): Settings {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      plans: { type: "string", default: "200" },
-      faults: { type: "string", default: "30" },
-      seed: { type: "string", default: "7" },
-      json: { type: "boolean", default: false },
-      keep: { type: "boolean", default: false },
-    },
-  });
-  const settings = SettingsSchema.parse(values);
-  const withinMs = Math.max(settings.faults * FAULT_EVERY_MS, settings.plans * PLAN_EVERY_MS);
-  return { ...settings, withinMs, leaseMs: 2_000, planTimeoutMs: 90_000 };
+  const options = developerCommand(
+    "chaos",
+    "Runs the whole system as processes under faults, and checks what is left of it.",
+  )
+    .option("--plans <number>", "plans to hand in", wholeNumberOption(1, 100_000), 200)
+    .option("--faults <number>", "faults to make", wholeNumberOption(0, 10_000), 30)
+    .option("--seed <number>", "fixes plans, faults and their times", wholeNumberOption(0, 4_294_967_295), 7)
+    .option("--json", "print the report as JSON, last", false)
+    .option("--keep", "keep data and logs although nothing is wrong", false)
+    .parse(args, { from: "user" })
+    .opts<Options>();
+  const withinMs = Math.max(options.faults * FAULT_EVERY_MS, options.plans * PLAN_EVERY_MS);
+  return { ...options, withinMs, leaseMs: 2_000, planTimeoutMs: 90_000 };
 }

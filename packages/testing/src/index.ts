@@ -11,6 +11,7 @@ export {
   type CountingToolServerOptions,
   startCountingToolServer,
 } from "./counting-tool-server/start-counting-tool-server.ts";
+export { developerCommand, numberOption, wholeNumberOption, wordOption } from "./developer-command.ts";
 export {
   type ModelScript,
   type ModelServer,

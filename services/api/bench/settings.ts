@@ -1,34 +1,29 @@
-import { parseArgs } from "node:util";
-import { z } from "zod";
+import { developerCommand, wholeNumberOption } from "@planwright/testing";
 
-const SettingsSchema = z.object({
-  clients: z.coerce.number().int().min(1).max(10_000),
-  plans: z.coerce.number().int().min(1).max(10_000),
-  subscribers: z.coerce.number().int().min(1).max(10_000),
-  events: z.coerce.number().int().min(1).max(1_000),
-  seconds: z.coerce.number().int().min(1).max(600),
-  submissions: z.coerce.number().int().min(1).max(100_000),
-  /** Names of measurements; all when empty. */
-  only: z.array(z.string()),
-  json: z.boolean(),
-});
 /** What a run is asked to do. */
-export type Settings = z.infer<typeof SettingsSchema>;
+export interface Settings {
+  clients: number;
+  plans: number;
+  subscribers: number;
+  events: number;
+  seconds: number;
+  submissions: number;
+  /** Names of measurements; all when empty. */
+  only: string[];
+  json: boolean;
+}
 
-/** Reads the command line. @throws {TypeError | z.ZodError} what is wrong with it */
+/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
 export function readSettings(args: readonly string[]): Settings {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      clients: { type: "string", default: "1000" },
-      plans: { type: "string", default: "200" },
-      subscribers: { type: "string", default: "1000" },
-      events: { type: "string", default: "50" },
-      seconds: { type: "string", default: "10" },
-      submissions: { type: "string", default: "1000" },
-      only: { type: "string", multiple: true, default: [] },
-      json: { type: "boolean", default: false },
-    },
-  });
-  return SettingsSchema.parse(values);
+  return developerCommand("bench -- api", "Measures polls, subscriptions and submissions against a real API.")
+    .option("--clients <number>", "clients that poll", wholeNumberOption(1, 10_000), 1_000)
+    .option("--plans <number>", "plans that are polled", wholeNumberOption(1, 10_000), 200)
+    .option("--subscribers <number>", "clients that follow one request", wholeNumberOption(1, 10_000), 1_000)
+    .option("--events <number>", "changes that they are told of", wholeNumberOption(1, 1_000), 50)
+    .option("--seconds <number>", "of polling", wholeNumberOption(1, 600), 10)
+    .option("--submissions <number>", "plans that are submitted", wholeNumberOption(1, 100_000), 1_000)
+    .option("--only <measurement...>", "measure nothing else", [])
+    .option("--json", "print the figures as JSON, last", false)
+    .parse(args, { from: "user" })
+    .opts<Settings>();
 }

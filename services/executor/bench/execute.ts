@@ -11,25 +11,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { startMongo, startRedis } from "@planwright/local";
 import type { Plan, PlanId, RequestId } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
 import { createStore } from "@planwright/store";
-import { countingToolServerCommand } from "@planwright/testing";
+import { countingToolServerCommand, developerCommand, wholeNumberOption } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { ceiling, writeCounts } from "./ceiling.ts";
 import { cpuMsPerPlan, cpuSeconds, residentMiB } from "./cpu-seconds.ts";
 import { chain, diamond, wide } from "./shapes.ts";
 
-const { values } = parseArgs({
-  options: {
-    plans: { type: "string", default: "600" },
-    json: { type: "boolean", default: false },
-    only: { type: "string", multiple: true },
-  },
-});
-const PLANS = Number(values.plans);
+const values = developerCommand(
+  "bench -- execute",
+  "Measures the executor over real servers and no-op tools.",
+)
+  .option("--plans <number>", "plans of each measurement", wholeNumberOption(1, 100_000), 600)
+  .option("--only <measurement...>", "measure nothing else")
+  .option("--json", "print the figures as JSON, last", false)
+  .parse()
+  .opts<{ plans: number; only?: string[]; json: boolean }>();
+const PLANS = values.plans;
 const IN_FLIGHT = 64;
 /** Plans before anything is measured: what a process does in its first seconds is compiled by then. */
 const WARM_UP = 1_000;

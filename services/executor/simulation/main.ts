@@ -6,27 +6,37 @@
  *
  * Exit code 1 when an invariant is violated, or when a planted fault is not found.
  */
-import { parseArgs } from "node:util";
+import { developerCommand, wholeNumberOption, wordOption } from "@planwright/testing";
 import { INVARIANTS } from "./checker/invariants.ts";
 import { hunt } from "./hunt.ts";
 import { MUTANTS } from "./mutants.ts";
 import { runSeeds } from "./run-seeds.ts";
 import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: "1000" },
-    from: { type: "string", default: "1" },
-    seed: { type: "string" },
-    trace: { type: "boolean", default: false },
-    mutant: { type: "string" },
-    mutants: { type: "boolean", default: false },
-  },
-});
+const wholeNumber = wholeNumberOption(0, 4_294_967_295);
+const values = developerCommand(
+  "simulate",
+  "Lives through seeded crashes, delays and reorderings on a fake clock.",
+)
+  .option("--seeds <number>", "lives to live through, on all cores", wholeNumber, 1_000)
+  .option("--from <seed>", "the first of them", wholeNumber, 1)
+  .option("--seed <seed>", "replay this one alone", wholeNumber)
+  .option("--trace", "with all of its events", false)
+  .option("--mutant <name>", "with this fault planted", wordOption(MUTANTS.map(({ name }) => name)))
+  .option("--mutants", "plant each fault, and tell after how many seeds it was caught", false)
+  .parse()
+  .opts<{
+    seeds: number;
+    from: number;
+    seed?: number;
+    trace: boolean;
+    mutant?: string;
+    mutants: boolean;
+  }>();
 
 if (values.mutants) await runMutants();
-else if (values.seed !== undefined) await replay(Number(values.seed));
-else await runAll(Number(values.from), Number(values.seeds));
+else if (values.seed !== undefined) await replay(values.seed);
+else await runAll(values.from, values.seeds);
 
 async function runAll(from: number, count: number): Promise<void> {
   const startedAt = performance.now();

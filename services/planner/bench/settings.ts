@@ -1,38 +1,27 @@
-import { parseArgs } from "node:util";
-import { z } from "zod";
+import { developerCommand, numberOption, wholeNumberOption } from "@planwright/testing";
 
-const SettingsSchema = z.object({
-  firstTokenMs: z.coerce.number().min(0).max(60_000),
-  promptTokenMs: z.coerce.number().min(0).max(1_000),
-  outputTokenMs: z.coerce.number().min(0).max(1_000),
-  toolMs: z.coerce.number().int().min(0).max(60_000),
-  repeats: z.coerce.number().int().min(1).max(100),
-  /** Names of tasks; all when empty. */
-  only: z.array(z.string()),
-  json: z.boolean(),
-});
 /** What a run is asked to do; durations in milliseconds. */
-export type Settings = z.infer<typeof SettingsSchema>;
+export interface Settings {
+  firstTokenMs: number;
+  promptTokenMs: number;
+  outputTokenMs: number;
+  toolMs: number;
+  repeats: number;
+  /** Names of tasks; all when empty. */
+  only: string[];
+  json: boolean;
+}
 
-/** Reads the command line. @throws {TypeError | z.ZodError} what is wrong with it */
+/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
 export function readSettings(args: readonly string[]): Settings {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      "first-token-ms": { type: "string", default: "500" },
-      "prompt-token-ms": { type: "string", default: "0.1" },
-      "output-token-ms": { type: "string", default: "12.5" },
-      "tool-ms": { type: "string", default: "800" },
-      repeats: { type: "string", default: "3" },
-      only: { type: "string", multiple: true, default: [] },
-      json: { type: "boolean", default: false },
-    },
-  });
-  return SettingsSchema.parse({
-    ...values,
-    firstTokenMs: values["first-token-ms"],
-    promptTokenMs: values["prompt-token-ms"],
-    outputTokenMs: values["output-token-ms"],
-    toolMs: values["tool-ms"],
-  });
+  return developerCommand("bench -- model", "Compares plans with loops that ask the model for each call.")
+    .option("--first-token-ms <ms>", "until a model begins its answer", numberOption(60_000, 0), 500)
+    .option("--prompt-token-ms <ms>", "to read one token of a prompt", numberOption(1_000, 0), 0.1)
+    .option("--output-token-ms <ms>", "to write one token", numberOption(1_000, 0), 12.5)
+    .option("--tool-ms <ms>", "that a tool takes", wholeNumberOption(0, 60_000), 800)
+    .option("--repeats <number>", "of each task", wholeNumberOption(1, 100), 3)
+    .option("--only <task...>", "measure nothing else", [])
+    .option("--json", "print the figures as JSON, last", false)
+    .parse(args, { from: "user" })
+    .opts<Settings>();
 }

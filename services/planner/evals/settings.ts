@@ -1,12 +1,12 @@
-import { parseArgs } from "node:util";
 import { CodedError } from "@planwright/plan";
+import { developerCommand, numberOption } from "@planwright/testing";
 
 /** The command line asks for something that is not there. */
 export class SettingsInvalidError extends CodedError<{ reason: string }> {
   readonly code = "SETTINGS_INVALID";
   readonly retryable = false;
-  constructor(facts: { reason: string }, cause?: unknown) {
-    super(facts.reason, facts, { cause });
+  constructor(facts: { reason: string }) {
+    super(facts.reason, facts);
   }
 }
 
@@ -24,33 +24,18 @@ export interface Settings {
   maxSeconds: number | null;
 }
 
-/** Reads the command line. @throws {SettingsInvalidError} what is wrong with it */
+/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
 export function readSettings(args: readonly string[]): Settings {
-  const { model = null, domain = null, update, json, "max-seconds": seconds } = parse(args);
-  return { model, domain, update, json, maxSeconds: seconds === undefined ? null : secondsOf(seconds) };
-}
-
-function secondsOf(text: string): number {
-  const seconds = Number(text);
-  if (Number.isFinite(seconds) && seconds > 0) return seconds;
-  throw new SettingsInvalidError({ reason: `--max-seconds is a number above 0, and not "${text}"` });
-}
-
-function parse(args: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        model: { type: "string" },
-        domain: { type: "string" },
-        update: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        "max-seconds": { type: "string" },
-      },
-    });
-    return values;
-  } catch (error) {
-    if (error instanceof TypeError) throw new SettingsInvalidError({ reason: error.message }, error);
-    throw error;
-  }
+  const options = developerCommand(
+    "evals",
+    "Plays recorded answers of models, and compares the plans with the wanted ones.",
+  )
+    .option("--model <provider:model>", "ask this model instead, such as openai:gpt-4.1-mini")
+    .option("--domain <name>", "only this catalogue, without comparison with the baseline")
+    .option("--update", "write the figures down as the new baseline", false)
+    .option("--json", "print the report as JSON, last", false)
+    .option("--max-seconds <number>", "exit with 1 when it takes longer", numberOption(86_400))
+    .parse(args, { from: "user" })
+    .opts<Pick<Settings, "update" | "json"> & Partial<Settings>>();
+  return { model: null, domain: null, maxSeconds: null, ...options };
 }

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { developerCommand, numberOption, wholeNumberOption, wordOption } from "./developer-command.ts";
+
+/** What a command says, and what it reads, when it does not end the process. */
+function read(...args: string[]) {
+  let said = "";
+  const command = developerCommand("bench -- api", "Measures.")
+    .option("--plans <number>", "plans", wholeNumberOption(1, 100), 20)
+    .option("--seconds <number>", "of time", numberOption(60), null)
+    .option("--token-ms <ms>", "of each", numberOption(10, 0), 0.5)
+    .option("--shape <name>", "of plans", wordOption(["chain", "wide"]))
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        said += text;
+      },
+      writeErr: (text) => {
+        said += text;
+      },
+    });
+  try {
+    return { options: command.parse(args, { from: "user" }).opts(), said };
+  } catch {
+    return { options: null, said };
+  }
+}
+
+test("options that are not given have their defaults", () => {
+  expect(read().options).toEqual({ plans: 20, seconds: null, tokenMs: 0.5 });
+});
+
+test("numbers are read", () => {
+  expect(read("--plans", "100", "--seconds=0.5", "--token-ms", "0").options).toEqual({
+    plans: 100,
+    seconds: 0.5,
+    tokenMs: 0,
+  });
+});
+
+test.each([
+  ["--plans=0", "Give a whole number from 1 to 100"],
+  ["--plans=1.5", "Give a whole number from 1 to 100"],
+  ["--plans=1e1", "Give a whole number from 1 to 100"],
+  ["--seconds=0", "Give a number above 0, 60 at most"],
+  ["--seconds=soon", "Give a number above 0, 60 at most"],
+  ["--seconds=", "Give a number above 0, 60 at most"],
+  ["--token-ms=-1", "Give a number from 0 to 10"],
+  ["--token-ms=11", "Give a number from 0 to 10"],
+  ["--shape=round", "Give one of chain, wide"],
+  ["--tokens=1", "unknown option"],
+  ["odd", "too many arguments"],
+])("%s is refused: %s", (word, words) => {
+  const { options, said } = read(word);
+  expect(options).toBeNull();
+  expect(said).toContain(words);
+  expect(said).toContain("--help shows every option");
+});
+
+test("--help names the command as it is typed, and each option with its default", () => {
+  const { said } = read("--help");
+  expect(said).toContain("Usage: npm run bench -- api [options]");
+  expect(said).toMatch(/--plans <number> +plans \(default: 20\)/);
+});

@@ -1,0 +1,42 @@
+import { Command, InvalidArgumentError } from "commander";
+
+/**
+ * A command that developers call as `npm run <name> -- <options>`: it has `--help`, and what is wrong with an
+ * option is said in one line with the exit code 1, not as a stack.
+ * @param name - as typed behind `npm run`, such as "bench -- api"
+ */
+export function developerCommand(name: string, description: string): Command {
+  return new Command(name.includes(" -- ") ? `npm run ${name}` : `npm run ${name} --`)
+    .description(description)
+    .allowExcessArguments(false)
+    .showHelpAfterError("(--help shows every option)");
+}
+
+/** Reads a whole number from `min` to `max`. */
+export function wholeNumberOption(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}`);
+  };
+}
+
+/** Reads a number above 0, or above or equal to `min` where that is given, to `max`. */
+export function numberOption(max: number, min?: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    const isEnough = min === undefined ? number > 0 : number >= min;
+    if (text.trim() !== "" && isEnough && number <= max) return number;
+    throw new InvalidArgumentError(
+      min === undefined ? `Give a number above 0, ${max} at most` : `Give a number from ${min} to ${max}`,
+    );
+  };
+}
+
+/** Reads one of these words. */
+export function wordOption(words: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (words.includes(text)) return text;
+    throw new InvalidArgumentError(`Give one of ${words.join(", ")}`);
+  };
+}
