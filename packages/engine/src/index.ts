@@ -1,5 +1,6 @@
 export { decide } from "./decide.ts";
 export { PlanInvalidError } from "./errors.ts";
+export { type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
 export {
   type Call,
   type Command,

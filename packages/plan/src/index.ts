@@ -62,6 +62,7 @@ export {
 } from "./order-tool-calls.ts";
 export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./parse-plan.ts";
 export { type Plan, PlanSchema } from "./plan.ts";
+export { type PlanningAdvice, planningAdvice } from "./planning-advice.ts";
 export {
   type FailureMode,
   FailureModeSchema,

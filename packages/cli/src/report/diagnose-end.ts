@@ -1,3 +1,4 @@
+import { type StepAdvice, stepAdvice } from "@planwright/engine";
 import type { PlanSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 import type { DebugFacts } from "./debug-facts.ts";
 import { serverOf } from "./debug-facts.ts";
@@ -5,7 +6,6 @@ import { doubtDiagnosis } from "./diagnose-people.ts";
 import type { Diagnosis, NextStep } from "./diagnosis.ts";
 import { count, duration, problem, stepName } from "./format.ts";
 import { stepsInDoubt } from "./need.ts";
-import { type StepAdvice, stepAdvice } from "./step-advice.ts";
 
 /** What became of a plan that is over. */
 export function diagnoseEnd(facts: DebugFacts, plan: PlanSnapshot | null): Diagnosis {
@@ -64,7 +64,7 @@ function wholePlanEnding(
 }
 
 function poisoned(facts: DebugFacts, plan: PlanSnapshot): Diagnosis {
-  const advice = stepAdvice("POISONED", undefined);
+  const advice = stepAdvice("POISONED");
   const suspects = plan.steps.filter(
     ({ status, attempts }) => status === "IN_DOUBT" || attempts.some(({ endedAt }) => endedAt === null),
   );
@@ -101,7 +101,7 @@ function expired(facts: DebugFacts, plan: PlanSnapshot): Diagnosis {
     why: [
       `Not completed by then: ${open.slice(0, 4).map(stepName).join(", ")}${open.length > 4 ? ", …" : ""}.`,
     ],
-    next: [retry(facts, stepAdvice("DEADLINE_EXCEEDED", undefined).say)],
+    next: [retry(facts, stepAdvice("DEADLINE_EXCEEDED").say)],
   };
 }
 

@@ -1,9 +1,9 @@
+import { planningAdvice } from "@planwright/plan";
 import type { RequestSnapshot } from "../api/request-snapshot.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { DebugFacts } from "./debug-facts.ts";
 import type { Diagnosis, NextStep } from "./diagnosis.ts";
 import { between, count, duration, problem } from "./format.ts";
-import { planningAdvice } from "./planning-advice.ts";
 
 /** What is the matter with a request whose plan never started. */
 export function diagnosePlanning(facts: DebugFacts): Diagnosis {

@@ -1,3 +1,4 @@
+import { stepAdvice } from "@planwright/engine";
 import type { PlanSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 import type { DebugFacts } from "./debug-facts.ts";
 import { serverOf } from "./debug-facts.ts";
@@ -6,7 +7,6 @@ import type { Diagnosis } from "./diagnosis.ts";
 import { between, count, duration, inlineJson, problem, stepName } from "./format.ts";
 import { limitOf, timeoutOf } from "./limits.ts";
 import { stepsInDoubt, stepsToApprove } from "./need.ts";
-import { stepAdvice } from "./step-advice.ts";
 
 /** What is the matter with a plan that is not over: the gravest first. */
 export function diagnoseRunning(facts: DebugFacts, plan: PlanSnapshot): Diagnosis {

@@ -1,6 +1,7 @@
 import { makeExecutableSchema } from "@graphql-tools/schema";
 import type { GraphQLSchema } from "graphql";
 import { DateTimeResolver, JSONResolver } from "graphql-scalars";
+import { problemResolvers, stepErrorResolvers } from "./error-resolvers.ts";
 import { executionResolvers } from "./execution-resolvers.ts";
 import { mutationResolvers } from "./mutation-resolvers.ts";
 import { modelCallResolvers, planResolvers, stepResolvers } from "./plan-resolvers.ts";
@@ -22,6 +23,8 @@ export function createSchema(): GraphQLSchema {
       Request: requestResolvers,
       Plan: planResolvers,
       Step: stepResolvers,
+      StepError: stepErrorResolvers,
+      Problem: problemResolvers,
       ModelCall: modelCallResolvers,
       Execution: executionResolvers,
     },

@@ -827,6 +827,8 @@ export type StepError = {
   message: Scalars['String']['output'];
   /** True when the same call may succeed later. */
   retryable: Scalars['Boolean']['output'];
+  /** What the code means and what to do, for people. */
+  remedy: Scalars['String']['output'];
   /** What else the tool or the engine said of it; null without it. */
   data: Maybe<Scalars['JSON']['output']>;
 };
@@ -837,6 +839,8 @@ export type Problem = {
   code: Scalars['String']['output'];
   /** For people. */
   message: Scalars['String']['output'];
+  /** What the code means and what to do, for people. */
+  remedy: Scalars['String']['output'];
 };
 
 /** Steps of a plan by status. The items of a forEach are not counted. */

@@ -767,6 +767,8 @@ type StepError {
   message: String!
   "True when the same call may succeed later."
   retryable: Boolean!
+  "What the code means and what to do, for people."
+  remedy: String!
   "What else the tool or the engine said of it; null without it."
   data: JSON
 }
@@ -779,6 +781,8 @@ type Problem {
   code: String!
   "For people."
   message: String!
+  "What the code means and what to do, for people."
+  remedy: String!
 }
 
 """

@@ -1,4 +1,5 @@
-import { isTerminalPlanStatus, type JsonObject, type JsonValue } from "@planwright/plan";
+import { stepAdvice } from "@planwright/engine";
+import { isTerminalPlanStatus, type JsonObject, type JsonValue, planningAdvice } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
 import { isOver } from "../live/is-over.ts";
 import type { RequestSnapshot } from "../live/request-feed.ts";
@@ -36,14 +37,14 @@ export function reportOf({ request, plan }: RequestSnapshot, whole: readonly Ste
   const outputs = plan && isTerminalPlanStatus(plan.status) ? outputsOfSteps(plan, whole) : null;
   const failed = whole.filter(({ item, status }) => item === null && status === "FAILED").map(toFailure);
   const open = whole.filter(({ status }) => status === "WAITING_APPROVAL" || status === "IN_DOUBT");
-  const error = request.error ?? plan?.error ?? null;
   const report: JsonObject = {
     requestId: request._id,
     planId: request.planId,
     status: request.status,
     outputs: outputs ?? {},
   };
-  if (error) report["error"] = { code: error.code, message: error.message };
+  if (request.error) report["error"] = told(request.error, planningAdvice(request.error.code));
+  else if (plan?.error) report["error"] = told(plan.error, stepAdvice(plan.error.code));
   if (failed.length > 0) report["failedSteps"] = failed;
   if (open.length > 0) report["waitingSteps"] = open.map(({ key, status }) => ({ key, status }));
   if (request.status === "NEEDS_INPUT") report["questions"] = [...request.questions];
@@ -52,5 +53,10 @@ export function reportOf({ request, plan }: RequestSnapshot, whole: readonly Ste
 }
 
 function toFailure({ key, tool, error }: StepDocument): JsonValue {
-  return { key, tool, code: error?.code ?? "FAILED", message: error?.message ?? "" };
+  const { code, message } = error ?? { code: "FAILED", message: "" };
+  return { key, tool, ...told({ code, message }, stepAdvice(code)) };
+}
+
+function told({ code, message }: { code: string; message: string }, { remedy }: { remedy: string }) {
+  return { code, message, remedy };
 }

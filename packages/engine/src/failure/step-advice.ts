@@ -1,11 +1,13 @@
-import type { StepErrorCode } from "@planwright/engine";
+import type { StepErrorCode } from "../protocol.ts";
 
 /** What to do about a step that failed. `server` is the one that offers its tool. */
 export interface StepAdvice {
   /** What the code means, as a sentence. */
   why: string;
-  /** What to do before the command, as the beginning of a sentence. */
+  /** What to do first, as a sentence without its end, for what does the rest, such as a command, to follow. */
   say: string;
+  /** What to do, as a whole sentence. */
+  remedy: string;
   /**
    * retry: let what failed run again. correct: the same call would fail again, so the plan has to change.
    * resolve: say what became of the call first.
@@ -18,7 +20,7 @@ const SKIPPED = "It did not run because of another step.";
 const CORRECT = "Correct the plan, or the sentence, and send it again";
 
 /** By code. A code that the engine learns does not compile until it has a place here. */
-const ADVICE: Readonly<Record<StepErrorCode, StepAdvice>> = {
+const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   TOOL_FAILED: {
     why: "The tool was called and refused; these are its own words.",
     say: "Correct what it names and send it again",
@@ -76,7 +78,7 @@ const ADVICE: Readonly<Record<StepErrorCode, StepAdvice>> = {
   },
   REFERENCE_MISSING: {
     why: "It refers to a field that the output of the other step does not have.",
-    say: "Look at that output below, correct the reference and send the plan again",
+    say: "Look at that output, correct the reference and send the plan again",
     action: "correct",
   },
   ARGUMENTS_INVALID: { why: ARGUMENTS, say: "Correct the argument and send it again", action: "correct" },
@@ -88,7 +90,7 @@ const ADVICE: Readonly<Record<StepErrorCode, StepAdvice>> = {
   },
   ITEMS_FAILED: {
     why: "Too many of its items failed; those that completed are kept.",
-    say: "See the items below; then",
+    say: "See its items; then",
     action: "retry",
   },
   DEPENDENCY_FAILED: { why: SKIPPED, say: "Once that is mended", action: "retry" },
@@ -101,7 +103,7 @@ const ADVICE: Readonly<Record<StepErrorCode, StepAdvice>> = {
   },
   DEADLINE_EXCEEDED: {
     why: "The plan had no more time; what was running was stopped.",
-    say: "See in the timeline below what took so long; then",
+    say: "See what took so long; then",
     action: "retry",
   },
   APPROVAL_REFUSED: {
@@ -141,12 +143,19 @@ const ADVICE: Readonly<Record<StepErrorCode, StepAdvice>> = {
   },
 };
 
-/** Advice for a code; a tool may report codes of its own. */
-export function stepAdvice(code: string, server: string | undefined): StepAdvice {
+/**
+ * Advice for a code; a tool may report codes of its own. Pure.
+ * @param server - that offers the step's tool, where it is known
+ */
+export function stepAdvice(code: string, server?: string): StepAdvice {
   const known = Object.entries(ADVICE).find(([name]) => name === code);
   const advice = known?.[1] ?? ADVICE.TOOL_FAILED;
-  return {
-    ...advice,
-    say: advice.say.replace("{server}", server === undefined ? "its server" : `"${server}"`),
-  };
+  const say = advice.say.replace("{server}", server === undefined ? "its server" : `"${server}"`);
+  return { ...advice, say, remedy: remedyOf(say, advice.action) };
+}
+
+function remedyOf(say: string, action: StepAdvice["action"]): string {
+  if (action === "correct") return `${say}.`;
+  if (action === "resolve") return `${say} with resolveInDoubt.`;
+  return `${say}${say.endsWith("; then") ? "" : ","} rerun the plan.`;
 }

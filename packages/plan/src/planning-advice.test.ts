@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { planningAdvice } from "./planning-advice.ts";
+
+test("what to do is a whole sentence, whether something is to be sent again or not", () => {
+  expect(planningAdvice("MODEL_RATE_LIMITED").remedy).toBe("Wait a little; then send it again.");
+  expect(planningAdvice("MODEL_ANSWER_TRUNCATED").remedy).toBe("Ask for fewer steps.");
+});
+
+test.each(["SOMETHING_NEW", "constructor", "__proto__"])(
+  "%s, which is not known here, has advice",
+  (code) => {
+    expect(planningAdvice(code)).toMatchObject({ action: "other", remedy: expect.stringMatching(/\.$/) });
+  },
+);

@@ -1,0 +1,114 @@
+/** What to do about a request that could not be planned. */
+export interface PlanningAdvice {
+  /** What the code means, as a sentence. */
+  why: string;
+  /** What to do first, as a sentence without its end, for what does the rest, such as a command, to follow. */
+  say: string;
+  /** What to do, as a whole sentence. */
+  remedy: string;
+  /** again: the same sentence may work. other: it has to be said in other words, or given as a plan. tools: look at them. */
+  action: "again" | "other" | "tools";
+}
+
+const SETTINGS: Omit<PlanningAdvice, "why" | "remedy"> = {
+  say: "Correct the planner's MODEL settings and restart it; then",
+  action: "again",
+};
+
+const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
+  MODEL_REFUSED: {
+    why: "The model declined to plan this; nothing was executed.",
+    say: "Say it in other words, or hand in the plan yourself",
+    action: "other",
+  },
+  MODEL_CONTENT_FILTERED: {
+    why: "The provider's filter withheld the answer; nothing was executed.",
+    say: "Say it in other words, or hand in the plan yourself",
+    action: "other",
+  },
+  MODEL_UNAUTHORIZED: { why: "The provider refused the planner's key.", ...SETTINGS },
+  MODEL_KEY_MISSING: { why: "The planner has no key for its model.", ...SETTINGS },
+  MODEL_QUOTA_EXHAUSTED: { why: "The account of the planner's model has nothing left.", ...SETTINGS },
+  MODEL_NOT_FOUND: { why: "The provider does not know the model.", ...SETTINGS },
+  MODEL_SETTING_INVALID: { why: "The planner's MODEL names nothing known.", ...SETTINGS },
+  MODEL_REQUIRED: { why: "The planner has no model, and this takes one.", ...SETTINGS },
+  MODEL_REQUEST_INVALID: { why: "The provider refused the request itself.", ...SETTINGS },
+  MODEL_UNREACHABLE: {
+    why: "The model's provider gave no answer.",
+    say: "See whether the provider can be reached from the planner; then",
+    action: "again",
+  },
+  MODEL_RATE_LIMITED: {
+    why: "The model's provider takes no more calls right now.",
+    say: "Wait a little; then",
+    action: "again",
+  },
+  MODEL_TIMEOUT: {
+    why: "The model gave no complete answer in time.",
+    say: "Try once more, or raise the planner's timeout",
+    action: "again",
+  },
+  MODEL_ANSWER_TRUNCATED: {
+    why: "The answer was cut off, and half a plan is none.",
+    say: "Ask for fewer steps",
+    action: "other",
+  },
+  MODEL_ANSWER_UNREADABLE: {
+    why: "What the model answered holds no plan, also not after repair.",
+    say: "Try once more, or say it in other words",
+    action: "again",
+  },
+  NOT_UNDERSTOOD: {
+    why: "The planner found no tools for the sentence; nothing was executed.",
+    say: "See what the tools can do and say it as one of their uses",
+    action: "tools",
+  },
+  NO_TOOLS: {
+    why: "No executor has published any tools.",
+    say: "Start an executor with a servers file, see that it lists the tools, then send it again",
+    action: "tools",
+  },
+  VALUE_MISSING: {
+    why: "The sentence lacks a value that a tool needs.",
+    say: "Say it with that value",
+    action: "other",
+  },
+  PLAN_INVALID: {
+    why: "The plan was checked before anything ran: nothing was executed.",
+    say: "Correct what its findings name and send it again",
+    action: "other",
+  },
+  BUDGET_EXCEEDED: {
+    why: "The calls of models for this request reached their limit; nothing was executed.",
+    say: "Ask for less at once, or raise the limit that the cause names (settings of the planner); then",
+    action: "again",
+  },
+  MODEL_UNPRICED: {
+    why: "A limit in dollars is set, and the price of the model is not known.",
+    say: "Give the planner the model's price, or limit tokens instead; then",
+    action: "again",
+  },
+  REPLAN_UNCHANGED: {
+    why: "Made anew, the plan was one that had already failed.",
+    say: "Mend what failed, or hand in a corrected plan yourself",
+    action: "other",
+  },
+  POISONED: {
+    why: "Every planner that took the request died; nothing was executed.",
+    say: "Find the reason in the logs of the planners and mend it; then",
+    action: "again",
+  },
+};
+
+const OTHERWISE: Omit<PlanningAdvice, "remedy"> = {
+  why: "No plan was made; nothing was executed.",
+  say: "Change the sentence as the cause says and send it again",
+  action: "other",
+};
+
+/** Advice for a code of planning; a newer planner may know more codes. Pure. */
+export function planningAdvice(code: string): PlanningAdvice {
+  const advice = (Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined) ?? OTHERWISE;
+  const { say } = advice;
+  return { ...advice, remedy: say.endsWith("; then") ? `${say} send it again.` : `${say}.` };
+}
