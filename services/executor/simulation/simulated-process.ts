@@ -63,6 +63,8 @@ export function createProcess(
     name,
     clock: {
       now: () => monotonicStart + timeline.now(),
+      // It is stopped by others, never by what it computes.
+      computed: () => 0,
       after,
       every(periodMs, then) {
         let takeBack = after(periodMs, function again() {

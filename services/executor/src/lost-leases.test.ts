@@ -3,39 +3,46 @@ import { expect, test } from "vitest";
 import { createLostLeases } from "./lost-leases.ts";
 
 const [A, B] = ["plan_a", "plan_b"] as PlanId[] as [PlanId, PlanId];
-const leases = () => createLostLeases({ everyMs: 300, leaseMs: 1_000, nowMs: 0 });
+const leases = () => createLostLeases({ everyMs: 300, leaseMs: 1_000, nowMs: 0, computedMs: 0 });
 
 test("a plan whose lease was lost in a process that lives on was outlived, and is told of once", () => {
   const lost = leases();
   lost.lost(A, 100);
   lost.lost(B, 200);
-  lost.beat(300);
+  expect(lost.beat({ nowMs: 300, computedMs: 290 })).toBe(0);
   expect(lost.takeOutlived()).toEqual([A, B]);
   expect(lost.takeOutlived()).toEqual([]);
 });
 
-test("a process that stood still says nothing of the plans that it had begun", () => {
+test("a process that was blocked says nothing of the plans that it had begun", () => {
   const lost = leases();
   lost.lost(A, 100);
-  lost.beat(801);
+  expect(lost.beat({ nowMs: 810, computedMs: 405 })).toBe(810);
   expect(lost.takeOutlived()).toEqual([]);
-  lost.lost(B, 802);
-  lost.beat(1_101);
+  lost.lost(B, 811);
+  expect(lost.beat({ nowMs: 1_111, computedMs: 500 })).toBe(0);
   expect(lost.takeOutlived()).toEqual([B]);
 });
 
-test("a beat that is a little late is no standing still", () => {
+test("a process that stood still without computing was stopped, by a machine or by somebody", () => {
   const lost = leases();
   lost.lost(A, 100);
-  lost.beat(800);
+  expect(lost.beat({ nowMs: 5_000, computedMs: 1_000 })).toBe(0);
   expect(lost.takeOutlived()).toEqual([A]);
 });
 
-test("what could not be told of is given again, also after the process stood still", () => {
+test("a beat that is a little late is no gap", () => {
   const lost = leases();
   lost.lost(A, 100);
-  lost.beat(300);
+  expect(lost.beat({ nowMs: 800, computedMs: 800 })).toBe(0);
+  expect(lost.takeOutlived()).toEqual([A]);
+});
+
+test("what could not be told of is given again, also after the process was blocked", () => {
+  const lost = leases();
+  lost.lost(A, 100);
+  lost.beat({ nowMs: 300, computedMs: 0 });
   lost.putBack(lost.takeOutlived());
-  lost.beat(5_000);
+  lost.beat({ nowMs: 5_000, computedMs: 5_000 });
   expect(lost.takeOutlived()).toEqual([A]);
 });

@@ -2,46 +2,55 @@ import type { PlanId } from "@planwright/plan";
 
 /** What a process knows of the leases that it has lost. */
 export interface LostLeases {
-  /** To be called at regular times, for gaps between them to be seen. */
-  beat(nowMs: number): void;
+  /**
+   * To be called at regular times, for gaps between them to be seen. Gives the milliseconds for which the process was
+   * blocked by what it computes itself, 0 for most beats.
+   */
+  beat(at: { nowMs: number; computedMs: number }): number;
   /** The lease of a plan is gone, or the database is, and this process still runs. */
   lost(planId: PlanId, begunAtMs: number): void;
   /**
-   * Gives the plans, each once, that did not end their executor: this process has lived on, and has not stood still since it began them. A plan that
-   * freezes its process for so long that leases are lost is as bad as one that kills it.
+   * Gives the plans, each once, that did not cost the process its leases: it has lived on, and has not been blocked since
+   * it began them. A plan that blocks its process for so long that leases are lost is as bad as one that kills it; a machine
+   * that has too much to do, or that stops the process, is not the plan's fault.
    */
   takeOutlived(): PlanId[];
   /** They could not be told of and are given again. */
   putBack(planIds: readonly PlanId[]): void;
 }
 
+/** A process that has computed for this share of a gap was not kept from it, but busy. */
+const BUSY_SHARE = 0.5;
+
 /**
  * Of a process that has lost none. Times are monotonic milliseconds.
  * @param options.everyMs - between two beats
- * @param options.leaseMs - a process that is late by half of it has stood still
+ * @param options.leaseMs - a beat that is late by half of it is a gap
  */
-export function createLostLeases({
-  everyMs,
-  leaseMs,
-  nowMs,
-}: {
+export function createLostLeases(options: {
   everyMs: number;
   leaseMs: number;
   nowMs: number;
+  computedMs: number;
 }): LostLeases {
+  const { everyMs, leaseMs } = options;
   const begunAt = new Map<PlanId, number>();
-  let lastBeatAt = nowMs;
-  let stoodStillUntil = Number.NEGATIVE_INFINITY;
+  let last = { nowMs: options.nowMs, computedMs: options.computedMs };
+  let blockedUntil = Number.NEGATIVE_INFINITY;
   return {
-    beat(now) {
-      if (now - lastBeatAt > everyMs + leaseMs / 2) stoodStillUntil = now;
-      lastBeatAt = now;
+    beat(at) {
+      const gapMs = at.nowMs - last.nowMs;
+      const isBusy = at.computedMs - last.computedMs >= gapMs * BUSY_SHARE;
+      last = at;
+      if (gapMs <= everyMs + leaseMs / 2 || !isBusy) return 0;
+      blockedUntil = at.nowMs;
+      return gapMs;
     },
     lost(planId, at) {
       begunAt.set(planId, at);
     },
     takeOutlived() {
-      const outlived = [...begunAt].flatMap(([planId, at]) => (at > stoodStillUntil ? [planId] : []));
+      const outlived = [...begunAt].flatMap(([planId, at]) => (at > blockedUntil ? [planId] : []));
       begunAt.clear();
       return outlived;
     },

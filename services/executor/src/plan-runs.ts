@@ -70,9 +70,11 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   let isClosing = false;
 
   const renewEveryMs = Math.floor(leaseMs / 3.3);
-  const lostLeases = createLostLeases({ everyMs: renewEveryMs, leaseMs, nowMs: clock.now() });
+  const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
+  const lostLeases = createLostLeases({ everyMs: renewEveryMs, leaseMs, ...timesNow() });
   const endRenewal = clock.every(renewEveryMs, () => {
-    lostLeases.beat(clock.now());
+    const blockedMs = lostLeases.beat(timesNow());
+    if (blockedMs > 0) logger.warn({ blockedMs, plans: [...active.keys()] }, "this process was blocked");
     void renewAll();
     void tellOutlived();
   });
@@ -225,7 +227,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 async function endPoisoned(store: ExecutionStore, claim: PlanClaim, metrics: RunMetrics): Promise<void> {
   const error = {
     code: "POISONED",
-    message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died or stood still`,
+    message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died or was blocked`,
     retryable: false,
   };
   const unfinished = claim.records.filter((record) => !claim.steps.get(record.key)?.finishedAt);

@@ -4,6 +4,8 @@ import { randomUUID } from "node:crypto";
 export interface RunClock {
   /** Monotonic milliseconds of this process, the clock that `validUntil` of a claim is read from. */
   now(): number;
+  /** Milliseconds that this process has computed so far, over all of its threads. */
+  computed(): number;
   /** Calls once, `delayMs` from now, 0 to 2^31 - 1. Returns what takes it back. */
   after(delayMs: number, then: () => void): () => void;
   /** Calls every `periodMs`. Returns what ends it. */
@@ -18,6 +20,10 @@ export interface RunClock {
 export function createRunClock(): RunClock {
   return {
     now: () => performance.now(),
+    computed() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1_000;
+    },
     after(delayMs, then) {
       const timer = setTimeout(then, delayMs);
       return () => clearTimeout(timer);
