@@ -12,6 +12,7 @@ import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@pla
 import type { ToolClients } from "@planwright/tools";
 import { createLostLeases } from "./lost-leases.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
+import { createPlanQuota } from "./plan-quota.ts";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
 import { createPlanTools } from "./plan-tools.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
@@ -72,7 +73,9 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const renewEveryMs = Math.floor(leaseMs / 3.3);
   const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
   const lostLeases = createLostLeases({ everyMs: renewEveryMs, leaseMs, ...timesNow() });
+  const quota = createPlanQuota(maxPlans);
   const endRenewal = clock.every(renewEveryMs, () => {
+    quota.beat();
     const blockedMs = lostLeases.beat(timesNow());
     if (blockedMs > 0) logger.warn({ blockedMs, plans: [...active.keys()] }, "this process was blocked");
     void renewAll();
@@ -188,18 +191,27 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     active.set(planId, { claim, run, trace });
     metrics.held(active.size);
     const done = run.done.then(() => {
+      if (run.isLost()) {
+        lostLeases.lost(planId, begunAt);
+        quota.lost(active.size);
+      }
       active.delete(planId);
       metrics.held(active.size);
-      if (run.isLost()) lostLeases.lost(planId, begunAt);
     });
     return { done };
   }
 
+  function capacity(): number {
+    return isClosing ? 0 : Math.max(0, quota.allowed() - active.size - claiming.size);
+  }
+
   return {
-    capacity: () => (isClosing ? 0 : Math.max(0, maxPlans - active.size - claiming.size)),
+    capacity,
 
     async take(planId) {
       if (isClosing || active.has(planId) || claiming.has(planId)) return null;
+      // Said by the queue, it is found by a sweeper that has room for it.
+      if (quota.allowed() < maxPlans && capacity() === 0) return null;
       const begun = begin(planId).finally(() => claiming.delete(planId));
       claiming.set(planId, begun);
       return begun;

@@ -73,6 +73,32 @@ test.concurrent("a plan that kills its executors ends POISONED and hurts no othe
   }
 });
 
+test.concurrent("a plan is no poison whose executor loses the lease again and again and lives on", {
+  timeout: 180_000,
+}, async ({ expect }) => {
+  const bench = await openWorkbench();
+  try {
+    const executors = await Promise.all(
+      [1, 2].map(() => bench.startExecutor({ LEASE_MS: "1000", SWEEP_EVERY_MS: "200" })),
+    );
+    const slow = await bench.submit([
+      { id: "slow", tool: "read_value", arguments: { value: 1, latencyMs: 8_000 } },
+    ]);
+    for (let claims = 1; claims <= 6; claims += 1) {
+      const held = await bench.until(slow._id, (plan) => plan.epoch >= claims && plan.lease !== null);
+      const holder = executors.find(({ pid }) => held.lease?.owner.split(":")[1] === String(pid));
+      holder?.kill("SIGSTOP");
+      await bench.until(slow._id, ({ epoch }) => epoch > held.epoch);
+      holder?.kill("SIGCONT");
+    }
+    const { plan } = await bench.end(slow._id);
+    expect(plan.status).toBe("COMPLETED");
+    expect(plan.epoch).toBeGreaterThan(6);
+  } finally {
+    await bench.close();
+  }
+});
+
 test.concurrent.for([
   { name: "an hour fast, then right", CLOCK_OFFSET_MS: HOUR_MS, CLOCK_JUMP_MS: -HOUR_MS },
   { name: "an hour slow, then right", CLOCK_OFFSET_MS: -HOUR_MS, CLOCK_JUMP_MS: HOUR_MS },

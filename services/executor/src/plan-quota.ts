@@ -1,0 +1,37 @@
+/** How many plans a process may hold, by how well it keeps their leases. */
+export interface PlanQuota {
+  /** Plans that it may hold now. */
+  allowed(): number;
+  /** A lease was lost while it held so many plans. */
+  lost(held: number): void;
+  /** To be called at each renewal of the leases. */
+  beat(): void;
+}
+
+/** Renewals without a loss until a process may hold all of its plans again, from none. */
+const BEATS_TO_ALL = 16;
+
+/**
+ * Additive increase, multiplicative decrease, as TCP finds its rate (RFC 5681): who loses leases has more plans than its
+ * machine or its database can serve in time, and each lost one is work to be done again, by a system that has too much
+ * to do as it is.
+ * @param max - plans that a process may hold when all is well
+ */
+export function createPlanQuota(max: number): PlanQuota {
+  const step = Math.ceil(max / BEATS_TO_ALL);
+  let allowed = max;
+  let heldAtLoss: number | null = null;
+  return {
+    allowed: () => allowed,
+    lost(held) {
+      heldAtLoss = Math.max(heldAtLoss ?? 0, held);
+    },
+    beat() {
+      allowed =
+        heldAtLoss === null
+          ? Math.min(max, allowed + step)
+          : Math.max(1, Math.floor(Math.min(allowed, heldAtLoss) / 2));
+      heldAtLoss = null;
+    },
+  };
+}
