@@ -22,6 +22,8 @@ export interface WholeSystemOptions {
   api?: Record<string, string>;
   /** Tools of the counting server beside the usual ones. */
   tools?: readonly CountingTool[];
+  /** Servers of tools beside the counting one, as in the file of servers. */
+  mcpServers?: Readonly<Record<string, object>>;
 }
 
 /** API, planner and executor as processes, with tools that count and a model that says what it is told to. */
@@ -50,7 +52,7 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
   const serversFile = join(folder, "mcp-servers.json");
   await writeFile(
     serversFile,
-    JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true } } }),
+    JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true }, ...options.mcpServers } }),
   );
   const children: ChildProcess[] = [];
   const complaints: string[] = [];

@@ -64,11 +64,13 @@ beforeAll(async () => {
   keySet = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
   await once(keySet.listen(0, "127.0.0.1"), "listening");
   running = await startRunningSystem("access.json", {
-    ANONYMOUS: "refuse",
-    MCP: "on",
-    JWKS_URL: `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/keys`,
-    JWT_ISSUER: CLAIMS.iss,
-    JWT_AUDIENCE: CLAIMS.aud,
+    api: {
+      ANONYMOUS: "refuse",
+      MCP: "on",
+      JWKS_URL: `http://127.0.0.1:${(keySet.address() as AddressInfo).port}/keys`,
+      JWT_ISSUER: CLAIMS.iss,
+      JWT_AUDIENCE: CLAIMS.aud,
+    },
   });
   const { body } = await running.graphql(
     "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId planId } }",

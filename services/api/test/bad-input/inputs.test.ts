@@ -88,7 +88,7 @@ const wrongArguments = Object.entries(file.wrong).flatMap(([place, given]) => {
 let running: RunningSystem;
 let ids: Record<string, string>;
 beforeAll(async () => {
-  running = await startRunningSystem("inputs.json", { REQUEST_MAX_COST_USD: "1" });
+  running = await startRunningSystem("inputs.json", { api: { REQUEST_MAX_COST_USD: "1" } });
   const { body } = await running.graphql(
     'mutation { createPlan(query: "Create an author named Alice") { id } }',
   );

@@ -18,7 +18,7 @@ const { calls, messages } = readCases(
 
 let running: RunningSystem;
 beforeAll(async () => {
-  running = await startRunningSystem("mcp.json", { MCP: "on" });
+  running = await startRunningSystem("mcp.json", { api: { MCP: "on" } });
 });
 afterAll(() => running.close());
 

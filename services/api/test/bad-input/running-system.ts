@@ -11,6 +11,8 @@ import { expandMacros } from "./expand-macros.ts";
 export interface RunningSystem extends ApiClient {
   /** The GraphQL endpoint. */
   url: string;
+  /** Of the database of all services. */
+  mongodbUrl: string;
   store: Store;
   /** Sends JSON in which macros are written out. */
   post(
@@ -19,11 +21,19 @@ export interface RunningSystem extends ApiClient {
     more?: { headers?: object; ids?: Record<string, string> },
   ): Promise<Answer>;
   /**
-   * Plays one case. It must be answered in time, nothing may have been stored but what it may leave, no tool may have been
-   * called, and the next good requests must work.
+   * Plays one case. It must be answered in time, nothing may have been stored but what it may leave, no tool that counts
+   * may have been called, and the next good requests must work.
+   * @param until - what has to be over before all that is looked at, and has as long as it takes
    */
-  play<T>(name: string, run: () => Promise<T>, leaves?: Leavings): Promise<T>;
-  /** The next good plan is executed to its end, by queue, executor and tools, and no service has complained of anything. */
+  play<T>(
+    name: string,
+    run: () => Promise<T>,
+    leaves?: Leavings,
+    until?: (result: T) => Promise<void>,
+  ): Promise<T>;
+  /** Follows a request until it is over; fails when it is so in another way than as said. */
+  follow(requestId: string, status: string): Promise<void>;
+  /** The next good plan is executed to its end, by queue, executor and tools, and no service has complained of anything but what it may. */
   expectWell(): Promise<void>;
   /** Ends everything, and prints how long answers took. */
   close(): Promise<void>;
@@ -40,15 +50,28 @@ const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } 
 const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
 const READ = "query ($id: ID!) { request(requestId: $id) { status } }";
 
-/** @param file - of the cases, for people who read the times @param env - of the API */
+/** What is particular to the cases of one file. */
+export interface RunningSystemOptions {
+  /** Environment of the API. */
+  api?: Record<string, string>;
+  /** Environment of all services. */
+  env?: Record<string, string>;
+  /** Servers of tools beside the one that counts. */
+  mcpServers?: Readonly<Record<string, object>>;
+  /** Whether a service may log this line, which is a warning, an error, or nothing of ours. Default: none. */
+  mayLog?: (line: string) => boolean;
+}
+
+/** @param file - of the cases, for people who read the times */
 export async function startRunningSystem(
   file: string,
-  env: Record<string, string> = {},
+  { api = {}, env, mcpServers = {}, mayLog = () => false }: RunningSystemOptions = {},
 ): Promise<RunningSystem> {
   const system = await startWholeSystem({
     // As in production: a process that stands still on a busy machine loses nothing and warns of nothing.
-    env: { SWEEP_EVERY_MS: "1000", LEASE_MS: "10000", PLANNING_LEASE_MS: "30000" },
-    api: env,
+    env: { SWEEP_EVERY_MS: "1000", LEASE_MS: "10000", PLANNING_LEASE_MS: "30000", ...env },
+    api,
+    mcpServers,
     tools: BLOG_TOOLS.map(({ name, description = "", annotations = {}, inputSchema }) => {
       const contract = { mode: "parallel-safe", side_effects: true, idempotency: "none" } as const;
       return { name, description, annotations, inputSchema, contract, effect: "always" };
@@ -104,6 +127,15 @@ export async function startRunningSystem(
     expect(body).toEqual({ data: { request: { status: "COMPLETED" } } });
   }
 
+  async function follow(requestId: string, status: string): Promise<void> {
+    const { text } = await client.send("/graphql/stream", {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json", accept: "text/event-stream" },
+      body: JSON.stringify({ query: FOLLOW, variables: { id: requestId } }),
+    });
+    expect(text).toMatch(new RegExp(`"${status}".*\\s+event: complete`));
+  }
+
   async function expectWell(): Promise<void> {
     const name = `good ${effects.length}`;
     const author = { name, email: "good@test.com" };
@@ -116,25 +148,21 @@ export async function startRunningSystem(
     };
     const { body } = await client.graphql(SUBMIT, { plan }, headers);
     lastGood = body.data.submitPlan.requestId;
-    const followed = await client.send("/graphql/stream", {
-      method: "POST",
-      headers: { ...headers, "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify({ query: FOLLOW, variables: { id: lastGood } }),
-    });
-    expect(followed.text).toMatch(/"COMPLETED".*\s+event: complete/);
+    await follow(lastGood, "COMPLETED");
     effects.push(
       { tool: "createAuthor", ...author },
       { tool: "createBlog", ...blog, authorId: "createAuthor" },
     );
     await expectReads();
     await expectEffects();
-    expect(system.complaints()).toEqual([]);
+    expect(system.complaints().filter((line) => !mayLog(line))).toEqual([]);
   }
 
   await expectWell();
   return {
     ...client,
     url: system.apiUrl,
+    mongodbUrl: system.mongodbUrl,
     store,
     post: (path, value, more = {}) =>
       client.send(path, {
@@ -142,14 +170,16 @@ export async function startRunningSystem(
         headers: { "content-type": "application/json", ...more.headers },
         body: expandMacros(JSON.stringify(value), more.ids),
       }),
-    async play(name, run, leaves = "nothing") {
+    async play(name, run, leaves = "nothing", until = async () => undefined) {
       const expectStored = await watchStored(leaves);
       const result = await times.measure(name, run);
+      await until(result);
       played += 1;
       await Promise.all([expectStored(), expectEffects(), expectReads()]);
       if (played % CASES_BETWEEN_PLANS === 0) await expectWell();
       return result;
     },
+    follow,
     expectWell,
     async close() {
       process.stdout.write(`${file}: ${times.summary()}\n`);

@@ -23,7 +23,7 @@ const { http, wire } = readCases(
 
 let running: RunningSystem;
 beforeAll(async () => {
-  running = await startRunningSystem("transport.json", { MCP: "on" });
+  running = await startRunningSystem("transport.json", { api: { MCP: "on" } });
 });
 afterAll(() => running.close());
 

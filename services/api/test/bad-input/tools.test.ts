@@ -1,0 +1,186 @@
+/** Answers of tools, and servers of tools, that are not what they should be: what a client is told of them. */
+import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { JsonObjectSchema, parsePlan, pinTools } from "@planwright/plan";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type BadAnswer, BadAnswerSchema, startBadMcpServer } from "./bad-mcp-server.ts";
+import { expandMacros } from "./expand-macros.ts";
+import { expectClean, expectSpeaks, readCases } from "./refusals.ts";
+import { type RunningSystem, startRunningSystem } from "./running-system.ts";
+
+const ExpectedSchema = {
+  name: z.string(),
+  /** Of the step; without one it completes. */
+  code: z.string().optional(),
+  says: z.string().optional(),
+  /** What the step keeps when it completes. */
+  output: z.json().optional(),
+};
+const { outputs, servers } = readCases(
+  "tools.json",
+  z.strictObject({
+    /** How a tool answers a call. */
+    outputs: z.array(z.strictObject({ ...ExpectedSchema, answer: BadAnswerSchema })),
+    /** How a server answers when it is asked for its tools; its tool "listed" answers a call with a text. */
+    servers: z.array(
+      z.strictObject({
+        ...ExpectedSchema,
+        /** Of a plan with its tool, which is not accepted. */
+        refused: z.string().optional(),
+        /** Of its tools. Default: the one of them, well. */
+        answer: BadAnswerSchema.optional(),
+        /** Of the greeting. Default: well. */
+        greeting: BadAnswerSchema.optional(),
+        /** Of the first calls of its tool, one after the other. */
+        calls: z.array(BadAnswerSchema).optional(),
+        /** What the tool said of itself when the plan was made, beside its name. */
+        pinned: JsonObjectSchema.optional(),
+      }),
+    ),
+  }),
+);
+const WELL = '{"content":[{"type":"text","text":"well"}]}';
+const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId planId } }";
+const EXECUTE = "mutation ($id: ID!) { executePlan(planId: $id) { id } }";
+const READ =
+  "query ($id: ID!) { request(requestId: $id) { plan { error { code message remedy } steps { status output error { code message remedy } } } } }";
+
+const listed = (names: string[]) =>
+  JSON.stringify({
+    tools: names.map((name) => ({
+      name,
+      inputSchema: { type: "object" },
+      annotations: { readOnlyHint: true, idempotentHint: true },
+    })),
+  });
+
+/** Answers to calls that are left, by server. */
+const callsLeft = servers.map(({ calls = [] }) => [...calls]);
+
+/** What a server of `servers` answers; undefined for a greeting as it should be. */
+function answerOfServer(index: number, method: string): BadAnswer | undefined {
+  if (method === "initialize") return servers[index]?.greeting;
+  if (method === "tools/list")
+    return servers[index]?.answer ?? BadAnswerSchema.parse({ result: listed(["listed"]) });
+  return callsLeft[index]?.shift() ?? BadAnswerSchema.parse({ result: WELL });
+}
+
+function answerOfOutputs(method: string, tool: string | undefined): BadAnswer | undefined {
+  if (method === "initialize") return undefined;
+  if (method === "tools/list")
+    return BadAnswerSchema.parse({ result: listed(outputs.map((_, index) => `out${index}`)) });
+  return outputs[Number(tool?.slice("out".length))]?.answer;
+}
+
+let bad: Awaited<ReturnType<typeof startBadMcpServer>>;
+let running: RunningSystem;
+let mongo: MongoClient;
+beforeAll(async () => {
+  bad = await startBadMcpServer((path, { method, tool }) => {
+    const place = /^\/server(\d+)$/.exec(path);
+    const answer = place ? answerOfServer(Number(place[1]), method) : answerOfOutputs(method, tool);
+    if (!answer) return undefined;
+    const { result, body } = answer;
+    return {
+      ...answer,
+      result: result === undefined ? undefined : expandMacros(result),
+      body: body === undefined ? undefined : expandMacros(body),
+    };
+  });
+  const entries = servers.map((_, index) => [
+    `server${index}`,
+    { url: `${bad.url}/server${index}`, trusted: true, timeoutMs: 3_000 },
+  ]);
+  running = await startRunningSystem("tools.json", {
+    mcpServers: { ...Object.fromEntries(entries), outputs: { url: `${bad.url}/outputs`, trusted: true } },
+    // Those that never answer hold the start up that long.
+    env: { CONNECT_TIMEOUT_MS: "2000" },
+    // Operators are told of each server that cannot be reached or lists nonsense.
+    mayLog: (line) => line.startsWith("executor: {") && line.includes('"level":"warn"'),
+  });
+  mongo = await MongoClient.connect(running.mongodbUrl);
+});
+afterAll(async () => {
+  await running.expectWell();
+  await mongo.close();
+  await running.close();
+  await bad.close();
+});
+
+/** Submits a plan of one call, which is made so often at most. */
+function submit(tool: string, attempts: number) {
+  const retry = { maxAttempts: attempts, initialMs: 0 };
+  const plan = { steps: [{ id: "bad", tool, arguments: {}, timeoutMs: 3_000, retry }] };
+  return running.graphql(SUBMIT, { plan });
+}
+
+/** Calls one tool, and looks at what clients are told of it. */
+async function expectTold(
+  tool: string,
+  { name, code, says, output }: z.infer<z.ZodObject<typeof ExpectedSchema>>,
+  attempts: number,
+  before: (planId: string) => Promise<void> = async () => undefined,
+) {
+  let requestId = "";
+  const run = async () => {
+    const { body } = await submit(tool, attempts);
+    expect(body.errors).toBeUndefined();
+    requestId = body.data.submitPlan.requestId;
+    await before(body.data.submitPlan.planId);
+    return running.graphql(EXECUTE, { id: body.data.submitPlan.planId });
+  };
+  const status = code === undefined ? "COMPLETED" : "FAILED";
+  await running.play(name, run, "a request that is over", () => running.follow(requestId, status));
+  const { body, text } = await running.graphql(READ, { id: requestId });
+  const { plan } = body.data.request;
+  const [step] = plan.steps;
+  expect({ step: step.status, code: step.error?.code }).toEqual({ step: status, code });
+  if (output !== undefined) expect(step.output).toEqual(output);
+  if (code === undefined) return;
+  expectClean(text);
+  for (const error of [step.error, plan.error]) expectSpeaks(error.message, error.remedy);
+  expect(step.error.message).toMatch(new RegExp(says ?? "\\w"));
+}
+
+describe("outputs", () => {
+  test.each(outputs.map((each, index) => ({ ...each, index })))("$name", ({ index, ...each }) =>
+    expectTold(`outputs/out${index}`, each, 1),
+  );
+});
+
+describe("servers", () => {
+  const accepted = servers.map((each, index) => ({ ...each, index })).filter(({ refused }) => !refused);
+  test.each(accepted)("$name", ({ index, calls = [], pinned, ...each }) => {
+    const tool = `server${index}/listed`;
+    return expectTold(tool, each, 1 + calls.length, (planId) => pin(planId, tool, pinned));
+  });
+});
+
+describe("servers whose tools are not known", () => {
+  const refused = servers.map((each, index) => ({ ...each, index })).filter((each) => each.refused);
+  test.each(refused)("$name: $refused", async ({ index, name, refused: code }) => {
+    const { body, text } = await running.play(
+      name,
+      () => submit(`server${index}/listed`, 1),
+      "a request that is over",
+    );
+    expectClean(text);
+    const [{ message, extensions }] = body.errors;
+    expect(extensions.diagnostics).toEqual([expect.objectContaining({ code })]);
+    expectSpeaks(message, extensions.remedy);
+  });
+});
+
+/** Lets a plan have been made when its tool said this of itself. */
+async function pin(planId: string, tool: string, said: JsonObject | undefined): Promise<void> {
+  if (!said) return;
+  const parsed = parsePlan([{ id: "bad", tool, arguments: {} }]);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  const [server = ""] = tool.split("/");
+  const descriptor = { name: "listed", server, trusted: true, ...said } as unknown as ToolDescriptor;
+  await mongo
+    .db()
+    .collection<{ _id: string }>("plans")
+    .updateOne({ _id: planId }, { $set: { toolPins: pinTools(parsed.plan, [descriptor]) } });
+}
