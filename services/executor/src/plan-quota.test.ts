@@ -7,7 +7,7 @@ test("a process that keeps its leases may hold all plans", () => {
   expect(quota.allowed()).toBe(64);
 });
 
-test("losses between two renewals halve once what was held, down to one plan", () => {
+test("losses between two renewals halve once what was held, down to an eighth of all", () => {
   const quota = createPlanQuota(64);
   quota.lost(20);
   quota.lost(19);
@@ -17,7 +17,7 @@ test("losses between two renewals halve once what was held, down to one plan", (
     quota.lost(10);
     quota.beat();
   }
-  expect(quota.allowed()).toBe(1);
+  expect(quota.allowed()).toBe(8);
 });
 
 test("without losses it rises again, little by little, to all", () => {
@@ -25,7 +25,7 @@ test("without losses it rises again, little by little, to all", () => {
   quota.lost(2);
   quota.beat();
   quota.beat();
-  expect(quota.allowed()).toBe(5);
+  expect(quota.allowed()).toBe(12);
   for (let beats = 0; beats < 16; beats += 1) quota.beat();
   expect(quota.allowed()).toBe(64);
 });

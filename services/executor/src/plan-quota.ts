@@ -10,6 +10,8 @@ export interface PlanQuota {
 
 /** Renewals without a loss until a process may hold all of its plans again, from none. */
 const BEATS_TO_ALL = 16;
+/** The share of all plans that may always be held: so few keep no machine busy, and those of a dead executor find room. */
+const LEAST_SHARE = 1 / 8;
 
 /**
  * Additive increase, multiplicative decrease, as TCP finds its rate (RFC 5681): who loses leases has more plans than its
@@ -19,6 +21,7 @@ const BEATS_TO_ALL = 16;
  */
 export function createPlanQuota(max: number): PlanQuota {
   const step = Math.ceil(max / BEATS_TO_ALL);
+  const least = Math.ceil(max * LEAST_SHARE);
   let allowed = max;
   let heldAtLoss: number | null = null;
   return {
@@ -30,7 +33,7 @@ export function createPlanQuota(max: number): PlanQuota {
       allowed =
         heldAtLoss === null
           ? Math.min(max, allowed + step)
-          : Math.max(1, Math.floor(Math.min(allowed, heldAtLoss) / 2));
+          : Math.max(least, Math.floor(Math.min(allowed, heldAtLoss) / 2));
       heldAtLoss = null;
     },
   };

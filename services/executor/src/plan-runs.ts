@@ -75,7 +75,10 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const lostLeases = createLostLeases({ everyMs: renewEveryMs, leaseMs, ...timesNow() });
   const quota = createPlanQuota(maxPlans);
   const endRenewal = clock.every(renewEveryMs, () => {
+    const before = quota.allowed();
     quota.beat();
+    if (quota.allowed() < before)
+      logger.warn({ plans: quota.allowed() }, "leases were lost; fewer plans are held for a while");
     const blockedMs = lostLeases.beat(timesNow());
     if (blockedMs > 0) logger.warn({ blockedMs, plans: [...active.keys()] }, "this process was blocked");
     void renewAll();
