@@ -25,7 +25,7 @@ test("without losses it rises again, little by little, to all", () => {
   quota.lost(2);
   quota.beat();
   quota.beat();
-  expect(quota.allowed()).toBe(12);
-  for (let beats = 0; beats < 16; beats += 1) quota.beat();
+  expect(quota.allowed()).toBe(24);
+  for (let beats = 0; beats < 3; beats += 1) quota.beat();
   expect(quota.allowed()).toBe(64);
 });

@@ -8,13 +8,16 @@ export interface PlanQuota {
   beat(): void;
 }
 
-/** Renewals without a loss until a process may hold all of its plans again, from none. */
-const BEATS_TO_ALL = 16;
+/**
+ * Renewals without a loss until a process may hold all of its plans again, from none. A few: after one bad moment, such
+ * as a restart of the database, the plans of a dead executor must find room within seconds.
+ */
+const BEATS_TO_ALL = 4;
 /** The share of all plans that may always be held: so few keep no machine busy, and those of a dead executor find room. */
 const LEAST_SHARE = 1 / 8;
 
 /**
- * Additive increase, multiplicative decrease, as TCP finds its rate (RFC 5681): who loses leases has more plans than its
+ * Additive increase and multiplicative decrease, as TCP finds its rate (RFC 5681): who loses leases has more plans than its
  * machine or its database can serve in time, and each lost one is work to be done again, by a system that has too much
  * to do as it is.
  * @param max - plans that a process may hold when all is well
