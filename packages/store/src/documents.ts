@@ -205,6 +205,8 @@ export interface PlanDocument {
   epoch: number;
   /** Claims since the last step that made progress, but for those that their owners outlived. */
   claimsWithoutProgress: number;
+  /** Highest epoch whose owner has said that it outlived its lease. */
+  outlivedEpoch?: number;
   /**
    * From when on an executor may claim the plan: QUEUED: when it was queued; RUNNING: when the lease ends;
    * WAITING: when its reason may be gone; WAITING for people and PAUSED: at its deadline; null: never by itself.

@@ -65,6 +65,7 @@ export type {
   LiveStore,
   ModelCallBegin,
   ModelCallEnd,
+  OutlivedClaim,
   PlanClaim,
   PlanningClaim,
   PlanningStore,

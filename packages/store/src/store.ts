@@ -441,6 +441,12 @@ export interface LastRecords {
   ends: readonly AttemptEnd[];
 }
 
+/** A claim whose lease was lost by a process that lives on. */
+export interface OutlivedClaim {
+  planId: PlanId;
+  epoch: number;
+}
+
 /** What the executor needs. Step writes of all plans in the process are committed in groups. */
 export interface ExecutionStore {
   /** Raises the epoch of a plan that is due and that nobody holds; null when there is nothing to do. */
@@ -448,10 +454,10 @@ export interface ExecutionStore {
   /** Renews many leases at once. Returns the claims that are lost; the others are held on. @throws {StoreUnavailableError} */
   renewLeases(claims: readonly PlanClaim[]): Promise<PlanClaim[]>;
   /**
-   * Takes one claim without progress from the count of each plan: its lease was lost, and whoever held it is alive, so
-   * it was not the plan that ended it. @throws {StoreUnavailableError}
+   * Takes these claims from the count of those without progress of their plans, each once however often it is said: the
+   * lease was lost, and whoever held it is alive, so it was not the plan that ended it. @throws {StoreUnavailableError}
    */
-  noteOutlived(planIds: readonly PlanId[]): Promise<void>;
+  noteOutlived(claims: readonly OutlivedClaim[]): Promise<void>;
   /** Plans that are due and that nobody holds, oldest first: for the sweeper. */
   findClaimable(limit: number): Promise<PlanId[]>;
   /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */

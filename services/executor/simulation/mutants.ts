@@ -86,13 +86,14 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
-    name: "outlived-said-twice",
+    name: "outlived-counted-twice",
     violates: ["outlived-once"],
+    rewrite: (write) => ({ ...write, condition: without(write.condition, ["$or"]) }),
     store: (store) => ({
       ...store,
-      async noteOutlived(planIds) {
-        await store.noteOutlived(planIds);
-        await store.noteOutlived(planIds);
+      async noteOutlived(claims) {
+        await store.noteOutlived(claims);
+        await store.noteOutlived(claims);
       },
     }),
   },

@@ -1,4 +1,4 @@
-import type { PlanId } from "@planwright/plan";
+import type { OutlivedClaim } from "@planwright/store";
 
 /** What a process knows of the leases that it has lost. */
 export interface LostLeases {
@@ -7,16 +7,16 @@ export interface LostLeases {
    * blocked by what it computes itself, 0 for most beats.
    */
   beat(at: { nowMs: number; computedMs: number }): number;
-  /** The lease of a plan is gone, or the database is, and this process still runs. */
-  lost(planId: PlanId, begunAtMs: number): void;
+  /** The lease of a claim is gone, or the database is, and this process still runs. */
+  lost(claim: OutlivedClaim, begunAtMs: number): void;
   /**
-   * Gives the plans, each once, that did not cost the process its leases: it has lived on, and has not been blocked since
+   * Gives the claims, each once, whose plans did not cost the process its leases: it has lived on, and has not been blocked since
    * it began them. A plan that blocks its process for so long that leases are lost is as bad as one that kills it; a machine
    * that has too much to do, or that stops the process, is not the plan's fault.
    */
-  takeOutlived(): PlanId[];
+  takeOutlived(): OutlivedClaim[];
   /** They could not be told of and are given again. */
-  putBack(planIds: readonly PlanId[]): void;
+  putBack(claims: readonly OutlivedClaim[]): void;
 }
 
 /** A process that has computed for this share of a gap was not kept from it, but busy. */
@@ -34,7 +34,7 @@ export function createLostLeases(options: {
   computedMs: number;
 }): LostLeases {
   const { everyMs, leaseMs } = options;
-  const begunAt = new Map<PlanId, number>();
+  const begunAt = new Map<OutlivedClaim, number>();
   let last = { nowMs: options.nowMs, computedMs: options.computedMs };
   let blockedUntil = Number.NEGATIVE_INFINITY;
   return {
@@ -46,16 +46,16 @@ export function createLostLeases(options: {
       blockedUntil = at.nowMs;
       return gapMs;
     },
-    lost(planId, at) {
-      begunAt.set(planId, at);
+    lost(claim, at) {
+      begunAt.set(claim, at);
     },
     takeOutlived() {
-      const outlived = [...begunAt].flatMap(([planId, at]) => (at > blockedUntil ? [planId] : []));
+      const outlived = [...begunAt].flatMap(([claim, at]) => (at > blockedUntil ? [claim] : []));
       begunAt.clear();
       return outlived;
     },
-    putBack(planIds) {
-      for (const planId of planIds) begunAt.set(planId, Number.POSITIVE_INFINITY);
+    putBack(claims) {
+      for (const claim of claims) begunAt.set(claim, Number.POSITIVE_INFINITY);
     },
   };
 }

@@ -100,13 +100,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 
   /** Innocent plans are not to be ended as poison on a night on which leases are lost. */
   async function tellOutlived(): Promise<void> {
-    const planIds = lostLeases.takeOutlived();
-    if (planIds.length === 0) return;
+    const claims = lostLeases.takeOutlived();
+    if (claims.length === 0) return;
     try {
-      await store.noteOutlived(planIds);
+      await store.noteOutlived(claims);
     } catch (error) {
-      logger.warn({ err: error, plans: planIds.length }, "could not say that lost plans were outlived");
-      lostLeases.putBack(planIds);
+      logger.warn({ err: error, plans: claims.length }, "could not say that lost plans were outlived");
+      lostLeases.putBack(claims);
     }
   }
 
@@ -135,7 +135,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     } catch (error) {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
       planLogger.warn({ err: error }, "plan not begun; it is taken over when its lease ends");
-      if (error instanceof StoreUnavailableError) lostLeases.lost(planId, begunAt);
+      if (error instanceof StoreUnavailableError) lostLeases.lost({ planId, epoch: claim.epoch }, begunAt);
       return null;
     }
   }
@@ -195,7 +195,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     metrics.held(active.size);
     const done = run.done.then(() => {
       if (run.isLost()) {
-        lostLeases.lost(planId, begunAt);
+        lostLeases.lost({ planId, epoch: claim.epoch }, begunAt);
         quota.lost(active.size);
       }
       active.delete(planId);

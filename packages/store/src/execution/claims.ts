@@ -125,11 +125,24 @@ export function createClaims(
       return claims.filter((_, index) => renewed[index] !== true);
     },
 
-    async noteOutlived(planIds) {
-      const expressions = { claimsWithoutProgress: { $add: ["$claimsWithoutProgress", -1] } };
-      const condition = { finishedAt: null, claimsWithoutProgress: { $gt: 0 } };
+    async noteOutlived(claims) {
       await Promise.all(
-        planIds.map((id) => group.update({ collection: "plans", id, condition, expressions })),
+        claims.map(({ planId, epoch }) =>
+          group.update({
+            collection: "plans",
+            id: planId,
+            condition: {
+              finishedAt: null,
+              claimsWithoutProgress: { $gt: 0 },
+              // Sent again after its answer was lost it does nothing, whoever has written to the plan since.
+              $or: [{ outlivedEpoch: null }, { outlivedEpoch: { $lt: epoch } }],
+            },
+            expressions: {
+              claimsWithoutProgress: { $add: ["$claimsWithoutProgress", -1] },
+              outlivedEpoch: epoch,
+            },
+          }),
+        ),
       );
     },
 
