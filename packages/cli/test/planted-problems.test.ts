@@ -242,7 +242,7 @@ test("poisoned: that every executor died of the plan, at which step, and where t
   await system.stack.processes.executor.restart();
   await system.until(requestId, isOver);
   const report = await head(requestId);
-  expect(report).toMatch(/Cause {3}the plan was given up: .*executor died \(POISONED\)/);
+  expect(report).toMatch(/Cause {3}the plan was given up: .*executor died or was blocked \(POISONED\)/);
   expect(report).toContain("bad (keyed_effect)");
   expect(report).toContain(`Find ${planId} in the logs of the executors`);
   expect(report).toContain(`planwright retry ${requestId}`);

@@ -145,13 +145,23 @@ async function measure(plan: Plan, count: number, inFlight: number) {
   };
 }
 
-const results: Record<string, unknown> = {};
+const results: Record<string, object> = {};
 /** Measures unless `--only` names others. */
 async function note(name: string, measuring: () => Promise<object>): Promise<void> {
   if (values.only && !values.only.includes(name)) return;
   results[name] = await measuring();
   console.error(name, JSON.stringify(results[name]));
 }
+/** A table shows nothing of what is inside an object. */
+function toCells(row: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === "object" ? JSON.stringify(value).replaceAll(/["{}[\]]/g, "") : value,
+    ]),
+  );
+}
+
 await note("ceilingUpdatesPerSecond", async () => ({
   bulksOf64: await ceiling(client, 64),
   bulksOf256: await ceiling(client, 256),
@@ -188,7 +198,7 @@ await note("diamondFourExecutors", async () => {
 await stopFirst();
 
 if (values.json) console.log(JSON.stringify(results));
-else console.table(results);
+else console.table(Object.fromEntries(Object.entries(results).map(([name, row]) => [name, toCells(row)])));
 await changes.close();
 await client.close();
 await queues.close();

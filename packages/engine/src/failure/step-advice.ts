@@ -137,7 +137,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "resolve",
   },
   POISONED: {
-    why: "Every executor that took the plan died.",
+    why: "Every executor that took the plan died or was blocked.",
     say: "Find the reason in the logs of the executors and mend it; then",
     action: "retry",
   },

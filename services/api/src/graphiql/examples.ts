@@ -34,7 +34,7 @@ mutation CreatePlan($query: String!) {
 query Request($requestId: ID!) {
   request(requestId: $requestId) {
     status
-    error { code message }
+    error { code message remedy }
     plan {
       status
       waitReason
@@ -45,7 +45,7 @@ query Request($requestId: ID!) {
         waitReason
         arguments
         output
-        error { code message }
+        error { code message remedy }
         durationMs
       }
       outputs
@@ -107,7 +107,7 @@ query Overview {
       requestId
       query
       createdAt
-      plan { error { code message } }
+      plan { error { code message remedy } }
     }
   }
   getAvailableTools { name server description }
