@@ -10,9 +10,8 @@ import type { ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
-import { createLostLeases } from "./lost-leases.ts";
+import { createLeaseKeeper } from "./lease-keeper.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
-import { createPlanQuota } from "./plan-quota.ts";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
 import { createPlanTools } from "./plan-tools.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
@@ -70,45 +69,15 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const claiming = new Map<string, Promise<{ done: Promise<void> } | null>>();
   let isClosing = false;
 
-  const renewEveryMs = Math.floor(leaseMs / 3.3);
-  const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
-  const lostLeases = createLostLeases({ everyMs: renewEveryMs, leaseMs, ...timesNow() });
-  const quota = createPlanQuota(maxPlans);
-  const endRenewal = clock.every(renewEveryMs, () => {
-    const before = quota.allowed();
-    quota.beat();
-    if (quota.allowed() < before)
-      logger.warn({ plans: quota.allowed() }, "leases were lost; fewer plans are held for a while");
-    const blockedMs = lostLeases.beat(timesNow());
-    if (blockedMs > 0) logger.warn({ blockedMs, plans: [...active.keys()] }, "this process was blocked");
-    void renewAll();
-    void tellOutlived();
+  const leases = createLeaseKeeper({
+    store,
+    held: () => [...active.values()],
+    maxPlans,
+    leaseMs,
+    logger,
+    clock,
   });
   const endWishPoll = clock.every(WISH_POLL_MS, () => void seeWishes());
-
-  /** Renews every lease. One that cannot be renewed before it runs out is treated as lost. */
-  async function renewAll(): Promise<void> {
-    const held = [...active.values()];
-    try {
-      const lost = new Set(await store.renewLeases(held.map(({ claim }) => claim)));
-      for (const { claim, run } of held) if (lost.has(claim)) run.lose();
-    } catch (error) {
-      logger.warn({ err: error, plans: held.length }, "leases not renewed");
-      for (const { claim, run } of held) if (clock.now() > claim.validUntil) run.lose();
-    }
-  }
-
-  /** Innocent plans are not to be ended as poison on a night on which leases are lost. */
-  async function tellOutlived(): Promise<void> {
-    const claims = lostLeases.takeOutlived();
-    if (claims.length === 0) return;
-    try {
-      await store.noteOutlived(claims);
-    } catch (error) {
-      logger.warn({ err: error, plans: claims.length }, "could not say that lost plans were outlived");
-      lostLeases.putBack(claims);
-    }
-  }
 
   async function seeWishes(): Promise<void> {
     try {
@@ -135,7 +104,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     } catch (error) {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
       planLogger.warn({ err: error }, "plan not begun; it is taken over when its lease ends");
-      if (error instanceof StoreUnavailableError) lostLeases.lost({ planId, epoch: claim.epoch }, begunAt);
+      if (error instanceof StoreUnavailableError) leases.lost(claim, begunAt);
       return null;
     }
   }
@@ -194,10 +163,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     active.set(planId, { claim, run, trace });
     metrics.held(active.size);
     const done = run.done.then(() => {
-      if (run.isLost()) {
-        lostLeases.lost({ planId, epoch: claim.epoch }, begunAt);
-        quota.lost(active.size);
-      }
+      if (run.isLost()) leases.lost(claim, begunAt);
       active.delete(planId);
       metrics.held(active.size);
     });
@@ -205,7 +171,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   }
 
   function capacity(): number {
-    return isClosing ? 0 : Math.max(0, quota.allowed() - active.size - claiming.size);
+    return isClosing ? 0 : Math.max(0, leases.allowed() - active.size - claiming.size);
   }
 
   return {
@@ -214,7 +180,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     async take(planId) {
       if (isClosing || active.has(planId) || claiming.has(planId)) return null;
       // Said by the queue, it is found by a sweeper that has room for it.
-      if (quota.allowed() < maxPlans && capacity() === 0) return null;
+      if (leases.allowed() < maxPlans && capacity() === 0) return null;
       const begun = begin(planId).finally(() => claiming.delete(planId));
       claiming.set(planId, begun);
       return begun;
@@ -232,7 +198,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       await Promise.race([ends, timeout]);
       takeBack();
       for (const { trace } of active.values()) trace?.ended("not handed over in time", "TIMEOUT");
-      endRenewal();
+      leases.end();
       endWishPoll();
     },
   };
