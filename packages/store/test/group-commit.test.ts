@@ -122,8 +122,9 @@ test("a document that a dead process left locked holds up no other, and its writ
   expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("locked");
 });
 
-test("a write that was asked for its document gets it, alone and in a bulk; another that failed gets nothing", async () => {
-  const { group, plans } = await groupOver(["a", "b"]);
+test("a write that was asked for its document gets it, alone, among few and in a bulk; one that failed gets nothing", async () => {
+  const many = Array.from({ length: 20 }, (_, index) => `many${index}`);
+  const { group, plans } = await groupOver(["a", "b", "c", ...many]);
   const raise = (id: string, owner = 1) =>
     group.updateAndRead({
       collection: "plans",
@@ -132,9 +133,37 @@ test("a write that was asked for its document gets it, alone and in a bulk; anot
       expressions: { value: { $add: [{ $ifNull: ["$value", 0] }, 1] } },
     });
   expect(await raise("a")).toMatchObject({ _id: "a", owner: 1, value: 1 });
-  const inBulk = await Promise.all([raise("a"), raise("b"), raise("a", 2)]);
-  expect(inBulk).toMatchObject([{ value: 2 }, { value: 1 }, null]);
+  const amongFew = Promise.all([raise("a"), write(group, "c", { value: 5 }), raise("b"), raise("a", 2)]);
+  expect(await amongFew).toMatchObject([{ value: 2 }, true, { value: 1 }, null]);
   expect(await plans.findOne({ _id: "a" })).toMatchObject({ value: 2 });
+  expect(await plans.findOne({ _id: "c" })).toMatchObject({ value: 5 });
+  const inBulk = await Promise.all([...many.map((id) => raise(id)), raise("b"), raise("c", 2)]);
+  expect(inBulk).toMatchObject([...many.map((_id) => ({ _id, value: 1 })), { value: 2 }, null]);
+});
+
+test("of few writes that are asked for their documents, one that waits for a lock is done once it is gone, the others once", async () => {
+  const { client, group, plans, sizes } = await groupOver(["a", "b"]);
+  const session = client.startSession();
+  onTestFinished(() => session.endSession());
+  session.startTransaction();
+  await plans.updateOne({ _id: "b" }, { $set: { locked: true } }, { session });
+  // As a claim does: its own condition rules a second time out.
+  const claim = (id: string) =>
+    group.updateAndRead({
+      collection: "plans",
+      id,
+      condition: { owner: 1, claimed: null },
+      expressions: { claimed: true, value: { $add: [{ $ifNull: ["$value", 0] }, 1] } },
+    });
+  const both = Promise.all([claim("a"), claim("b")]);
+  // The first try has run out of its time.
+  await expect.poll(() => sizes().length).toBeGreaterThan(2);
+  expect(await plans.findOne({ _id: "a" })).toMatchObject({ value: 1 });
+  await session.abortTransaction();
+  expect(await both).toMatchObject([
+    { _id: "a", value: 1 },
+    { _id: "b", value: 1 },
+  ]);
 });
 
 test("the last of several writes goes out behind the others, in one bulk", async () => {
