@@ -7,7 +7,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -145,7 +145,7 @@ async function measure(plan: Plan, count: number, inFlight: number) {
   };
 }
 
-const results: Record<string, object> = {};
+const results: Record<string, object> = { runtime: { node: process.version, cores: availableParallelism() } };
 /** Measures unless `--only` names others. */
 async function note(name: string, measuring: () => Promise<object>): Promise<void> {
   if (values.only && !values.only.includes(name)) return;
