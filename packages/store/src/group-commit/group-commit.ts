@@ -138,7 +138,7 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
         const batch = nextBatch();
         if (batch.length === 0) break;
         for (const { key } of batch) busy.add(key);
-        void commit(batch);
+        for (const part of apart(batch)) void commit(part);
       }
       if (waiting.size > 0 || busy.size > 0) return;
       for (const resolve of waitingForIdle) resolve();
@@ -245,6 +245,13 @@ function createWaiter(): { result: Promise<WriteResult>; waiter: Waiter } {
   const waiter: Waiter = { resolve: () => undefined, reject: () => undefined };
   const result = new Promise<WriteResult>((resolve, reject) => Object.assign(waiter, { resolve, reject }));
   return { result, waiter };
+}
+
+/** Of few writes, those whose document is asked for go alone: they have it without a read of its own. None comes before or after others. */
+function apart(batch: readonly PendingWrite[]): (readonly PendingWrite[])[] {
+  if (batch.length > CALM_WRITES) return [batch];
+  const [reading, others] = partition(batch, ({ wantsDocument }) => wantsDocument);
+  return [...reading.map((write) => [write]), ...(others.length > 0 ? [others] : [])];
 }
 
 function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], second: T[]] {

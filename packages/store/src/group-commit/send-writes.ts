@@ -20,9 +20,6 @@ type StringKeyed = Document & { _id: string };
 /** The driver types what it writes by namespace. */
 type Schemas = Record<string, StringKeyed>;
 
-/** Of no more writes than this, those whose document is asked for go as commands of their own: they have it a read sooner. */
-const FEW_WRITES = 8;
-
 /** Sends writes to documents of which no two are the same, as one command; again while MongoDB is away. */
 export type SendWrites = (batch: readonly PendingWrite[], wasSent: boolean) => Promise<Done>;
 
@@ -60,18 +57,10 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
       return { name: "updateOne", namespace, ...toUpdate(write) };
     });
     // In order only where order is asked for: several shards would take turns.
-    const settings = { ordered: isOrdered(batch), verboseResults: true, maxTimeMS: stuckAfterMs } as const;
+    const ordered = batch.some(({ after }) => after.length > 0);
+    const settings = { ordered, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
     const { updateResults } = await client.bulkWrite<Schemas>(models, settings);
     return readDocuments(batch.filter((_, index) => updateResults?.get(index)?.matchedCount === 1));
-  }
-
-  async function sendAll(batch: readonly PendingWrite[]): Promise<Done> {
-    const [first] = batch;
-    if (first && batch.length === 1) return sendOne(first);
-    const reading = batch.filter(({ wantsDocument }) => wantsDocument);
-    if (reading.length === 0 || batch.length > FEW_WRITES || isOrdered(batch)) return sendBulk(batch);
-    const others = batch.filter(({ wantsDocument }) => !wantsDocument);
-    return settled([...reading.map(sendOne), ...(others.length > 0 ? [sendAll(others)] : [])]);
   }
 
   /** Looks for what was done, by whichever sending. */
@@ -102,7 +91,8 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
     const giveUpAt = performance.now() + retryForMs;
     for (let isRepeat = wasSent; ; isRepeat = true) {
       try {
-        const done = await sendAll(batch);
+        const [first] = batch;
+        const done = first && batch.length === 1 ? await sendOne(first) : await sendBulk(batch);
         return isRepeat && done.size < batch.length ? await findDone(batch) : done;
       } catch (error) {
         if (performance.now() > giveUpAt || !isTransient(error)) throw error;
@@ -111,16 +101,4 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
       }
     }
   };
-}
-
-function isOrdered(batch: readonly PendingWrite[]): boolean {
-  return batch.some(({ after }) => after.length > 0);
-}
-
-/** All that was done. When one failed, not before the others are over: nothing is under way when it is sent again. */
-async function settled(sendings: readonly Promise<Done>[]): Promise<Done> {
-  const results = await Promise.allSettled(sendings);
-  const failure = results.find((result) => result.status === "rejected");
-  if (failure) throw failure.reason;
-  return new Map(results.flatMap((result) => (result.status === "fulfilled" ? [...result.value] : [])));
 }
