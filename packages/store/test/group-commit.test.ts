@@ -1,5 +1,5 @@
 import { testServers } from "@planwright/testing";
-import { type Document, MongoClient } from "mongodb";
+import { type Collection, type Document, MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { WriteNotPossibleError } from "../src/errors.ts";
 import { createGroupCommit, type GroupCommit } from "../src/group-commit/group-commit.ts";
@@ -32,6 +32,15 @@ async function groupOver(ids: readonly string[]) {
   await plans.insertMany(ids.map((_id) => ({ _id, owner: 1 })));
   const group = createGroupCommit(client, { database, owner: "e1", stuckAfterMs: 300 });
   return { client, group, plans, sizes: () => sizes };
+}
+
+/** Locks a document as a transaction does whose process stands still. */
+async function lock(client: MongoClient, plans: Collection<Counter & Document>, _id: string) {
+  const session = client.startSession();
+  onTestFinished(() => session.endSession());
+  session.startTransaction();
+  await plans.updateOne({ _id }, { $set: { locked: true } }, { session });
+  return () => session.abortTransaction();
 }
 
 const write = (group: GroupCommit, id: string, set: Document, owner = 1): Promise<boolean> =>
@@ -105,10 +114,7 @@ test("many documents share bulks, and idle waits for all of them", async () => {
 
 test("a document that a dead process left locked holds up no other, and its write is done when the lock is gone", async () => {
   const { client, group, plans } = await groupOver(["a", "b", "c"]);
-  const session = client.startSession();
-  onTestFinished(() => session.endSession());
-  session.startTransaction();
-  await plans.updateOne({ _id: "b" }, { $set: { locked: true } }, { session });
+  const unlock = await lock(client, plans, "b");
   let isStuckDone = false;
   const stuck = write(group, "b", { value: 2 }).then((isDone) => (isStuckDone = isDone));
   expect(await Promise.all([write(group, "a", { value: 1 }), write(group, "c", { value: 3 })])).toEqual([
@@ -117,7 +123,7 @@ test("a document that a dead process left locked holds up no other, and its writ
   ]);
   expect(await write(group, "a", { value: 4 })).toBe(true);
   expect(isStuckDone).toBe(false);
-  await session.abortTransaction();
+  await unlock();
   expect(await stuck).toBe(true);
   expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("locked");
 });
@@ -143,10 +149,7 @@ test("a write that was asked for its document gets it, alone, among few and in a
 
 test("of few writes that are asked for their documents, one that waits for a lock is done once it is gone, the others once", async () => {
   const { client, group, plans, sizes } = await groupOver(["a", "b"]);
-  const session = client.startSession();
-  onTestFinished(() => session.endSession());
-  session.startTransaction();
-  await plans.updateOne({ _id: "b" }, { $set: { locked: true } }, { session });
+  const unlock = await lock(client, plans, "b");
   // As a claim does: its own condition rules a second time out.
   const claim = (id: string) =>
     group.updateAndRead({
@@ -159,7 +162,7 @@ test("of few writes that are asked for their documents, one that waits for a loc
   // The first try has run out of its time.
   await expect.poll(() => sizes().length).toBeGreaterThan(2);
   expect(await plans.findOne({ _id: "a" })).toMatchObject({ value: 1 });
-  await session.abortTransaction();
+  await unlock();
   expect(await both).toMatchObject([
     { _id: "a", value: 1 },
     { _id: "b", value: 1 },
@@ -218,10 +221,7 @@ test("a last write is not done when one before it cannot be stored", async () =>
 
 test("a last write waits for the lock of one before it", async () => {
   const { client, group, plans } = await groupOver(["a", "b"]);
-  const session = client.startSession();
-  onTestFinished(() => session.endSession());
-  session.startTransaction();
-  await plans.updateOne({ _id: "a" }, { $set: { locked: true } }, { session });
+  const unlock = await lock(client, plans, "a");
   const target = { collection: "plans", condition: { owner: 1 } } as const;
   const both = group.setInOrder([{ ...target, id: "a", set: { value: 1 } }], {
     ...target,
@@ -230,6 +230,6 @@ test("a last write waits for the lock of one before it", async () => {
   });
   await new Promise((resolve) => setTimeout(resolve, 700)); // longer than a bulk may wait
   expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("value");
-  await session.abortTransaction();
+  await unlock();
   expect(await both).toEqual([true, true]);
 });
