@@ -12,10 +12,9 @@ import { planwright, start } from "./planwright.ts";
 let system: CliStack;
 beforeAll(async () => {
   system = await startCliStack();
-}, 180_000);
-afterAll(() => system?.close(), 60_000);
+});
+afterAll(() => system?.close());
 
-const PATIENCE = { timeout: 90_000 };
 const RAW = /[^\P{Cc}\n]|\p{Cf}/u;
 const jsonLines = (stdout: string) =>
   stdout
@@ -32,7 +31,7 @@ async function hanging(): Promise<string> {
   return requestId;
 }
 
-test("run prints a line for each change, the outputs, and ends with 0", PATIENCE, async () => {
+test("run prints a line for each change, the outputs, and ends with 0", async () => {
   const { exitCode, stdout, stderr } = await system.cli(
     "run",
     "Create author Ann with email ann@test.com, then create blog by Ann titled Hello about world",
@@ -44,25 +43,21 @@ test("run prints a line for each change, the outputs, and ends with 0", PATIENCE
   expect(stdout).toMatch(/plan COMPLETED\nOutputs\n {2}createAuthor {2}\{"_id":"/);
 });
 
-test(
-  "what is odd about a plan is told before it is executed, and with its outputs when it was executed at once",
-  PATIENCE,
-  async () => {
-    const credential = `ghp_${"a1B2".repeat(9)}`;
-    const plan = { steps: [{ id: "show", tool: "read_value", arguments: { value: credential } }] };
-    const submit = (...more: string[]) =>
-      planwright(["submit", "-", ...more], { env: system.env, input: JSON.stringify(plan) });
-    const warning = /! step show: .* what looks like a credential, .* secret:\/\/ .*\(SECRET_EXPOSED\)/;
-    const waiting = await submit();
-    expect(waiting.stdout).toMatch(/Look at this first:\n {2}! step show/);
-    expect(waiting.stdout).toMatch(warning);
-    const executed = await submit("--execute");
-    expect(executed).toMatchObject({ exitCode: 0, stderr: "" });
-    expect(executed.stdout.split("Outputs\n")[1]).toMatch(warning);
-  },
-);
+test("what is odd about a plan is told before it is executed, and with its outputs when it was executed at once", async () => {
+  const credential = `ghp_${"a1B2".repeat(9)}`;
+  const plan = { steps: [{ id: "show", tool: "read_value", arguments: { value: credential } }] };
+  const submit = (...more: string[]) =>
+    planwright(["submit", "-", ...more], { env: system.env, input: JSON.stringify(plan) });
+  const warning = /! step show: .* what looks like a credential, .* secret:\/\/ .*\(SECRET_EXPOSED\)/;
+  const waiting = await submit();
+  expect(waiting.stdout).toMatch(/Look at this first:\n {2}! step show/);
+  expect(waiting.stdout).toMatch(warning);
+  const executed = await submit("--execute");
+  expect(executed).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(executed.stdout.split("Outputs\n")[1]).toMatch(warning);
+});
 
-test("run --json prints events, one a line, and ends with the whole request", PATIENCE, async () => {
+test("run --json prints events, one a line, and ends with the whole request", async () => {
   const { exitCode, stdout } = await system.cli("run", "--json", "Create author Ben with email ben@test.com");
   const events = jsonLines(stdout);
   expect(exitCode).toBe(0);
@@ -76,7 +71,7 @@ test("run --json prints events, one a line, and ends with the whole request", PA
   });
 });
 
-test("Ctrl-C leaves the plan running, says how to go on, and ends with 130", PATIENCE, async () => {
+test("Ctrl-C leaves the plan running, says how to go on, and ends with 130", async () => {
   const requestId = await hanging();
   const watching = start(["watch", requestId], { env: system.env });
   await watching.said("RUNNING");
@@ -88,7 +83,7 @@ test("Ctrl-C leaves the plan running, says how to go on, and ends with 130", PAT
   expect((await system.read(requestId)).status).toBe("EXECUTING");
 });
 
-test("--timeout ends the waiting with 124, and the plan goes on", PATIENCE, async () => {
+test("--timeout ends the waiting with 124, and the plan goes on", async () => {
   const requestId = await hanging();
   const { exitCode, stderr } = await system.cli("watch", requestId, "--timeout", "1");
   expect(exitCode).toBe(124);
@@ -96,7 +91,7 @@ test("--timeout ends the waiting with 124, and the plan goes on", PATIENCE, asyn
   expect((await system.read(requestId)).status).toBe("EXECUTING");
 });
 
-test("watching survives a restart of the API", PATIENCE, async () => {
+test("watching survives a restart of the API", async () => {
   system.tools().script({ read_value: [{ type: "latency", ms: 6_000 }] });
   const requestId = await system.submit([{ id: "slow", tool: "read_value", arguments: { value: 1 } }]);
   const watching = start(["watch", requestId], { env: system.env });
@@ -107,7 +102,7 @@ test("watching survives a restart of the API", PATIENCE, async () => {
   expect(stdout).toContain("plan COMPLETED");
 });
 
-test("following is live: the API is asked once, and tells what changes", PATIENCE, async () => {
+test("following is live: the API is asked once, and tells what changes", async () => {
   const requestId = await hanging();
   const watching = start(["watch", requestId], { env: system.env });
   await watching.said("RUNNING");
@@ -117,7 +112,7 @@ test("following is live: the API is asked once, and tells what changes", PATIENC
   expect(await watching.ended).toMatchObject({ exitCode: 1, stderr: "" });
 });
 
-test("where events do not get through, the request is read again and again", PATIENCE, async () => {
+test("where events do not get through, the request is read again and again", async () => {
   const forward = async (request: IncomingMessage, response: ServerResponse) => {
     const headers = { "content-type": "application/json" };
     const answer = await fetch(system.stack.apiUrl, { method: "POST", headers, body: await text(request) });
@@ -135,7 +130,7 @@ test("where events do not get through, the request is read again and again", PAT
   expect(await system.cli("run", sentence, "--url", url)).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
-test("--answer waits for the results in words, or hears why there are none", PATIENCE, async () => {
+test("--answer waits for the results in words, or hears why there are none", async () => {
   const { exitCode, stdout } = await system.cli(
     "run",
     "Create author Hal with email hal@test.com",
@@ -149,7 +144,7 @@ test("--answer waits for the results in words, or hears why there are none", PAT
   expect(stdout).toMatch(/No answer {2}.*\(MODEL_REQUIRED\)/);
 });
 
-test("watch ends with 3 when somebody is needed; --stay waits on", PATIENCE, async () => {
+test("watch ends with 3 when somebody is needed; --stay waits on", async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
   const staying = start(["watch", requestId, "--stay"], { env: system.env });
   const { exitCode, stdout } = await system.cli("watch", requestId);
@@ -163,7 +158,7 @@ test("watch ends with 3 when somebody is needed; --stay waits on", PATIENCE, asy
   expect((await staying.ended).exitCode).toBe(0);
 });
 
-test("a replan that cannot be is told with the failure that stays", PATIENCE, async () => {
+test("a replan that cannot be is told with the failure that stays", async () => {
   system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
   const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
   await system.until(requestId, ({ status }) => status === "FAILED");
@@ -173,7 +168,7 @@ test("a replan that cannot be is told with the failure that stays", PATIENCE, as
   expect(stdout).toMatch(/It was not made anew: .*\(MODEL_REQUIRED\)/);
 });
 
-test("plan shows the plan and starts nothing; execute starts it", PATIENCE, async () => {
+test("plan shows the plan and starts nothing; execute starts it", async () => {
   const planned = await system.cli("plan", "Create author Cat with email cat@test.com");
   expect(planned.exitCode).toBe(0);
   expect(planned.stdout).toContain("└─ createAuthor");
@@ -184,7 +179,7 @@ test("plan shows the plan and starts nothing; execute starts it", PATIENCE, asyn
   expect(await system.cli("execute", requestId)).toMatchObject({ exitCode: 0 });
 });
 
-test("an invalid plan ends with 1, and every finding is told", PATIENCE, async () => {
+test("an invalid plan ends with 1, and every finding is told", async () => {
   const file = join(system.folder, "bad.json");
   writeFileSync(file, JSON.stringify({ steps: [{ id: "a", tool: "createAuthr", arguments: {} }] }));
   const { exitCode, stderr } = await system.cli("submit", file);
@@ -217,7 +212,7 @@ test("standard input that is not JSON ends with 2", async () => {
   expect(ran.stderr).toContain("standard input is not JSON");
 });
 
-test("an API that does not answer, is something else, or refuses ends with 4", PATIENCE, async () => {
+test("an API that does not answer, is something else, or refuses ends with 4", async () => {
   const nobody = await system.cli("tools", "--url", `http://127.0.0.1:${await freePort()}`);
   expect(nobody).toMatchObject({ exitCode: 4, stdout: "" });
   expect(nobody.stderr).toContain("ECONNREFUSED");
@@ -265,7 +260,7 @@ test("who has no key, or a wrong one, is told which variable takes it", async ()
   expect(asked.stderr).toMatch(/UNAUTHENTICATED[^]*PLANWRIGHT_API_KEY/);
 });
 
-test("nothing of a tool or a user reaches the terminal as more than text", PATIENCE, async () => {
+test("nothing of a tool or a user reaches the terminal as more than text", async () => {
   const nasty = "\u001b[2J\u001b]0;owned\u0007\u009b31m\rCOMPLETED\u202e";
   system.tools().script({ keyed_effect: [{ type: "tool-error", message: `refused ${nasty}` }] });
   const input = JSON.stringify({ steps: [{ id: "act", tool: "keyed_effect", arguments: { value: nasty } }] });
@@ -295,26 +290,22 @@ describe("on a terminal", () => {
   const onTerminal = (...args: string[]) =>
     start(args, { env: { ...system.env, NO_COLOR: "1" }, isTerminal: true });
 
-  test(
-    "the steps are drawn as a tree that moves, and the tree that stays is the last one",
-    PATIENCE,
-    async () => {
-      const requestId = await hanging();
-      const running = onTerminal("watch", requestId);
-      await running.said(`${requestId}  executing  0 of 1 step`);
-      await expect.poll(() => new Set(running.printed().match(FRAMES)).size, PATIENCE).toBeGreaterThan(2);
-      expect(running.printed()).toMatch(/└─ \S slow \(read_value\)/);
-      await system.cli("cancel", requestId);
-      const { exitCode, stdout, stderr } = await running.ended;
-      expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: "" });
-      // Behind the last line that is taken away.
-      const left = stdout.slice(stdout.lastIndexOf("\u001b[2K"));
-      expect(left).toMatch(new RegExp(`${requestId} {2}CANCELLED.*\\n└─ \\S slow \\(read_value\\)`));
-      expect(left).not.toMatch(FRAMES);
-    },
-  );
+  test("the steps are drawn as a tree that moves, and the tree that stays is the last one", async () => {
+    const requestId = await hanging();
+    const running = onTerminal("watch", requestId);
+    await running.said(`${requestId}  executing  0 of 1 step`);
+    await expect.poll(() => new Set(running.printed().match(FRAMES)).size).toBeGreaterThan(2);
+    expect(running.printed()).toMatch(/└─ \S slow \(read_value\)/);
+    await system.cli("cancel", requestId);
+    const { exitCode, stdout, stderr } = await running.ended;
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: "" });
+    // Behind the last line that is taken away.
+    const left = stdout.slice(stdout.lastIndexOf("\u001b[2K"));
+    expect(left).toMatch(new RegExp(`${requestId} {2}CANCELLED.*\\n└─ \\S slow \\(read_value\\)`));
+    expect(left).not.toMatch(FRAMES);
+  });
 
-  test("answer asks what the planner asked, and sends what was typed", PATIENCE, async () => {
+  test("answer asks what the planner asked, and sends what was typed", async () => {
     const { stdout } = await system.cli("run", "--detach", "Create author Zoe");
     const requestId = stdout.trim();
     await system.until(requestId, ({ status }) => status === "NEEDS_INPUT");
@@ -329,7 +320,7 @@ describe("on a terminal", () => {
     ["y", 0, "COMPLETED"],
     ["\r", 2, "WAITING"],
     ["\u0003", 130, "WAITING"],
-  ])("approve shows the whole call; %j ends with %i", PATIENCE, async (key, exitCode, status) => {
+  ])("approve shows the whole call; %j ends with %i", async (key, exitCode, status) => {
     const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 7 } }]);
     onTestFinished(async () => void (await system.cli("cancel", requestId)));
     await system.until(requestId, ({ plan }) => plan?.status === "WAITING");

@@ -1,7 +1,7 @@
 /** The live view against a terminal that is a stream: what each drawing holds, and what is left in the end. */
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { RequestSnapshot } from "../src/api/request-snapshot.ts";
 import { showLive } from "../src/commands/show-live.ts";
 import { ApiUnreachableError } from "../src/errors.ts";
@@ -47,8 +47,9 @@ async function drawingsOf(follow: (drawings: string[]) => FollowRequest): Promis
   return drawings;
 }
 
-const hasDrawn = (drawings: string[], part: string) =>
-  vi.waitFor(() => expect(drawings.join("")).toContain(part), { timeout: 10_000, interval: 10 });
+async function hasDrawn(drawings: string[], part: string): Promise<void> {
+  await expect.poll(() => drawings.join("")).toContain(part);
+}
 const running = (steps: RequestSnapshot["plan"] & object) => requestOf({ plan: steps });
 
 test("before anything is known it turns beside the id, then the tree takes its place, and nothing is left", async () => {

@@ -7,7 +7,6 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ProcessNotReadyError, startChild } from "../src/index.ts";
 
-const WAIT = { timeout: 20_000, interval: 20 };
 const PARENT = fileURLToPath(new URL("./fixtures/parent.ts", import.meta.url));
 
 function folder(): string {
@@ -28,11 +27,14 @@ function isAlive(pid: number): boolean {
 }
 
 async function pidIn(file: string): Promise<number> {
-  return vi.waitFor(() => {
-    const pid = Number(readFileSync(file, "utf8"));
-    expect(pid).toBeGreaterThan(0);
-    return pid;
-  }, WAIT);
+  return vi.waitFor(
+    () => {
+      const pid = Number(readFileSync(file, "utf8"));
+      expect(pid).toBeGreaterThan(0);
+      return pid;
+    },
+    { timeout: 60_000 },
+  );
 }
 
 const CASES = [
@@ -54,7 +56,7 @@ test.each(CASES)(
     const pids = [Number(line), await pidIn(grandchildFile)];
     expect(pids.map(isAlive)).toEqual([true, true]);
     parent.kill(signal);
-    await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), WAIT);
+    await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
   },
 );
 

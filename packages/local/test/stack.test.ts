@@ -86,7 +86,7 @@ test("a plan accepted while executor and Redis are dead completes when they are 
   await stack.processes.redis.restart();
   const request = await followRequest(stack.apiUrl, requestId, () => undefined);
   expect(request.status).toBe("COMPLETED");
-}, 60_000);
+});
 
 test("a second stack beside the first has data and addresses of its own", async () => {
   const dir = folder();
@@ -99,7 +99,7 @@ test("a second stack beside the first has data and addresses of its own", async 
   const schema = z.object({ requests: z.object({ nodes: z.array(z.unknown()) }) });
   const { requests } = await graphql(other.apiUrl, { query: "{ requests { nodes { requestId } } }", schema });
   expect(requests.nodes).toEqual([]);
-}, 60_000);
+});
 
 test("a stack that cannot start says which service failed and why, and leaves nothing running", async () => {
   const dir = folder();
@@ -116,7 +116,7 @@ test("a stack that cannot start says which service failed and why, and leaves no
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, { serverSelectionTimeoutMS: 200 });
   await expect(client.db().command({ ping: 1 })).rejects.toThrow();
   await client.close();
-}, 60_000);
+});
 
 test("npm run demo works twice in a row in the same folder, starting empty each time", async () => {
   const cwd = folder();
@@ -127,7 +127,7 @@ test("npm run demo works twice in a row in the same folder, starting empty each 
     expect(output).toMatch(/createBlog {2}COMPLETED/);
     expect(code).toBe(0);
   }
-}, 90_000);
+});
 
 // The shell reads the line and hands its words to a function: the test needs no curl, and sees what curl would get.
 test("npm start prints a curl line that works, and Ctrl-C stops everything", async () => {
@@ -159,4 +159,4 @@ test("npm start prints a curl line that works, and Ctrl-C stops everything", asy
   const [code] = await once(child, "exit");
   expect(code).toBe(130);
   await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow();
-}, 90_000);
+});

@@ -215,7 +215,7 @@ describe("places of a provider", () => {
   /** All that could have been begun without a request over the network has been begun. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   const reaches = async (counts: { underWay: number }, wanted: number) => {
-    await expect.poll(() => counts.underWay, { timeout: 20_000 }).toBe(wanted);
+    await expect.poll(() => counts.underWay).toBe(wanted);
   };
 
   test("are all taken, and never more, while the others wait", async () => {
@@ -293,7 +293,7 @@ test("a call that waits for a place can be given up", async () => {
   const stopFirst = new AbortController();
   const stopSecond = new AbortController();
   const first = drafter.draft(input({ signal: stopFirst.signal }));
-  await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => server.requests.length).toBe(1);
   const second = drafter.draft(input({ signal: stopSecond.signal }));
   stopSecond.abort(new DOMException("stopping", "AbortError"));
   await expect(second).rejects.toThrow("stopping");
@@ -326,7 +326,7 @@ test("a call that was given up is recorded as such, with what is not known of it
   const meter = recorder();
   const stop = new AbortController();
   const drafting = createDrafter(openAi()).draft(input({ meter, signal: stop.signal }));
-  await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => server.requests.length).toBe(1);
   stop.abort(new DOMException("stopping", "AbortError"));
   await expect(drafting).rejects.toThrow("stopping");
   expect(meter.calls).toMatchObject([{ spent: "unknown", error: { code: "CALL_ABORTED" } }]);

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createSweeper, type SweeperOptions } from "./sweeper.ts";
 
 function sweep(options: Partial<SweeperOptions>) {
@@ -18,7 +18,7 @@ function sweep(options: Partial<SweeperOptions>) {
 
 test("a sweeper hands over what it finds, again at each look", async () => {
   const { handled } = sweep({ find: async () => ["plan_1"] });
-  await vi.waitFor(() => expect(handled.length).toBeGreaterThan(2));
+  await expect.poll(() => handled.length).toBeGreaterThan(2);
 });
 
 test("a sweeper asks for no more than the capacity, and not at all without one", async () => {
@@ -32,7 +32,7 @@ test("a sweeper asks for no more than the capacity, and not at all without one",
     },
   });
   capacity = 3;
-  await vi.waitFor(() => expect(limits.length).toBeGreaterThan(1));
+  await expect.poll(() => limits.length).toBeGreaterThan(1);
   expect(new Set(limits)).toEqual(new Set([3]));
 });
 
@@ -49,7 +49,7 @@ test("an id that is still under way is not handed over again", async () => {
       return new Promise(() => undefined);
     },
   });
-  await vi.waitFor(() => expect(looks).toBeGreaterThan(3));
+  await expect.poll(() => looks).toBeGreaterThan(3);
   expect(started).toEqual(["slow"]);
 });
 
@@ -63,9 +63,7 @@ test("a failed look and a failed hand-over are reported, and the next look comes
     },
     handle: () => Promise.reject(new TypeError("no claim")),
   });
-  await vi.waitFor(() =>
-    expect(errors.map(String)).toEqual(["TypeError: no database", "TypeError: no claim"]),
-  );
+  await expect.poll(() => errors.map(String)).toEqual(["TypeError: no database", "TypeError: no claim"]);
 });
 
 test("stop waits for the look under way and hands nothing over afterwards", async () => {
@@ -91,7 +89,5 @@ test("a failed handler is reported with what it was about, a failed look with no
     },
     onError: (error, id) => void reports.push(`${id}: ${String(error)}`),
   });
-  await vi.waitFor(() =>
-    expect(reports).toEqual(["undefined: TypeError: no look", "plan_1: TypeError: no claim"]),
-  );
+  await expect.poll(() => reports).toEqual(["undefined: TypeError: no look", "plan_1: TypeError: no claim"]);
 });

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type LocalServer, startRedis } from "@planwright/local";
 import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type Acquired,
   createToolLimits,
@@ -15,7 +15,6 @@ import {
 } from "../src/index.ts";
 
 const LEASE_MS = 1_000;
-const WAIT = { timeout: 20_000, interval: 20 };
 const ONE: ToolLimit = { name: "server/one", maxConcurrency: 1 };
 const FIVE: ToolLimit = { name: "server/five", maxConcurrency: 5 };
 
@@ -107,7 +106,7 @@ test("a place is kept as long as its holder lives, and comes back by itself when
   const { state } = ask(second!, ONE);
   await during(3 * LEASE_MS, () => expect(state.isGranted).toBe(false));
   await first!.close();
-  await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);
+  await expect.poll(() => state.isGranted).toBe(true);
 });
 
 test("a place that is abandoned goes to others when its lease has ended, and not before", async () => {
@@ -118,7 +117,7 @@ test("a place that is abandoned goes to others when its lease has ended, and not
   place.abandon();
   place.release();
   await during(LEASE_MS / 2, () => expect(state.isGranted).toBe(false));
-  await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);
+  await expect.poll(() => state.isGranted).toBe(true);
 });
 
 test("whoever asked first goes first, also when it was away meanwhile", async () => {
@@ -135,13 +134,13 @@ test("whoever asked first goes first, also when it was away meanwhile", async ()
   const client = new Redis(redisUrl);
   onTestFinished(() => client.disconnect());
   const waiting = () => client.zcard(`{${redisPrefix}:limits}:line:${ONE.name}`);
-  await vi.waitFor(async () => expect(await waiting()).toBe(1), WAIT);
+  await expect.poll(() => waiting()).toBe(1);
   parked.giveUp();
-  await vi.waitFor(async () => expect(await waiting()).toBe(0), WAIT);
+  await expect.poll(() => waiting()).toBe(0);
   const done: Promise<void>[] = [];
   for (const [index, ticket] of ["a", "b", "c", "parked"].entries()) {
     done.push(queueUp(ticket, index % 2 === 0 ? first! : second!));
-    await vi.waitFor(async () => expect(await waiting()).toBe(index + 1), WAIT);
+    await expect.poll(() => waiting()).toBe(index + 1);
   }
   held.release();
   await Promise.all(done);
@@ -202,7 +201,7 @@ describe("a Redis that forgets, or is away", () => {
     await fault(redis);
     await during(3 * LEASE_MS, () => expect(state.isGranted).toBe(false));
     held.release();
-    await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);
+    await expect.poll(() => state.isGranted).toBe(true);
   });
 
   test.each(faults)(
@@ -227,7 +226,7 @@ describe("a Redis that forgets, or is away", () => {
     void first!.close();
     await delay(2 * LEASE_MS);
     process.kill(redis.pid()!, "SIGCONT");
-    await vi.waitFor(() => expect(state.isGranted).toBe(true), WAIT);
+    await expect.poll(() => state.isGranted).toBe(true);
   });
 
   test("lets whoever asks know within a second, and gives places once it is there", async () => {
@@ -295,7 +294,7 @@ describe("a rate limit", () => {
     const client = new Redis(redisUrl);
     onTestFinished(() => client.disconnect());
     const life = `{${redisPrefix}:limits}:life`;
-    await vi.waitFor(async () => expect(await client.hget(life, "run")).not.toBeNull(), WAIT);
+    await expect.poll(() => client.hget(life, "run")).not.toBeNull();
     await client.hset(life, "since", 1); // as if Redis had been there for long
     (await take(limits, seldom)).release();
     const sent = await take(limits, seldom);

@@ -74,7 +74,7 @@ test("a step that waits for approval shows what is asked for, and its plan is du
     type: "recorded",
     plan: { wishes: 1, approvals: [{ stepId: "a", reason: "$5 is fine", at: expect.any(Date) }] },
   });
-  expect(await store.findClaimable(10)).toContain(planId);
+  await expect.poll(() => store.findClaimable(10)).toContain(planId);
   expect(await store.findWishes([planId])).toMatchObject([{ approvals: [{ approvalHash: HASH }] }]);
 });
 

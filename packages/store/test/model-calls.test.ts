@@ -15,7 +15,7 @@ const LIMITS: ModelLimits = { maxModelCalls: 3, maxTokens: 1_000, maxCostUsd: 0.
 
 let store: Store;
 beforeEach(async () => {
-  store = await createStore({ url: testServers().mongodbUrl, planningLeaseMs: 1_000 });
+  store = await createStore({ url: testServers().mongodbUrl, planningLeaseMs: 2_000 });
 });
 afterEach(() => store.close());
 
@@ -127,7 +127,7 @@ test("what a dead planner had reserved stays reserved: its successors get the re
 });
 
 async function takenOver(requestId: PlanningClaim["request"]["_id"]): Promise<PlanningClaim | null> {
-  await expect.poll(() => store.findUnplanned(10), { timeout: 20_000 }).toEqual([requestId]);
+  await expect.poll(() => store.findUnplanned(10)).toEqual([requestId]);
   return store.claimRequest(requestId, "another");
 }
 

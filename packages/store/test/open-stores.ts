@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { createStore } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore, type MemoryStore } from "@planwright/store/memory";
 import { testServers } from "@planwright/testing";
-import { MongoClient } from "mongodb";
+import { type Document, MongoClient } from "mongodb";
 
 /** A store of either kind, empty for each test. */
 export interface OpenStore {
   store: MemoryStore;
-  /** Changes a request behind the store's back. */
-  changeRequest(requestId: string, fields: object): Promise<void>;
+  /** Changes a document behind the store's back. */
+  change(collection: "requests" | "plans", id: string, fields: Document): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -23,10 +23,9 @@ async function openMongo(leaseMs: number): Promise<OpenStore> {
   const store = await createStore({ url, leaseMs, planningLeaseMs: leaseMs });
   return {
     store,
-    async changeRequest(requestId, fields) {
+    async change(collection, id, fields) {
       const client = await MongoClient.connect(url);
-      const requests = client.db().collection<{ _id: string }>("requests");
-      await requests.updateOne({ _id: requestId }, { $set: fields });
+      await client.db().collection<{ _id: string }>(collection).updateOne({ _id: id }, { $set: fields });
       await client.close();
     },
     close: () => store.close(),
@@ -37,8 +36,8 @@ async function openMemory(leaseMs: number): Promise<OpenStore> {
   const database = createMemoryDatabase();
   return {
     store: createMemoryStore({ database, owner: randomUUID(), leaseMs }),
-    async changeRequest(requestId, fields) {
-      database.update("requests", { _id: requestId }, { set: fields, isPipeline: false });
+    async change(collection, id, fields) {
+      database.update(collection, { _id: id }, { set: fields, isPipeline: false });
     },
     close: async () => undefined,
   };

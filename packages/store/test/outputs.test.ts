@@ -12,13 +12,15 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STORES } from "./open-stores.ts";
 
 const TENANT = "t1";
+/** What takes over waits for it; longer than a busy machine lets a process stand still. */
+const LEASE_MS = 2_000;
 let store: Store;
 let client: MongoClient;
 let db: Db;
 
 beforeEach(async () => {
   const url = testServers().mongodbUrl;
-  store = await createStore({ url, leaseMs: 400 });
+  store = await createStore({ url, leaseMs: LEASE_MS });
   client = await MongoClient.connect(url);
   db = client.db();
 });
@@ -155,7 +157,7 @@ test("an output is stored before the step that refers to it, so that a crash bet
 });
 
 test.each(STORES)("large outputs outlive their owner in a store over $name", async ({ open }) => {
-  const opened = await open(400);
+  const opened = await open(LEASE_MS);
   const planId = await planOf(opened.store, "a");
   const first = await claimed(planId, "e1", opened.store);
   const output = "x".repeat(40 * KIB);

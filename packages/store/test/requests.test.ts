@@ -3,10 +3,12 @@ import { CursorInvalidError, createStore, LeaseLostError, type Store } from "@pl
 import { testServers } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
+let url: string;
 let store: Store;
 
 beforeEach(async () => {
-  store = await createStore({ url: testServers().mongodbUrl, planningLeaseMs: 300 });
+  url = testServers().mongodbUrl;
+  store = await createStore({ url, planningLeaseMs: 2_000 });
 });
 afterEach(async () => {
   await store.close();
@@ -49,14 +51,14 @@ describe("planning", () => {
     });
     expect(plan.status).toBe("QUEUED");
     expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "EXECUTING" });
-    expect(await store.findClaimable(5)).toEqual([request.planId]);
+    await expect.poll(() => store.findClaimable(5)).toEqual([request.planId]);
   });
 
   test("by two planners stores one plan", async () => {
     const request = await ask();
     const first = await store.claimRequest(request._id, "p1");
     expect(await store.claimRequest(request._id, "p2")).toBeNull();
-    await expect.poll(() => store.claimRequest(request._id, "p2"), { timeout: 5_000 }).not.toBeNull();
+    await expect.poll(() => store.claimRequest(request._id, "p2")).not.toBeNull();
     await expect(
       store.completePlanning(first!, { plan: onePlan(), raw: null, origin, diagnostics: [] }),
     ).rejects.toBeInstanceOf(LeaseLostError);
@@ -83,18 +85,17 @@ describe("planning", () => {
 
   test("that kills its planner five times ends the request", async () => {
     const request = await ask();
+    const doomed = await createStore({ url, planningLeaseMs: 1 });
     for (let claims = 1; claims <= 5; claims += 1) {
-      await expect.poll(() => store.claimRequest(request._id, "p"), { timeout: 5_000 }).not.toBeNull();
+      await expect.poll(() => doomed.claimRequest(request._id, "p")).not.toBeNull();
     }
     await expect
-      .poll(
-        async () => {
-          await store.claimRequest(request._id, "p");
-          return (await store.getRequest("t1", request._id))?.error?.code;
-        },
-        { timeout: 5_000 },
-      )
+      .poll(async () => {
+        await doomed.claimRequest(request._id, "p");
+        return (await doomed.getRequest("t1", request._id))?.error?.code;
+      })
       .toBe("POISONED");
+    await doomed.close();
   });
 });
 

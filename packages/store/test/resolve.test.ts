@@ -89,7 +89,7 @@ describe("while the plan goes on, a word", () => {
         ],
       },
     ]);
-    expect(await store.findClaimable(10)).toContain(planId);
+    await expect.poll(() => store.findClaimable(10)).toContain(planId);
     expect(await unitOf(planId)).toMatchObject({ status: "IN_DOUBT" });
   });
 

@@ -1,4 +1,12 @@
-import { nameTools, type Plan, parsePlan, pinTools, type ToolDescriptor, toolDigest } from "@planwright/plan";
+import {
+  nameTools,
+  type Plan,
+  parsePlan,
+  pinTools,
+  type RequestId,
+  type ToolDescriptor,
+  toolDigest,
+} from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
@@ -36,6 +44,10 @@ function submit(plan: Plan, tools: ToolDescriptor[] | null) {
   const accepted = { tenant: TENANT, query: null, plan, raw: "", diagnostics: [], autoExecute: true };
   return store.submitPlan({ ...accepted, toolPins });
 }
+
+/** Due times are this process's reading of the server's clock, which may be a moment ahead of it. */
+const claimed = (requestId: RequestId) =>
+  vi.waitUntil(() => store.claimRequest(requestId, "p1"), { timeout: 60_000 });
 
 async function end(planId: string, status: "FAILED" | "COMPLETED"): Promise<void> {
   const claim = (await store.claimPlan(planId as Parameters<Store["claimPlan"]>[0], "e1"))!;
@@ -76,16 +88,14 @@ test("a step that completed is carried into another plan under its tool's new na
     ["y", "PENDING"],
   ] as const) {
     const { _id } = await store.createRequest({ tenant: TENANT, query: "do it", autoExecute: true });
-    const planning = await vi.waitFor(async () => (await store.claimRequest(_id, "p1")) ?? Promise.reject());
+    const planning = await claimed(_id);
     const common = { raw: null, origin: { kind: "offline", model: null } as const, diagnostics: [] };
     const first = planFor([tool("x")]);
     const toolPins = pinTools(first, [tool("x")]);
     const { _id: planId } = await store.completePlanning(planning, { plan: first, toolPins, ...common });
     await end(planId, "COMPLETED");
     await store.requestReplan(TENANT, _id, { note: null, execute: true });
-    const replanning = await vi.waitFor(
-      async () => (await store.claimRequest(_id, "p1")) ?? Promise.reject(),
-    );
+    const replanning = await claimed(_id);
     const tools = nameTools([tool("x"), tool("y")]);
     const second = planFor(tools, `${server}/search`);
     const stored = await store.completeReplan(replanning, {

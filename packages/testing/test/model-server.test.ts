@@ -135,7 +135,7 @@ test("a hanging request ends with the server", async () => {
     () => "answered",
     () => "ended",
   );
-  await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => server.requests.length).toBe(1);
   await server.close();
   expect(await hanging).toBe("ended");
   server = await startModelServer();

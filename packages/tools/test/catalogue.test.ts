@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import {
   createToolClients,
   parseServers,
@@ -89,7 +89,7 @@ test("a server that says that its tools changed is asked again", async () => {
   await clients.start();
   server!.tools = [plainTool("a", { description: "new words" }), plainTool("b")];
   server!.notify();
-  await vi.waitFor(() => expect(names()).toEqual(["a", "b"]), { timeout: 10_000 });
+  await expect.poll(() => names()).toEqual(["a", "b"]);
   expect(catalogues).toHaveLength(2);
   const digests = catalogues.map(({ tools }) => tools[0]?.digest);
   expect(digests[0]).not.toBe(digests[1]);
@@ -98,10 +98,10 @@ test("a server that says that its tools changed is asked again", async () => {
 test("servers that say nothing are asked again from time to time, and told of only when something changed", async () => {
   const [server] = await start({ refreshMs: 20 }, [plainTool("a")]);
   await clients.start();
-  await vi.waitFor(() => expect(server!.pagesServed).toBeGreaterThan(3));
+  await expect.poll(() => server!.pagesServed).toBeGreaterThan(3);
   expect(catalogues).toHaveLength(1);
   server!.tools = [];
-  await vi.waitFor(() => expect(names()).toEqual([]));
+  await expect.poll(() => names()).toEqual([]);
   expect(catalogues).toMatchObject([{ tools: [{ descriptor: { name: "a" } }] }, { server: "s0", tools: [] }]);
 });
 
@@ -111,7 +111,7 @@ test("a name is told apart by its server from the moment in which a second serve
   expect(names()).toEqual(["search", "x", "y"]);
   second!.tools = [plainTool("search"), plainTool("y")];
   second!.notify();
-  await vi.waitFor(() => expect(names()).toEqual(["s0/search", "x", "s1/search", "y"]), { timeout: 10_000 });
+  await expect.poll(() => names()).toEqual(["s0/search", "x", "s1/search", "y"]);
   const call = { tool: "s1/search", arguments: {}, timeoutMs: 5_000 };
   expect(await clients.callTool(call)).toEqual({ type: "completed", output: "search" });
 });
@@ -166,6 +166,6 @@ test("a server that takes a connection and never answers keeps nobody waiting fo
     connectTimeoutMs: 600_000,
   });
   await clients.start();
-  await vi.waitFor(() => expect(names()).toEqual(["t"]), { timeout: 4_000 });
+  await expect.poll(() => names()).toEqual(["t"]);
   expect(clients.status()).toMatchObject([{ server: "silent", state: "connecting" }, { server: "other" }]);
 });

@@ -7,7 +7,7 @@ import {
   readLedger,
   startCountingToolServer,
 } from "@planwright/testing";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createToolClients, parseServers, type ToolCall, type ToolClients } from "../src/index.ts";
 
 let folder: string;
@@ -165,7 +165,7 @@ describe("what became of a call", () => {
       error: { code: "TOOL_TIMEOUT", retryable: true },
     });
     expect(await effects()).toBe(1);
-    await vi.waitFor(() => expect(server.stats()["plain_effect"]).toMatchObject({ cancelled: 1, active: 0 }));
+    await expect.poll(() => server.stats()["plain_effect"]).toMatchObject({ cancelled: 1, active: 0 });
   });
 
   test("the server's own limit of time holds when it is the smaller one", async () => {
@@ -202,10 +202,10 @@ describe("what became of a call", () => {
       { latencyMs: 60_000 },
       { signal: controller.signal, timeoutMs: 60_000 },
     );
-    await vi.waitFor(() => expect(server.stats()["plain_effect"]?.active).toBe(1));
+    await expect.poll(() => server.stats()["plain_effect"]?.active).toBe(1);
     controller.abort();
     expect(await outcome).toMatchObject({ type: "failed", effect: "unknown", error: { code: "CANCELLED" } });
-    await vi.waitFor(() => expect(server.stats()["plain_effect"]).toMatchObject({ cancelled: 1, active: 0 }));
+    await expect.poll(() => server.stats()["plain_effect"]).toMatchObject({ cancelled: 1, active: 0 });
     expect(await effects()).toBe(0);
   });
 
@@ -238,9 +238,7 @@ test("a server that is down is no effect, and is found again when it is back", a
   expect(clients.catalogue()).toHaveLength(10);
 
   server = await startCountingToolServer({ ledgerFile, port });
-  await vi.waitFor(() => expect(clients.status()).toMatchObject([{ state: "connected" }]), {
-    timeout: 10_000,
-  });
+  await expect.poll(() => clients.status()).toMatchObject([{ state: "connected" }]);
   expect(await call("plain_effect")).toMatchObject({ type: "completed" });
 });
 
@@ -248,14 +246,14 @@ test("a call itself makes a waiting connection try again", async () => {
   const { port } = server;
   await server.close();
   await call("noop");
-  await vi.waitFor(() => expect(clients.status()).toMatchObject([{ state: "waiting" }]));
+  await expect.poll(() => clients.status()).toMatchObject([{ state: "waiting" }]);
   server = await startCountingToolServer({ ledgerFile, port });
   expect(await call("noop")).toMatchObject({ type: "completed" });
 });
 
 test("calls under way when the server dies are unknown", async () => {
   const calls = Array.from({ length: 8 }, () => call("plain_effect", { latencyMs: 60_000 }));
-  await vi.waitFor(() => expect(server.stats()["plain_effect"]?.active).toBe(8));
+  await expect.poll(() => server.stats()["plain_effect"]?.active).toBe(8);
   await server.close();
   for (const outcome of await Promise.all(calls)) {
     expect(outcome).toMatchObject({ effect: "unknown", error: { code: "TOOL_CONNECTION_LOST" } });

@@ -188,10 +188,7 @@ describe("a third-party server with sessions and event streams over HTTP", () =>
     child.kill("SIGKILL");
     expect(await long).toMatchObject({ effect: "unknown", error: { code: "TOOL_CONNECTION_LOST" } });
     await startEverything();
-    await vi.waitFor(
-      async () => expect(await call("echo", { message: "again" })).toMatchObject({ output: "Echo: again" }),
-      { timeout: 20_000, interval: 200 },
-    );
+    await expect.poll(() => call("echo", { message: "again" })).toMatchObject({ output: "Echo: again" });
   });
 });
 

@@ -97,7 +97,7 @@ test("who follows with a key that is revoked is told so, and nobody else, by eve
     expect(seen.at(-1)).toEqual({ requestUpdated: { status: "COMPLETED" } });
   }
   expect((await running.graphql("{ __typename }", {}, revoked)).status).toBe(401);
-}, 20_000);
+});
 
 test.each(WAYS)(
   "who follows over $name with a key or a token that expires is told so then",
@@ -134,7 +134,7 @@ test("an agent that waits for a plan is told so, and the plan goes on", async ()
   expect(isError).toBe(true);
   expect(part?.type === "text" ? JSON.parse(part.text) : null).toMatchObject({ code: "UNAUTHENTICATED" });
   expect(await running.store.getRequest("agents", request._id)).toMatchObject({ status: "EXECUTING" });
-}, 20_000);
+});
 
 test("the end of a subscription by its credential is counted by its code", async () => {
   const admin = await running.store.createApiKey({ tenant: "default", name: "ops", scopes: ["admin"] });

@@ -63,7 +63,6 @@ const CASES = Object.entries(PLACES).flatMap(([place, expected]) =>
 
 test.concurrent.for(CASES)(
   "$setting: asked again, one request",
-  { timeout: 60_000 },
   async ({ setting, ask, ...expected }, { expect, onTestFinished }) => {
     const { mongodbUrl, redisUrl, redisPrefix } = testServers();
     const store = await createStore({ url: mongodbUrl });

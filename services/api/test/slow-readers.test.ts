@@ -42,7 +42,7 @@ async function overWebSocket(id: string): Promise<SlowReader> {
   socket.pause();
   return async () => {
     socket.resume();
-    await expect.poll(() => messages.at(-1), { timeout: 20_000 }).toContain('"complete"');
+    await expect.poll(() => messages.at(-1)).toContain('"complete"');
     const isAtEnd = messages.at(-2)?.includes('"requestUpdated":{"status":"COMPLETED"') ?? false;
     return { states: messages.length - 1, isAtEnd };
   };

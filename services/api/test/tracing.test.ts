@@ -32,7 +32,7 @@ afterAll(async () => {
 
 /** Waits for the spans that fit, and gives the last one. */
 async function spanOf(fits: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
-  await expect.poll(() => receiver.spans().filter(fits).length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => receiver.spans().filter(fits).length).toBeGreaterThan(0);
   return receiver.spans().findLast(fits)!;
 }
 const about = (requestId: string, name: string) => (span: ReceivedSpan) =>

@@ -4,7 +4,6 @@ import { MUTANTS } from "./mutants.ts";
 
 test.each(MUTANTS)(
   `the checker finds $name within ${MAX_SEEDS} seeds, by an invariant that it breaks`,
-  { timeout: 120_000 },
   async (mutant) => {
     const { result } = await hunt(mutant);
     expect(mutant.violates).toContain(result?.violation?.invariant);

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
 let bench: Workbench;
 
 beforeEach(async () => {
@@ -20,9 +19,7 @@ const payment = [
 /** Submits, waits until the plan has parked, and gives the step that asks. */
 async function asking(plan: unknown, stepId = "pay") {
   const { _id: planId } = await bench.submit(plan);
-  await expect
-    .poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE)
-    .toBe("WAITING");
+  await expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status).toBe("WAITING");
   const step = (await bench.steps(planId)).get(stepId)!;
   return { planId, step };
 }
@@ -85,7 +82,7 @@ test("a tool that has changed since it was shown is not called, approved or not"
 });
 
 test("an approval outlives the executor that was to act on it", async () => {
-  const first = await bench.startExecutor();
+  const first = await bench.startExecutor(SHORT_LEASE);
   const { planId, step } = await asking(payment);
   await bench.stopExecutor(first, "SIGKILL");
   await say(planId, "pay", step.approvalHash);

@@ -15,9 +15,14 @@ import {
 } from "@planwright/testing";
 
 export const TENANT = "t1";
+/**
+ * For an executor that is to die, so that its plans are soon taken over. All others keep the default: on a busy machine a
+ * process stands still for seconds now and then, and what it lost by that a test would take for a fault.
+ */
+export const SHORT_LEASE = { LEASE_MS: "3000" };
 /** For machines with much else to do. */
-const END_PATIENCE_MS = 40_000;
-const SAY_PATIENCE_MS = 30_000;
+const END_PATIENCE_MS = 120_000;
+const SAY_PATIENCE_MS = 60_000;
 
 /** The counting server stands still in no test here, so what its lookup does not know after a moment never happens. */
 const OVERRIDES = {
@@ -114,7 +119,6 @@ export async function openWorkbench(
       QUEUE_PREFIX: servers.redisPrefix,
       MCP_SERVERS_FILE: serversFile,
       HEALTH_PORT: "0",
-      LEASE_MS: "1500",
       SWEEP_EVERY_MS: "200",
       ...env,
     });

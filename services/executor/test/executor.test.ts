@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -36,7 +36,10 @@ test("a plan is executed, with references filled in and every step recorded", as
     expect(step.attempts).toMatchObject([{ attempt: 1, outcome: "completed", error: null }]);
     expect(step.finishedAt!.getTime()).toBeGreaterThanOrEqual(step.startedAt!.getTime());
   }
-  expect(await bench.store.getRequest(TENANT, plan.requestId)).toMatchObject({ status: "COMPLETED" });
+  // Told on the request once it is durable in the plan.
+  await expect
+    .poll(() => bench.store.getRequest(TENANT, plan.requestId))
+    .toMatchObject({ status: "COMPLETED" });
 });
 
 test("a tool that fails ends the plan with its message, and what depends on it is skipped with the reason", async () => {
@@ -63,7 +66,7 @@ test("an executor that is killed in the middle is replaced; keyed effects happen
     keyed_effect: [{ type: "hang", effect: true }],
     plain_effect: [{ type: "hang", effect: true }],
   });
-  const first = await bench.startExecutor();
+  const first = await bench.startExecutor(SHORT_LEASE);
   const { _id: keyed } = await bench.submit([
     { id: "before", tool: "read_value", arguments: { value: 1 } },
     { id: "effect", tool: "keyed_effect", arguments: { value: "<<before.value>>" } },
@@ -72,7 +75,7 @@ test("an executor that is killed in the middle is replaced; keyed effects happen
   const { _id: unknown } = await bench.submit([
     { id: "effect", tool: "plain_effect", arguments: { value: 1 } },
   ]);
-  await expect.poll(async () => (await bench.tools.ledger()).length, { timeout: 15_000 }).toBe(2);
+  await expect.poll(async () => (await bench.tools.ledger()).length).toBe(2);
   await bench.stopExecutor(first, "SIGKILL");
 
   await bench.startExecutor();
@@ -81,9 +84,7 @@ test("an executor that is killed in the middle is replaced; keyed effects happen
   expect(plan.epoch).toBe(2);
   expect(steps.get("before")!.attempts).toHaveLength(1);
   expect(steps.get("effect")!.attempts).toHaveLength(2);
-  await expect
-    .poll(async () => (await bench.steps(unknown)).get("effect")?.status, { timeout: 15_000 })
-    .toBe("IN_DOUBT");
+  await expect.poll(async () => (await bench.steps(unknown)).get("effect")?.status).toBe("IN_DOUBT");
   const ledger = await bench.tools.ledger();
   expect(ledger.map((entry) => entry.tool).toSorted()).toEqual(["keyed_effect", "plain_effect"]);
 });
@@ -95,11 +96,11 @@ test.each([
   "a call that can be looked up is asked about after a crash, and made once ($effectsBefore effect before)",
   async (row) => {
     bench.tools.script({ looked_up_effect: [row.behaviour] });
-    const first = await bench.startExecutor();
+    const first = await bench.startExecutor(SHORT_LEASE);
     const { _id: planId } = await bench.submit([
       { id: "effect", tool: "looked_up_effect", arguments: { reference: "order-7", value: 1 } },
     ]);
-    await expect.poll(() => bench.tools.stats()["looked_up_effect"]?.calls, { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => bench.tools.stats()["looked_up_effect"]?.calls).toBe(1);
     await expect.poll(async () => (await bench.tools.ledger()).length).toBe(row.effectsBefore);
     await bench.stopExecutor(first, "SIGKILL");
     await bench.startExecutor();
@@ -111,14 +112,12 @@ test.each([
 );
 
 test("SIGTERM hands plans over: what runs is finished, nothing is called twice", async () => {
-  const first = await bench.startExecutor({ LEASE_MS: "60000" });
+  const first = await bench.startExecutor();
   const { _id: planId } = await bench.submit([
     { id: "slow", tool: "plain_effect", arguments: { value: 1, latencyMs: 600 } },
     { id: "after", tool: "plain_effect", arguments: { value: "<<slow.value>>" } },
   ]);
-  await expect
-    .poll(async () => (await bench.steps(planId)).get("slow")?.status, { timeout: 15_000 })
-    .toBe("RUNNING");
+  await expect.poll(async () => (await bench.steps(planId)).get("slow")?.status).toBe("RUNNING");
   expect(await bench.stopExecutor(first, "SIGTERM")).toEqual([0, null]);
   expect((await bench.steps(planId)).get("slow")!.status).toBe("COMPLETED");
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ status: "QUEUED", lease: null });
@@ -137,9 +136,7 @@ test("a plan is cancelled: nothing new starts, every step ends", async () => {
     { id: "slow", tool: "read_value", arguments: { value: 1, latencyMs: 60_000 } },
     { id: "after", tool: "plain_effect", arguments: { value: "<<slow.value>>" } },
   ]);
-  await expect
-    .poll(async () => (await bench.steps(planId)).get("slow")?.status, { timeout: 15_000 })
-    .toBe("RUNNING");
+  await expect.poll(async () => (await bench.steps(planId)).get("slow")?.status).toBe("RUNNING");
   await bench.store.requestCancel(TENANT, planId);
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("CANCELLED");

@@ -46,7 +46,6 @@ const CASES = PLACES.flatMap(([place, times]) =>
 
 test.concurrent.for(CASES)(
   "$setting loses nothing and repeats nothing",
-  { timeout: 60_000 },
   async ({ setting, action }, { expect, onTestFinished }) => {
     const bench = await openWorkbench();
     onTestFinished(() => bench.close());

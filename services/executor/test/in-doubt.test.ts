@@ -2,7 +2,6 @@ import type { Resolution } from "@planwright/engine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
 let bench: Workbench;
 
 beforeEach(async () => {
@@ -20,9 +19,7 @@ async function inDoubt(): Promise<string> {
     { id: "effect", tool: "plain_effect", arguments: { value: 7 } },
     { id: "after", tool: "read_value", arguments: { value: "<<effect.value>>" } },
   ]);
-  await expect
-    .poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE)
-    .toBe("WAITING");
+  await expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status).toBe("WAITING");
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ lease: null, waitReason: "in doubt" });
   return planId;
 }
@@ -57,11 +54,9 @@ test("an operator who wants it again gets one more attempt, and a new doubt need
     .poll(async () => {
       const effect = (await bench.steps(planId)).get("effect");
       return `${effect?.status} ${effect?.attempts.length}`;
-    }, PATIENCE)
+    })
     .toBe("IN_DOUBT 2");
-  await expect
-    .poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE)
-    .toBe("WAITING");
+  await expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status).toBe("WAITING");
   await say(planId, { type: "retry" });
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");

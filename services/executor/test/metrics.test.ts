@@ -4,11 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { freePort } from "@planwright/local";
 import { startServerProxy, testServers } from "@planwright/testing";
-import { expect, onTestFinished, test, vi } from "vitest";
-import { openWorkbench, type Workbench } from "./executor-process.ts";
-
-const PATIENCE = { timeout: 30_000, interval: 50 };
-vi.setConfig({ testTimeout: 120_000 });
+import { expect, onTestFinished, test } from "vitest";
+import { openWorkbench, SHORT_LEASE, type Workbench } from "./executor-process.ts";
 
 async function open(mcpServers: Record<string, unknown> = {}): Promise<Workbench> {
   const bench = await openWorkbench(mcpServers);
@@ -56,7 +53,7 @@ test("/metrics counts plans, calls, retries, doubts and writes", async () => {
   const doubtful = await bench.submit([{ id: "effect", tool: "plain_effect", arguments: { value: 1 } }]);
   await bench.until(doubtful._id, ({ status, lease }) => status === "WAITING" && lease === null);
 
-  await expect.poll(async () => (await scrape())("plans_held"), PATIENCE).toBe(0);
+  await expect.poll(async () => (await scrape())("plans_held")).toBe(0);
   const value = await scrape();
   expect(value("claims_total")).toBe(2);
   expect(value('plans_ended_total{status="COMPLETED"}')).toBe(1);
@@ -80,12 +77,12 @@ test("/metrics shows plans that wait while this executor is full, and plans that
   const bench = await open();
   const { env, scrape } = await healthPort();
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
-  const first = await bench.startExecutor({ ...env, MAX_PLANS: "1" });
+  const first = await bench.startExecutor({ ...env, ...SHORT_LEASE, MAX_PLANS: "1" });
   const submit = () => bench.submit([{ id: "effect", tool: "keyed_effect", arguments: { value: 1 } }]);
   const { _id: held } = await submit();
-  await expect.poll(async () => (await scrape())("plans_held"), PATIENCE).toBe(1);
+  await expect.poll(async () => (await scrape())("plans_held")).toBe(1);
   await submit();
-  await expect.poll(async () => (await scrape())("plans_due"), PATIENCE).toBe(1);
+  await expect.poll(async () => (await scrape())("plans_due")).toBe(1);
   const full = await scrape();
   expect(full('planwright_plans{status="RUNNING"}')).toBe(1);
   expect(full('planwright_plans{status="QUEUED"}')).toBe(1);
@@ -94,7 +91,7 @@ test("/metrics shows plans that wait while this executor is full, and plans that
   await bench.startExecutor();
   await bench.until(held, ({ epoch }) => epoch > 1);
   first.kill("SIGCONT");
-  await expect.poll(async () => (await scrape())("lease_losses_total"), PATIENCE).toBe(1);
+  await expect.poll(async () => (await scrape())("lease_losses_total")).toBe(1);
 });
 
 test("an executor is ready once its tools are published and it takes plans, and no more when it stops", async () => {
@@ -109,7 +106,7 @@ test("an executor is ready once its tools are published and it takes plans, and 
   const { env, at, ready } = await healthPort();
   const { child, said, exited } = bench.spawnExecutor(env);
   const notYet = { start: "the tools of its servers are not published yet" };
-  await expect.poll(ready, PATIENCE).toEqual([503, { status: "not ready", failing: notYet }]);
+  await expect.poll(ready).toEqual([503, { status: "not ready", failing: notYet }]);
   expect((await fetch(at("/healthz"))).status).toBe(200);
   silent.close();
   silent.closeAllConnections();
@@ -117,10 +114,10 @@ test("an executor is ready once its tools are published and it takes plans, and 
   expect(await ready()).toEqual([200, { status: "ready" }]);
 
   const plan = await bench.submit([{ id: "read", tool: "read_value", arguments: { value: 1 } }]);
-  await expect.poll(() => bench.tools.stats()["read_value"]?.calls, PATIENCE).toBe(1);
+  await expect.poll(() => bench.tools.stats()["read_value"]?.calls).toBe(1);
   child.kill("SIGTERM");
   const stopping = { shutdown: "the service is stopping" };
-  await expect.poll(ready, PATIENCE).toEqual([503, { status: "not ready", failing: stopping }]);
+  await expect.poll(ready).toEqual([503, { status: "not ready", failing: stopping }]);
   expect((await fetch(at("/healthz"))).status).toBe(200);
   child.kill("SIGKILL");
   await exited;
@@ -143,8 +140,8 @@ test("an executor without MongoDB is not ready until it is back; without Redis i
 
   mongodb.cut();
   const failing = { mongodb: expect.any(String) };
-  await expect.poll(ready, PATIENCE).toEqual([503, { status: "not ready", failing }]);
+  await expect.poll(ready).toEqual([503, { status: "not ready", failing }]);
   expect((await fetch(at("/healthz"))).status).toBe(200);
   mongodb.mend();
-  await expect.poll(ready, PATIENCE).toEqual([200, { status: "ready" }]);
+  await expect.poll(ready).toEqual([200, { status: "ready" }]);
 });

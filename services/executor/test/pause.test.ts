@@ -1,8 +1,7 @@
 import type { PlanStatus } from "@planwright/plan";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
 let bench: Workbench;
 
 beforeEach(async () => {
@@ -13,11 +12,11 @@ afterEach(async () => {
 });
 
 async function reaches(planId: string, status: PlanStatus): Promise<void> {
-  await expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status, PATIENCE).toBe(status);
+  await expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status).toBe(status);
 }
 
 async function stepReaches(planId: string, key: string, status: string): Promise<void> {
-  await expect.poll(async () => (await bench.steps(planId)).get(key)?.status, PATIENCE).toBe(status);
+  await expect.poll(async () => (await bench.steps(planId)).get(key)?.status).toBe(status);
 }
 
 const slowThenEffect = [
@@ -46,12 +45,12 @@ test("a plan paused in the middle ends its running call, starts nothing, holds n
 
 test("a plan whose executor dies during a pause stays paused, and its lost call is made again after the pause alone", async () => {
   bench.tools.script({ keyed_effect: [{ type: "hang", effect: true }] });
-  const first = await bench.startExecutor();
+  const first = await bench.startExecutor(SHORT_LEASE);
   const { _id: planId } = await bench.submit([
     { id: "effect", tool: "keyed_effect", arguments: { value: 1 } },
     { id: "after", tool: "read_value", arguments: { value: "<<effect.value>>" } },
   ]);
-  await expect.poll(async () => (await bench.tools.ledger()).length, PATIENCE).toBe(1);
+  await expect.poll(async () => (await bench.tools.ledger()).length).toBe(1);
   await bench.store.requestPause(TENANT, planId);
   await bench.stopExecutor(first, "SIGKILL");
   await bench.startExecutor();

@@ -1,6 +1,6 @@
 import type { PlanDocument } from "@planwright/store";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -43,10 +43,9 @@ test("a rerun of what failed calls no finished step again, and goes on with its 
   expect(await effects()).toEqual(["first", "second", "third"]);
   const keys = (await bench.tools.ledger()).map(({ key }) => String(key).split("/")[0]);
   expect(keys).toEqual([failed._id, again._id, again._id]);
-  expect(await bench.store.getRequest(TENANT, failed.requestId)).toMatchObject({
-    status: "COMPLETED",
-    version: 2,
-  });
+  await expect
+    .poll(() => bench.store.getRequest(TENANT, failed.requestId))
+    .toMatchObject({ status: "COMPLETED", version: 2 });
 });
 
 test("a rerun from a step calls it and what depends on it, with keys of their own", async () => {
@@ -85,11 +84,11 @@ test("a rerun whose executor dies goes on where it was", async () => {
   bench.tools.script({
     keyed_effect: [{ type: "latency", ms: 0 }, { type: "tool-error" }, { type: "hang", effect: true }],
   });
-  const first = await bench.startExecutor();
+  const first = await bench.startExecutor(SHORT_LEASE);
   const failed = await bench.submit(chain);
   await bench.end(failed._id);
   const again = await rerun(failed);
-  await expect.poll(effects, { timeout: 20_000 }).toEqual(["first", "second"]);
+  await expect.poll(effects).toEqual(["first", "second"]);
   await bench.stopExecutor(first, "SIGKILL");
   await bench.startExecutor();
   expect((await bench.end(again._id)).plan.status).toBe("COMPLETED");

@@ -7,7 +7,6 @@ import {
 } from "../../../packages/tools/test/changing-server.ts";
 import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
 let x: ChangingServer;
 let y: ChangingServer;
 let bench: Workbench;
@@ -40,7 +39,7 @@ async function change(server: "x" | "y", ...tools: object[]): Promise<void> {
         JSON.stringify({ name, inputSchema, ...(description === undefined ? {} : { description }) }),
       )
       .toSorted();
-  await expect.poll(said, PATIENCE).toEqual(wanted);
+  await expect.poll(said).toEqual(wanted);
 }
 
 /** Stores a plan as the API does, checked and pinned by the catalogue of this moment, and does not start it. */

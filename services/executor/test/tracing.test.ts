@@ -1,7 +1,7 @@
 import { parsePlan } from "@planwright/plan";
 import { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
@@ -71,10 +71,10 @@ test("SIGTERM sends the spans of a plan: claim, attempts and calls, in the trace
 });
 
 test("whoever takes over from an executor that was killed goes on with the trace", async () => {
-  const first = await bench.startExecutor(traced());
+  const first = await bench.startExecutor(traced(SHORT_LEASE));
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
   const plan = await submit([{ id: "s", tool: "keyed_effect", arguments: {} }]);
-  await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls).toBe(1);
   await bench.stopExecutor(first, "SIGKILL");
   const second = await bench.startExecutor(traced(LATE));
   expect((await bench.end(plan._id)).plan.status).toBe("COMPLETED");

@@ -4,13 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStore } from "@planwright/store";
 import { startModelServer, startServerProxy, testServers } from "@planwright/testing";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startPlanner } from "./planner-process.ts";
 import { ANSWER, SENTENCE, TOOLS } from "./tools.ts";
 
 const TENANT = "default";
-const PATIENCE = { timeout: 60_000, interval: 50 };
-vi.setConfig({ testTimeout: 120_000 });
 
 async function open() {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
@@ -45,7 +43,7 @@ async function open() {
   const plan = async (): Promise<void> => {
     const request = await accept();
     const status = async () => (await store.getRequest(TENANT, request._id))?.status;
-    await expect.poll(status, PATIENCE).toMatch(/^(READY|FAILED)$/);
+    await expect.poll(status).toMatch(/^(READY|FAILED)$/);
   };
   /** The values of all series, without the label that all share. */
   const scrape = async () => {
@@ -94,7 +92,7 @@ test("/metrics counts runs, calls of models, tokens, cost and repairs", async ()
 test("a planner is ready when it takes requests, also without Redis; not without MongoDB, and no more when it stops", async () => {
   const { mongodb, redis, model, planner, accept, plan, at } = await open();
   const ready = [200, { status: "ready" }];
-  await expect.poll(() => at("/readyz"), PATIENCE).toEqual(ready);
+  await expect.poll(() => at("/readyz")).toEqual(ready);
 
   // Redis is not asked: a sweep finds the request.
   redis.cut();
@@ -103,17 +101,17 @@ test("a planner is ready when it takes requests, also without Redis; not without
   expect(await at("/readyz")).toEqual(ready);
   mongodb.cut();
   const away = { mongodb: expect.any(String) };
-  await expect.poll(() => at("/readyz"), PATIENCE).toEqual([503, { status: "not ready", failing: away }]);
+  await expect.poll(() => at("/readyz")).toEqual([503, { status: "not ready", failing: away }]);
   expect(await at("/healthz")).toEqual([200, { status: "alive" }]);
   mongodb.mend();
   redis.mend();
-  await expect.poll(() => at("/readyz"), PATIENCE).toEqual(ready);
+  await expect.poll(() => at("/readyz")).toEqual(ready);
 
   model.enqueue({ type: "hang" });
   await accept();
-  await expect.poll(() => model.requests.length, PATIENCE).toBe(2);
+  await expect.poll(() => model.requests.length).toBe(2);
   planner.signal("SIGTERM");
   const failing = { shutdown: "the service is stopping" };
-  await expect.poll(() => at("/readyz"), PATIENCE).toEqual([503, { status: "not ready", failing }]);
+  await expect.poll(() => at("/readyz")).toEqual([503, { status: "not ready", failing }]);
   expect(await at("/healthz")).toEqual([200, { status: "alive" }]);
 });

@@ -45,11 +45,7 @@ async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId
   const wish = { maxReplans: work === "replan" ? 1 : 0, wantsAnswer: work === "answer" };
   const { _id } = await store.createRequest({ tenant: TENANT, query: SENTENCE, autoExecute: true, ...wish });
   // Due at this process's reading of the server's clock, which may be a moment ahead of it.
-  const planning = await vi.waitFor(async () => {
-    const claim = await store.claimRequest(_id, "test planner");
-    if (!claim) throw new TypeError("nothing to plan");
-    return claim;
-  });
+  const planning = await vi.waitUntil(() => store.claimRequest(_id, "test planner"), { timeout: 60_000 });
   const origin = { kind: "model", model: "test" } as const;
   const plan = PlanSchema.parse(ANSWER);
   const stored = await store.completePlanning(planning, { plan, raw: null, origin, diagnostics: [] });
@@ -75,7 +71,6 @@ async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId
 
 test.concurrent.for(ALL)(
   "$setting in a $work costs one more call at most, and comes to one end",
-  { timeout: 180_000 },
   async ({ setting, work }, { expect, onTestFinished }) => {
     const note = { id: "createNote", tool: "createNote" };
     const steps = [{ ...note, arguments: { title: "Hi", folderId: "<<createFolder._id>>" } }];
@@ -88,7 +83,7 @@ test.concurrent.for(ALL)(
     if (!setting.endsWith("error")) start();
 
     const isOver = async () => (await store.getRequest(TENANT, requestId))?.planning.dueAt === null;
-    await expect.poll(isOver, { timeout: 90_000, interval: 50 }).toBe(true);
+    await expect.poll(isOver).toBe(true);
     const request = await store.getRequest(TENANT, requestId);
     const plans = await store.listPlans(TENANT, requestId);
     expect(model.requests).toHaveLength(setting === "planner.settle.before=kill" ? 2 : 1);

@@ -1,9 +1,7 @@
 /** API, planner and executor together, with real databases, a scripted model behind its real HTTP protocol, and tools that count. */
 import type { ModelRequest } from "@planwright/testing";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let system: WholeSystem;
 beforeEach(async () => {

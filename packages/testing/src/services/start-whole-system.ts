@@ -16,7 +16,7 @@ import { spawnService } from "./spawn-service.ts";
 
 /** How the whole system is started. */
 export interface WholeSystemOptions {
-  /** Environment of all services; leases and sweeps are short unless it says otherwise. */
+  /** Environment of all services; sweeps are frequent unless it says otherwise. */
   env?: Record<string, string>;
   /** Environment of the API beside that. */
   api?: Record<string, string>;
@@ -66,10 +66,7 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
       MONGODB_URL: servers.mongodbUrl,
       REDIS_URL: servers.redisUrl,
       QUEUE_PREFIX: servers.redisPrefix,
-      // What dies is missed soon.
       SWEEP_EVERY_MS: "100",
-      LEASE_MS: "1500",
-      PLANNING_LEASE_MS: "1500",
       ...options.env,
       ...env,
     });

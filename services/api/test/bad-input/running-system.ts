@@ -68,8 +68,7 @@ export async function startRunningSystem(
   { api = {}, env, mcpServers = {}, mayLog = () => false }: RunningSystemOptions = {},
 ): Promise<RunningSystem> {
   const system = await startWholeSystem({
-    // As in production: a process that stands still on a busy machine loses nothing and warns of nothing.
-    env: { SWEEP_EVERY_MS: "1000", LEASE_MS: "10000", PLANNING_LEASE_MS: "30000", ...env },
+    env: { SWEEP_EVERY_MS: "1000", ...env },
     api,
     mcpServers,
     tools: BLOG_TOOLS.map(({ name, description = "", annotations = {}, inputSchema }) => {

@@ -11,11 +11,7 @@ afterAll(() => store.close());
 
 async function claimed(): Promise<PlanningClaim> {
   const { _id } = await store.createRequest({ tenant: "default", query: "Do it", autoExecute: false });
-  return await vi.waitFor(async () => {
-    const claim = await store.claimRequest(_id, "test");
-    if (!claim) throw new TypeError("nothing to plan");
-    return claim;
-  });
+  return vi.waitUntil(() => store.claimRequest(_id, "test"), { timeout: 60_000 });
 }
 const origin = { kind: "model", model: "test" } as const;
 const failure = {
@@ -43,7 +39,7 @@ test("a renewal that finds the lease gone because the work has ended takes nothi
   });
   await store.failPlanning(claim, failure);
   isOver = true;
-  await vi.waitFor(() => expect(renewals).toBeGreaterThan(0));
+  await expect.poll(() => renewals).toBeGreaterThan(0);
   lease.stop();
   expect(lease.lost.aborted).toBe(false);
 });
@@ -56,6 +52,6 @@ test("a renewal that finds the lease gone for any other reason tells of it", asy
     renewEveryMs: 10,
     onRenewalFailed: () => undefined, // one may be under way when the test is over
   });
-  await vi.waitFor(() => expect(lease.lost.aborted).toBe(true));
+  await expect.poll(() => lease.lost.aborted).toBe(true);
   lease.stop();
 });
