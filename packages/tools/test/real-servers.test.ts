@@ -38,7 +38,10 @@ describe("third-party servers and blog-tools over stdio", () => {
         blog: { command: node, args: blog, env: { MONGODB_URL: testServers().mongodbUrl }, trusted: true },
       },
     });
-    clients = createToolClients(config, { onCatalogue: (catalogue) => void catalogues.push(catalogue) });
+    clients = createToolClients(config, {
+      onCatalogue: (catalogue) => void catalogues.push(catalogue),
+      startPatienceMs: 60_000,
+    });
     await clients.start();
   });
   afterAll(async () => {
