@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { developerCommand, numberOption, wholeNumberOption, wordOption } from "./developer-command.ts";
+import {
+  developerCommand,
+  numberOption,
+  wholeNumberOption,
+  wordOption,
+  wordsOption,
+} from "./developer-command.ts";
 
 /** What a command says, and what it reads, when it does not end the process. */
 function read(...args: string[]) {
@@ -9,6 +15,7 @@ function read(...args: string[]) {
     .option("--seconds <number>", "of time", numberOption(60), null)
     .option("--token-ms <ms>", "of each", numberOption(10, 0), 0.5)
     .option("--shape <name>", "of plans", wordOption(["chain", "wide"]))
+    .option("--only <part...>", "and nothing else", wordsOption(["polls", "events"]), [])
     .exitOverride()
     .configureOutput({
       writeOut: (text) => {
@@ -26,11 +33,18 @@ function read(...args: string[]) {
 }
 
 test("options that are not given have their defaults", () => {
-  expect(read().options).toEqual({ plans: 20, seconds: null, tokenMs: 0.5 });
+  expect(read().options).toEqual({ plans: 20, seconds: null, tokenMs: 0.5, only: [] });
+});
+
+test("words are read", () => {
+  expect(read("--shape", "wide", "--only", "events", "polls", "--only", "events").options).toMatchObject({
+    shape: "wide",
+    only: ["events", "polls", "events"],
+  });
 });
 
 test("numbers are read", () => {
-  expect(read("--plans", "100", "--seconds=0.5", "--token-ms", "0").options).toEqual({
+  expect(read("--plans", "100", "--seconds=0.5", "--token-ms", "0").options).toMatchObject({
     plans: 100,
     seconds: 0.5,
     tokenMs: 0,
@@ -47,6 +61,7 @@ test.each([
   ["--token-ms=-1", "Give a number from 0 to 10"],
   ["--token-ms=11", "Give a number from 0 to 10"],
   ["--shape=round", "Give one of chain, wide"],
+  ["--only=round", "Give one or more of polls, events"],
   ["--tokens=1", "unknown option"],
   ["odd", "too many arguments"],
 ])("%s is refused: %s", (word, words) => {

@@ -40,3 +40,14 @@ export function wordOption(words: readonly string[]): (text: string) => string {
     throw new InvalidArgumentError(`Give one of ${words.join(", ")}`);
   };
 }
+
+/** Reads any number of these words, for an option such as `--only <name...>`. */
+export function wordsOption<Word extends string>(
+  words: readonly Word[],
+): (text: string, before: readonly Word[]) => Word[] {
+  return (text, before) => {
+    const found = words.find((word) => word === text);
+    if (found !== undefined) return [...before, found];
+    throw new InvalidArgumentError(`Give one or more of ${words.join(", ")}`);
+  };
+}

@@ -11,7 +11,13 @@ export {
   type CountingToolServerOptions,
   startCountingToolServer,
 } from "./counting-tool-server/start-counting-tool-server.ts";
-export { developerCommand, numberOption, wholeNumberOption, wordOption } from "./developer-command.ts";
+export {
+  developerCommand,
+  numberOption,
+  wholeNumberOption,
+  wordOption,
+  wordsOption,
+} from "./developer-command.ts";
 export {
   type ModelScript,
   type ModelServer,

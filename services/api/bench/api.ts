@@ -15,7 +15,7 @@ import { operation } from "./client.ts";
 import { type Followed, measureFollowing } from "./following.ts";
 import { BLOG_TOOLS, blogPlan, storedPlan } from "./plans.ts";
 import { measurePolling, POLLS } from "./polling.ts";
-import { readSettings } from "./settings.ts";
+import { AT_ONCE, type Measurement, readSettings } from "./settings.ts";
 import { measureMutations } from "./submitting.ts";
 import { type Subscribe, subscribeToEvents, subscribeToSocket } from "./subscribers.ts";
 import { exitCodeOf, targetsOf } from "./targets.ts";
@@ -28,8 +28,6 @@ const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId pl
 const POLLED_STEPS = 5;
 /** Between two events of the request that is followed. */
 const EVENT_EVERY_MS = 200;
-/** Mutations at once, beside one after the other. */
-const AT_ONCE = 32;
 /** Plans are held here as long as a run takes, for there is no executor that would go on. */
 const LEASE_MS = 3_600_000;
 
@@ -46,7 +44,7 @@ const api = await startApiProcess({ MONGODB_URL: mongodbUrl, REDIS_URL: redis.ur
 const results: Record<string, object> = {};
 const followed: Record<string, Followed> = {};
 /** Measures unless `--only` names others. */
-async function note(name: string, measuring: () => Promise<object>): Promise<void> {
+async function note(name: Measurement, measuring: () => Promise<object>): Promise<void> {
   if (settings.only.length > 0 && !settings.only.includes(name)) return;
   results[name] = await measuring();
   console.error(name, JSON.stringify(results[name]));

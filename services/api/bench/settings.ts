@@ -1,4 +1,21 @@
-import { developerCommand, wholeNumberOption } from "@planwright/testing";
+import { developerCommand, wholeNumberOption, wordsOption } from "@planwright/testing";
+
+/** Mutations at once, beside one after the other. */
+export const AT_ONCE = 32;
+
+const MEASUREMENTS = [
+  "statusPolls",
+  "stepPolls",
+  "statusPollsOncePerSecond",
+  "serverSentEvents",
+  "webSockets",
+  "createPlanAlone",
+  `createPlan${AT_ONCE}AtOnce`,
+  "submitPlanAlone",
+  `submitPlan${AT_ONCE}AtOnce`,
+] as const;
+/** The name of one, as `--only` takes it and the results tell it. */
+export type Measurement = (typeof MEASUREMENTS)[number];
 
 /** What a run is asked to do. */
 export interface Settings {
@@ -8,8 +25,8 @@ export interface Settings {
   events: number;
   seconds: number;
   submissions: number;
-  /** Names of measurements; all when empty. */
-  only: string[];
+  /** All when empty. */
+  only: Measurement[];
   json: boolean;
 }
 
@@ -22,7 +39,7 @@ export function readSettings(args: readonly string[]): Settings {
     .option("--events <number>", "changes that they are told of", wholeNumberOption(1, 1_000), 50)
     .option("--seconds <number>", "of polling", wholeNumberOption(1, 600), 10)
     .option("--submissions <number>", "plans that are submitted", wholeNumberOption(1, 100_000), 1_000)
-    .option("--only <measurement...>", "measure nothing else", [])
+    .option("--only <measurement...>", "measure nothing else", wordsOption(MEASUREMENTS), [])
     .option("--json", "print the figures as JSON, last", false)
     .parse(args, { from: "user" })
     .opts<Settings>();

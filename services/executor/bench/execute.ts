@@ -2,7 +2,7 @@
  * Durable steps per second and the latency of one plan, with real servers, real executors and no-op tools.
  * Everything is measured in one run on one machine: the ceiling of the database stands beside what is made of it.
  *
- * npm run bench -- execute [--plans 1000] [--json]
+ * npm run bench -- execute [--plans 1000] [--only diamond chain] [--json]
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,21 +15,41 @@ import { startMongo, startRedis } from "@planwright/local";
 import type { Plan, PlanId, RequestId } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
 import { createStore } from "@planwright/store";
-import { countingToolServerCommand, developerCommand, wholeNumberOption } from "@planwright/testing";
+import {
+  countingToolServerCommand,
+  developerCommand,
+  wholeNumberOption,
+  wordsOption,
+} from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { ceiling, writeCounts } from "./ceiling.ts";
 import { cpuMsPerPlan, cpuSeconds, residentMiB } from "./cpu-seconds.ts";
 import { chain, diamond, wide } from "./shapes.ts";
+
+const MEASUREMENTS = [
+  "ceilingUpdatesPerSecond",
+  "diamondAlone",
+  "diamond",
+  "chain",
+  "slowTools",
+  "wide10",
+  "wide100",
+  "wide1000",
+  "wide10000",
+  "memory",
+  "diamondFourExecutors",
+] as const;
+type Measurement = (typeof MEASUREMENTS)[number];
 
 const values = developerCommand(
   "bench -- execute",
   "Measures the executor over real servers and no-op tools.",
 )
   .option("--plans <number>", "plans of each measurement", wholeNumberOption(1, 100_000), 600)
-  .option("--only <measurement...>", "measure nothing else")
+  .option("--only <measurement...>", "measure nothing else", wordsOption(MEASUREMENTS), [])
   .option("--json", "print the figures as JSON, last", false)
   .parse()
-  .opts<{ plans: number; only?: string[]; json: boolean }>();
+  .opts<{ plans: number; only: Measurement[]; json: boolean }>();
 const PLANS = values.plans;
 const IN_FLIGHT = 64;
 /** Plans before anything is measured: what a process does in its first seconds is compiled by then. */
@@ -147,8 +167,8 @@ async function measure(plan: Plan, count: number, inFlight: number) {
 
 const results: Record<string, object> = { runtime: { node: process.version, cores: availableParallelism() } };
 /** Measures unless `--only` names others. */
-async function note(name: string, measuring: () => Promise<object>): Promise<void> {
-  if (values.only && !values.only.includes(name)) return;
+async function note(name: Measurement, measuring: () => Promise<object>): Promise<void> {
+  if (values.only.length > 0 && !values.only.includes(name)) return;
   results[name] = await measuring();
   console.error(name, JSON.stringify(results[name]));
 }
@@ -176,7 +196,7 @@ await note("slowTools", async () => {
   const { p50Ms } = await measure(diamond(400), 20, 1);
   return { criticalPathMs, p50Ms, abovePercent: Math.round((p50Ms / criticalPathMs - 1) * 1_000) / 10 };
 });
-for (const steps of [10, 100, 1_000, 10_000]) {
+for (const steps of [10, 100, 1_000, 10_000] as const) {
   const count = Math.max(1, Math.round(1_000 / steps));
   await note(`wide${steps}`, () => measure(wide(steps), count, 1));
 }

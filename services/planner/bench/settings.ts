@@ -1,4 +1,5 @@
-import { developerCommand, numberOption, wholeNumberOption } from "@planwright/testing";
+import { developerCommand, numberOption, wholeNumberOption, wordsOption } from "@planwright/testing";
+import { TASKS } from "./tasks.ts";
 
 /** What a run is asked to do; durations in milliseconds. */
 export interface Settings {
@@ -20,7 +21,7 @@ export function readSettings(args: readonly string[]): Settings {
     .option("--output-token-ms <ms>", "to write one token", numberOption(1_000, 0), 12.5)
     .option("--tool-ms <ms>", "that a tool takes", wholeNumberOption(0, 60_000), 800)
     .option("--repeats <number>", "of each task", wholeNumberOption(1, 100), 3)
-    .option("--only <task...>", "measure nothing else", [])
+    .option("--only <task...>", "measure nothing else", wordsOption(TASKS.map(({ name }) => name)), [])
     .option("--json", "print the figures as JSON, last", false)
     .parse(args, { from: "user" })
     .opts<Settings>();
