@@ -79,7 +79,7 @@ export async function startCliStack(): Promise<CliStack> {
   const stack = await startStack({
     dataDir,
     env: cleanEnv({ MCP_SERVERS_FILE: serversFile }),
-    settings: { executor: { LEASE_MS: "1500", LIMIT_LEASE_MS: "1000" } },
+    settings: { executor: { LEASE_MS: "3000", LIMIT_LEASE_MS: "3000" } },
   });
   const env = { PLANWRIGHT_URL: stack.apiUrl };
   /** A test that gives up leaves none of them behind. */

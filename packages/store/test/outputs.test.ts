@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STORES } from "./open-stores.ts";
 
 const TENANT = "t1";
-/** What takes over waits for it; longer than a busy machine lets a process stand still. */
+/** What takes over waits for it. */
 const LEASE_MS = 2_000;
 let store: Store;
 let client: MongoClient;

@@ -8,7 +8,7 @@ let store: Store;
 
 beforeEach(async () => {
   url = testServers().mongodbUrl;
-  store = await createStore({ url, planningLeaseMs: 2_000 });
+  store = await createStore({ url, planningLeaseMs: 4_000 });
 });
 afterEach(async () => {
   await store.close();

@@ -65,7 +65,7 @@ test.each([
 ])(
   "a server that $name keeps nobody waiting for longer than a server may take",
   async ({ pageLatencyMs }) => {
-    const [slow] = await start({ connectTimeoutMs: 1_000 }, numbered(90), numbered(3));
+    const [slow] = await start({ connectTimeoutMs: 4_000 }, numbered(90), numbered(3));
     Object.assign(slow!, { pageSize: 1, pageLatencyMs });
     await clients.start();
     expect(names()).toEqual(["t0", "t1", "t2"]);
@@ -85,7 +85,7 @@ test("a tool that cannot be used is left out with a warning, the others are ther
 });
 
 test("a server that says that its tools changed is asked again", async () => {
-  const [server] = await start({}, [plainTool("a")]);
+  const [server] = await start({ refreshMs: 600_000 }, [plainTool("a")]);
   await clients.start();
   server!.tools = [plainTool("a", { description: "new words" }), plainTool("b")];
   server!.notify();
@@ -106,7 +106,11 @@ test("servers that say nothing are asked again from time to time, and told of on
 });
 
 test("a name is told apart by its server from the moment in which a second server offers it", async () => {
-  const [, second] = await start({}, [plainTool("search"), plainTool("x")], [plainTool("y")]);
+  const [, second] = await start(
+    { refreshMs: 600_000 },
+    [plainTool("search"), plainTool("x")],
+    [plainTool("y")],
+  );
   await clients.start();
   expect(names()).toEqual(["search", "x", "y"]);
   second!.tools = [plainTool("search"), plainTool("y")];

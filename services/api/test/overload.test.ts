@@ -63,7 +63,9 @@ test("who comes back after the time named is accepted once there is room", async
   expect(retryAfterMs).toBeGreaterThanOrEqual(500);
   expect(retryAfterMs).toBeLessThanOrEqual(1_500);
   await executeAs(running.store, first.body.data.submitPlan.planId);
-  await expect.poll(async () => (await running.graphql(SUBMIT, { plan: BLOG_PLAN })).status).toBe(200);
+  await expect
+    .poll(async () => (await running.graphql(SUBMIT, { plan: BLOG_PLAN })).status, { timeout: 10_000 })
+    .toBe(200);
   await running.close();
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -82,7 +82,7 @@ test("a tool that has changed since it was shown is not called, approved or not"
 });
 
 test("an approval outlives the executor that was to act on it", async () => {
-  const first = await bench.startExecutor(SHORT_LEASE);
+  const first = await bench.startExecutor();
   const { planId, step } = await asking(payment);
   await bench.stopExecutor(first, "SIGKILL");
   await say(planId, "pay", step.approvalHash);

@@ -16,8 +16,8 @@ import {
 
 export const TENANT = "t1";
 /**
- * For an executor that is to die, so that its plans are soon taken over. All others keep the default: on a busy machine a
- * process stands still for seconds now and then, and what it lost by that a test would take for a fault.
+ * For an executor that is to die, so that its plans are soon taken over. Others keep the default: on a busy machine a process
+ * stands still for seconds now and then, and what it lost by that a test would take for a fault.
  */
 export const SHORT_LEASE = { LEASE_MS: "3000" };
 /** For machines with much else to do. */

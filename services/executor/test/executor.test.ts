@@ -36,9 +36,9 @@ test("a plan is executed, with references filled in and every step recorded", as
     expect(step.attempts).toMatchObject([{ attempt: 1, outcome: "completed", error: null }]);
     expect(step.finishedAt!.getTime()).toBeGreaterThanOrEqual(step.startedAt!.getTime());
   }
-  // Told on the request once it is durable in the plan.
+  // Told on the request once it is durable in the plan; long before anybody looks for requests that were not told.
   await expect
-    .poll(() => bench.store.getRequest(TENANT, plan.requestId))
+    .poll(() => bench.store.getRequest(TENANT, plan.requestId), { timeout: 10_000 })
     .toMatchObject({ status: "COMPLETED" });
 });
 
@@ -133,7 +133,7 @@ test("SIGTERM hands plans over: what runs is finished, nothing is called twice",
 test("a plan is cancelled: nothing new starts, every step ends", async () => {
   await bench.startExecutor();
   const { _id: planId } = await bench.submit([
-    { id: "slow", tool: "read_value", arguments: { value: 1, latencyMs: 60_000 } },
+    { id: "slow", tool: "read_value", timeoutMs: 600_000, arguments: { value: 1, latencyMs: 600_000 } },
     { id: "after", tool: "plain_effect", arguments: { value: "<<slow.value>>" } },
   ]);
   await expect.poll(async () => (await bench.steps(planId)).get("slow")?.status).toBe("RUNNING");

@@ -51,7 +51,7 @@ test.concurrent("a plan that kills its executors ends POISONED and hurts no othe
       await exited;
     }
     const other = await bench.submit([{ id: "good", tool: "read_value", arguments: { value: 1 } }]);
-    await bench.startExecutor({ LEASE_MS: "1000" });
+    await bench.startExecutor();
     expect((await bench.end(other._id)).plan.status).toBe("COMPLETED");
     const { plan, steps } = await bench.end(poison._id);
     expect(plan).toMatchObject({ status: "FAILED", error: { code: "POISONED" }, epoch: 6 });

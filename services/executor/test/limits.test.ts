@@ -57,12 +57,15 @@ async function statusesOf(plans: PlanDocument[]): Promise<string[]> {
 
 test("three executors never call a tool more often at once than its limit, over a SIGKILL and a FLUSHALL", async () => {
   bench.tools.script({ limited_read: Array.from({ length: 4 }, () => ({ type: "hang" as const })) });
-  const [first] = await Promise.all([start(SHORT_LEASE), start(), start()]);
+  // Places of hanging calls come back when the calls have been silent for this long.
+  const env = { LIMIT_LEASE_MS: "4000" };
+  const [first] = await Promise.all([start({ ...env, ...SHORT_LEASE }), start(env), start(env)]);
   const plans = await submitMany(16, calls("limited_read", 8, 150, 1_500));
   const made = () => bench.tools.stats()["limited_read"]?.calls ?? 0;
   await expect.poll(made).toBeGreaterThan(20);
   await bench.stopExecutor(first!, "SIGKILL");
   await expect.poll(made).toBeGreaterThan(60);
+  await expect.poll(() => bench.tools.stats()["limited_read"]?.active).toBe(5);
   await flushAll();
   expect(await statusesOf(plans)).toEqual(["COMPLETED"]);
   expect(bench.tools.stats()["limited_read"]).toMatchObject({ maxConcurrency: 5, active: 0 });
@@ -82,7 +85,7 @@ test("three executors never exceed a rate in any second, also when Redis is empt
 
 test("a plan that only waits for a place gives its worker back, and comes back for it", async () => {
   await start();
-  const { _id: busy } = await bench.submit(calls("limited_read", 5, 60_000));
+  const { _id: busy } = await bench.submit(calls("limited_read", 5, 600_000, 600_000));
   await expect.poll(() => bench.tools.stats()["limited_read"]?.active).toBe(5);
   const { _id: waiting } = await bench.submit(calls("limited_read", 2, 0));
   await expect

@@ -89,7 +89,7 @@ test("a paused plan is cancelled without a call", async () => {
 });
 
 test("a paused plan ends at its deadline", async () => {
-  await bench.startExecutor({ PLAN_TIMEOUT_MS: "3000" });
+  await bench.startExecutor({ PLAN_TIMEOUT_MS: "10000" });
   const { _id: planId } = await bench.submit(slowThenEffect);
   await stepReaches(planId, "slow", "RUNNING");
   await bench.store.requestPause(TENANT, planId);

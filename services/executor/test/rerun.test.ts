@@ -44,7 +44,7 @@ test("a rerun of what failed calls no finished step again, and goes on with its 
   const keys = (await bench.tools.ledger()).map(({ key }) => String(key).split("/")[0]);
   expect(keys).toEqual([failed._id, again._id, again._id]);
   await expect
-    .poll(() => bench.store.getRequest(TENANT, failed.requestId))
+    .poll(() => bench.store.getRequest(TENANT, failed.requestId), { timeout: 10_000 })
     .toMatchObject({ status: "COMPLETED", version: 2 });
 });
 

@@ -8,7 +8,7 @@ import { TOOLS } from "./tools.ts";
 
 /** For machines with much else to do. */
 const PATIENCE_MS = 60_000;
-/** Long enough to be renewed in time by a process that hardly gets to run. */
+/** Long enough to be renewed in time by a process that stands still for a second and a half. */
 const LEASE_MS = 2_500;
 /** Outlasts the lease: whoever stands still for so long has lost it. */
 export const PAUSE_MS = 4_000;

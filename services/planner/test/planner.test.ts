@@ -100,7 +100,8 @@ test("a job brings a request to a planner, and an executor hears of a plan that 
   const queues = createQueues(queue);
   const request = await accept(SENTENCE, true);
   queues.offerPlanning(request._id);
-  await expect.poll(() => heard).toEqual([request.planId]);
+  // Sooner than the first sweep.
+  await expect.poll(() => heard, { timeout: 20_000 }).toEqual([request.planId]);
   expect(await statusOf(request._id)).toBe("EXECUTING");
   await Promise.all([executor.close(), queues.close()]);
 });
@@ -140,9 +141,9 @@ test("two planners plan a request once", async () => {
 });
 
 test("a lease outlasts a model that is slower than it", async () => {
-  model.enqueue(answer(ANSWER, { firstTokenMs: 7_000 }));
+  model.enqueue(answer(ANSWER, { firstTokenMs: 13_000 }));
   const request = await accept(SENTENCE);
-  const env = { ...withModel(), PLANNING_LEASE_MS: "3000" };
+  const env = { ...withModel(), PLANNING_LEASE_MS: "6000" };
   await Promise.all([start(env), start(env)]);
   await expect.poll(() => statusOf(request._id)).toBe("READY");
   expect(model.requests).toHaveLength(1);

@@ -13,7 +13,12 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   server.script(() => ({ type: "error", status: 400, message: "nothing scripted" }));
-  model = createDrafter({ MODEL: "openai:test", OPENAI_BASE_URL: server.openAiUrl, MODEL_MAX_RETRIES: 0 });
+  model = createDrafter({
+    MODEL: "openai:test",
+    OPENAI_BASE_URL: server.openAiUrl,
+    MODEL_MAX_RETRIES: 0,
+    MODEL_TIMEOUT_MS: 600_000,
+  });
 });
 afterAll(() => server.close());
 
