@@ -133,7 +133,7 @@ test("SIGTERM hands plans over: what runs is finished, nothing is called twice",
 test("a plan is cancelled: nothing new starts, every step ends", async () => {
   await bench.startExecutor();
   const { _id: planId } = await bench.submit([
-    { id: "slow", tool: "read_value", timeoutMs: 600_000, arguments: { value: 1, latencyMs: 600_000 } },
+    { id: "slow", tool: "read_value", arguments: { value: 1, latencyMs: 600_000 } },
     { id: "after", tool: "plain_effect", arguments: { value: "<<slow.value>>" } },
   ]);
   await expect.poll(async () => (await bench.steps(planId)).get("slow")?.status).toBe("RUNNING");
@@ -141,6 +141,8 @@ test("a plan is cancelled: nothing new starts, every step ends", async () => {
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("CANCELLED");
   expect([...steps.values()].map(({ status }) => status)).toEqual(["CANCELLED", "CANCELLED"]);
+  // Stopped, not waited for until it timed out.
+  expect(steps.get("slow")?.attempts).toMatchObject([{ error: { code: "CANCELLED" } }]);
   expect(await bench.tools.ledger()).toEqual([]);
 });
 

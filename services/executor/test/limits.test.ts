@@ -85,7 +85,7 @@ test("three executors never exceed a rate in any second, also when Redis is empt
 
 test("a plan that only waits for a place gives its worker back, and comes back for it", async () => {
   await start();
-  const { _id: busy } = await bench.submit(calls("limited_read", 5, 600_000, 600_000));
+  const { _id: busy } = await bench.submit(calls("limited_read", 5, 60_000));
   await expect.poll(() => bench.tools.stats()["limited_read"]?.active).toBe(5);
   const { _id: waiting } = await bench.submit(calls("limited_read", 2, 0));
   await expect
