@@ -44,10 +44,11 @@ test("words are read", () => {
 });
 
 test("numbers are read", () => {
-  expect(read("--plans", "100", "--seconds=0.5", "--token-ms", "0").options).toMatchObject({
+  expect(read("--plans", "100", "--seconds=0.5", "--token-ms", "0").options).toEqual({
     plans: 100,
     seconds: 0.5,
     tokenMs: 0,
+    only: [],
   });
 });
 

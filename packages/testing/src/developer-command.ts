@@ -35,19 +35,18 @@ export function numberOption(max: number, min?: number): (text: string) => numbe
 
 /** Reads one of these words. */
 export function wordOption(words: readonly string[]): (text: string) => string {
-  return (text) => {
-    if (words.includes(text)) return text;
-    throw new InvalidArgumentError(`Give one of ${words.join(", ")}`);
-  };
+  return (text) => wordIn(words, text, "Give one of");
 }
 
 /** Reads any number of these words, for an option such as `--only <name...>`. */
 export function wordsOption<Word extends string>(
   words: readonly Word[],
 ): (text: string, before: readonly Word[]) => Word[] {
-  return (text, before) => {
-    const found = words.find((word) => word === text);
-    if (found !== undefined) return [...before, found];
-    throw new InvalidArgumentError(`Give one or more of ${words.join(", ")}`);
-  };
+  return (text, before) => [...before, wordIn(words, text, "Give one or more of")];
+}
+
+function wordIn<Word extends string>(words: readonly Word[], text: string, advice: string): Word {
+  const found = words.find((word) => word === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`${advice} ${words.join(", ")}`);
 }
