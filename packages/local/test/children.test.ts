@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ProcessNotReadyError, startChild } from "../src/index.ts";
 
 const PARENT = fileURLToPath(new URL("./fixtures/parent.ts", import.meta.url));
@@ -27,14 +27,9 @@ function isAlive(pid: number): boolean {
 }
 
 async function pidIn(file: string): Promise<number> {
-  return vi.waitFor(
-    () => {
-      const pid = Number(readFileSync(file, "utf8"));
-      expect(pid).toBeGreaterThan(0);
-      return pid;
-    },
-    { timeout: 60_000 },
-  );
+  const pid = () => Number(readFileSync(file, "utf8"));
+  await expect.poll(pid).toBeGreaterThan(0);
+  return pid();
 }
 
 const CASES = [

@@ -6,7 +6,7 @@ import {
   type PlanClaim,
   type Store,
 } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { eventually, testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STORES } from "./open-stores.ts";
@@ -32,11 +32,7 @@ afterEach(async () => {
 type AnyStore = Pick<Store, "claimPlan" | "submitPlan">;
 
 async function claimed(planId: string, owner: string, from: AnyStore = store): Promise<PlanClaim> {
-  for (;;) {
-    const claim = await from.claimPlan(planId, owner);
-    if (claim) return claim;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  return eventually(() => from.claimPlan(planId, owner));
 }
 
 async function planOf(into: AnyStore, ...tools: string[]): Promise<string> {

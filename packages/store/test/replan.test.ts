@@ -1,7 +1,7 @@
 import { type Plan, PlanSchema, type RequestId, type StepStatus } from "@planwright/plan";
 import { createStore, LeaseLostError, type PlanningClaim, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { eventually, testServers } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 const TENANT = "t1";
 const MODEL = { kind: "model", model: "openai:test" } as const;
@@ -49,7 +49,7 @@ async function planned(wish: Wish, plan: Plan = FIRST): Promise<RequestId> {
 
 /** Due times are this process's reading of the server's clock, which may be a moment ahead of it. */
 async function claimed(requestId: RequestId): Promise<PlanningClaim> {
-  return vi.waitUntil(() => store.claimRequest(requestId, "planner"), { timeout: 60_000 });
+  return eventually(() => store.claimRequest(requestId, "planner"));
 }
 
 type End = "FAILED" | "PARTIAL" | "COMPLETED" | "CANCELLED";

@@ -8,8 +8,8 @@ import {
   toolDigest,
 } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { eventually, testServers } from "@planwright/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 const TENANT = "t1";
 let store: Store;
@@ -46,8 +46,7 @@ function submit(plan: Plan, tools: ToolDescriptor[] | null) {
 }
 
 /** Due times are this process's reading of the server's clock, which may be a moment ahead of it. */
-const claimed = (requestId: RequestId) =>
-  vi.waitUntil(() => store.claimRequest(requestId, "p1"), { timeout: 60_000 });
+const claimed = (requestId: RequestId) => eventually(() => store.claimRequest(requestId, "p1"));
 
 async function end(planId: string, status: "FAILED" | "COMPLETED"): Promise<void> {
   const claim = (await store.claimPlan(planId as Parameters<Store["claimPlan"]>[0], "e1"))!;

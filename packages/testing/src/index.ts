@@ -18,6 +18,7 @@ export {
   wordOption,
   wordsOption,
 } from "./developer-command.ts";
+export { eventually } from "./eventually.ts";
 export {
   type ModelScript,
   type ModelServer,

@@ -1,14 +1,16 @@
 /** Who may do what, by every way into the service. */
+
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { eventually } from "@planwright/testing";
 import { createClient as createEventClient } from "graphql-sse";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";
-import { APPROVAL_HASH, askApprovalAs, eventually } from "./workers.ts";
+import { APPROVAL_HASH, askApprovalAs } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {

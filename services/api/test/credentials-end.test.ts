@@ -1,11 +1,13 @@
 /** Subscriptions whose credential ends while they run: a key that is revoked or expires, a token that expires. */
+
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { eventually } from "@planwright/testing";
 import { createClient as createEventClient } from "graphql-sse";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { inSeconds, startTokenIssuer, type TokenIssuer } from "./token-issuer.ts";
 import { webSocketClient } from "./web-socket-client.ts";
-import { eventually, executeAs } from "./workers.ts";
+import { executeAs } from "./workers.ts";
 
 const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
 const OVER = {

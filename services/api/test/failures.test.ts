@@ -1,10 +1,9 @@
 import { createStore, type Store } from "@planwright/store";
-import { startServerProxy, testServers } from "@planwright/testing";
+import { eventually, startServerProxy, testServers } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { startApi } from "../src/index.ts";
 import { BLOG_PLAN, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";
-import { eventually } from "./workers.ts";
 
 const LIST = JSON.stringify({ query: "{ requests { nodes { id } } }" });
 const CREATE = JSON.stringify({ query: 'mutation { createPlan(query: "x") { id } }' });

@@ -1,19 +1,11 @@
 import type { PlanId } from "@planwright/plan";
+import { eventually } from "@planwright/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createPlanWithRequestId } from "../src/legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../src/legacy/execute-by-request-id.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import {
-  AUTHOR,
-  acceptedRequest,
-  askAs,
-  eventually,
-  executeAs,
-  failAs,
-  failPlanningAs,
-  planAs,
-} from "./workers.ts";
+import { AUTHOR, acceptedRequest, askAs, executeAs, failAs, failPlanningAs, planAs } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {

@@ -1,11 +1,10 @@
-import { testServers } from "@planwright/testing";
+import { eventually, testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { createRateLimit } from "../src/load/rate-limit.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";
-import { eventually } from "./workers.ts";
 
 /** Two processes of the service, as far as counting goes, with one Redis between them. */
 function limiters(perMinute: number, servers: { redisUrl: string; redisPrefix: string }) {

@@ -1,7 +1,8 @@
 /** Clients that plan at one port and execute at another, as they did while there were two services. */
+import { eventually } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { startTestApi } from "./running-api.ts";
-import { AUTHOR, acceptedRequest, eventually, executeAs, planAs } from "./workers.ts";
+import { AUTHOR, acceptedRequest, executeAs, planAs } from "./workers.ts";
 
 test("what createPlanWithRequestId plans at one port, executeByRequestId executes at the other", async () => {
   const { api, store, close } = await startTestApi({ ports: [0, 0] });

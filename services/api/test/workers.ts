@@ -9,6 +9,7 @@ import {
   type RequestId,
 } from "@planwright/plan";
 import type { PlanClaim, Store } from "@planwright/store";
+import { eventually } from "@planwright/testing";
 import { BLOG_PLAN, type RunningApi } from "./running-api.ts";
 
 const NO_EVIDENCE = { raw: null, plan: null, diagnostics: [] as Diagnostic[] };
@@ -199,15 +200,6 @@ export async function failAs(store: Store, planId: PlanId): Promise<void> {
   };
   await store.writeRecords(claim, [record], []);
   await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
-}
-
-/** Waits until the read gives something. */
-export async function eventually<T>(read: () => Promise<T | null | undefined>): Promise<T> {
-  for (;;) {
-    const value = await read();
-    if (value) return value;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 /** The newest request, as soon as one with the query is accepted. */

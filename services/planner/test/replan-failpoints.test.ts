@@ -5,8 +5,8 @@
  */
 import { PlanSchema, type RequestId } from "@planwright/plan";
 import type { Store } from "@planwright/store";
-import { answer } from "@planwright/testing";
-import { test, vi } from "vitest";
+import { answer, eventually } from "@planwright/testing";
+import { test } from "vitest";
 import { openCrashBench, PAUSE_MS } from "./crashing-planner.ts";
 import { ANSWER, SENTENCE } from "./tools.ts";
 
@@ -45,7 +45,7 @@ async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId
   const wish = { maxReplans: work === "replan" ? 1 : 0, wantsAnswer: work === "answer" };
   const { _id } = await store.createRequest({ tenant: TENANT, query: SENTENCE, autoExecute: true, ...wish });
   // Due at this process's reading of the server's clock, which may be a moment ahead of it.
-  const planning = await vi.waitUntil(() => store.claimRequest(_id, "test planner"), { timeout: 60_000 });
+  const planning = await eventually(() => store.claimRequest(_id, "test planner"));
   const origin = { kind: "model", model: "test" } as const;
   const plan = PlanSchema.parse(ANSWER);
   const stored = await store.completePlanning(planning, { plan, raw: null, origin, diagnostics: [] });

@@ -1,5 +1,7 @@
 /** Arguments of every operation, and whole operations, that cannot be what was meant. */
+
 import { readFileSync } from "node:fs";
+import { eventually } from "@planwright/testing";
 import {
   buildSchema,
   type GraphQLArgument,
@@ -11,7 +13,6 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { BLOG_PLAN } from "../running-api.ts";
-import { eventually } from "../workers.ts";
 import { expectRefusal, RefusalSchema, readCases } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 

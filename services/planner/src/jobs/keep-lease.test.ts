@@ -1,6 +1,6 @@
 import { createStore, type PlanningClaim, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { eventually, testServers } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { keepLease } from "./keep-lease.ts";
 
 let store: Store;
@@ -11,7 +11,7 @@ afterAll(() => store.close());
 
 async function claimed(): Promise<PlanningClaim> {
   const { _id } = await store.createRequest({ tenant: "default", query: "Do it", autoExecute: false });
-  return vi.waitUntil(() => store.claimRequest(_id, "test"), { timeout: 60_000 });
+  return eventually(() => store.claimRequest(_id, "test"));
 }
 const origin = { kind: "model", model: "test" } as const;
 const failure = {
