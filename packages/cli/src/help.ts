@@ -14,12 +14,14 @@ export const EXAMPLES = {
     'planwright run "Create author Alice with email alice@test.com"',
     'planwright run "Create author Alice with email alice@test.com" --tag team:billing nightly',
     'planwright run "Create author Alice with email alice@test.com" --max-replans 2 --answer --max-cost-usd 0.25',
+    'planwright run "Create author Alice with email alice@test.com" --profile orchestrator',
     'planwright run --json "Create author Alice with email alice@test.com" | jq -c .event',
     'id=$(planwright run --detach "Create author Alice with email alice@test.com")',
   ),
   plan: examples(
     'planwright plan "Create author Alice with email alice@test.com"',
     'planwright plan "Create author Alice with email alice@test.com" --max-model-calls 3 --max-tokens 20000',
+    `planwright plan "Create author Alice with email alice@test.com" --policy '{"maxParallel": 2}'`,
   ),
   submit: examples(
     "planwright submit plan.json",

@@ -1,3 +1,4 @@
+import { ProfileSchema } from "@planwright/plan";
 import { InvalidArgumentError, Option } from "commander";
 
 /** Where the API listens unless something else is said. */
@@ -79,6 +80,16 @@ export function askOptions(): Option[] {
       wholeNumber(2 ** 31 - 1, 0),
     ),
     new Option("--max-cost-usd <dollars>", "US dollars for those calls at most").argParser(parseDollars),
+  ];
+}
+
+/** What the commands that plan a sentence take beside it: `--profile` and `--policy`. */
+export function sentenceOptions(): Option[] {
+  return [
+    new Option("--profile <name>", "let the plan behave as one of the older systems did").choices(
+      ProfileSchema.options,
+    ),
+    new Option("--policy <file>", "options of the plan's policy: a JSON file, or the JSON object itself"),
   ];
 }
 

@@ -7,9 +7,16 @@ import type { CommandContext } from "./commands/command-context.ts";
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { debug, list, tools } from "./commands/look.ts";
+import type { SentenceOptions } from "./commands/sentence-options.ts";
 import { bashCompletion } from "./completion/bash-completion.ts";
 import { EXAMPLES, EXIT_CODES } from "./help.ts";
-import { askOptions, type GlobalOptions, globalOptions, wholeNumber } from "./program-options.ts";
+import {
+  askOptions,
+  type GlobalOptions,
+  globalOptions,
+  sentenceOptions,
+  wholeNumber,
+} from "./program-options.ts";
 import type { ExitCode } from "./report/exit-code.ts";
 import { requestArgument } from "./request-argument.ts";
 
@@ -47,16 +54,22 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     for (const option of askOptions()) command.addOption(option);
     return command;
   };
+  const askingInWords = (command: Command) => {
+    for (const option of sentenceOptions()) command.addOption(option);
+    return asking(command);
+  };
 
-  asking(
+  askingInWords(
     add("run", "plan a sentence, execute the plan, and follow it to its end")
       .addArgument(sentence())
       .option("--detach", "print the requestId and do not follow"),
-  ).action((words: string[], options: AskOptions & { detach?: boolean }) =>
+  ).action((words: string[], options: AskOptions & SentenceOptions & { detach?: boolean }) =>
     does((context) => run(context, words.join(" "), options)),
   );
-  asking(add("plan", "plan a sentence and show the plan; start nothing").addArgument(sentence())).action(
-    (words: string[], options: AskOptions) => does((context) => plan(context, words.join(" "), options)),
+  askingInWords(
+    add("plan", "plan a sentence and show the plan; start nothing").addArgument(sentence()),
+  ).action((words: string[], options: AskOptions & SentenceOptions) =>
+    does((context) => plan(context, words.join(" "), options)),
   );
   asking(
     add("submit", "hand in a plan as JSON, in any dialect; no model is asked")

@@ -4,8 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { freePort } from "@planwright/local";
+import { freePort, graphql } from "@planwright/local";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
 import { planwright, start } from "./planwright.ts";
 
@@ -179,6 +180,28 @@ test("plan shows the plan and starts nothing; execute starts it", async () => {
   expect(await system.cli("execute", requestId)).toMatchObject({ exitCode: 0 });
 });
 
+test("--profile and --policy, from a file or as JSON, are those of the plan; a wrong option is told", async () => {
+  const file = join(system.folder, "policy.json");
+  writeFileSync(file, JSON.stringify({ maxParallel: 3 }));
+  const sentence = "Create author Ida with email ida@test.com";
+  const planned = await system.cli("plan", sentence, "--profile", "orchestrator", "--policy", file);
+  const [, requestId = ""] = /planwright execute (\S+)/.exec(planned.stdout) ?? [];
+  const { request } = await graphql(system.stack.apiUrl, {
+    query: "query ($id: ID!) { request(requestId: $id) { policy plan { document } } }",
+    variables: { id: requestId },
+    schema: z.object({
+      request: z.object({ policy: z.json(), plan: z.object({ document: z.looseObject({}) }) }),
+    }),
+  });
+  expect(request.policy).toEqual({ profile: "orchestrator", maxParallel: 3 });
+  expect(request.plan.document).toMatchObject({
+    policy: { profile: "orchestrator", maxParallel: 3, mergeDependencyOutputs: true },
+  });
+  const refused = await system.cli("plan", sentence, "--policy", '{"speed": 9}');
+  expect(refused.exitCode).toBe(4);
+  expect(refused.stderr).toContain("policy.speed");
+});
+
 test("an invalid plan ends with 1, and every finding is told", async () => {
   const file = join(system.folder, "bad.json");
   writeFileSync(file, JSON.stringify({ steps: [{ id: "a", tool: "createAuthr", arguments: {} }] }));
@@ -199,6 +222,9 @@ test.each([
   ["an unknown shell", ["completion", "fish"]],
   ["an output that is not JSON", ["resolve", "req_1795253322_b8dzgomm7f8z2yi7kyqz", "--completed", "{"]],
   ["replans beyond what is accepted", ["run", "x", "--max-replans", "6"]],
+  ["an unknown profile", ["plan", "x", "--profile", "fastest"]],
+  ["a policy that is not JSON", ["plan", "x", "--policy", "{maxParallel"]],
+  ["a policy that is no file", ["plan", "x", "--policy", "[1]"]],
   ["an unknown status", ["list", "--status", "DONE"]],
 ])("%s ends with 2 and says what is wrong", async (_, args) => {
   const { exitCode, stdout, stderr } = await system.cli(...args);

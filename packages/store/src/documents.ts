@@ -8,6 +8,7 @@ import type {
   Plan,
   PlanId,
   PlanStatus,
+  PolicyInput,
   RequestId,
   RequestStatus,
   StepStatus,
@@ -112,6 +113,8 @@ export interface RequestDocument {
   answer?: string | null;
   /** Why there is no answer, though one was asked for. */
   answerError?: RecordedError | null;
+  /** What the caller wants of the plan's policy, its profile included. Absent: nothing. */
+  policy?: PolicyInput;
   /** Absent: no limits. */
   modelLimits?: ModelLimits;
   /** Absent: no call was made. */

@@ -4,6 +4,7 @@ import {
   isForEachStep,
   type Plan,
   type PlanId,
+  type PolicyInput,
   type RequestId,
   type ToolPin,
   toolOfStep,
@@ -32,15 +33,18 @@ export function newRequest(input: {
   /** Default false. */
   wantsAnswer?: boolean | undefined;
   /** Default: none. */
+  policy?: PolicyInput | undefined;
+  /** Default: none. */
   modelLimits?: ModelLimits | undefined;
   /** Default: none. */
   trace?: TraceOrigin | undefined;
   now: Date;
 }): RequestDocument {
-  const { maxReplans = 0, wantsAnswer = false, modelLimits, trace, tags = [] } = input;
+  const { maxReplans = 0, wantsAnswer = false, policy, modelLimits, trace, tags = [] } = input;
   return {
     ...(tags.length > 0 ? { tags: [...tags] } : {}),
     ...(trace ? { trace } : {}),
+    ...(policy ? { policy } : {}),
     ...(modelLimits ? { modelLimits } : {}),
     ...(maxReplans > 0 ? { replans: { max: maxReplans, made: 0 } } : {}),
     ...(wantsAnswer ? { wantsAnswer } : {}),

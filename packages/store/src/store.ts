@@ -5,6 +5,7 @@ import type {
   Plan,
   PlanId,
   PlanStatus,
+  PolicyInput,
   RequestId,
   RequestStatus,
   ToolDescriptor,
@@ -125,6 +126,8 @@ export interface ClientStore extends PagedReads {
     maxReplans?: number | undefined;
     /** Tell the results in words at the end. Default false. */
     wantsAnswer?: boolean | undefined;
+    /** What the caller wants of the plan's policy. Default: nothing. */
+    policy?: PolicyInput | undefined;
     /** Most that the request's model calls may take. Default: no limits. */
     modelLimits?: ModelLimits | undefined;
     /** Where the trace stands; kept with the request. Default: nobody traces it. */

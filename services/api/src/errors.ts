@@ -22,6 +22,7 @@ export const API_ERROR_CODES = [
   "NOT_FOUND",
   "NOT_READY",
   "PLAN_INVALID",
+  "POLICY_INVALID",
   "NEEDS_INPUT",
   "IDEMPOTENCY_KEY_REUSED",
   "APPROVAL_STALE",
@@ -77,6 +78,21 @@ export class BadInputError extends ApiError<{ argument: string }> {
     this.remedy = remedy;
   }
 }
+
+/** A policy with an option that there is not, or with a value that an option does not take. */
+export class BadPolicyError extends ApiError<{ option: string; value: unknown }> {
+  readonly code = "POLICY_INVALID";
+  readonly retryable = false;
+  readonly remedy: string;
+  constructor(option: string, value: unknown, remedy: string) {
+    const text = JSON.stringify(value) ?? "null";
+    const shown = text.length > SHOWN_VALUE ? `${text.slice(0, SHOWN_VALUE)}…` : text;
+    super(`${option} cannot be ${shown}`, { option, value: text === shown ? value : shown });
+    this.remedy = remedy;
+  }
+}
+/** Characters of a value that an error quotes. */
+const SHOWN_VALUE = 100;
 
 /** No request, or no plan of it, is known under this id. */
 export class RequestNotFoundError extends ApiError<{ requestId: string }> {

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-const CREATE = `mutation ($query: String!, $execute: Boolean! = true, $key: String) {
-  createPlan(query: $query, execute: $execute, idempotencyKey: $key) { requestId planId status }
+const CREATE = `mutation ($query: String!, $execute: Boolean! = true, $profile: String, $policy: JSON, $key: String) {
+  createPlan(query: $query, execute: $execute, profile: $profile, policy: $policy, idempotencyKey: $key) { requestId planId status }
 }`;
 const SUBMIT = `mutation ($plan: JSON!, $query: String, $key: String) {
   submitPlan(plan: $plan, query: $query, idempotencyKey: $key) { requestId planId status }
@@ -29,6 +29,8 @@ test("createPlan with a key that was used gives the request of that time, as it 
 test.each([
   ["another sentence", CREATE, { query: "other" }],
   ["another wish to execute", CREATE, { query: "first", execute: false }],
+  ["a profile", CREATE, { query: "first", profile: "orchestrator" }],
+  ["a policy", CREATE, { query: "first", policy: { maxParallel: 2 } }],
   ["a plan", SUBMIT, { plan: BLOG_PLAN }],
 ])("a key with %s is refused, naming the request that it stands for", async (_, query, variables) => {
   const first = await running.graphql(CREATE, { query: "first", key: "c2" });

@@ -197,7 +197,7 @@ test("a plan that takes longer than the wait is given as it stands, and planning
     offers: { offerPlanning: () => undefined, offerExecution: () => undefined },
   };
   const timeout = expect.objectContaining({ code: "TIMEOUT", retryable: true });
-  await expect(createPlanWithRequestId(parts, "never planned", 30)).rejects.toEqual(timeout);
+  await expect(createPlanWithRequestId(parts, { query: "never planned" }, 30)).rejects.toEqual(timeout);
   const requestId = await acceptedRequest(running.store, "never planned");
   await expect(executeByRequestId(parts, requestId, 30)).rejects.toEqual(timeout);
   await planAs(running.store, requestId);

@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from "@planwright/plan";
+import type { PolicyInput, ToolDescriptor } from "@planwright/plan";
 import {
   exceededLimit,
   LeaseLostError,
@@ -37,6 +37,7 @@ export function createMemoryPlanningStore(input: {
   tools: ToolDescriptor[];
   autoExecute?: boolean;
   modelLimits?: ModelLimits;
+  policy?: PolicyInput;
   /** What became of the plan that is to be made anew; without it the first plan is to be made. */
   record?: PlanRecord;
 }): MemoryPlanningStore {
@@ -154,6 +155,7 @@ function requestOf({
   query,
   autoExecute = false,
   modelLimits,
+  policy,
 }: Parameters<typeof createMemoryPlanningStore>[0]): RequestDocument {
   return newRequest({
     requestId: "req_1700000000_abcdefghij0123456789",
@@ -163,6 +165,7 @@ function requestOf({
     query,
     autoExecute,
     modelLimits,
+    policy,
     now: EPOCH,
   });
 }

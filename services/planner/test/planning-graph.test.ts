@@ -54,6 +54,13 @@ const WRONG_REFERENCE = broken([
   { id: "createNote", tool: "createNote", arguments: { title: "x", folderId: "<<nowhere._id>>" } },
 ]);
 
+test("a plan has the policy that its request asks for", async () => {
+  const policy = { profile: "orchestrator", maxParallel: 2 } as const;
+  const store = createMemoryPlanningStore({ query: SENTENCE, tools: TOOLS, policy });
+  await plan({ store });
+  expect(store.plans[0]?.plan?.policy).toMatchObject({ ...policy, mergeDependencyOutputs: true });
+});
+
 test("the offline drafter's plan is stored under the request's plan id, with references as they are written", async () => {
   const { result, store, offered } = await plan({});
   expect(result).toMatchObject({ type: "planned", plan: { _id: store.request.planId, status: "READY" } });

@@ -41,7 +41,10 @@ const OF_BOTH =
   "$execute: Boolean!, $tags: [String!], $maxReplans: Int! = 0, $answer: Boolean! = false, $limits: ModelLimitsInput, $key: String!";
 const GIVEN =
   "execute: $execute, tags: $tags, maxReplans: $maxReplans, answer: $answer, limits: $limits, idempotencyKey: $key";
-export const CREATE_PLAN = mutation(`$query: String!, ${OF_BOTH}`, `createPlan(query: $query, ${GIVEN})`);
+export const CREATE_PLAN = mutation(
+  `$query: String!, $profile: String, $policy: JSON, ${OF_BOTH}`,
+  `createPlan(query: $query, profile: $profile, policy: $policy, ${GIVEN})`,
+);
 export const SUBMIT_PLAN = mutation(
   `$plan: JSON!, $query: String, ${OF_BOTH}`,
   `submitPlan(plan: $plan, query: $query, ${GIVEN})`,

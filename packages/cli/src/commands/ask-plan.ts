@@ -4,7 +4,8 @@ import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { askAgain } from "./ask-again.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd } from "./follow-to-end.ts";
-import { readPlanFile } from "./read-plan-file.ts";
+import { readJsonFile } from "./read-json-file.ts";
+import { type SentenceOptions, sentenceVariables } from "./sentence-options.ts";
 import { showPlan } from "./show-plan.ts";
 
 /** What was typed beside the sentence or the plan. What is absent is left to the API. */
@@ -28,7 +29,7 @@ export interface SubmitOptions extends AskOptions {
 export async function run(
   context: CommandContext,
   sentence: string,
-  { detach, ...options }: AskOptions & { detach?: boolean },
+  { detach, ...options }: AskOptions & SentenceOptions & { detach?: boolean },
 ): Promise<ExitCode> {
   const requestId = await createPlan(context, { query: sentence, execute: true }, options);
   return detach ? accepted(context, requestId) : followToEnd(context, requestId);
@@ -38,7 +39,7 @@ export async function run(
 export async function plan(
   context: CommandContext,
   sentence: string,
-  options: AskOptions = {},
+  options: AskOptions & SentenceOptions = {},
 ): Promise<ExitCode> {
   return showPlan(context, await createPlan(context, { query: sentence, execute: false }, options));
 }
@@ -46,9 +47,10 @@ export async function plan(
 async function createPlan(
   context: CommandContext,
   asked: { query: string; execute: boolean },
-  options: AskOptions,
+  options: AskOptions & SentenceOptions,
 ): Promise<string> {
-  const variables = { ...asked, ...askVariables(options) };
+  const said = await sentenceVariables(options, context.signal);
+  const variables = { ...asked, ...said, ...askVariables(options) };
   return (await askAgain(context, () => context.client.ask(CREATE_PLAN, variables))).requestId;
 }
 
@@ -58,7 +60,7 @@ export async function submit(
   file: string,
   { execute = false, query, detach, ...options }: SubmitOptions,
 ): Promise<ExitCode> {
-  const document = await readPlanFile(file, context.signal);
+  const document = await readJsonFile(file, context.signal);
   const variables = { plan: document, execute, query, ...askVariables(options) };
   const { requestId } = await askAgain(context, () => context.client.ask(SUBMIT_PLAN, variables));
   if (!execute) return showPlan(context, requestId);

@@ -1,4 +1,4 @@
-import { createPlanWithRequestId } from "../legacy/create-plan-with-request-id.ts";
+import { createPlanWithRequestId, type OlderSentenceInput } from "../legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { type ApprovalInput, approve } from "../plans/approve.ts";
@@ -31,11 +31,11 @@ export const mutationResolvers = {
   resolveInDoubt: mutation((context, input: ResolutionInput) => resolveInDoubt(context, input)),
   rerun: mutation((context, input: RerunInput) => rerun(context, input)),
   replan: mutation((context, input: ReplanInput) => replan(context, input)),
-  createPlanWithRequestId: mutation((context, { query }: { query: string }) =>
-    createPlanWithRequestId(context, query),
+  createPlanWithRequestId: mutation((context, input: OlderSentenceInput) =>
+    createPlanWithRequestId(context, input),
   ),
-  createPlanWithWorkflow: mutation((context, { query }: { query: string }) =>
-    createPlanWithRequestId(context, query),
+  createPlanWithWorkflow: mutation((context, input: OlderSentenceInput) =>
+    createPlanWithRequestId(context, input),
   ),
   executeByRequestId: mutation((context, { requestId }: RequestIdOnly) =>
     malformedIsUnknown(requestId, () => executeByRequestId(context, requestId)),

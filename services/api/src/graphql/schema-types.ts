@@ -119,7 +119,8 @@ export type QueryValidatePlanArgs = {
 export type Mutation = {
   /**
    * Accepts a sentence and returns at once; planning goes on behind it. Read the result with request(requestId).
-   * Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters, IDEMPOTENCY_KEY_REUSED.
+   * Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters, POLICY_INVALID with the option and its value,
+   * IDEMPOTENCY_KEY_REUSED.
    */
   createPlan: Request;
   /**
@@ -192,12 +193,12 @@ export type Mutation = {
   replan: Request;
   /**
    * Plans a sentence and waits for the plan, 60 s at most; starts nothing.
-   * Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+   * Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
    */
   createPlanWithRequestId: Plan;
   /**
    * The same as createPlanWithRequestId, under an older name.
-   * Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+   * Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
    */
   createPlanWithWorkflow: Plan;
   /**
@@ -221,6 +222,8 @@ export type MutationCreatePlanArgs = {
   answer?: Scalars['Boolean']['input'];
   limits?: InputMaybe<ModelLimitsInput>;
   tags?: InputMaybe<Array<Scalars['String']['input']>>;
+  profile?: InputMaybe<Scalars['String']['input']>;
+  policy?: InputMaybe<Scalars['JSON']['input']>;
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -354,6 +357,8 @@ export type MutationReplanArgs = {
  */
 export type MutationCreatePlanWithRequestIdArgs = {
   query: Scalars['String']['input'];
+  profile?: InputMaybe<Scalars['String']['input']>;
+  policy?: InputMaybe<Scalars['JSON']['input']>;
 };
 
 
@@ -364,6 +369,8 @@ export type MutationCreatePlanWithRequestIdArgs = {
  */
 export type MutationCreatePlanWithWorkflowArgs = {
   query: Scalars['String']['input'];
+  profile?: InputMaybe<Scalars['String']['input']>;
+  policy?: InputMaybe<Scalars['JSON']['input']>;
 };
 
 
@@ -536,6 +543,8 @@ export type Request = {
   query: Maybe<Scalars['String']['output']>;
   /** What it was tagged with, each once. */
   tags: Array<Scalars['String']['output']>;
+  /** What was asked for of the plan's policy, its profile included; null when nothing was. The plan's own policy is complete. */
+  policy: Maybe<Scalars['JSON']['output']>;
   /** Version of the current plan, from 1. */
   version: Scalars['Int']['output'];
   /** True when the plan starts as soon as it is stored. */

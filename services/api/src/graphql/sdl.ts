@@ -88,7 +88,8 @@ UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with ext
 type Mutation {
   """
   Accepts a sentence and returns at once; planning goes on behind it. Read the result with request(requestId).
-  Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters, IDEMPOTENCY_KEY_REUSED.
+  Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters, POLICY_INVALID with the option and its value,
+  IDEMPOTENCY_KEY_REUSED.
   """
   createPlan(
     "What is to be done, in plain words, 1 to 10,000 characters."
@@ -109,6 +110,13 @@ type Mutation {
     limits: ModelLimitsInput
     "Words by which the request is found again, 10 at most, each 1 to 64 of A-Z a-z 0-9 . _ : / -, such as team:billing."
     tags: [String!]
+    """
+    How the plan is to behave, as one of the older systems did: tool-chaining, tool-planning, ordered-calls, orchestrator, contract.
+    Absent means the service's own way.
+    """
+    profile: String
+    "Options of the plan's policy, such as {maxParallel: 4}; each wins over the profile. Kept with the request, for its later versions too."
+    policy: JSON
     """
     The client's own name for this submission, 1 to 256 characters: sent again within 24 h, it gives the same request and
     plans nothing twice. With other arguments it is refused.
@@ -265,15 +273,29 @@ type Mutation {
 
   """
   Plans a sentence and waits for the plan, 60 s at most; starts nothing.
-  Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+  Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
   """
-  createPlanWithRequestId("What is to be done, in plain words, 1 to 10,000 characters." query: String!): Plan!
+  createPlanWithRequestId(
+    "What is to be done, in plain words, 1 to 10,000 characters."
+    query: String!
+    "As for createPlan."
+    profile: String
+    "As for createPlan."
+    policy: JSON
+  ): Plan!
 
   """
   The same as createPlanWithRequestId, under an older name.
-  Errors: BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+  Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
   """
-  createPlanWithWorkflow("What is to be done, in plain words, 1 to 10,000 characters." query: String!): Plan!
+  createPlanWithWorkflow(
+    "What is to be done, in plain words, 1 to 10,000 characters."
+    query: String!
+    "As for createPlan."
+    profile: String
+    "As for createPlan."
+    policy: JSON
+  ): Plan!
 
   """
   Executes a request's plan and waits for its end, 30 s at most. Still running then: executionState is "in-progress",
@@ -463,6 +485,8 @@ type Request {
   query: String
   "What it was tagged with, each once."
   tags: [String!]!
+  "What was asked for of the plan's policy, its profile included; null when nothing was. The plan's own policy is complete."
+  policy: JSON
   "Version of the current plan, from 1."
   version: Int!
   "True when the plan starts as soon as it is stored."

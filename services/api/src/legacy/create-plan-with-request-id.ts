@@ -2,23 +2,26 @@ import type { PlanDocument } from "@planwright/store";
 import { PlanningTimeoutError, RequestNotFoundError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { invalid, throwIfNeverPlanned } from "../plans/execute-plan.ts";
-import { createPlan } from "../requests/create-plan.ts";
+import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
 import { poll } from "../waiting/poll.ts";
 
 /** Longest that a client waits for its plan, in milliseconds. */
 export const PLANNING_WAIT_MS = 60_000;
 
+/** A sentence as older clients give it, and what they may say beside it. */
+export type OlderSentenceInput = Pick<SentenceInput, "query" | "profile" | "policy">;
+
 /**
  * Plans a sentence, starts nothing, and gives the plan once it is stored.
- * @throws {BadInputError | PlanningFailedError | PlanInvalidError | NeedsInputError | PlanningTimeoutError}
+ * @throws {BadInputError | BadPolicyError | PlanningFailedError | PlanInvalidError | NeedsInputError | PlanningTimeoutError}
  */
 export async function createPlanWithRequestId(
   parts: OperationParts,
-  query: string,
+  input: OlderSentenceInput,
   timeoutMs = PLANNING_WAIT_MS,
 ): Promise<PlanDocument> {
   const { store, tenant, signal } = parts;
-  const accepted = await createPlan(parts, { query, execute: false });
+  const accepted = await createPlan(parts, { ...input, execute: false });
   parts.releasePlace?.();
   const ids = { requestId: accepted._id, planId: accepted.planId };
   const request = await poll(

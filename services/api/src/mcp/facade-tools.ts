@@ -1,5 +1,5 @@
 import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
-import type { JsonObject, RequestId } from "@planwright/plan";
+import { type JsonObject, ProfileSchema, type RequestId } from "@planwright/plan";
 import { z } from "zod";
 import type { GraphqlContext } from "../graphql/context.ts";
 import type { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
@@ -58,6 +58,18 @@ const TagsSchema = z
   .optional()
   .describe("Words by which the request is found again, each 1 to 64 of A-Z a-z 0-9 . _ : / -");
 
+const ProfileNameSchema = z
+  .string()
+  .max(100)
+  .optional()
+  .describe(
+    `How the plan is to behave, as one of the older systems did: ${ProfileSchema.options.join(", ")}`,
+  );
+const PolicyOptionsSchema = z
+  .record(z.string(), z.json())
+  .optional()
+  .describe('Options of the plan\'s policy, such as {"maxParallel": 4}; each wins over the profile');
+
 const ENDS_BADLY =
   "Waiting, the result is an error when the request ends FAILED or CANCELLED; it names the steps that failed.";
 const MAKES_EFFECTS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
@@ -108,12 +120,14 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
         query: z.string().min(1).max(10_000).describe("What is to be done, in plain words"),
         execute: z.boolean().default(true).describe("false only plans"),
         wait: WaitSchema,
+        profile: ProfileNameSchema,
+        policy: PolicyOptionsSchema,
         tags: TagsSchema,
         idempotencyKey: KeySchema,
       }),
       annotations: { ...MAKES_EFFECTS, idempotentHint: false },
-      async run(parts, { wait, query, execute, tags = null, idempotencyKey = null }, call) {
-        const input = { query, execute, tags, idempotencyKey };
+      async run(parts, { wait, tags = null, idempotencyKey = null, ...asked }, call) {
+        const input = { ...asked, profile: asked.profile ?? null, tags, idempotencyKey };
         const { _id } = await admitted(() => createPlan(parts, input));
         return carriedOut(parts, _id, { call, wait });
       },

@@ -2,10 +2,11 @@ import type { RequestDocument } from "@planwright/store";
 import type { OperationParts } from "../parts.ts";
 import { toIdempotency } from "./idempotency.ts";
 import { parseRequestOptions, type RequestOptionsInput } from "./parse-options.ts";
+import { type PolicyArguments, parsePolicy } from "./parse-policy.ts";
 import { parseQuery } from "./parse-query.ts";
 
 /** A sentence, and what is wanted once its plan is over. */
-export interface SentenceInput extends RequestOptionsInput {
+export interface SentenceInput extends RequestOptionsInput, PolicyArguments {
   query: string;
   execute: boolean;
   idempotencyKey?: string | null;
@@ -14,7 +15,7 @@ export interface SentenceInput extends RequestOptionsInput {
 /**
  * Accepts a sentence: durable when it returns, planned behind it. With a key that was used for the same sentence, the
  * request of that time.
- * @throws {BadInputError | IdempotencyKeyReusedError}
+ * @throws {BadInputError | BadPolicyError | IdempotencyKeyReusedError}
  */
 export async function createPlan(
   { store, offers, tenant, modelLimits: service, operation }: OperationParts,
@@ -23,12 +24,20 @@ export async function createPlan(
   const query = parseQuery(input.query);
   const { execute } = input;
   const { options, payload } = parseRequestOptions(input, service);
-  const idempotency = toIdempotency(input.idempotencyKey, ["createPlan", query, execute, ...payload]);
+  const policy = parsePolicy(input);
+  const idempotency = toIdempotency(input.idempotencyKey, [
+    "createPlan",
+    query,
+    execute,
+    ...payload,
+    ...(policy ? [{ policy }] : []),
+  ]);
   const request = await store.createRequest({
     tenant,
     query,
     autoExecute: execute,
     ...options,
+    policy,
     trace: operation?.origin,
     idempotency,
   });

@@ -6,6 +6,7 @@ import { type AskParts, toFailure } from "./ask-drafter.ts";
 import { askedOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
 import type { PlanningState } from "./planning-state.ts";
+import { policyOf } from "./policy-of.ts";
 
 /**
  * The tools to offer for one plain tool-calling request, or null when the request is to be planned at once. Pure. Beside the rule of
@@ -43,7 +44,9 @@ export async function planDirectly(
   const answer = await askDirectly(parts, { claim, tools: offered, signal });
   if (answer instanceof DraftError) return { failure: toFailure(answer) };
   if (!answer) return {};
-  const checked = checkDraft(answer, tools, askedOf(claim.request), { policy: parts.policy });
+  const checked = checkDraft(answer, tools, askedOf(claim.request), {
+    policy: policyOf(claim.request, parts.policy),
+  });
   return checked.plan ? { answer, ...checked } : {};
 }
 

@@ -17,6 +17,7 @@ import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { questionsAboutValues } from "./open-values.ts";
 import { PlanningState } from "./planning-state.ts";
+import { policyOf } from "./policy-of.ts";
 import { keptText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
 import { createSameCatalogue } from "./same-catalogue.ts";
@@ -36,7 +37,7 @@ export interface PlanningParts {
   drafter: Drafter;
   /** What models cost. Default: the table of `@planwright/models`. */
   prices?: PriceList;
-  /** Of the plans that are made. Default: the default policy. */
+  /** Of the plans whose callers ask for none. Default: the default policy. */
   policy?: Policy;
   /** Default: nothing is counted. */
   metrics?: ModelMetrics | undefined;
@@ -67,7 +68,9 @@ export function createPlanningGraph(parts: PlanningParts) {
     .addNode("draft", (state, config) => ask(parts, state, config, "draft"))
     .addNode("validate", (state) => {
       const checked = state.answer
-        ? checkDraft(state.answer, state.tools, askedOf(state.claim.request), { policy: parts.policy })
+        ? checkDraft(state.answer, state.tools, askedOf(state.claim.request), {
+            policy: policyOf(state.claim.request, parts.policy),
+          })
         : { plan: null, diagnostics: [] };
       return { ...checked, earlierDiagnostics: state.repairs > 0 ? state.diagnostics : null };
     })

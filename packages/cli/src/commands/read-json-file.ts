@@ -3,11 +3,11 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { type JsonValue, JsonValueSchema } from "@planwright/plan";
 import { UsageError } from "../errors.ts";
 
-/** The API takes plans of 1 MiB. */
+/** The API takes documents of 1 MiB. */
 const MAX_BYTES = 1_048_576;
 
-/** A plan as JSON from a file, or from standard input for "-". @throws {UsageError} */
-export async function readPlanFile(file: string, signal: AbortSignal): Promise<JsonValue> {
+/** A document as JSON from a file, or from standard input for "-". @throws {UsageError} */
+export async function readJsonFile(file: string, signal: AbortSignal): Promise<JsonValue> {
   const name = file === "-" ? "standard input" : file;
   const text = await readText(file === "-" ? process.stdin : createReadStream(file), name, signal);
   try {
@@ -31,6 +31,7 @@ async function readText(stream: Readable, name: string, signal: AbortSignal): Pr
     signal.throwIfAborted();
     throw new UsageError(`${name} cannot be read: ${error instanceof Error ? error.message : ""}`, error);
   }
-  if (size > MAX_BYTES) throw new UsageError(`${name} is larger than 1 MiB, which no plan may be`);
+  if (size > MAX_BYTES)
+    throw new UsageError(`${name} is larger than 1 MiB, which is more than the API takes`);
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,0 +1,33 @@
+import { isJsonObject, type JsonObject } from "@planwright/plan";
+import { UsageError } from "../errors.ts";
+import { readJsonFile } from "./read-json-file.ts";
+
+/** What was typed beside a sentence and says how its plan is to be. */
+export interface SentenceOptions {
+  profile?: string;
+  /** A file, or a JSON object. */
+  policy?: string;
+}
+
+/** As the API takes them. @throws {UsageError} */
+export async function sentenceVariables({ profile, policy }: SentenceOptions, signal: AbortSignal) {
+  return {
+    profile,
+    policy: policy === undefined ? undefined : await objectOf("--policy", policy, signal),
+  };
+}
+
+/** The object that was typed, or that stands in the file that was named. */
+async function objectOf(option: string, typed: string, signal: AbortSignal): Promise<JsonObject> {
+  const value = typed.trimStart().startsWith("{") ? parsed(option, typed) : await readJsonFile(typed, signal);
+  if (isJsonObject(value)) return value;
+  throw new UsageError(`${option} is no JSON object`);
+}
+
+function parsed(option: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${option} is not JSON: ${error instanceof Error ? error.message : ""}`, error);
+  }
+}
