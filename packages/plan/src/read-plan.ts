@@ -11,7 +11,7 @@ import {
   type DependencyContext,
   resolveDependencies,
 } from "./dialect/resolve-dependencies.ts";
-import { rewriteStep } from "./dialect/rewrite-step.ts";
+import { type Rewriting, rewriteStep } from "./dialect/rewrite-step.ts";
 import { nameSteps } from "./dialect/step-ids.ts";
 import { planGraph } from "./graph.ts";
 import type { JsonValue } from "./json.ts";
@@ -114,7 +114,8 @@ interface LinkContext {
 
 function linkSteps(steps: readonly DraftStep[], { names, policy, catalogue, findings }: LinkContext): void {
   const candidates = () => steps.map(({ id }) => id);
-  const context: DependencyContext = { names, candidates, policy, findings };
+  const aliases = new Map(steps.flatMap(({ id, forEach }) => (forEach ? [[forEach.as, id] as const] : [])));
+  const context: DependencyContext & Rewriting = { names, candidates, aliases, policy, findings };
   const isKnown = (name: string) => locateRoot(name, [], names).type !== "unknown";
   for (const step of steps) {
     rewriteStep(step, context);

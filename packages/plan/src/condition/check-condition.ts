@@ -3,10 +3,12 @@ import { isJsonObject, type JsonValue } from "../json.ts";
 import { StepStatusSchema } from "../states.ts";
 import type { Condition } from "../step.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
+import { comparisonMeant, conditionMeant, operatorMeant } from "./condition-hints.ts";
 
 const COMPARISONS = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains", "startsWith"];
 const OPERATORS = ["all", "any", "not", ...COMPARISONS, "exists", "empty", "status"];
 const MAX_CONDITIONS = 100;
+const EXAMPLE = '{"lt": ["<<a.balance>>", 10]}';
 
 /** Says whether a value is a condition; adds a finding for each place where it is not. Iterative: depth does no harm. */
 export function checkCondition(value: JsonValue, step: DraftStep, findings: Findings): value is Condition {
@@ -19,29 +21,35 @@ export function checkCondition(value: JsonValue, step: DraftStep, findings: Find
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { value: condition, keys } = next;
     if (!isJsonObject(condition)) {
-      refuse(keys, 'a condition is an object such as {"eq": ["<<a.status>>", "open"]}');
+      const meant = typeof condition === "string" ? comparisonMeant(condition) : undefined;
+      refuse(keys, `a condition is an object, no text or expression; write ${meant ?? EXAMPLE}`, meant);
       continue;
     }
     const operators = Object.keys(condition);
     const [operator = ""] = operators;
     if (operators.length !== 1) {
-      refuse(keys, `a condition has exactly one operator, not ${operators.length}; join several with "all"`);
+      const meant = conditionMeant(condition, OPERATORS);
+      const how = meant ? `write ${meant}` : `such as ${EXAMPLE}; join several with "all"`;
+      refuse(keys, `a condition has exactly one operator, not ${operators.length} fields; ${how}`, meant);
       continue;
     }
     const operand = condition[operator] ?? null;
     const at = [...keys, operator];
     if (operator === "all" || operator === "any") {
-      if (!Array.isArray(operand)) refuse(at, `"${operator}" takes a list of conditions`);
+      if (!Array.isArray(operand))
+        refuse(at, `"${operator}" takes a list of conditions: {"${operator}": [..]}`);
       else if (operand.length > MAX_CONDITIONS)
         refuse(at, `"${operator}" takes at most ${MAX_CONDITIONS} conditions`);
       else pending.push(...operand.map((value, index) => ({ value, keys: [...at, index] })).reverse());
     } else if (operator === "not") pending.push({ value: operand, keys: at });
     else if (operator === "status") checkStatus(operand, at);
     else if (COMPARISONS.includes(operator)) {
-      if (!Array.isArray(operand) || operand.length !== 2) refuse(at, `"${operator}" takes two operands`);
+      if (!Array.isArray(operand) || operand.length !== 2)
+        refuse(at, `"${operator}" takes two operands in a list: {"${operator}": ["<<a.field>>", value]}`);
     } else if (operator !== "exists" && operator !== "empty") {
-      const suggestion = findings.nearest(operator, OPERATORS);
-      refuse(at, `there is no operator "${cut(operator)}"${didYouMean(suggestion)}`, suggestion);
+      const suggestion = operatorMeant(operator) ?? findings.nearest(operator, OPERATORS);
+      const known = `; operators are ${OPERATORS.join(" ")}, and a condition is such as ${EXAMPLE}`;
+      refuse(at, `there is no operator "${cut(operator)}"${didYouMean(suggestion)}${known}`, suggestion);
     }
   }
 
@@ -53,7 +61,7 @@ export function checkCondition(value: JsonValue, step: DraftStep, findings: Find
       typeof stepId !== "string" ||
       typeof status !== "string"
     ) {
-      refuse(at, '"status" takes a step id and a status');
+      refuse(at, '"status" takes a step id and a status in a list: {"status": ["a", "FAILED"]}');
     } else if (!StepStatusSchema.safeParse(status).success) {
       isValid = false;
       const suggestion = findings.nearest(status, StepStatusSchema.options);

@@ -33,6 +33,8 @@ export interface DraftStep {
   dependsOn: string[];
   options: StepOptions;
   references: DraftReference[];
+  /** References whose root is not known: findings of their own, and nothing else can be said of what they give. */
+  refused: Pick<DraftReference, "keys" | "isWhole">[];
 }
 
 /** A step of which nothing is known but what is given. */
@@ -46,6 +48,7 @@ export function createDraftStep(known: { index: number; id: string; tool?: strin
     dependsOn: [],
     options: {},
     references: [],
+    refused: [],
     ...known,
   };
 }

@@ -1,42 +1,66 @@
-import { isJsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { jsonEquals } from "../json-equals.ts";
 import { FORBIDDEN_KEYS } from "../own-property.ts";
 import { type ForEach, ForEachSchema } from "../step.ts";
 import type { Findings } from "../validation/findings.ts";
 import type { DraftStep } from "./draft-step.ts";
+import { forEachFields, fromJsonText } from "./for-each-form.ts";
 import { CALL_FIELDS, readCall, type StepReading } from "./read-call.ts";
 import { addIssues, type Fields, readFields } from "./read-fields.ts";
 
 const FOR_EACH_NAMES = Object.keys(ForEachSchema.shape);
 
-/** Reads a forEach and the call in it into a step. @param outer - the fields of the step, which must name no call of their own */
+/**
+ * Reads a forEach and its call into a step. The call stands in `do`, or beside the forEach as the step's own.
+ * @param outer - the fields of the step
+ */
 export function readForEach(value: JsonValue, outer: Fields, step: DraftStep, reading: StepReading): void {
   const { findings } = reading;
-  for (const name of ["tool", "arguments"]) {
-    const field = outer.get(name);
-    if (!field) continue;
-    const message = `step ${step.id}: ${field.name} and forEach exclude each other; put it into forEach.do`;
-    findings.add("FIELD_CONFLICT", { step, keys: [field.name] }, { message });
-  }
-  if (!isJsonObject(value)) {
-    const message = `step ${step.id}: forEach is {"items", "as", "do": {"tool", "arguments"}}`;
+  const fields = forEachFields(value);
+  const isShort = outer.has("tool") && (fields?.["do"] ?? null) === null;
+  if (!fields || (!isShort && !isJsonObject(fromJsonText(value)))) {
+    const message = `step ${step.id}: forEach is ${FORMS}`;
     findings.add("FIELD_INVALID", { step, keys: ["forEach"] }, { message });
     return;
   }
-  const { items, do: call } = value;
-  const given = Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+  const { items, do: call } = fields;
+  const given = Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== null));
   // Items and arguments are JSON already and may be many: only what is around them is parsed.
   const parsed = ForEachSchema.safeParse({ ...given, items: [], do: { tool: "tool", arguments: {} } });
   if (!parsed.success) addIssues(parsed.error, { step, keys: ["forEach"] }, FOR_EACH_NAMES, findings);
   const base: ForEach = parsed.success ? parsed.data : { ...DEFAULT_FOR_EACH };
   step.forEach = { ...base, items: readItems(items, step, reading) };
-  if (!isJsonObject(call)) {
-    const message = `step ${step.id}: forEach.do is {"tool", "arguments"}`;
+  if (isShort) readCall(outer, step, reading);
+  else if (isJsonObject(call)) {
+    checkOuter(outer, call, step, findings);
+    readCall(readFields(call, CALL_FIELDS, { step, keys: ["forEach", "do"] }, findings), step, reading);
+  } else {
+    const message = `step ${step.id}: forEach.do is {"tool", "arguments"}; or give the step itself a "tool" and "arguments" beside forEach`;
     findings.add("FIELD_MISSING", { step, keys: ["forEach", "do"] }, { message });
     return;
   }
-  readCall(readFields(call, CALL_FIELDS, { step, keys: ["forEach", "do"] }, findings), step, reading);
   checkAlias(step, findings);
 }
+
+const FORMS =
+  'the reference to a list beside "tool" and "arguments", such as "<<find.hits>>", or {"items", "as", "do": {"tool", "arguments"}}';
+
+/** What stands beside a forEach with a call of its own must say the same as that call, or nothing. */
+function checkOuter(outer: Fields, call: JsonObject, step: DraftStep, findings: Findings): void {
+  for (const name of ["tool", "arguments"]) {
+    const field = outer.get(name);
+    const inner = call[name] ?? null;
+    if (!field || isEmpty(field.value) || jsonEquals(fromJsonText(field.value), fromJsonText(inner)))
+      continue;
+    const message = `step ${step.id}: ${field.name} stands beside forEach and in forEach.do; keep one of them`;
+    findings.add("FIELD_CONFLICT", { step, keys: [field.name] }, { message });
+  }
+}
+
+const isEmpty = (value: JsonValue) => {
+  const read = fromJsonText(value);
+  return read === "" || (isJsonObject(read) && Object.keys(read).length === 0);
+};
 
 const DEFAULT_FOR_EACH: ForEach = {
   items: [],

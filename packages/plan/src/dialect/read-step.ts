@@ -5,6 +5,7 @@ import { FORBIDDEN_KEYS } from "../own-property.ts";
 import { CallStepSchema, RetryPolicySchema } from "../step.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import { createDraftStep, type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
+import { fromJsonText } from "./for-each-form.ts";
 import { CALL_FIELDS, readCall, type StepReading } from "./read-call.ts";
 import { addIssues, at, type FieldNames, type Fields, readFields, unknownField } from "./read-fields.ts";
 import { readForEach } from "./read-for-each.ts";
@@ -40,8 +41,8 @@ export function readStep(value: JsonValue, index: number, reading: StepReading):
   if (forEach) readForEach(forEach.value, fields, step, reading);
   else readCall(fields, step, reading);
   step.dependsOn = readDependencies(fields, step, findings);
-  const when = fields.get("when");
-  if (when && checkCondition(when.value, step, findings)) step.when = when.value;
+  const when = fromJsonText(fields.get("when")?.value ?? null);
+  if (when !== null && checkCondition(when, step, findings)) step.when = when;
   readOptions(fields, step, findings);
   return step;
 }

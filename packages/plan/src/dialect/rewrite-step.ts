@@ -15,6 +15,8 @@ export interface Rewriting {
   readonly names: Names;
   /** Near names are looked for among these. */
   readonly candidates: () => Iterable<string>;
+  /** The steps in whose forEach a name stands for the item, by that name. */
+  readonly aliases?: ReadonlyMap<string, string> | undefined;
   readonly policy: Pick<Policy, "onUnresolvedStep">;
   readonly findings: Findings;
 }
@@ -90,6 +92,7 @@ function rewriteReference(reference: TextReference, isWhole: boolean, at: TextPl
   const keys = [...below, ...placeKeys(place)];
   if (located.type !== "step" && located.type !== "scope") {
     refuseReference(reference.text, reference.root, located, keys, at);
+    step.refused.push({ keys, isWhole });
     return reference.text;
   }
   const { text } = reference;
@@ -126,13 +129,33 @@ function refuseReference(
       return;
     }
     case "unknown": {
-      const suggestion = findings.nearest(root, candidates());
-      const message = `step ${step.id} refers to ${cut(root)}: no such step${didYouMean(suggestion)}`;
+      const isInside = step.forEach !== undefined && keys[0] === "forEach" && keys[1] !== "items";
+      const near = findings.nearest(root, candidates());
+      const suggestion = near ?? (isInside ? step.forEach?.as : undefined);
+      const hint = isInside ? itemHint(step) : aliasHint(root, step, rewriting);
+      const message = `step ${step.id} refers to ${cut(root)}: no such step${didYouMean(near)}${hint}`;
       const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
       findings.add("REFERENCE_UNKNOWN", where, { message, severity, suggestion });
     }
   }
 }
+
+const itemHint = ({ forEach }: DraftStep) => `; inside this forEach the item is <<${forEach?.as ?? "item"}>>`;
+
+/** Names of items where they mean nothing: outside a forEach, in its items, and in `when`. */
+function aliasHint(root: string, step: DraftStep, { aliases }: Pick<Rewriting, "aliases">): string {
+  if (step.forEach && (root === step.forEach.as || root === "index")) {
+    return `; <<${root}>> is known in the arguments of the forEach alone: items and when are read once, before there is an item`;
+  }
+  const owner = aliases?.get(root);
+  if (owner !== undefined) {
+    return `; ${root} is the item of step ${owner} and known only there; what its calls gave is <<${owner}.results[*].data>>`;
+  }
+  if (!ITEM_NAMES.has(root)) return "";
+  return `; <<${root}>> is known only in a step that has a forEach: put "forEach": "<<step.list>>" beside its tool`;
+}
+
+const ITEM_NAMES: ReadonlySet<string> = new Set(["item", "index", "each", "element", "entry", "row", "it"]);
 
 /** What opens like a reference to something that exists was meant as one. */
 function checkMalformed(malformed: readonly { root: string; text: string }[], at: TextPlace): void {

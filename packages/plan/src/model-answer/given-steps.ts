@@ -3,9 +3,10 @@
  * read, so that references to them are checked as any other.
  */
 import type { Diagnostic } from "../diagnostic.ts";
+import { forEachFields, fromJsonText } from "../dialect/for-each-form.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { jsonEquals } from "../json-equals.ts";
-import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../step.ts";
+import { argumentsOfStep, type ForEach, isForEachStep, type Step, toolOfStep } from "../step.ts";
 
 const CALLS = ["steps", "tools", "calls"];
 const NAMES = ["id", "callId", "stepId", "step_id"];
@@ -46,10 +47,24 @@ function together(calls: readonly JsonValue[], given: readonly Step[]): JsonValu
 function repeats(call: JsonObject, byId: ReadonlyMap<string, Step>): boolean {
   const id = firstOf(call, NAMES);
   const step = typeof id === "string" ? byId.get(id) : undefined;
-  if (!step || firstOf(call, TOOLS) !== toolOfStep(step)) return false;
-  if (isForEachStep(step))
-    return jsonEquals(call["forEach"] ?? null, JSON.parse(JSON.stringify(step.forEach)));
+  if (!step) return false;
+  if (isForEachStep(step)) return repeatsForEach(call, step.forEach);
+  if (firstOf(call, TOOLS) !== toolOfStep(step)) return false;
   return jsonEquals(firstOf(call, ARGUMENTS) ?? {}, argumentsOfStep(step));
+}
+
+/** In any of the forms of a forEach; what it leaves out is as the given one has it. */
+function repeatsForEach(call: JsonObject, forEach: ForEach): boolean {
+  const fields = forEachFields(call["forEach"] ?? null);
+  if (!fields) return false;
+  const inner = isJsonObject(fields["do"]) ? fields["do"] : call;
+  const own: JsonObject = JSON.parse(JSON.stringify(forEach));
+  const { do: _call, ...around } = fields;
+  return (
+    firstOf(inner, TOOLS) === forEach.do.tool &&
+    jsonEquals(fromJsonText(firstOf(inner, ARGUMENTS) ?? {}), forEach.do.arguments) &&
+    Object.entries(around).every(([name, value]) => value === null || jsonEquals(value, own[name] ?? null))
+  );
 }
 
 function firstOf(call: JsonObject, fields: readonly string[]): JsonValue | undefined {

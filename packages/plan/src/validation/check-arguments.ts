@@ -9,6 +9,7 @@ import { checkAgainstSchema } from "./compile-schema.ts";
 import { didYouMean, type Findings } from "./findings.ts";
 import type { KnownOutputs } from "./known-outputs.ts";
 import { judgeable, type OpenPlaces, openSecrets, pointerOf } from "./open-values.ts";
+import { envelopeHint, fittingFields, type ReferenceHint } from "./reference-hints.ts";
 import { schemaAtPath, typesOfSchemas, typesOverlap } from "./schema-paths.ts";
 import { MAX_PROBLEMS, unusableSchema } from "./validate-arguments.ts";
 
@@ -58,7 +59,7 @@ function report(error: ErrorObject, { step, tool, policy, findings }: ArgumentCh
 function unknownPlaces(step: DraftStep): OpenPlaces {
   const below = argumentKeys(step).length;
   const places = openSecrets(step.arguments);
-  for (const { keys, isWhole } of step.references) {
+  for (const { keys, isWhole } of [...step.references, ...step.refused]) {
     if (!isArgument(keys, step)) continue;
     places.set(pointerOf(keys.slice(below)), isWhole ? "whole" : "text");
   }
@@ -78,9 +79,28 @@ function checkTypes({ step, tool, outputs, findings }: ArgumentChecking, schema:
     const wanted = schemaAtPath(schema, reference.keys.slice(below).map(toSegment));
     const taken = wanted.type === "known" ? typesOfSchemas(wanted.schemas) : undefined;
     if (!given || !taken || typesOverlap(given, taken)) continue;
-    const message = `step ${step.id}: ${reference.text} gives ${[...given].join(" or ")}, and tool ${tool.name} takes ${[...taken].join(" or ")}`;
-    findings.add("REFERENCE_TYPE", { step, keys: reference.keys }, { message });
+    const hint = typeHint({ reference, step, outputs }, given, taken);
+    const message = `step ${step.id}: ${reference.text} gives ${[...given].join(" or ")}, and tool ${tool.name} takes ${[...taken].join(" or ")}${hint?.text ?? ""}`;
+    const where = { step, keys: reference.keys };
+    findings.add("REFERENCE_TYPE", where, { message, suggestion: hint?.suggestion });
   }
+}
+
+/** What of the value could be taken: the entries of a forEach, fields of an object, or each item of a list by a call of its own. */
+function typeHint(
+  { reference, step, outputs }: { reference: DraftReference; step: DraftStep; outputs: KnownOutputs },
+  given: ReadonlySet<string>,
+  taken: ReadonlySet<string>,
+): ReferenceHint | undefined {
+  if (given.has("array")) {
+    const text = `; for a call for each of its items give this step a "forEach" with the list, and refer to <<item>>`;
+    return taken.has("object") || step.forEach ? undefined : { text, suggestion: '"forEach"' };
+  }
+  if (outputs.isForEach(reference)) return envelopeHint(reference);
+  const [first, ...others] = fittingFields(reference, outputs.at(reference, step), taken);
+  return first === undefined
+    ? undefined
+    : { text: `; write ${[first, ...others].join(" or ")}`, suggestion: first };
 }
 
 function givenTypes(reference: DraftReference, step: DraftStep, outputs: KnownOutputs) {

@@ -4,8 +4,10 @@ import type { Policy } from "../policy.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { checkArguments } from "./check-arguments.ts";
+import { checkOperands } from "./check-operands.ts";
 import { didYouMean, type Findings } from "./findings.ts";
 import { createKnownOutputs, type KnownOutputs } from "./known-outputs.ts";
+import { envelopeHint, fieldHint, listsIn } from "./reference-hints.ts";
 import { schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
 /** The tool that runs plans; inside a plan it would run itself. */
@@ -60,8 +62,10 @@ function checkReferences(step: DraftStep, outputs: KnownOutputs, { policy, findi
     const found = outputs.at(reference, step);
     const where = { step, keys: reference.keys };
     if (found.type === "absent") {
-      const suggestion = findings.nearest(found.key, found.declared);
-      const message = `step ${step.id} refers to ${reference.text}: the output of ${reference.source.name} has no ${found.key}${didYouMean(suggestion)}`;
+      const hint = fieldHint(reference, step, outputs);
+      const near = hint ? undefined : findings.nearest(found.key, found.declared);
+      const suggestion = hint?.suggestion ?? near;
+      const message = `step ${step.id} refers to ${reference.text}: the output of ${reference.source.name} has no ${found.key}${hint?.text ?? didYouMean(near)}`;
       const severity = found.closed && policy.onMissingField === "error" ? "error" : "warning";
       findings.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity, suggestion });
       continue;
@@ -69,6 +73,7 @@ function checkReferences(step: DraftStep, outputs: KnownOutputs, { policy, findi
     checkPromise(step, reference, outputs, findings);
   }
   checkItems(step, outputs, findings);
+  checkOperands(step, outputs, findings);
 }
 
 function checkPromise(
@@ -94,8 +99,13 @@ function checkItems(step: DraftStep, outputs: KnownOutputs, findings: Findings):
   const types = found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
   if (!types || types.has("array") || types.has("string")) return;
   if (reference.path.some(({ type }) => type === "all")) return;
-  const message = `step ${step.id}: ${reference.text} gives ${[...types].join(" or ")}, and forEach needs a list`;
-  findings.add("FOREACH_ITEMS_NOT_LIST", { step, keys: reference.keys }, { message });
+  const lists = outputs.isForEach(reference)
+    ? [envelopeHint(reference).suggestion]
+    : listsIn(reference, found);
+  const hint = lists.length > 0 ? `; write ${lists.join(" or ")}` : "";
+  const message = `step ${step.id}: ${reference.text} gives ${[...types].join(" or ")}, and forEach needs a list${hint}`;
+  const where = { step, keys: reference.keys };
+  findings.add("FOREACH_ITEMS_NOT_LIST", where, { message, suggestion: lists[0] });
 }
 
 /** Fields that a contract requires of the tools before must be able to be there. */

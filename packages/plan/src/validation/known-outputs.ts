@@ -10,6 +10,8 @@ export interface KnownOutputs {
   at(reference: DraftReference, step: DraftStep): SchemaAtPath;
   /** Fields that the source's contract promises, where there is no schema: none when nothing is promised. */
   promisedBy(reference: DraftReference): readonly string[];
+  /** True for a reference into the output of a forEach. */
+  isForEach(reference: DraftReference): boolean;
 }
 
 const OPEN: SchemaAtPath = { type: "open" };
@@ -49,7 +51,10 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
     return tool && !isJsonObject(tool.outputSchema) ? catalogue.contractOf(tool).provides : [];
   }
 
-  return { at, promisedBy };
+  const isForEach = ({ source }: DraftReference) =>
+    source.type === "step" && byId.get(source.name)?.forEach !== undefined;
+
+  return { at, promisedBy, isForEach };
 }
 
 /** Schema of a forEach's output. `$defs` move along, so that references inside keep their targets. */

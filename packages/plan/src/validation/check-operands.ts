@@ -1,0 +1,85 @@
+import type { DraftStep } from "../dialect/draft-step.ts";
+import { isJsonObject, type JsonValue } from "../json.ts";
+import { scanText } from "../reference/scan-text.ts";
+import { cut, type Findings } from "./findings.ts";
+import type { KnownOutputs } from "./known-outputs.ts";
+import { typesOfSchemas } from "./schema-paths.ts";
+
+const ORDERS: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte"]);
+const NUMBERS: ReadonlySet<string> = new Set(["number", "integer"]);
+
+interface Operand {
+  shown: string;
+  /** JSON types that it can have; undefined when that is not known. */
+  types: ReadonlySet<string> | undefined;
+}
+
+/**
+ * The operands of a condition's comparisons must be able to be what their operator takes, as far as types are known: a comparison of a number
+ * with a text has no answer, and its step would fail when it is to start.
+ */
+export function checkOperands(step: DraftStep, outputs: KnownOutputs, findings: Findings): void {
+  if (!step.when) return;
+  const pending: { value: JsonValue; keys: (string | number)[] }[] = [{ value: step.when, keys: ["when"] }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { value, keys } = next;
+    const [operator = "", operand = null] = isJsonObject(value) ? (Object.entries(value)[0] ?? []) : [];
+    const at = [...keys, operator];
+    if (operator === "not") pending.push({ value: operand, keys: at });
+    if (!Array.isArray(operand)) continue;
+    if (operator === "all" || operator === "any") {
+      pending.push(...operand.map((inner, index) => ({ value: inner, keys: [...at, index] })).reverse());
+      continue;
+    }
+    const [left, right] = operand.map((each, index) => operandOf(each, [...at, index], step, outputs));
+    const problem = left && right && problemOf(operator, left, right);
+    if (!problem) continue;
+    const message = `step ${step.id}: "${operator}" ${problem}`;
+    findings.add("CONDITION_INVALID", { step, keys: at }, { message });
+  }
+}
+
+function problemOf(operator: string, left: Operand, right: Operand): string | undefined {
+  const said = `${describe(left)}, and ${describe(right)}`;
+  if (ORDERS.has(operator)) {
+    const isPossible = bothMayBe(left, right, isNumber) || bothMayBe(left, right, isText);
+    return isPossible ? undefined : `compares two numbers or two texts: ${said}`;
+  }
+  if (operator === "in" && right.types && !right.types.has("array"))
+    return `asks whether the list on the right holds the value on the left: ${said}; "contains" has the list on the left`;
+  return undefined;
+}
+
+const isNumber = (type: string) => NUMBERS.has(type);
+const isText = (type: string) => type === "string";
+
+const bothMayBe = (left: Operand, right: Operand, isWanted: (type: string) => boolean) =>
+  [left, right].every(({ types }) => !types || [...types].some(isWanted));
+
+const describe = ({ shown, types }: Operand) =>
+  `${shown} is ${types ? [...types].join(" or ") : "of any type"}`;
+
+function operandOf(
+  value: JsonValue,
+  keys: readonly (string | number)[],
+  step: DraftStep,
+  outputs: KnownOutputs,
+): Operand {
+  const shown = cut(JSON.stringify(value), 60);
+  if (typeof value !== "string") return { shown, types: new Set([typeOf(value)]) };
+  const parts = scanText(value)?.parts ?? [];
+  if (!parts.some(({ type }) => type === "reference")) return { shown, types: new Set(["string"]) };
+  if (parts.length > 1) return { shown, types: new Set(["string"]) };
+  const place = keys.join("\n");
+  const reference = step.references.find((each) => each.keys.join("\n") === place);
+  if (!reference) return { shown, types: undefined };
+  if (reference.path.some(({ type }) => type === "all")) return { shown, types: new Set(["array"]) };
+  const found = outputs.at(reference, step);
+  return { shown, types: found.type === "known" ? typesOfSchemas(found.schemas) : undefined };
+}
+
+function typeOf(value: JsonValue): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value;
+}

@@ -1,0 +1,102 @@
+import type { DraftReference, DraftStep } from "../dialect/draft-step.ts";
+import { isJsonObject } from "../json.ts";
+import { type PathSegment, printReference } from "../reference/path.ts";
+import type { KnownOutputs } from "./known-outputs.ts";
+import { type SchemaAtPath, typesOfSchemas } from "./schema-paths.ts";
+
+/** What to write instead of a reference that cannot be meant as it is. */
+export interface ReferenceHint {
+  /** Goes behind the message. */
+  text: string;
+  suggestion: string;
+}
+
+const ENTRY_FIELDS: ReadonlySet<string> = new Set(["index", "key", "status", "data", "error"]);
+
+/** For a field that the output of a reference's source does not have: lists on the way to it, and outputs of a forEach, which are lists too. */
+export function fieldHint(
+  reference: DraftReference,
+  step: DraftStep,
+  outputs: KnownOutputs,
+): ReferenceHint | undefined {
+  const hint = outputs.isForEach(reference) ? envelopeHint(reference) : undefined;
+  return hint && hint.suggestion !== reference.text ? hint : listHint(reference, step, outputs);
+}
+
+/** What the calls of a forEach gave stands in `results[*].data`. */
+export function envelopeHint({ source, path }: DraftReference): ReferenceHint {
+  const [first, second] = path;
+  const isNamed = first?.type === "key" && first.key === "results";
+  const rest = path.slice(isNamed ? 1 : 0);
+  const chosen = rest[0]?.type === "index" || rest[0]?.type === "all" ? rest[0] : undefined;
+  const field = (chosen ? rest.slice(1) : rest).filter(
+    (segment, at) => at > 0 || segment.type !== "key" || !ENTRY_FIELDS.has(segment.key),
+  );
+  const inner: PathSegment[] = [
+    { type: "key", key: "results" },
+    chosen ?? { type: "all" },
+    { type: "key", key: "data" },
+  ];
+  const isSummary = first?.type === "key" && first.key === "summary" && second !== undefined;
+  const suggestion = isSummary
+    ? printReference(source.name, [first, { type: "key", key: "ok" }])
+    : printReference(source.name, [...inner, ...field]);
+  const text = `; ${source.name} is a forEach, whose output is {"results": [{"index", "key", "status", "data"}], "summary": {"ok", "error"}}: write ${suggestion}`;
+  return { text, suggestion };
+}
+
+/** A field behind a list is asked of all items with `[*]`. */
+function listHint(
+  { source, path, ...rest }: DraftReference,
+  step: DraftStep,
+  outputs: KnownOutputs,
+): ReferenceHint | undefined {
+  for (let length = 0; length < path.length; length += 1) {
+    const before = path.slice(0, length);
+    if (path[length]?.type !== "key" || !isOnlyList(outputs.at({ source, ...rest, path: before }, step)))
+      continue;
+    const suggestion = printReference(source.name, [...before, { type: "all" }, ...path.slice(length)]);
+    const list = printReference(source.name, before);
+    return {
+      text: `; ${list} is a list: write ${suggestion} for the field of all its items, or "forEach": "${list}" for a call for each`,
+      suggestion,
+    };
+  }
+  return undefined;
+}
+
+function isOnlyList(found: SchemaAtPath): boolean {
+  const types = found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
+  return types?.size === 1 && types.has("array");
+}
+
+const MAX_NAMES = 10;
+
+/** References to the lists that stand in an object, for a forEach that was given the object. */
+export function listsIn({ source, path }: DraftReference, found: SchemaAtPath): string[] {
+  return fieldsOf(found)
+    .filter(([, schema]) => typesOfSchemas([schema])?.has("array"))
+    .map(([key]) => printReference(source.name, [...path, { type: "key", key }]))
+    .slice(0, MAX_NAMES);
+}
+
+/** References to the fields of an object whose type is one of these, for a parameter that was given the object. */
+export function fittingFields(
+  { source, path }: DraftReference,
+  found: SchemaAtPath,
+  taken: ReadonlySet<string>,
+): string[] {
+  const fits = [...fieldsOf(found)].filter(([, schema]) =>
+    [...(typesOfSchemas([schema]) ?? [])].some((type) => taken.has(type)),
+  );
+  return fits
+    .map(([key]) => printReference(source.name, [...path, { type: "key", key }]))
+    .slice(0, MAX_NAMES);
+}
+
+function fieldsOf(found: SchemaAtPath) {
+  if (found.type !== "known") return [];
+  return found.schemas.flatMap((schema) =>
+    isJsonObject(schema) && isJsonObject(schema["properties"]) ? Object.entries(schema["properties"]) : [],
+  );
+}

@@ -1,0 +1,289 @@
+import { type Diagnostic, parsePlan, readModelAnswer, type ToolDescriptor } from "@planwright/plan";
+import { describe, expect, test } from "vitest";
+
+const text = { type: "string" };
+const object = (properties: object, required: string[] = []) => ({ type: "object", properties, required });
+const ticket = object({ id: { type: "integer" }, title: text, tags: { type: "array", items: text } });
+const TOOLS = [
+  {
+    name: "findTickets",
+    annotations: { readOnlyHint: true },
+    inputSchema: object({ status: text }),
+    outputSchema: object({ tickets: { type: "array", items: ticket }, total: { type: "integer" } }),
+  },
+  {
+    name: "closeTicket",
+    inputSchema: object({ id: { type: "integer" }, note: text }, ["id"]),
+    outputSchema: object({ closedAt: text }),
+  },
+  { name: "sendMail", inputSchema: object({ to: text, body: text }, ["body"]) },
+  { name: "getBalance", outputSchema: object({ balance: { type: "number" }, currency: text }) },
+] as unknown as ToolDescriptor[];
+
+const FIND = { id: "find", tool: "findTickets", arguments: { status: "open" } };
+const close = (rest: object) => ({
+  id: "close",
+  tool: "closeTicket",
+  arguments: { id: "<<item.id>>" },
+  ...rest,
+});
+const LOOP = close({ forEach: "<<find.tickets>>" });
+const CANONICAL = {
+  id: "close",
+  forEach: { items: "<<find.tickets>>", do: { tool: "closeTicket", arguments: { id: "<<item.id>>" } } },
+};
+
+const read = (...steps: object[]) => parsePlan({ steps }, { tools: TOOLS });
+const stepsOf = (...steps: object[]) => {
+  const parsed = read(...steps);
+  expect(parsed.diagnostics).toEqual([]);
+  return parsed.ok ? parsed.plan.steps : [];
+};
+
+describe("a forEach is the same in each of its forms", () => {
+  test.each<[string, object]>([
+    ["items beside the call", LOOP],
+    ["items with a name beside the call", close({ forEach: { items: "<<find.tickets>>", as: "item" } })],
+    ["the call in do", CANONICAL],
+    ["the call in do, and once more beside it", { ...CANONICAL, tool: "closeTicket", arguments: {} }],
+    ["JSON text", close({ forEach: '{"items":"<<find.tickets>>"}' })],
+    ["JSON text with the call", { id: "close", forEach: JSON.stringify(CANONICAL.forEach) }],
+    ["arguments as JSON text", { ...LOOP, arguments: '{"id":"<<item.id>>"}' }],
+    ["nothing in the fields that a strict form requires", { ...LOOP, when: null, dependsOn: [] }],
+  ])("%s", (_, step) => {
+    expect(stepsOf(FIND, step)).toEqual(stepsOf(FIND, CANONICAL));
+  });
+
+  test("a list that is given is a list, also as JSON text", () => {
+    const given = (forEach: unknown) => stepsOf(close({ forEach, arguments: { id: "<<item>>" } }));
+    expect(given("[1, 2]")).toEqual(given([1, 2]));
+  });
+
+  test("a call in do that differs from the one beside it is refused", () => {
+    const parsed = read(FIND, { ...CANONICAL, tool: "sendMail" });
+    expect(parsed.diagnostics.map(({ code, path }) => [code, path])).toEqual([
+      ["FIELD_CONFLICT", "steps[1].tool"],
+    ]);
+  });
+});
+
+test("a condition is the same as JSON and as JSON text", () => {
+  const when = { all: [{ lt: ["<<b.balance>>", 10] }, { not: { empty: "<<b.currency>>" } }] };
+  const mail = { id: "m", tool: "sendMail", arguments: { body: "low" } };
+  const balance = { id: "b", tool: "getBalance" };
+  expect(stepsOf(balance, { ...mail, when: JSON.stringify(when) })).toEqual(
+    stepsOf(balance, { ...mail, when }),
+  );
+});
+
+const balance = { id: "b", tool: "getBalance" };
+const mail = (rest: object) => ({ id: "m", tool: "sendMail", arguments: { body: "low" }, ...rest });
+
+/** What a model that wrote this is told: the words that it needs to put it right. */
+const CORRECTIONS: [string, object[], Partial<Diagnostic>][] = [
+  [
+    "an object where its list is meant",
+    [FIND, close({ forEach: "<<find>>" })],
+    { code: "FOREACH_ITEMS_NOT_LIST", suggestion: "<<find.tickets>>", message: "write <<find.tickets>>" },
+  ],
+  [
+    "a number where a list is meant",
+    [FIND, close({ forEach: "<<find.total>>" })],
+    { code: "FOREACH_ITEMS_NOT_LIST", message: "gives integer, and forEach needs a list" },
+  ],
+  [
+    "the envelope of a forEach where its list is meant",
+    [FIND, LOOP, mail({ forEach: "<<close>>", arguments: { body: "<<item.data.closedAt>>" } })],
+    { code: "FOREACH_ITEMS_NOT_LIST", suggestion: "<<close.results[*].data>>" },
+  ],
+  [
+    "words where a reference is meant",
+    [FIND, close({ forEach: "all tickets" })],
+    { code: "FOREACH_ITEMS_NOT_LIST", message: "give a list, or <<step.field>>" },
+  ],
+  [
+    "an item by another name",
+    [FIND, close({ forEach: "<<find.tickets>>", arguments: { id: "<<ticket.id>>" } })],
+    { code: "REFERENCE_UNKNOWN", suggestion: "item", message: "inside this forEach the item is <<item>>" },
+  ],
+  [
+    "an item without a forEach",
+    [FIND, close({})],
+    { code: "REFERENCE_UNKNOWN", message: 'put "forEach": "<<step.list>>" beside its tool' },
+  ],
+  [
+    "an item of another step",
+    [
+      FIND,
+      close({ forEach: { items: "<<find.tickets>>", as: "ticket" }, arguments: { id: "<<ticket.id>>" } }),
+      mail({ arguments: { body: "<<ticket.title>>" } }),
+    ],
+    { code: "REFERENCE_UNKNOWN", message: "ticket is the item of step close and known only there" },
+  ],
+  [
+    "an item in the condition of its step",
+    [FIND, close({ forEach: "<<find.tickets>>", when: { eq: ["<<item.title>>", "x"] } })],
+    { code: "REFERENCE_UNKNOWN", message: "items and when are read once" },
+  ],
+  [
+    "a field of a forEach as if it were one call",
+    [FIND, LOOP, mail({ arguments: { body: "<<close.closedAt>>" } })],
+    {
+      code: "REFERENCE_FIELD_UNKNOWN",
+      suggestion: "<<close.results[*].data.closedAt>>",
+      message: "close is a forEach, whose output is",
+    },
+  ],
+  [
+    "results of a forEach without data",
+    [FIND, LOOP, mail({ arguments: { body: "<<close.results[0].closedAt>>" } })],
+    { code: "REFERENCE_FIELD_UNKNOWN", suggestion: "<<close.results[0].data.closedAt>>" },
+  ],
+  [
+    "results of a forEach without a star",
+    [FIND, LOOP, mail({ arguments: { body: "<<close.results.closedAt>>" } })],
+    { code: "REFERENCE_FIELD_UNKNOWN", suggestion: "<<close.results[*].data.closedAt>>" },
+  ],
+  [
+    "the items of a forEach by place",
+    [FIND, LOOP, mail({ arguments: { body: "<<close[0].closedAt>>" } })],
+    { code: "REFERENCE_FIELD_UNKNOWN", suggestion: "<<close.results[0].data.closedAt>>" },
+  ],
+  [
+    "the whole output of a forEach",
+    [FIND, LOOP, mail({ arguments: { body: "<<close>>" } })],
+    { code: "REFERENCE_TYPE", suggestion: "<<close.results[*].data>>" },
+  ],
+  [
+    "a field behind a list without a star",
+    [FIND, mail({ arguments: { body: "<<find.tickets.title>>" } })],
+    {
+      code: "REFERENCE_FIELD_UNKNOWN",
+      suggestion: "<<find.tickets[*].title>>",
+      message: '"forEach": "<<find.tickets>>"',
+    },
+  ],
+  [
+    "a list for a parameter that takes one value",
+    [FIND, close({ arguments: { id: "<<find.tickets[*].id>>" } })],
+    { code: "REFERENCE_TYPE", message: 'give this step a "forEach" with the list, and refer to <<item>>' },
+  ],
+  [
+    "the item where its field is meant",
+    [FIND, close({ forEach: "<<find.tickets>>", arguments: { id: "<<item>>" } })],
+    { code: "REFERENCE_TYPE", suggestion: "<<item.id>>", message: "gives object" },
+  ],
+  [
+    "a field that items do not have",
+    [FIND, close({ forEach: "<<find.tickets>>", arguments: { id: "<<item.idd>>" } })],
+    { code: "REFERENCE_FIELD_UNKNOWN", suggestion: "id" },
+  ],
+  [
+    "an expression",
+    [balance, mail({ when: "<<b.balance>> < 10" })],
+    { code: "CONDITION_INVALID", suggestion: '{"lt":["<<b.balance>>",10]}' },
+  ],
+  [
+    "words",
+    [balance, mail({ when: "the balance is low" })],
+    { code: "CONDITION_INVALID", message: '{"lt": ["<<a.balance>>", 10]}' },
+  ],
+  [
+    "an operator of another language",
+    [balance, mail({ when: { less_than: ["<<b.balance>>", 10] } })],
+    { code: "CONDITION_INVALID", suggestion: "lt", message: "operators are all any not eq" },
+  ],
+  [
+    "a sign",
+    [balance, mail({ when: { ">=": ["<<b.balance>>", 10] } })],
+    { code: "CONDITION_INVALID", suggestion: "gte" },
+  ],
+  [
+    "an operator with its operands in fields",
+    [balance, mail({ when: { left: "<<b.balance>>", operator: "<", right: 10 } })],
+    { code: "CONDITION_INVALID", suggestion: '{"lt":["<<b.balance>>",10]}' },
+  ],
+  [
+    "one operand",
+    [balance, mail({ when: { lt: "<<b.balance>>" } })],
+    { code: "CONDITION_INVALID", message: '{"lt": ["<<a.field>>", value]}' },
+  ],
+  [
+    "a number as text",
+    [balance, mail({ when: { lt: ["<<b.balance>>", "10"] } })],
+    { code: "CONDITION_INVALID", message: '"<<b.balance>>" is number, and "10" is string' },
+  ],
+  [
+    "a list as a number",
+    [FIND, mail({ when: { any: [{ not: { gt: ["<<find.tickets>>", 0] } }] } })],
+    { code: "CONDITION_INVALID", path: "steps[1].when.any[0].not.gt", message: "is array" },
+  ],
+  [
+    "a list on the left of in",
+    [FIND, mail({ when: { in: ["<<find.tickets[*].title>>", "Login"] } })],
+    { code: "CONDITION_INVALID", message: '"contains" has the list on the left' },
+  ],
+  [
+    "a step that is not there",
+    [balance, mail({ when: { eq: ["<<balanse.balance>>", 1] } })],
+    { code: "REFERENCE_UNKNOWN", message: "no such step" },
+  ],
+  [
+    "a status of a step that is not there",
+    [balance, mail({ when: { status: ["bal", "FAILED"] } })],
+    { code: "REFERENCE_UNKNOWN", path: "steps[1].when.status[0]" },
+  ],
+  [
+    "its own step",
+    [mail({ when: { exists: "<<m.id>>" } })],
+    { code: "REFERENCE_SELF", message: "refer to an earlier step" },
+  ],
+  [
+    "a field that is not there",
+    [balance, mail({ when: { lt: ["<<b.balanse>>", 10] } })],
+    { code: "REFERENCE_FIELD_UNKNOWN", suggestion: "balance" },
+  ],
+];
+
+describe("what a model is told of its mistake lets it write the right thing", () => {
+  test.each(CORRECTIONS)("%s", (_, steps, { message = "", ...rest }) => {
+    const { ok, diagnostics } = readModelAnswer(JSON.stringify({ steps }), { tools: TOOLS });
+    expect(ok).toBe(false);
+    const found = diagnostics.filter(({ severity }) => severity === "error");
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject(rest);
+    expect(found[0]?.message).toContain(message);
+  });
+
+  const replaced = (steps: object[], suggestion: string, from: string) =>
+    JSON.stringify(steps).replace(JSON.stringify(from).slice(1, -1), JSON.stringify(suggestion).slice(1, -1));
+  test.each([
+    ["<<find>>", [FIND, close({ forEach: "<<find>>" })]],
+    ["<<close.closedAt>>", [FIND, LOOP, mail({ arguments: { body: "Done: <<close.closedAt>>" } })]],
+    ["<<find.tickets.title>>", [FIND, mail({ arguments: { body: "Open: <<find.tickets.title>>" } })]],
+    ["<<item>>", [FIND, close({ forEach: "<<find.tickets>>", arguments: { id: "<<item>>" } })]],
+  ])("the suggestion in place of %s is a plan that can run", (from, steps) => {
+    const [first] = read(...steps).diagnostics;
+    const mended = parsePlan(replaced([{ steps }], first?.suggestion ?? "", from).slice(1, -1), {
+      tools: TOOLS,
+    });
+    expect(mended.diagnostics).toEqual([]);
+  });
+});
+
+describe("a step that a plan is built on", () => {
+  const parsed = read(FIND, CANONICAL);
+  const given = parsed.ok ? parsed.plan.steps : [];
+  const answer = (step: object) =>
+    readModelAnswer(JSON.stringify({ steps: [step, mail({})] }), { tools: TOOLS, given });
+
+  test.each([LOOP, CANONICAL])("is repeated word for word in any form of its forEach", (step) => {
+    const result = answer(step);
+    expect(result.ok && result.plan.steps.map(({ id }) => id)).toEqual(["find", "close", "m"]);
+  });
+
+  test("is not another list under its name", () => {
+    const result = answer(close({ forEach: [1] }));
+    expect(result.diagnostics.map(({ code }) => code)).toContain("STEP_ID_DUPLICATE");
+  });
+});
