@@ -151,13 +151,13 @@ export type Command =
   | { type: "timer"; at: number }
   /** Nothing is under way and nothing can start: the plan is WAITING (or PAUSED) until the time or an event. */
   | { type: "park"; status: "WAITING" | "PAUSED"; reason: WaitReason; until?: number | undefined }
-  /** The plan is over; outputs by step id: the requested ones, or all. */
+  /** The plan is over; the requested outputs, by step id or by the name of the part. */
   | {
       type: "finish";
       /** The last changes, which nothing but this end follows from: make them durable before it, or with it. */
       records: StepRecord[];
       status: FinalPlanStatus;
-      outputs: { [stepId: string]: JsonValue };
+      outputs: JsonObject;
       error?: StepError | undefined;
     };
 
@@ -183,6 +183,7 @@ export const STEP_ERROR_CODES = [
   "REFERENCE_MISSING", // its output has no such field
   "ARGUMENTS_INVALID", // against the tool's input schema, after resolving
   "CONDITION_INVALID",
+  "OUTPUT_UNRESOLVED", // of a plan: an output that is made of parts refers to what is not there
   "ITEMS_INVALID", // forEach over something that is not a list, too many, or keys not unique
   "ITEMS_FAILED", // errors: stop, or fewer successes than minSuccess
   "DEPENDENCY_FAILED", // reason of SKIPPED

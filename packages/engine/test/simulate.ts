@@ -38,7 +38,7 @@ export function write(
 }
 
 /** A plan in the canonical form, from steps as one would write them. */
-export function planOf(steps: unknown[], policy: PolicyInput = {}, outputs?: string[]): Plan {
+export function planOf(steps: unknown[], policy: PolicyInput = {}, outputs?: string[] | JsonObject): Plan {
   return PlanSchema.parse({ steps, policy, ...(outputs ? { outputs } : {}) });
 }
 

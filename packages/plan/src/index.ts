@@ -60,6 +60,14 @@ export {
   orderToolCalls,
   type ToolCall,
 } from "./order-tool-calls.ts";
+export {
+  MAX_OUTPUT_PARTS,
+  type Outputs,
+  OutputsSchema,
+  outputParts,
+  outputSteps,
+} from "./outputs/outputs-schema.ts";
+export { type OutputLeftOut, type ResolvedOutputs, resolveOutputs } from "./outputs/resolve-outputs.ts";
 export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./parse-plan.ts";
 export { type Plan, PlanSchema } from "./plan.ts";
 export { type PlanningAdvice, planningAdvice } from "./planning-advice.ts";

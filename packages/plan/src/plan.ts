@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { StepIdSchema } from "./ids.ts";
 import { LimitsSchema } from "./limits.ts";
+import { OutputsSchema } from "./outputs/outputs-schema.ts";
 import { PolicySchema } from "./policy.ts";
 import { StepSchema } from "./step.ts";
 
@@ -8,8 +8,8 @@ import { StepSchema } from "./step.ts";
 export const PlanSchema = z.strictObject({
   formatVersion: z.literal(1).default(1),
   steps: z.array(StepSchema).min(1),
-  /** Steps whose outputs were asked for; absent means all. */
-  outputs: z.array(StepIdSchema).max(10_000).optional(),
+  /** What was asked for: outputs of steps, or values made of them by name; absent or empty means the outputs of all steps. */
+  outputs: OutputsSchema.optional(),
   policy: PolicySchema.prefault({}),
   limits: LimitsSchema.prefault({}),
 });

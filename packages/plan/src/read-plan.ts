@@ -3,6 +3,7 @@ import { insertAbsentSteps, namesOfDrafts } from "./dialect/absent-steps.ts";
 import type { DraftStep } from "./dialect/draft-step.ts";
 import { orderSteps } from "./dialect/order-steps.ts";
 import { type PlanDocument, readDocument } from "./dialect/read-document.ts";
+import { readOutputs } from "./dialect/read-outputs.ts";
 import { readStep } from "./dialect/read-step.ts";
 import { readValue } from "./dialect/read-value.ts";
 import {
@@ -23,10 +24,11 @@ import { locateRoot, type Names } from "./reference/locate-root.ts";
 import type { Step } from "./step.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
 import { type Catalogue, createCatalogue } from "./validation/catalogue.ts";
+import { checkOutputs } from "./validation/check-outputs.ts";
 import { checkSecrets } from "./validation/check-secrets.ts";
 import { checkForEach, checkIds, checkPlaceholders } from "./validation/check-steps.ts";
 import { checkRecursion, checkTools } from "./validation/check-tools.ts";
-import { cut, didYouMean, Findings } from "./validation/findings.ts";
+import { Findings } from "./validation/findings.ts";
 
 /** How a plan is read. */
 export interface ReadPlanOptions {
@@ -67,15 +69,18 @@ function readInto(input: unknown, options: ReadPlanOptions, findings: Findings):
     insertAbsentSteps(steps, catalogue, limits.maxSteps, findings);
   const names = namesOfDrafts(steps);
   linkSteps(steps, { names, policy, catalogue, findings });
+  const candidates = () => steps.map(({ id }) => id);
+  const asked = document.outputs && readOutputs(document.outputs, { names, candidates, findings });
   const plan: Plan = {
     formatVersion: 1,
     steps: steps.map(toStep),
-    ...(document.outputs && { outputs: readOutputs(document.outputs, steps, names, findings) }),
+    ...(asked && { outputs: asked.outputs }),
     policy,
     limits,
   };
   checkCycle(plan, steps, policy, findings);
   if (catalogue) checkTools(steps, { catalogue, policy, findings });
+  if (catalogue && asked) checkOutputs(asked.references, steps, { catalogue, policy, findings });
   return plan;
 }
 
@@ -134,29 +139,6 @@ function toStep(draft: DraftStep): Step {
   const common = { dependsOn, ...(when && { when }), ...options };
   if (forEach) return { id, forEach: { ...forEach, do: { tool, arguments: draft.arguments } }, ...common };
   return { id, tool, arguments: draft.arguments, ...common };
-}
-
-function readOutputs(
-  outputs: readonly string[],
-  steps: readonly DraftStep[],
-  names: Names,
-  findings: Findings,
-): string[] {
-  const ids = new Set<string>();
-  for (const [position, name] of outputs.entries()) {
-    const located = locateRoot(name, [], names);
-    if (located.type === "step") ids.add(located.name);
-    else if (located.type === "ambiguous") for (const id of located.candidates) ids.add(id);
-    else {
-      const suggestion = findings.nearest(
-        name,
-        steps.map(({ id }) => id),
-      );
-      const message = `output ${cut(name)} is asked for: no such step${didYouMean(suggestion)}`;
-      findings.add("OUTPUT_UNKNOWN", { keys: ["outputs", position] }, { message, suggestion });
-    }
-  }
-  return [...ids];
 }
 
 function checkCycle(plan: Plan, steps: readonly DraftStep[], policy: Policy, findings: Findings): void {

@@ -76,3 +76,21 @@ test("an output of 8 MiB is kept; a larger one fails its step with size, limit a
 function sha256(value: object): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
+
+test("outputs that are made of parts are what the plan gives back; one that cannot be made leaves it PARTIAL", async () => {
+  await bench.startExecutor();
+  const steps = [
+    { id: "one", tool: "read_value", arguments: { value: 1 } },
+    { id: "two", tool: "read_value", arguments: { value: "<<one.value>>" } },
+  ];
+  const outputs = { sum: { of: ["<<one.value>>", "<<two.value>>"] }, text: "<<two.tool>>: <<two.value>>" };
+  const whole = await bench.submit({ steps, outputs });
+  const lost = await bench.submit({ steps, outputs: { ...outputs, lost: "<<two.absent>>" } });
+  const made = { sum: { of: [1, 1] }, text: "read_value: 1" };
+  expect((await bench.end(whole._id)).plan).toMatchObject({ status: "COMPLETED", outputs: made });
+  expect((await bench.end(lost._id)).plan).toMatchObject({
+    status: "PARTIAL",
+    outputs: made,
+    error: { code: "OUTPUT_UNRESOLVED", message: expect.stringContaining("Output 'lost' is left out") },
+  });
+});

@@ -182,6 +182,14 @@ test("of the outputs asked for those are kept that are there, and what replaces 
   expect(plan?.outputs).toEqual(["find", "mail"]);
 });
 
+test("of outputs made of parts those are kept whose steps are there; new ends stand beside them as a whole", () => {
+  const outputs = { who: "<<find.name>>", report: "<<find.name>>: <<log.id>>" };
+  const { plan } = check(pastOf(STEPS, FAILED, { outputs }), [
+    { id: "mail", tool: "send", arguments: { to: "<<find.mail>>" } },
+  ]);
+  expect(plan?.outputs).toEqual({ mail: "<<mail>>", who: "<<find.name>>" });
+});
+
 test.each<[string, unknown, object]>([
   ["declines", { steps: [], impossible: "no tool can" }, { failure: { code: "NOT_PLANNABLE" } }],
   [

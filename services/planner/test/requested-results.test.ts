@@ -55,6 +55,15 @@ test("results are those of the steps that the plan was asked for, without secret
   ]);
 });
 
+test("results that are made of parts go by their names, without secrets", () => {
+  const outputs = { found: "<<find>>", both: "<<find.text>>, <<list>>", lost: "<<send.id>>" };
+  expect(requestedResults(recordOf(STEPS, ENDS, { outputs }))).toEqual([
+    { id: "found", tool: "find", output: { text: "found it", token: "[redacted]" } },
+    { id: "both", tool: "find, list", output: "found it, listed it" },
+    { id: "lost", tool: "send", output: undefined },
+  ]);
+});
+
 test("without a word of it they are those of all steps", () => {
   expect(requestedResults(recordOf(STEPS, ENDS)).map(({ id }) => id)).toEqual(["find", "list", "send"]);
 });

@@ -20,12 +20,19 @@ export function diagnoseEnd(facts: DebugFacts, plan: PlanSnapshot | null): Diagn
   }
   if (inDoubt[0]) return doubtDiagnosis(facts, plan, inDoubt);
   const { error } = plan;
+  if (error?.code === "OUTPUT_UNRESOLVED") return outputLeftOut(facts, error);
   return {
     tone: "bad",
     cause: error ? problem(error) : `the plan ended ${plan.status}`,
     why: [],
     next: [retry(facts, "Let what did not complete run again:")],
   };
+}
+
+/** Every step did what it had to; what was asked for cannot be made of what they gave. */
+function outputLeftOut(facts: DebugFacts, error: NonNullable<PlanSnapshot["error"]>): Diagnosis {
+  const advice = stepAdvice(error.code);
+  return { tone: "bad", cause: problem(error), why: [advice.why], next: nextOf(facts, advice) };
 }
 
 function completed({ request, command }: DebugFacts): Diagnosis {

@@ -82,6 +82,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "correct",
   },
   ARGUMENTS_INVALID: { why: ARGUMENTS, say: "Correct the argument and send it again", action: "correct" },
+  OUTPUT_UNRESOLVED: {
+    why: "A requested output refers to something that no step gave.",
+    say: "Look at the outputs of the steps, correct the reference and send the plan again",
+    action: "correct",
+  },
   CONDITION_INVALID: { why: "Its condition could not be evaluated.", say: CORRECT, action: "correct" },
   ITEMS_INVALID: {
     why: "What it was to run over is not a list, too long, or names items twice.",

@@ -1,4 +1,4 @@
-import type { JsonValue, WaitReason } from "@planwright/plan";
+import { type OutputLeftOut, resolveOutputs, type WaitReason } from "@planwright/plan";
 import type { Command, FinalPlanStatus, StepError } from "../protocol.ts";
 import type { EngineState } from "./engine-state.ts";
 import type { Turn } from "./turn.ts";
@@ -21,32 +21,38 @@ function onlyDoubtIsLeft(state: EngineState): boolean {
 }
 
 function finishOf({ state, records }: Turn): Command {
-  const status = finalStatus(state);
-  const outputs: { [stepId: string]: JsonValue } = {};
-  for (const id of requestedSteps(state)) {
-    const output = state.outputs.get(id);
-    if (output !== undefined) outputs[id] = output;
-  }
-  const error = finalError(state, status);
+  const { outputs, leftOut } = resolveOutputs(state.plan, state.outputs);
+  const missed = leftOut.find((part) => !isLeftOutByCondition(state, part));
+  const status = finalStatus(state, missed !== undefined, Object.keys(outputs).length > 0);
+  const error = finalError(state, status, missed);
   return { type: "finish", records, status, outputs, ...(error ? { error } : {}) };
 }
 
-function requestedSteps(state: EngineState): readonly string[] {
-  return state.plan.outputs ?? state.plan.steps.map(({ id }) => id);
+/** A part that needs a step which a condition skipped is not there, as the plan has it: nothing went wrong. */
+function isLeftOutByCondition({ stepsById }: EngineState, { steps }: OutputLeftOut): boolean {
+  return steps.some((id) => {
+    const unit = stepsById.get(id)?.unit;
+    return unit?.status === "SKIPPED" && unit.error?.code === "CONDITION_FALSE";
+  });
 }
 
-function finalStatus(state: EngineState): FinalPlanStatus {
+/** @param isMissing - a part of the outputs could not be made. @param isAnyThere - a requested output could */
+function finalStatus(state: EngineState, isMissing: boolean, isAnyThere: boolean): FinalPlanStatus {
   const wasCutShort = state.steps.some(
     ({ unit }) => unit.status === "CANCELLED" || unit.status === "IN_DOUBT",
   );
   if (state.stopping?.type === "cancelled" && wasCutShort) return "CANCELLED";
   if (state.stopping?.type === "expired" && wasCutShort) return "EXPIRED";
   if (state.failedBy !== undefined) return "FAILED";
-  if (!state.firstFailure) return "COMPLETED";
-  return requestedSteps(state).some((id) => state.outputs.has(id)) ? "PARTIAL" : "FAILED";
+  if (!state.firstFailure && !isMissing) return "COMPLETED";
+  return isAnyThere ? "PARTIAL" : "FAILED";
 }
 
-function finalError(state: EngineState, status: FinalPlanStatus): StepError | undefined {
+function finalError(
+  state: EngineState,
+  status: FinalPlanStatus,
+  missed: OutputLeftOut | undefined,
+): StepError | undefined {
   const { stopping } = state;
   if (status === "COMPLETED") return undefined;
   if (status === "CANCELLED" && stopping?.type === "cancelled") {
@@ -57,10 +63,14 @@ function finalError(state: EngineState, status: FinalPlanStatus): StepError | un
   }
   const culprit =
     state.failedBy === undefined ? state.firstFailure : state.stepsById.get(state.failedBy)?.unit;
-  if (!culprit?.error) return undefined;
+  if (!culprit?.error) return missed && outputError(missed);
   const { code, message, retryable } = culprit.error;
   const stepId = culprit.step.step.id;
   return { code, message: `Step '${stepId}' failed: ${message}`, retryable, data: { stepId } };
+}
+
+function outputError({ name, message }: OutputLeftOut): StepError {
+  return { code: "OUTPUT_UNRESOLVED", message: `Output '${name}' is left out: ${message}`, retryable: false };
 }
 
 function parkOf(state: EngineState): Command {

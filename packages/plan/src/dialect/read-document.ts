@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonValue } from "../json.ts";
 import { type Findings } from "../validation/findings.ts";
 import { at, type FieldNames, readFields } from "./read-fields.ts";
+import { readOutputsField, type WrittenOutputs } from "./read-outputs.ts";
 
 /** A document with its parts told apart, whichever dialect it is in. */
 export interface PlanDocument {
   readonly calls: readonly JsonValue[];
-  /** Ids or tools whose outputs were asked for. */
-  readonly outputs: readonly string[] | undefined;
+  /** Ids or tools whose outputs were asked for, or parts by name. */
+  readonly outputs: WrittenOutputs | undefined;
   /** Of the tool-chaining dialect: a list of tools or steps, or `sequential`, `parallel`. */
   readonly executionOrder: JsonValue | undefined;
   readonly policy: JsonValue | undefined;
@@ -21,7 +22,6 @@ const DOCUMENT_FIELDS: FieldNames = {
   policy: ["policy"],
   limits: ["limits"],
 };
-const MAX_OUTPUTS = 10_000;
 
 /**
  * Tells the parts of a plan document apart: `{steps, outputs}`, `{steps, output_steps}`, `{tools, executionOrder}`, `{calls}`, or
@@ -51,7 +51,7 @@ export function readDocument(value: JsonValue, findings: Findings): PlanDocument
   return withCalls(
     {
       calls: calls.value,
-      outputs: readOutputs(fields.get("outputs"), findings),
+      outputs: readOutputsField(fields.get("outputs"), findings),
       executionOrder: fields.get("executionOrder")?.value,
       policy: fields.get("policy")?.value,
       limits: fields.get("limits")?.value,
@@ -71,18 +71,4 @@ function withCalls(
     return undefined;
   }
   return { outputs: undefined, executionOrder: undefined, policy: undefined, limits: undefined, ...document };
-}
-
-function readOutputs(
-  field: { value: JsonValue; name: string } | undefined,
-  findings: Findings,
-): string[] | undefined {
-  if (!field) return undefined;
-  const { value, name } = field;
-  const list = typeof value === "string" ? [value] : value;
-  if (Array.isArray(list) && list.length <= MAX_OUTPUTS && list.every((id) => typeof id === "string"))
-    return list;
-  const message = `${name} is a list of at most ${MAX_OUTPUTS} step ids`;
-  findings.add("FIELD_INVALID", at({}, "outputs"), { message });
-  return undefined;
 }

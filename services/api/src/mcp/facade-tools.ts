@@ -138,7 +138,9 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
       schema: z.strictObject({
         plan: z
           .looseObject({})
-          .describe('{ "steps": [{ "id", "tool", "arguments", "dependsOn"? }], "outputs"?: [step ids] }'),
+          .describe(
+            '{ "steps": [{ "id", "tool", "arguments", "dependsOn"? }], "outputs"?: [step ids] or { name: value with references } }',
+          ),
         wait: WaitSchema,
         tags: TagsSchema,
         idempotencyKey: KeySchema,

@@ -1,5 +1,13 @@
 import type { AnswerInput } from "@planwright/models";
-import { toolOfStep } from "@planwright/plan";
+import {
+  type JsonObject,
+  outputParts,
+  outputSteps,
+  type Plan,
+  resolveOutputs,
+  scanReferences,
+  toolOfStep,
+} from "@planwright/plan";
 import type { PlanRecord } from "@planwright/store";
 import { withoutSecrets } from "../prompts/without-secrets.ts";
 
@@ -8,7 +16,10 @@ import { withoutSecrets } from "../prompts/without-secrets.ts";
  * Pure.
  */
 export function requestedResults({ plan: { plan }, outputs }: PlanRecord): AnswerInput["results"] {
-  const wanted = plan.outputs && new Set<string>(plan.outputs);
+  const parts = outputParts(plan.outputs);
+  if (parts) return partResults(plan, parts, outputs);
+  const ids = outputSteps(plan.outputs);
+  const wanted = ids && new Set<string>(ids);
   return plan.steps
     .filter(({ id }) => !wanted || wanted.has(id))
     .map((step) => {
@@ -16,4 +27,16 @@ export function requestedResults({ plan: { plan }, outputs }: PlanRecord): Answe
       const shown = output === undefined ? undefined : withoutSecrets(output);
       return { id: step.id, tool: toolOfStep(step), output: shown };
     });
+}
+
+/** Outputs that are made of parts, by name, each with the tools of the steps that it refers to. */
+function partResults(plan: Plan, parts: JsonObject, known: PlanRecord["outputs"]): AnswerInput["results"] {
+  const { outputs } = resolveOutputs(plan, known);
+  return Object.entries(parts).map(([id, part]) => {
+    const sources = new Set<string>(scanReferences(part).map(({ root }) => root));
+    const tools = plan.steps.filter((step) => sources.has(step.id)).map(toolOfStep);
+    const output = outputs[id];
+    const shown = output === undefined ? undefined : withoutSecrets(output);
+    return { id, tool: [...new Set(tools)].join(", "), output: shown };
+  });
 }

@@ -4,7 +4,18 @@
  *    model change never reaches a side effect unseen, not even through a step that only reads.
  * 3. Only code sets `approval`, policy and limits.
  */
-import { type Plan, planGraph, type Step, toolOfStep } from "@planwright/plan";
+import {
+  type JsonObject,
+  type JsonValue,
+  outputParts,
+  outputSteps,
+  type Plan,
+  planGraph,
+  printReference,
+  type Step,
+  scanReferences,
+  toolOfStep,
+} from "@planwright/plan";
 import type { PastPlan } from "./past-plan.ts";
 import { isSameStep } from "./same-step.ts";
 import { toolsToAskAbout } from "./tools-to-ask-about.ts";
@@ -68,10 +79,25 @@ function outputsOf(
   steps: readonly Step[],
   dependents: ReadonlyMap<string, readonly string[]>,
 ): Plan["outputs"] {
-  if (!outputs) return undefined;
+  const ids = outputSteps(outputs);
+  const parts = outputParts(outputs);
+  if (!ids && !parts) return undefined;
+  const all = [...given, ...steps];
   const known = new Set<string>(before.map(({ id }) => id));
-  const wanted = new Set<string>(outputs);
-  const isWanted = ({ id }: Step) =>
-    wanted.has(id) || (!known.has(id) && (dependents.get(id) ?? []).length === 0);
-  return [...given, ...steps].filter(isWanted).map(({ id }) => id);
+  const isNewEnd = ({ id }: Step) => !known.has(id) && (dependents.get(id) ?? []).length === 0;
+  if (parts) return { ...newEnds(all.filter(isNewEnd)), ...partsOf(parts, all) };
+  const wanted = new Set<string>(ids);
+  return all.filter((step) => wanted.has(step.id) || isNewEnd(step)).map(({ id }) => id);
+}
+
+/** The parts of which every step is still there. */
+function partsOf(parts: JsonObject, steps: readonly Step[]): JsonObject {
+  const known = new Set<string>(steps.map(({ id }) => id));
+  const isThere = (part: JsonValue) => scanReferences(part).every(({ root }) => known.has(root));
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => isThere(part)));
+}
+
+/** The whole outputs of steps, by step id. */
+function newEnds(steps: readonly Step[]): JsonObject {
+  return Object.fromEntries(steps.map(({ id }) => [id, printReference(id, [])]));
 }

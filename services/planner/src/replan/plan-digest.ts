@@ -10,6 +10,11 @@ export function planDigest({ steps, outputs }: Plan): string {
     })
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
   return createHash("sha256")
-    .update(canonicalJson({ steps: done, outputs: outputs?.toSorted() ?? null }))
+    .update(
+      canonicalJson({
+        steps: done,
+        outputs: (Array.isArray(outputs) ? outputs.toSorted() : outputs) ?? null,
+      }),
+    )
     .digest("hex");
 }

@@ -1,0 +1,180 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { mapJson, placeKeys } from "../map-json.ts";
+import { MAX_OUTPUT_PARTS, MAX_OUTPUTS, OutputNameSchema, type Outputs } from "../outputs/outputs-schema.ts";
+import { FORBIDDEN_KEYS, setOwn } from "../own-property.ts";
+import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
+import { printReference } from "../reference/path.ts";
+import type { TextReference } from "../reference/read-reference.ts";
+import { scanText } from "../reference/scan-text.ts";
+import { cut, didYouMean, type Findings } from "../validation/findings.ts";
+import type { DraftReference } from "./draft-step.ts";
+import { at } from "./read-fields.ts";
+
+/** Outputs as a document writes them: names of steps or tools, or parts by name. */
+export type WrittenOutputs = readonly string[] | JsonObject;
+
+/** Outputs in the one form, and the references of their parts; keys lead from `outputs`. */
+export interface ReadOutputs {
+  readonly outputs: Outputs;
+  readonly references: readonly DraftReference[];
+}
+
+/** What outputs are read with. */
+export interface OutputsContext {
+  readonly names: Names;
+  /** Near names are looked for among these. */
+  readonly candidates: () => Iterable<string>;
+  readonly findings: Findings;
+}
+
+const SHAPE = `is a list of at most ${MAX_OUTPUTS} step ids, or at most ${MAX_OUTPUT_PARTS} values with references by name`;
+
+/**
+ * Tells the forms of outputs apart: a step id, a list of them, parts by name, or a list of `{name, value}` (for writers whose schemas
+ * know no free names). None at all means all steps, and is undefined.
+ */
+export function readOutputsField(
+  field: { value: JsonValue; name: string } | undefined,
+  findings: Findings,
+): WrittenOutputs | undefined {
+  if (!field) return undefined;
+  const { value, name } = field;
+  const written = typeof value === "string" ? [value] : (partsOfList(value) ?? value);
+  if (
+    Array.isArray(written) &&
+    written.length <= MAX_OUTPUTS &&
+    written.every((id) => typeof id === "string")
+  )
+    return written.length === 0 ? undefined : written;
+  if (isJsonObject(written)) {
+    const wrong = Object.keys(written).find((part) => !isPartName(part));
+    if (wrong !== undefined) {
+      const message = `${name}: ${JSON.stringify(cut(wrong))} cannot be the name of an output; give 1 to 128 characters`;
+      findings.add("FIELD_INVALID", at({}, "outputs"), { message });
+      return undefined;
+    }
+    const count = Object.keys(written).length;
+    if (count <= MAX_OUTPUT_PARTS) return count === 0 ? undefined : written;
+  }
+  findings.add("FIELD_INVALID", at({}, "outputs"), { message: `${name} ${SHAPE}` });
+  return undefined;
+}
+
+function isPartName(name: string): boolean {
+  return OutputNameSchema.safeParse(name).success && !FORBIDDEN_KEYS.has(name);
+}
+
+/** Parts by name from a list of `{name, value}`; undefined for anything else, and where a name stands twice. */
+function partsOfList(value: JsonValue): JsonObject | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const parts: JsonObject = {};
+  for (const item of value) {
+    if (!isJsonObject(item) || Object.keys(item).some((key) => key !== "name" && key !== "value"))
+      return undefined;
+    const { name, value: part } = item;
+    if (typeof name !== "string" || part === undefined || Object.hasOwn(parts, name)) return undefined;
+    setOwn(parts, name, part);
+  }
+  return parts;
+}
+
+/** Brings outputs into the one form: ids of steps, references with step ids. A name that is no step is a finding. */
+export function readOutputs(written: WrittenOutputs, context: OutputsContext): ReadOutputs {
+  return isNames(written)
+    ? { outputs: readNames(written, context), references: [] }
+    : readParts(written, context);
+}
+
+function isNames(written: WrittenOutputs): written is readonly string[] {
+  return Array.isArray(written);
+}
+
+function readNames(written: readonly string[], { names, candidates, findings }: OutputsContext): string[] {
+  const ids = new Set<string>();
+  for (const [position, name] of written.entries()) {
+    const located = locateRoot(name, [], names);
+    if (located.type === "step") ids.add(located.name);
+    else if (located.type === "ambiguous") for (const id of located.candidates) ids.add(id);
+    else {
+      const suggestion = findings.nearest(name, candidates());
+      const message = `output ${cut(name)} is asked for: no such step${didYouMean(suggestion)}`;
+      findings.add("OUTPUT_UNKNOWN", { keys: ["outputs", position] }, { message, suggestion });
+    }
+  }
+  return [...ids];
+}
+
+function readParts(written: JsonObject, context: OutputsContext): ReadOutputs {
+  const references: DraftReference[] = [];
+  const outputs: JsonObject = {};
+  for (const [name, part] of Object.entries(written)) {
+    const value = mapJson(part, (text, place) => {
+      const keys = ["outputs", name, ...placeKeys(place)];
+      return rewriteText(text, { name, keys, context, references });
+    });
+    setOwn(outputs, name, value);
+  }
+  return { outputs, references };
+}
+
+interface PartPlace {
+  readonly name: string;
+  readonly keys: readonly (string | number)[];
+  readonly context: OutputsContext;
+  readonly references: DraftReference[];
+}
+
+function rewriteText(text: string, place: PartPlace): string {
+  const scanned = scanText(text);
+  if (!scanned) return text;
+  checkMalformed(scanned.malformed, place);
+  let rewritten = "";
+  let from = 0;
+  for (const part of scanned.parts) {
+    if (part.type === "literal") continue;
+    rewritten += text.slice(from, part.start) + rewriteReference(part, scanned.parts.length === 1, place);
+    from = part.end;
+  }
+  return rewritten + text.slice(from);
+}
+
+function rewriteReference(reference: TextReference, isWhole: boolean, place: PartPlace): string {
+  const located = locateRoot(reference.root, reference.path, place.context.names);
+  if (located.type !== "step") {
+    refuse(reference, located, place);
+    return reference.text;
+  }
+  const { name, path } = located;
+  const text = printReference(name, path);
+  place.references.push({ text, keys: place.keys, isWhole, source: { type: "step", name }, path });
+  return text;
+}
+
+function refuse(reference: TextReference, located: Located, { name, keys, context }: PartPlace): void {
+  const { findings, candidates } = context;
+  const begin = `output ${cut(name)} refers to ${cut(reference.text)}`;
+  if (located.type === "forbidden") {
+    const message = `${begin}: ${located.key} is not a field of data`;
+    findings.add("REFERENCE_FORBIDDEN", { keys }, { message });
+  } else if (located.type === "ambiguous") {
+    const users = located.candidates.slice(0, 20).join(", ");
+    const message = `${begin}: tool ${located.name} is used by the steps ${users}; use a step id`;
+    findings.add("REFERENCE_AMBIGUOUS", { keys }, { message, suggestion: located.candidates[0] });
+  } else {
+    const suggestion = findings.nearest(reference.root, candidates());
+    const message = `${begin}: no such step${didYouMean(suggestion)}`;
+    findings.add("OUTPUT_UNKNOWN", { keys }, { message, suggestion });
+  }
+}
+
+/** What opens like a reference to a step was meant as one. */
+function checkMalformed(
+  malformed: readonly { root: string; text: string }[],
+  { name, keys, context }: PartPlace,
+): void {
+  for (const { root, text } of malformed.slice(0, 20)) {
+    if (locateRoot(root, [], context.names).type === "unknown") continue;
+    const message = `output ${cut(name)}: ${cut(text, 60)} is no reference; write <<${root}.field>>, or \\<< for the characters themselves`;
+    context.findings.add("REFERENCE_MALFORMED", { keys }, { message, suggestion: `<<${root}>>` });
+  }
+}

@@ -1,0 +1,71 @@
+import { CodedError } from "../coded-error.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { type Lookup, lookUp, setOwn } from "../own-property.ts";
+import type { Plan } from "../plan.ts";
+import { resolveReferences } from "../reference/resolve-references.ts";
+import { scanReferences } from "../reference/scan-references.ts";
+import { outputParts, outputSteps } from "./outputs-schema.ts";
+
+/** A part that is left out of the outputs. */
+export interface OutputLeftOut {
+  name: string;
+  /** Ids of the steps that it refers to. */
+  steps: string[];
+  /** From the first reference that gives nothing. */
+  message: string;
+}
+
+/** What a plan gives back, by step id or by the name of the part, and the parts that it cannot give. */
+export interface ResolvedOutputs {
+  outputs: JsonObject;
+  leftOut: OutputLeftOut[];
+}
+
+/** Characters of JSON that all parts may have together. */
+const MAX_PARTS_SIZE = 16 * 1024 * 1024;
+
+/**
+ * The outputs that a plan was asked for: those of its steps by id, or its parts with their references filled in. A step without an
+ * output is not there. A part is left out when one of its references gives nothing, whatever the policy keeps in arguments; only
+ * `onMissingField: "null"` gives it null. Pure.
+ * @param known - outputs of completed steps, by step id
+ */
+export function resolveOutputs(
+  plan: Pick<Plan, "steps" | "outputs" | "policy">,
+  known: Lookup<JsonValue>,
+): ResolvedOutputs {
+  const parts = outputParts(plan.outputs);
+  if (parts) return resolveParts(parts, plan, known);
+  const outputs: JsonObject = {};
+  for (const id of outputSteps(plan.outputs) ?? plan.steps.map((step) => step.id)) {
+    const output = lookUp(known, id);
+    if (output !== undefined) setOwn(outputs, id, output);
+  }
+  return { outputs, leftOut: [] };
+}
+
+function resolveParts(
+  parts: JsonObject,
+  { policy }: Pick<Plan, "policy">,
+  known: Lookup<JsonValue>,
+): ResolvedOutputs {
+  const onMissingField = policy.onMissingField === "null" ? "null" : "error";
+  const resolved: ResolvedOutputs = { outputs: {}, leftOut: [] };
+  let room = MAX_PARTS_SIZE;
+  for (const [name, part] of Object.entries(parts)) {
+    try {
+      const { value } = resolveReferences(part, {
+        outputs: known,
+        policy: { onMissingField, onUnresolvedStep: "error" },
+        maxSize: room,
+      });
+      room -= Math.min(room, JSON.stringify(value).length);
+      setOwn(resolved.outputs, name, value);
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      const steps = [...new Set(scanReferences(part).map(({ root }) => root))];
+      resolved.leftOut.push({ name, steps, message: error.message });
+    }
+  }
+  return resolved;
+}

@@ -1,0 +1,22 @@
+import type { DraftReference, DraftStep } from "../dialect/draft-step.ts";
+import type { ToolChecking } from "./check-tools.ts";
+import { didYouMean } from "./findings.ts";
+import { createKnownOutputs } from "./known-outputs.ts";
+
+/** What the parts of the outputs refer to must be able to be there, as far as the sources' output schemas tell. */
+export function checkOutputs(
+  references: readonly DraftReference[],
+  steps: readonly DraftStep[],
+  { catalogue, policy, findings }: ToolChecking,
+): void {
+  const outputs = createKnownOutputs(steps, catalogue);
+  for (const reference of references) {
+    const step = steps.find(({ id }) => id === reference.source.name);
+    const found = step && outputs.at(reference, step);
+    if (found?.type !== "absent") continue;
+    const suggestion = findings.nearest(found.key, found.declared);
+    const message = `output ${reference.keys[1]} refers to ${reference.text}: the output of ${reference.source.name} has no ${found.key}${didYouMean(suggestion)}`;
+    const severity = found.closed && policy.onMissingField === "error" ? "error" : "warning";
+    findings.add("REFERENCE_FIELD_UNKNOWN", { keys: reference.keys }, { message, severity, suggestion });
+  }
+}
