@@ -19,7 +19,7 @@ test("the output is the envelope in input order, whatever finishes first", () =>
     outcome: failingAt("a"),
     durationMs: ({ arguments: args }) => ({ c: 30, a: 10, b: 20 })[String(args["x"])] ?? 0,
   });
-  expect(run.finish?.status).toBe("COMPLETED");
+  expect(run.finish?.status).toBe("PARTIAL");
   expect(run.finish?.outputs["f"]).toEqual({
     results: [
       { index: 0, key: "0", status: "ok", data: "c" },
@@ -142,10 +142,11 @@ test("each item has attempts of its own", () => {
 });
 
 test("an item in doubt is an entry of the envelope", () => {
-  const run = simulate(planOf([each({ items: [1, 2] })]), [write("t")], {
+  const run = simulate(planOf([each({ items: [1, 2], errors: "collect" })]), [write("t")], {
     outcome: (call) => (call.arguments["x"] === 1 ? failed("unknown") : echo(call)),
   });
   expect(run.finish?.outputs["f"]).toMatchObject({ results: [{ status: "in_doubt" }, { status: "ok" }] });
+  expect(run.finish).toMatchObject({ status: "PARTIAL", error: { code: "ITEMS_FAILED" } });
 });
 
 test("errors stop: an item in doubt waits for an operator", () => {

@@ -2,6 +2,7 @@
  * Reads what a tool says about itself, place by place. Descriptors come from strangers: every value is copied into bounded
  * plain data before it is looked at, each field is checked alone, and what is wrong becomes a warning.
  */
+import type { ZodError } from "zod";
 import { type ContractDeclaration, ContractDeclarationSchema, type ContractSource } from "./contract.ts";
 import { isJsonObject, type JsonObject } from "./json.ts";
 import { copyJson } from "./json-copy.ts";
@@ -89,12 +90,15 @@ function checkFields(declared: JsonObject, place: string, warn: Warn): ContractD
   for (const [field, value] of Object.entries(declared)) {
     const alone = ContractDeclarationSchema.safeParse({ [field]: value });
     if (alone.success) valid[field] = value;
-    else
-      warn(
-        `${place}: ${field} is not valid (${alone.error.issues[0]?.message ?? "unknown reason"}): ignored`,
-      );
+    else warn(`${place}: ${field} is not valid (${reasonOf(alone.error)}): ignored`);
   }
   return ContractDeclarationSchema.parse(valid);
+}
+
+/** What is wrong with one field, and where inside it. */
+function reasonOf({ issues: [issue] }: ZodError): string {
+  if (!issue) return "unknown reason";
+  return [...issue.path.slice(1).map(String), issue.message].join(": ");
 }
 
 /** MCP hints say whether a tool writes and whether a repeat is harmless, nothing else. */

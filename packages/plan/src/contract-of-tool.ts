@@ -34,10 +34,19 @@ export interface EffectiveContract {
   sources: Record<keyof ToolContract, ContractSource>;
   /** One sentence each, at most 50; empty for a clean descriptor. */
   warnings: string[];
+  /** Those of the warnings that name a declaration which cannot be read, whoever made it. */
+  unreadable: string[];
 }
 
 const MAX_WARNINGS = 50;
-const DEFAULT_BACKOFF = { maxAttempts: 3, initialMs: 1_000, maxMs: 30_000 };
+const DEFAULT_BACKOFF: ToolContract["backoff"] = {
+  maxAttempts: 3,
+  initialMs: 1_000,
+  maxMs: 30_000,
+  strategy: "exponential",
+};
+/** How long each strategy makes a caller wait; higher is longer. */
+const WAITS = { fixed: 0, linear: 1, exponential: 2 } as const;
 /** How much a mode lets run at once; higher is tighter. */
 const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "sequential-only": 2 } as const;
 
@@ -54,6 +63,7 @@ const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "seq
  * | mode | sequential-only > fan-out-bounded > parallel-safe, dependent |
  * | max_concurrency, timeout_ms, backoff.max_attempts | smaller |
  * | backoff.initial_ms, backoff.max_ms | larger |
+ * | backoff.strategy | exponential > linear > fixed |
  * | barrier, side_effects, requires_approval | true |
  * | error_propagation | fail-fast |
  * | idempotency | none (so `natural` and `key` are not taken) |
@@ -75,9 +85,10 @@ export function toolContract(
     if (warnings.length < MAX_WARNINGS) warnings.push(message);
   };
   const layers = contractLayers(descriptor, { trusted, override }, warn);
+  const unreadable = [...warnings];
   const decision = new ContractDecision(layers, warn);
   const contract = decideContract(decision, options.unannotated ?? "sequential");
-  return { contract, sources: decision.sources, warnings };
+  return { contract, sources: decision.sources, warnings, unreadable };
 }
 
 /** Whether calls of a tool change something, by its contract; a tool of which nobody knows anything does. */
@@ -291,6 +302,7 @@ function declaredBackoff({ backoff }: ContractDeclaration): ToolContract["backof
       maxAttempts: backoff.max_attempts ?? DEFAULT_BACKOFF.maxAttempts,
       initialMs: backoff.initial_ms ?? DEFAULT_BACKOFF.initialMs,
       maxMs: backoff.max_ms ?? DEFAULT_BACKOFF.maxMs,
+      strategy: backoff.strategy ?? DEFAULT_BACKOFF.strategy,
     }
   );
 }
@@ -304,11 +316,13 @@ function tighterBackoff(
     maxAttempts: Math.min(value.maxAttempts, base.maxAttempts),
     initialMs: Math.max(value.initialMs, base.initialMs),
     maxMs: Math.max(value.maxMs, base.maxMs),
+    strategy: WAITS[value.strategy] >= WAITS[base.strategy] ? value.strategy : base.strategy,
   };
   const isSame =
     tighter.maxAttempts === value.maxAttempts &&
     tighter.initialMs === value.initialMs &&
-    tighter.maxMs === value.maxMs;
+    tighter.maxMs === value.maxMs &&
+    tighter.strategy === value.strategy;
   return isSame ? value : tighter;
 }
 

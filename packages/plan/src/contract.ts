@@ -14,6 +14,10 @@ const DependencySchema = z.union([
   }),
 ]);
 
+/** How the bound of the wait grows with each attempt: doubled, by `initial_ms` each time, or not at all. */
+export const BackoffStrategySchema = z.enum(["exponential", "linear", "fixed"]);
+export type BackoffStrategy = z.infer<typeof BackoffStrategySchema>;
+
 /**
  * A contract as tools declare it (snake case, every field optional), in `_meta["x-orchestration"]`, at the top level
  * of the descriptor, in `inputSchema["x-orchestration"]`, or as an operator's override. Unknown fields are ignored.
@@ -34,6 +38,7 @@ export const ContractDeclarationSchema = z.object({
       max_attempts: z.number().int().min(1).max(20).optional(),
       initial_ms: z.number().int().min(0).max(600_000).optional(),
       max_ms: z.number().int().min(0).max(3_600_000).optional(),
+      strategy: BackoffStrategySchema.optional(),
     })
     .optional(),
   error_propagation: z.enum(["fail-fast", "partial-success"]).optional(),
@@ -78,7 +83,7 @@ export interface ToolContract {
   navigation: boolean;
   /** Names of fields that its output holds. */
   provides: string[];
-  backoff: { maxAttempts: number; initialMs: number; maxMs: number };
+  backoff: { maxAttempts: number; initialMs: number; maxMs: number; strategy: BackoffStrategy };
   errorPropagation: "fail-fast" | "partial-success";
   batch?: { param: string; max: number; resultPath?: string | undefined } | undefined;
   sideEffects: boolean;

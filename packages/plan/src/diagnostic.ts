@@ -83,6 +83,8 @@ export const DIAGNOSTIC_CODES = [
   "CYCLE_BROKEN",
   "CONTRACT_DEPENDENCY_ABSENT",
   "CONTRACT_FIELD_ABSENT",
+  "CONTRACT_UNREADABLE", // a declaration of the tool that cannot be read, and so does not hold
+  "CONTRACT_LIMIT_UNREACHABLE", // the plan lets fewer calls run at once than the tool
   // Conditions and forEach
   "CONDITION_INVALID",
   "CONDITION_STATUS_UNKNOWN",

@@ -4,6 +4,8 @@ export { CodedError } from "./coded-error.ts";
 export { ConditionInvalidError } from "./condition/condition-error.ts";
 export { type ConditionOptions, evaluateCondition } from "./condition/evaluate-condition.ts";
 export {
+  type BackoffStrategy,
+  BackoffStrategySchema,
   type ContractDeclaration,
   ContractDeclarationSchema,
   type ContractSource,

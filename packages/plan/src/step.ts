@@ -64,9 +64,12 @@ export const ForEachSchema = z.strictObject({
   key: z.string().max(4_096).optional(),
   /** Items under way at once; the tool's and the plan's limits hold as well. */
   concurrency: z.number().int().min(1).max(256).optional(),
-  /** `stop`: the first failed item stops new ones and fails the step; `collect`: failures are entries of the envelope. */
-  errors: z.enum(["stop", "collect"]).default("collect"),
-  /** Fewer successes than this fail the step. A share in (0, 1) or a count. */
+  /**
+   * `stop`: the first failed item stops new ones and fails the step; `collect`: failures are entries of the envelope. Absent: by
+   * the tool's contract, `stop` for `error_propagation: "fail-fast"` and `collect` for `"partial-success"`.
+   */
+  errors: z.enum(["stop", "collect"]).optional(),
+  /** Fewer successes than this fail the step: a share in (0, 1) or a count. Absent: 1. An empty list needs none. */
   minSuccess: z.number().min(0).max(1_000_000).optional(),
   do: z.strictObject({ tool: ToolNameSchema, arguments: JsonObjectSchema.default({}) }),
 });

@@ -66,6 +66,7 @@ test("a rerun of a list calls the items that failed, and the envelope holds all"
       forEach: {
         items: [1, 2, 3],
         concurrency: 1,
+        errors: "collect",
         minSuccess: 3,
         do: { tool: "keyed_effect", arguments: { value: "<<item>>" } },
       },

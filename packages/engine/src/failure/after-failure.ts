@@ -22,7 +22,8 @@ export function afterFailure(
   random: number,
 ): AfterFailure {
   const { step, tool } = { step: caller.step.step, tool: caller.step.tool };
-  const backoff = step.retry ?? tool.contract.backoff;
+  // A plan says how often and how long; how the wait grows is the tool's own.
+  const backoff = { ...tool.contract.backoff, ...step.retry };
   const isRepeatSafe = tool.effectClass === "K" || tool.effectClass === "R";
   const retry = (): AfterFailure => ({
     type: "retry",

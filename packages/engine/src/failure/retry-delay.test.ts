@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { retryDelay } from "./retry-delay.ts";
 
-const DEFAULT = { initialMs: 1_000, maxMs: 30_000 };
+const DEFAULT = { initialMs: 1_000, maxMs: 30_000, strategy: "exponential" } as const;
 
 test.each([
   [1, 0, undefined, 0],
@@ -19,3 +19,13 @@ test.each([
     expect(retryDelay(DEFAULT, attempt, random, retryAfterMs)).toBe(delay);
   },
 );
+
+test.each([
+  ["exponential", [1_000, 2_000, 4_000, 5_000, 5_000]],
+  ["linear", [1_000, 2_000, 3_000, 4_000, 5_000]],
+  ["fixed", [1_000, 1_000, 1_000, 1_000, 1_000]],
+] as const)("the bound of the wait grows as the strategy %s says, up to maxMs", (strategy, bounds) => {
+  const backoff = { initialMs: 1_000, maxMs: 5_000, strategy };
+  const delays = bounds.map((_, index) => retryDelay(backoff, index + 1, 0.5));
+  expect(delays).toEqual(bounds.map((bound) => bound / 2));
+});

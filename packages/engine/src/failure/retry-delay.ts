@@ -1,18 +1,27 @@
+import type { BackoffStrategy } from "@planwright/plan";
+
 /**
- * Delay before the next attempt, in milliseconds: uniform in [0, min(maxMs, initialMs * 2^(attempt - 1))), and never
- * shorter than what the server asked for. Random, so that attempts which failed together do not return together.
- * @param backoff - first and longest bound, in milliseconds
+ * Delay before the next attempt, in milliseconds: uniform in [0, bound), and never shorter than what the server asked for. The
+ * bound is `initialMs` times 2^(attempt - 1) (`exponential`), times `attempt` (`linear`) or times 1 (`fixed`), and `maxMs` at
+ * most. Random, so that attempts which failed together do not return together.
+ * @param backoff - first and longest bound, in milliseconds, and how it grows
  * @param attempt - attempts already made, from 1
  * @param random - uniform in [0, 1)
  * @param retryAfterMs - wait asked for by the server
  * @see M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015 ("full jitter")
  */
 export function retryDelay(
-  backoff: { initialMs: number; maxMs: number },
+  backoff: { initialMs: number; maxMs: number; strategy: BackoffStrategy },
   attempt: number,
   random: number,
   retryAfterMs = 0,
 ): number {
-  const bound = Math.min(backoff.maxMs, backoff.initialMs * 2 ** (attempt - 1));
+  const bound = Math.min(backoff.maxMs, backoff.initialMs * GROWTH[backoff.strategy](attempt));
   return Math.max(Math.floor(random * bound), retryAfterMs);
 }
+
+const GROWTH: Readonly<Record<BackoffStrategy, (attempt: number) => number>> = {
+  exponential: (attempt) => 2 ** (attempt - 1),
+  linear: (attempt) => attempt,
+  fixed: () => 1,
+};

@@ -7,7 +7,6 @@ import {
   scanReferences,
   secretPlaces,
 } from "@planwright/plan";
-import type { StepError } from "../protocol.ts";
 import type { StepNode } from "../state/engine-state.ts";
 
 /** Up to this many items are called one by one, even when the tool takes batches. */
@@ -62,45 +61,4 @@ function elementType(node: StepNode, param: string): JsonValue {
   const list = isJsonObject(properties) ? properties[param] : undefined;
   const elements = isJsonObject(list) ? list["items"] : undefined;
   return isJsonObject(elements) ? (elements["type"] ?? "object") : "object";
-}
-
-/** What one item got out of a batch. */
-export type BatchResult = { ok: true; output: JsonValue } | { ok: false; error: StepError };
-
-/**
- * The result of each item, in the order sent. The list is found at `resultPath` (dots between names; absent: the output
- * itself, or its `results`). An element that says `isError`, `status: "error"` or carries an `error` is that item's failure.
- * Undefined when there is no list with one element for each item.
- */
-export function splitBatch(node: StepNode, output: JsonValue, count: number): BatchResult[] | undefined {
-  const list = resultList(output, node.tool.contract.batch?.resultPath);
-  if (!Array.isArray(list) || list.length !== count) return undefined;
-  return list.map((element) => {
-    const error = errorOf(element);
-    return error ? { ok: false, error } : { ok: true, output: element };
-  });
-}
-
-function resultList(output: JsonValue, path: string | undefined): JsonValue | undefined {
-  if (path === undefined || path === "") {
-    return isJsonObject(output) && Object.hasOwn(output, "results") ? output["results"] : output;
-  }
-  let value: JsonValue | undefined = output;
-  for (const name of path.split(".")) {
-    if (Array.isArray(value)) value = value[Number(name)];
-    else value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  }
-  return value;
-}
-
-function errorOf(element: JsonValue): StepError | undefined {
-  if (!isJsonObject(element)) return undefined;
-  const { error } = element;
-  const hasError = (typeof error === "string" && error !== "") || isJsonObject(error);
-  if (element["isError"] !== true && element["status"] !== "error" && !hasError) return undefined;
-  const facts = isJsonObject(error) ? error : element;
-  const code = typeof facts["code"] === "string" ? facts["code"] : "TOOL_FAILED";
-  const text = typeof error === "string" ? error : facts["message"];
-  const message = typeof text === "string" ? text : "The tool reported an error for this item";
-  return { code, message, retryable: false };
 }

@@ -11,26 +11,34 @@ export function concludeItems(turn: Turn, node: StepNode): void {
   if (!items || !isForEachStep(node.step) || node.final || node.unit.unacknowledged) return;
   if (node.active > 0 || items.unacknowledged > 0) return;
   if (node.heldCalls > 0 && !turn.state.stopping) return;
-  const { errors, minSuccess } = node.step.forEach;
   const open = items.units.length - items.settled - items.inDoubt;
   const isWhole = items.ok + items.failed + items.inDoubt === items.units.length;
+  const required = requiredSuccesses(items, node.step.forEach.minSuccess);
+  const waits = waitsForOperator(items, required);
   // A plan that is being ended does not wait for operators: a list that would is cut short.
-  const isCutShort = isEnding(turn.state) && errors === "stop" && items.inDoubt > 0 && items.failed === 0;
+  const isCutShort = isEnding(turn.state) && waits;
   if (turn.state.stopping && (!isWhole || isCutShort)) close(turn, node);
   else if (items.stopped && open > 0) skipOpenItems(turn, node, items);
-  else if (errors === "stop" && items.failed > 0)
+  else if (items.stopsAtFailure && items.failed > 0)
     fail(turn, node, items, "and the list stops at the first failure");
-  else if (open > 0 || (errors === "stop" && items.inDoubt > 0))
+  else if (open > 0 || waits)
     return; // calls, times or an operator will come
-  else if (items.ok < requiredSuccesses(items, minSuccess)) fail(turn, node, items, "which is too few");
+  else if (items.ok < required) fail(turn, node, items, "which is too few");
   else {
     if (node.dependents.length > 0) turn.isPatient = true;
     change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
   }
 }
 
+/** Of items in doubt nobody knows whether the list failed: where that depends on them, an operator has to say. */
+function waitsForOperator(items: Items, required: number): boolean {
+  if (items.inDoubt === 0) return false;
+  if (items.stopsAtFailure) return items.failed === 0;
+  return items.ok < required && items.ok + items.inDoubt >= required;
+}
+
 /** @param minSuccess - a share in (0, 1) of the items, or a count; an empty list needs none */
-function requiredSuccesses(items: Items, minSuccess = 0): number {
+function requiredSuccesses(items: Items, minSuccess = 1): number {
   if (items.units.length === 0) return 0;
   return minSuccess < 1 ? minSuccess * items.units.length : minSuccess;
 }

@@ -39,9 +39,15 @@ export function expandForEach(state: EngineState, node: StepNode, step: ForEachS
     failed: 0,
     inDoubt: 0,
     unacknowledged: 0,
+    stopsAtFailure: stopsAtFailure(node, step),
     stopped: false,
   };
   return { ok: true, items, warnings: list.warnings };
+}
+
+/** What the plan says; where it says nothing, the `error_propagation` of the tool. */
+function stopsAtFailure({ tool }: StepNode, { forEach: { errors } }: ForEachStep): boolean {
+  return errors === undefined ? tool.contract.errorPropagation === "fail-fast" : errors === "stop";
 }
 
 function invalid(message: string): { ok: false; error: StepError } {

@@ -1,6 +1,7 @@
 import { evaluateCondition, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
 import { toStepError } from "../arguments.ts";
 import { expandForEach } from "../for-each/expand.ts";
+import { stopList } from "../for-each/stop-list.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { change, store, type Turn } from "../state/turn.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
@@ -81,7 +82,7 @@ export function expand(turn: Turn, node: StepNode): void {
 
 /** Counts an item whose record is durable. */
 export function countItem(state: EngineState, unit: Unit): void {
-  const { forEach, step } = unit.step;
+  const { forEach } = unit.step;
   if (!forEach) return;
   if (unit.status === "IN_DOUBT") {
     forEach.inDoubt++;
@@ -92,8 +93,7 @@ export function countItem(state: EngineState, unit: Unit): void {
   if (unit.status === "COMPLETED") forEach.ok++;
   if (unit.status === "FAILED") {
     forEach.failed++;
-    if (isForEachStep(unit.step.step) && "forEach" in step && step.forEach.errors === "stop")
-      forEach.stopped = true;
+    stopList(state, unit.step);
   }
 }
 

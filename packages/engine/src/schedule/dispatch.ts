@@ -1,4 +1,5 @@
 import { isTerminalStepStatus } from "@planwright/plan";
+import { stopList } from "../for-each/stop-list.ts";
 import type { Call } from "../protocol.ts";
 import type { Caller, EngineState, Unit } from "../state/engine-state.ts";
 import { change, type Turn } from "../state/turn.ts";
@@ -82,8 +83,7 @@ export function startCall(turn: Turn, caller: Caller): boolean {
     if (!isTerminalStepStatus(unit.status) && !unit.unacknowledged)
       change(turn, unit, { status: "FAILED", error });
   }
-  const { forEach } = caller.step;
-  if (refused.length > 0 && forEach) stopAfterFailure(caller);
+  if (refused.length > 0) stopList(turn.state, caller.step);
   if (!prepared) return false;
   caller.attempts++;
   for (const unit of prepared.sent) {
@@ -100,12 +100,6 @@ export function startCall(turn: Turn, caller: Caller): boolean {
 
 function isOver(unit: Unit): boolean {
   return unit.unacknowledged || isTerminalStepStatus(unit.status);
-}
-
-/** With `errors: "stop"`, lets a forEach start nothing more. */
-export function stopAfterFailure(caller: Caller): void {
-  const { step, forEach } = caller.step;
-  if (forEach && "forEach" in step && step.forEach.errors === "stop") forEach.stopped = true;
 }
 
 function callOf(state: EngineState, caller: Caller, args: Call["arguments"]): Call {

@@ -1,9 +1,11 @@
 import { isTerminalStepStatus, type JsonValue } from "@planwright/plan";
 import { afterFailure } from "../failure/after-failure.ts";
-import { splitBatch } from "../for-each/batch.ts";
+import type { BatchResult } from "../for-each/batch-result.ts";
 import { concludeItems } from "../for-each/conclude.ts";
+import { splitBatch, unwrapBatch } from "../for-each/split-batch.ts";
+import { stopList } from "../for-each/stop-list.ts";
 import type { EngineEvent, Outcome, StepError } from "../protocol.ts";
-import { callAgain, stopAfterFailure } from "../schedule/dispatch.ts";
+import { callAgain } from "../schedule/dispatch.ts";
 import { offer, release, waitUntil } from "../schedule/places.ts";
 import type { Caller, Unit } from "./engine-state.ts";
 import { close, executorLost, stopReason } from "./stop.ts";
@@ -53,16 +55,12 @@ function openUnits({ prepared, units }: Caller): Unit[] {
 
 function changeAll(turn: Turn, caller: Caller, to: Change): void {
   for (const unit of openUnits(caller)) change(turn, unit, to);
-  if (to.status === "FAILED") stopAfterFailure(caller);
+  if (to.status === "FAILED") stopList(turn.state, caller.step);
 }
 
 function complete(turn: Turn, caller: Caller, output: JsonValue): void {
   const sent = caller.prepared?.sent ?? [];
-  if (caller.units.length === 1) {
-    changeAll(turn, caller, { status: "COMPLETED", output });
-    return;
-  }
-  const results = splitBatch(caller.step, output, sent.length);
+  const results = resultsOf(caller, output, sent.length);
   if (!results) {
     const message = `${caller.step.tool.name} did not answer with one result for each of ${sent.length} items`;
     changeAll(turn, caller, {
@@ -75,10 +73,16 @@ function complete(turn: Turn, caller: Caller, output: JsonValue): void {
   for (const [position, unit] of sent.entries()) {
     const result = results[position];
     if (!result || !open.has(unit)) continue;
-    if (result.ok) change(turn, unit, { status: "COMPLETED", output: result.output });
-    else change(turn, unit, { status: "FAILED", error: result.error });
-    if (!result.ok) stopAfterFailure(caller);
+    change(turn, unit, result);
+    if (result.status === "FAILED") stopList(turn.state, caller.step);
   }
+}
+
+/** What became of each unit that was sent. A batch tool may answer with the envelope also where it was called for one item. */
+function resultsOf({ step, units }: Caller, output: JsonValue, count: number): BatchResult[] | undefined {
+  if (units.length > 1) return splitBatch(step, output, count);
+  const unwrapped = step.forEach ? unwrapBatch(step, output, 1) : undefined;
+  return unwrapped ?? [{ status: "COMPLETED", output }];
 }
 
 /** Counts as no attempt: the call was never made. */

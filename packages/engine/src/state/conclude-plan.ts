@@ -44,8 +44,8 @@ function finalStatus(state: EngineState, isMissing: boolean, isAnyThere: boolean
   if (state.stopping?.type === "cancelled" && wasCutShort) return "CANCELLED";
   if (state.stopping?.type === "expired" && wasCutShort) return "EXPIRED";
   if (state.failedBy !== undefined) return "FAILED";
-  if (!state.firstFailure && !isMissing) return "COMPLETED";
-  return isAnyThere ? "PARTIAL" : "FAILED";
+  if (state.firstFailure || isMissing) return isAnyThere ? "PARTIAL" : "FAILED";
+  return state.firstShortfall ? "PARTIAL" : "COMPLETED";
 }
 
 function finalError(
@@ -61,6 +61,7 @@ function finalError(
   if (status === "EXPIRED") {
     return { code: "DEADLINE_EXCEEDED", message: "The plan's deadline has passed", retryable: false };
   }
+  if (!state.firstFailure && state.firstShortfall) return state.firstShortfall.error;
   const culprit =
     state.failedBy === undefined ? state.firstFailure : state.stepsById.get(state.failedBy)?.unit;
   if (!culprit?.error) return missed && outputError(missed);

@@ -88,6 +88,7 @@ export function createEngineState(input: EngineInput): EngineState {
     failedBy: undefined,
     failing: false,
     firstFailure: undefined,
+    firstShortfall: undefined,
     finished: false,
   };
   // Outputs are facts already: calls that were under way are taken up before anything else.

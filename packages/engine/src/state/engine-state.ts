@@ -121,7 +121,9 @@ export interface Items {
   inDoubt: number;
   /** Records of items on their way. */
   unacknowledged: number;
-  /** `errors: "stop"` and an item failed: no new ones. */
+  /** The first failed item starts no new ones and fails the step: `errors` of the plan, else the contract of the tool. */
+  readonly stopsAtFailure: boolean;
+  /** It stops at failures, and an item failed. */
   stopped: boolean;
 }
 
@@ -200,5 +202,7 @@ export interface EngineState {
   failing: boolean;
   /** The first failure that ended or damaged the plan. */
   firstFailure: Unit | undefined;
+  /** The first list that completed although items of it failed. */
+  firstShortfall: { stepId: string; error: StepError } | undefined;
   finished: boolean;
 }

@@ -1,6 +1,7 @@
-import { type Condition, referencedSteps } from "@planwright/plan";
+import { type Condition, isForEachStep, referencedSteps } from "@planwright/plan";
 import { failureModeOf } from "../failure/failure-mode.ts";
 import { concludeItems } from "../for-each/conclude.ts";
+import { shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
 import type { StepNode, Unit } from "./engine-state.ts";
 import { publishOutput } from "./outputs.ts";
@@ -68,11 +69,18 @@ export function finalize(turn: Turn, node: StepNode): void {
   state.statuses.set(node.step.id, unit.status);
   publishOutput(state, node);
   if (unit.status === "FAILED" || unit.status === "CANCELLED") afterFailedStep(turn, node);
+  if (unit.status === "COMPLETED" && isForEachStep(node.step)) noteShortfall(turn, node);
   if (unit.status === "SKIPPED" && unit.error?.code === "CONDITION_FALSE") skipReaders(turn, node);
   for (const dependent of node.dependents) {
     dependent.unmet--;
     if (dependent.unmet === 0) admit(turn, dependent);
   }
+}
+
+/** A list that completed with failed items damages the plan, though it stops nothing. */
+function noteShortfall({ state }: Turn, { step, unit }: StepNode): void {
+  const error = shortfallOf(step.id, unit.output);
+  if (error) state.firstShortfall ??= { stepId: step.id, error };
 }
 
 function afterFailedStep(turn: Turn, node: StepNode): void {

@@ -65,7 +65,6 @@ const isEmpty = (value: JsonValue) => {
 const DEFAULT_FOR_EACH: ForEach = {
   items: [],
   as: "item",
-  errors: "collect",
   do: { tool: "tool", arguments: {} },
 };
 

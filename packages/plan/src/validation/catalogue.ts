@@ -1,5 +1,5 @@
 import type { ToolContract } from "../contract.ts";
-import { toolContract } from "../contract-of-tool.ts";
+import { type EffectiveContract, toolContract } from "../contract-of-tool.ts";
 import type { Policy } from "../policy.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { createToolIndex } from "../tool-index.ts";
@@ -15,6 +15,8 @@ export interface Catalogue {
   /** Qualified names of the tools that a short name could mean. */
   offersOf(name: string): readonly string[];
   contractOf(tool: ToolDescriptor): ToolContract;
+  /** What its contract says that cannot be read, one sentence each. */
+  unreadableOf(tool: ToolDescriptor): readonly string[];
 }
 
 /** Prepares a catalogue. Of tools with the same name the first counts. */
@@ -24,19 +26,18 @@ export function createCatalogue(
 ): Catalogue {
   const index = createToolIndex(tools);
   const names = [...new Set(tools.map(({ name }) => name))];
-  const contracts = new Map<ToolDescriptor, ToolContract>();
+  const contracts = new Map<ToolDescriptor, EffectiveContract>();
+  const read = (tool: ToolDescriptor): EffectiveContract => {
+    const contract = contracts.get(tool) ?? toolContract(tool, { unannotated });
+    contracts.set(tool, contract);
+    return contract;
+  };
   return {
     names,
     find: (name) => index.find(name),
     findFor: (tool, name) => index.findRelated(tool, name),
     offersOf: (name) => names.filter((other) => other.endsWith(`/${name}`)),
-    contractOf(tool) {
-      let contract = contracts.get(tool);
-      if (!contract) {
-        contract = toolContract(tool, { unannotated }).contract;
-        contracts.set(tool, contract);
-      }
-      return contract;
-    },
+    contractOf: (tool) => read(tool).contract,
+    unreadableOf: (tool) => read(tool).unreadable,
   };
 }

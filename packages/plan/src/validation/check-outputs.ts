@@ -1,7 +1,7 @@
 import type { DraftReference, DraftStep } from "../dialect/draft-step.ts";
-import type { ToolChecking } from "./check-tools.ts";
 import { didYouMean } from "./findings.ts";
 import { createKnownOutputs } from "./known-outputs.ts";
+import type { ToolChecking } from "./tool-checking.ts";
 
 /** What the parts of the outputs refer to must be able to be there, as far as the sources' output schemas tell. */
 export function checkOutputs(

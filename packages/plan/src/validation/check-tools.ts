@@ -1,24 +1,16 @@
-import { argumentKeys, type DraftReference, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
+import { type DraftReference, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
 import { shortName } from "../dialect/step-ids.ts";
-import type { Policy } from "../policy.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
-import type { Catalogue } from "./catalogue.ts";
 import { checkArguments } from "./check-arguments.ts";
+import { checkContracts } from "./check-contracts.ts";
 import { checkOperands } from "./check-operands.ts";
 import { didYouMean, type Findings } from "./findings.ts";
 import { createKnownOutputs, type KnownOutputs } from "./known-outputs.ts";
 import { envelopeHint, fieldHint, listsIn } from "./reference-hints.ts";
-import { schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
+import { typesOfSchemas } from "./schema-paths.ts";
+import type { ToolChecking } from "./tool-checking.ts";
 
 /** The tool that runs plans; inside a plan it would run itself. */
 export const PLAN_TOOL = "execute_tool_plan";
-
-/** What steps are checked with against a catalogue. */
-export interface ToolChecking {
-  readonly catalogue: Catalogue;
-  readonly policy: Policy;
-  readonly findings: Findings;
-}
 
 /** A plan must not call the tool that runs plans, whatever the catalogue says. */
 export function checkRecursion(steps: readonly DraftStep[], findings: Findings): void {
@@ -106,29 +98,4 @@ function checkItems(step: DraftStep, outputs: KnownOutputs, findings: Findings):
   const message = `step ${step.id}: ${reference.text} gives ${[...types].join(" or ")}, and forEach needs a list${hint}`;
   const where = { step, keys: reference.keys };
   findings.add("FOREACH_ITEMS_NOT_LIST", where, { message, suggestion: lists[0] });
-}
-
-/** Fields that a contract requires of the tools before must be able to be there. */
-function checkContracts(steps: readonly DraftStep[], { catalogue, findings }: ToolChecking): void {
-  const called = new Set(steps.map(({ tool }) => tool));
-  for (const step of steps) {
-    const tool = catalogue.find(step.tool);
-    if (!tool) continue;
-    for (const { tool: name, requiredFields } of catalogue.contractOf(tool).dependsOn) {
-      const source = catalogue.findFor(tool, name);
-      if (!source || !called.has(source.name)) continue;
-      for (const field of requiredFields) {
-        if (canProvide(source, field, catalogue)) continue;
-        const message = `step ${step.id} calls ${step.tool}, which needs ${field} of ${source.name}, and ${source.name} gives none`;
-        findings.add("CONTRACT_FIELD_ABSENT", { step, keys: argumentKeys(step) }, { message });
-      }
-    }
-  }
-}
-
-function canProvide(tool: ToolDescriptor, field: string, catalogue: Catalogue): boolean {
-  const { provides } = catalogue.contractOf(tool);
-  if (provides.includes(field)) return true;
-  if (!tool.outputSchema) return provides.length === 0;
-  return schemaAtPath(tool.outputSchema, [{ type: "key", key: field }]).type !== "absent";
 }

@@ -1,0 +1,68 @@
+/**
+ * Reads answers of batch tools that are the envelope of a forEach themselves: `{results: [{index, key, status, data | error}],
+ * summary}`. Such an answer says of each item what became of it, so no entry is ever an item's output.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { type BatchResult, errorOfItem } from "./batch-result.ts";
+
+const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "skipped", "in_doubt"]);
+
+/**
+ * The result of each item, by the `index` of its entry, or in order where there is none; an item without an entry has failed.
+ * Undefined for an answer that is not an envelope, or that is one of other items.
+ * @param count - items sent
+ */
+export function readEnvelope(answer: JsonValue | undefined, count: number): BatchResult[] | undefined {
+  const entries = entriesOf(answer);
+  if (!entries) return undefined;
+  const indices = entries.map(({ index }) => index);
+  const isInRange = indices.every((index) => isWhole(index) && index >= 0 && index < count);
+  if (!isInRange || new Set(indices).size < entries.length) {
+    return entries.length === count ? entries.map(resultOf) : undefined;
+  }
+  const byIndex = new Map(entries.map((entry) => [entry["index"], entry]));
+  return Array.from({ length: count }, (_, index) => {
+    const entry = byIndex.get(index);
+    return entry ? resultOf(entry) : MISSING;
+  });
+}
+
+const MISSING: BatchResult = {
+  status: "FAILED",
+  error: {
+    code: "TOOL_RESULT_INVALID",
+    message: "The tool gave no result for this item",
+    retryable: false,
+  },
+};
+
+/** The entries of an envelope. Other answers with `results` are told apart by what every entry of an envelope has. */
+function entriesOf(answer: JsonValue | undefined): JsonObject[] | undefined {
+  if (!isJsonObject(answer) || !Array.isArray(answer["results"])) return undefined;
+  const entries = answer["results"].filter(isEntry);
+  if (entries.length !== answer["results"].length) return undefined;
+  const isEnvelope = isJsonObject(answer["summary"]) || entries.every(({ index }) => isWhole(index));
+  return isEnvelope ? entries : undefined;
+}
+
+function isEntry(element: JsonValue): element is JsonObject {
+  if (!isJsonObject(element) || !STATUSES.has(element["status"])) return false;
+  return element["status"] !== "ok" || Object.hasOwn(element, "data");
+}
+
+function isWhole(index: JsonValue | undefined): index is number {
+  return typeof index === "number" && Number.isInteger(index);
+}
+
+function resultOf(entry: JsonObject): BatchResult {
+  switch (entry["status"]) {
+    case "ok":
+      return { status: "COMPLETED", output: entry["data"] ?? null };
+    case "in_doubt":
+      return { status: "IN_DOUBT", error: errorOfItem(entry, "The tool does not know whether it acted") };
+    case "skipped":
+      return { status: "FAILED", error: errorOfItem(entry, "The tool skipped this item") };
+    default:
+      return { status: "FAILED", error: errorOfItem(entry, "The tool reported an error for this item") };
+  }
+}

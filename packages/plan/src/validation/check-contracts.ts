@@ -1,0 +1,68 @@
+import { argumentKeys, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { schemaAtPath } from "./schema-paths.ts";
+import type { ToolChecking } from "./tool-checking.ts";
+
+/** Checks steps against the contracts of their tools: fields that they require, limits, and what cannot be read in them. */
+export function checkContracts(steps: readonly DraftStep[], checking: ToolChecking): void {
+  const { catalogue } = checking;
+  const called = new Set(steps.map(({ tool }) => tool));
+  const seen = new Set<ToolDescriptor>();
+  for (const step of steps) {
+    const tool = catalogue.find(step.tool);
+    if (!tool) continue;
+    checkRequiredFields(step, { tool, called }, checking);
+    if (seen.has(tool)) continue;
+    seen.add(tool);
+    checkLimit(step, tool, checking);
+    checkReadable(step, tool, checking);
+  }
+}
+
+/** Fields that a contract requires of the tools before must be able to be there. */
+function checkRequiredFields(
+  step: DraftStep,
+  { tool, called }: { tool: ToolDescriptor; called: ReadonlySet<string> },
+  { catalogue, findings }: ToolChecking,
+): void {
+  for (const { tool: name, requiredFields } of catalogue.contractOf(tool).dependsOn) {
+    const source = catalogue.findFor(tool, name);
+    if (!source || !called.has(source.name)) continue;
+    for (const field of requiredFields) {
+      if (canProvide(source, field, catalogue)) continue;
+      const message = `step ${step.id} calls ${step.tool}, which needs ${field} of ${source.name}, and ${source.name} gives none`;
+      findings.add("CONTRACT_FIELD_ABSENT", { step, keys: argumentKeys(step) }, { message });
+    }
+  }
+}
+
+function canProvide(tool: ToolDescriptor, field: string, catalogue: Catalogue): boolean {
+  const { provides } = catalogue.contractOf(tool);
+  if (provides.includes(field)) return true;
+  if (!tool.outputSchema) return provides.length === 0;
+  return schemaAtPath(tool.outputSchema, [{ type: "key", key: field }]).type !== "absent";
+}
+
+/** A tool may take more calls at once than the plan lets run. */
+function checkLimit(
+  step: DraftStep,
+  tool: ToolDescriptor,
+  { catalogue, policy, findings }: ToolChecking,
+): void {
+  const { maxConcurrency } = catalogue.contractOf(tool);
+  if (maxConcurrency === undefined || maxConcurrency <= policy.maxParallel) return;
+  const message = `step ${step.id} calls ${step.tool}, which takes ${maxConcurrency} calls at once (max_concurrency), and the plan runs at most ${policy.maxParallel} (maxParallel)`;
+  findings.add(
+    "CONTRACT_LIMIT_UNREACHABLE",
+    { step, keys: toolKeys(step) },
+    { message, severity: "warning" },
+  );
+}
+
+function checkReadable(step: DraftStep, tool: ToolDescriptor, { catalogue, findings }: ToolChecking): void {
+  for (const sentence of catalogue.unreadableOf(tool)) {
+    const message = `step ${step.id} calls ${step.tool}, whose contract cannot be read in part: ${sentence}`;
+    findings.add("CONTRACT_UNREADABLE", { step, keys: toolKeys(step) }, { message, severity: "warning" });
+  }
+}
