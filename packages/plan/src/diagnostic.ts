@@ -41,6 +41,7 @@ export const DIAGNOSTIC_CODES = [
   "FIELD_CONFLICT", // two fields that say the same thing
   "FIELD_IGNORED", // what a model says about its plan, or has no say in
   "STEP_ID_INVALID",
+  "STEP_ID_RENAMED", // written in a form of its own; references by it follow
   "STEP_ID_DUPLICATE",
   "STEP_REPEATED", // a plan made anew calls again what happened already
   // Tools

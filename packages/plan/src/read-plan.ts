@@ -6,6 +6,7 @@ import { type PlanDocument, readDocument } from "./dialect/read-document.ts";
 import { readOutputs } from "./dialect/read-outputs.ts";
 import { readStep } from "./dialect/read-step.ts";
 import { readValue } from "./dialect/read-value.ts";
+import { renameIds } from "./dialect/rename-ids.ts";
 import {
   addContractDependencies,
   checkDependencyCount,
@@ -101,6 +102,7 @@ function readSteps(document: PlanDocument, { limits, catalogue, findings }: Step
   const steps = document.calls.flatMap(
     (call: JsonValue, index) => readStep(call, index, { limits, findings }) ?? [],
   );
+  renameIds(steps, findings);
   nameSteps(steps);
   orderSteps(steps, document.executionOrder, findings);
   checkIds(steps, findings);

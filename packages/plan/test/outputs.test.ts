@@ -49,7 +49,7 @@ test.each([
     "FIELD_INVALID",
     "outputs",
   ],
-  ["a number", 7, "FIELD_INVALID", "outputs"],
+  ["a number of no step", 7, "OUTPUT_UNKNOWN", "outputs[0]"],
   [
     "two parts of one name",
     [

@@ -58,7 +58,7 @@ export function checkCondition(value: JsonValue, step: DraftStep, findings: Find
     if (
       !Array.isArray(operand) ||
       operand.length !== 2 ||
-      typeof stepId !== "string" ||
+      (typeof stepId !== "string" && typeof stepId !== "number") ||
       typeof status !== "string"
     ) {
       refuse(at, '"status" takes a step id and a status in a list: {"status": ["a", "FAILED"]}');

@@ -5,6 +5,7 @@ import { scanText } from "../reference/scan-text.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import type { Findings } from "../validation/findings.ts";
 import { createDraftStep, type DraftStep } from "./draft-step.ts";
+import { renamedIds } from "./rename-ids.ts";
 import { nameSteps, shortName } from "./step-ids.ts";
 
 /** The names that references and dependencies of drafts may use. */
@@ -21,7 +22,7 @@ export function namesOfDrafts(
       else tools.set(name, [id]);
     }
   }
-  return { hasStep: (name) => ids.has(name), tools };
+  return { hasStep: (name) => ids.has(name), renamed: renamedIds(steps), tools };
 }
 
 /**

@@ -24,6 +24,8 @@ export interface DraftStep {
   id: string;
   /** False while the id was made up from the tool's name. */
   hasOwnId: boolean;
+  /** The id as it was written, when it is none that a plan can have: `1`, `step 1`, `functions.find:0`. */
+  writtenId: string | undefined;
   tool: string;
   /** Of the call; for a forEach those of `do`. */
   arguments: JsonObject;
@@ -41,6 +43,7 @@ export interface DraftStep {
 export function createDraftStep(known: { index: number; id: string; tool?: string }): DraftStep {
   return {
     hasOwnId: false,
+    writtenId: undefined,
     tool: "",
     arguments: {},
     forEach: undefined,

@@ -1,6 +1,7 @@
 import type { JsonValue } from "../json.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import type { DraftStep } from "./draft-step.ts";
+import { renamedIds } from "./rename-ids.ts";
 
 const MAX_NAMES = 1_000_000;
 
@@ -19,7 +20,7 @@ export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, fin
     }
     return;
   }
-  const names = namesIn(order);
+  const names = namesIn(order, renamedIds(steps));
   if (!names) {
     const message = 'executionOrder is a list of tools or step ids, or "sequential", or "parallel"';
     findings.add("ORDER_INVALID", where, { message, severity: "warning" });
@@ -42,8 +43,9 @@ export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, fin
 }
 
 /** The names of an order, groups flattened; undefined when it is not one. */
-function namesIn(order: JsonValue): string[] | undefined {
+function namesIn(order: JsonValue, renamed: ReadonlyMap<string, string>): string[] | undefined {
   if (!Array.isArray(order)) return undefined;
-  const names = order.flat();
-  return names.every((name) => typeof name === "string") ? names : undefined;
+  const names = order.flat().map((name) => (typeof name === "number" ? String(name) : name));
+  if (!names.every((name) => typeof name === "string")) return undefined;
+  return names.map((name) => renamed.get(name) ?? name);
 }

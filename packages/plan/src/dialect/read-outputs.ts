@@ -39,7 +39,7 @@ export function readOutputsField(
 ): WrittenOutputs | undefined {
   if (!field) return undefined;
   const { value, name } = field;
-  const written = typeof value === "string" ? [value] : (partsOfList(value) ?? value);
+  const written = namesOf(value) ?? partsOfList(value) ?? value;
   if (
     Array.isArray(written) &&
     written.length <= MAX_OUTPUTS &&
@@ -58,6 +58,14 @@ export function readOutputsField(
   }
   findings.add("FIELD_INVALID", at({}, "outputs"), { message: `${name} ${SHAPE}` });
   return undefined;
+}
+
+/** Ids, of which some may be written as numbers; undefined where one is neither. */
+function namesOf(value: JsonValue): string[] | undefined {
+  const names = (Array.isArray(value) ? value : [value]).map((id) =>
+    typeof id === "number" ? String(id) : id,
+  );
+  return names.every((id) => typeof id === "string") ? names : undefined;
 }
 
 function isPartName(name: string): boolean {

@@ -70,11 +70,13 @@ function withFunction(fields: Fields, step: DraftStep, findings: Findings): Fiel
 }
 
 function readId(fields: Fields, step: DraftStep, findings: Findings): void {
-  const id = fields.get("id")?.value;
-  if (id === undefined) return;
+  const value = fields.get("id")?.value;
+  const id = value === undefined ? undefined : numberAsText(value);
+  if (id === undefined || (typeof id === "string" && id.trim() === "")) return;
   step.hasOwnId = true;
-  if (typeof id === "string" && StepIdSchema.safeParse(id).success && !FORBIDDEN_KEYS.has(id)) {
-    step.id = id;
+  if (typeof id === "string" && !FORBIDDEN_KEYS.has(id)) {
+    step.id = cut(id, 64);
+    if (!StepIdSchema.safeParse(id).success) step.writtenId = id;
     return;
   }
   const suggestion = toStepId(typeof id === "string" ? id : JSON.stringify(id));
@@ -87,12 +89,8 @@ function readDependencies(fields: Fields, step: DraftStep, findings: Findings): 
   const names = ["dependsOn", "after"].flatMap((field) => {
     const value = fields.get(field)?.value;
     if (value === undefined) return [];
-    const list = typeof value === "string" ? [value] : value;
-    if (
-      Array.isArray(list) &&
-      list.length <= MAX_DEPENDENCIES &&
-      list.every((name) => typeof name === "string")
-    ) {
+    const list = (Array.isArray(value) ? value : [value]).map(numberAsText);
+    if (list.length <= MAX_DEPENDENCIES && list.every((name) => typeof name === "string")) {
       return list.filter((name) => name !== "");
     }
     const message = `step ${step.id}: ${field} is a list of at most ${MAX_DEPENDENCIES} step ids`;
@@ -100,6 +98,11 @@ function readDependencies(fields: Fields, step: DraftStep, findings: Findings): 
     return [];
   });
   return [...new Set(names)];
+}
+
+/** Ids may be written as numbers. */
+function numberAsText(value: JsonValue): JsonValue {
+  return typeof value === "number" ? String(value) : value;
 }
 
 const OptionsSchema = CallStepSchema.pick({ retry: true, timeoutMs: true, onError: true, approval: true });

@@ -190,7 +190,9 @@ function rewriteCondition(condition: Condition, step: DraftStep, rewriting: Rewr
     return withOperands(value, rewrite(value, keys));
   };
   const rewriteStatus = (value: { status: [string, string] }, keys: (string | number)[]): Condition => {
-    const [name, status] = value.status;
+    const [written, status] = value.status;
+    // Ids may be written as numbers.
+    const name = String(written);
     const located = locateRoot(name, [], rewriting.names);
     if (located.type === "step") return { status: [located.name, status] };
     if (located.type !== "scope") refuseReference(name, name, located, keys, { step, rewriting });

@@ -4,7 +4,10 @@ const MAX_LENGTH = 64;
 
 /** The nearest text that can be a step id. */
 export function toStepId(text: string): string {
-  const plain = text.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^_+|_+$/g, "");
+  const plain = text
+    .slice(0, MAX_LENGTH * 4)
+    .replace(/[^A-Za-z0-9_-]+/g, "_")
+    .replace(/^_+|_+$/g, "");
   const begun = /^[A-Za-z]/.test(plain) ? plain : `s${plain}`;
   const id = begun.slice(0, MAX_LENGTH);
   return id === "constructor" || id === "prototype" ? `${id}_` : id;
@@ -33,7 +36,8 @@ export function shortName(tool: string): string {
   return tool.slice(tool.indexOf("/") + 1);
 }
 
-function nextFree(base: string, taken: ReadonlySet<string>, numbers: Map<string, number>): string {
+/** The first numbered name that is free; `numbers` remembers how far a base has come. */
+export function nextFree(base: string, taken: ReadonlySet<string>, numbers: Map<string, number>): string {
   let number = (numbers.get(base) ?? 0) + 1;
   while (taken.has(`${base}_${number}`)) number++;
   numbers.set(base, number);

@@ -4,6 +4,8 @@ import type { PathSegment } from "./path.ts";
 /** The names that references of a plan may begin with. Step ids win over tool names. */
 export interface Names {
   readonly hasStep: (name: string) => boolean;
+  /** Step ids by the ids that steps were written with, where a plan cannot have those. */
+  readonly renamed?: ReadonlyMap<string, string> | undefined;
   /** Step ids of the steps that use a tool, by tool name; a plain id where just one step does. */
   readonly tools?: Lookup<string | readonly string[]> | undefined;
   /** Names that exist inside a forEach: the alias and `index`. They win over step ids. */
@@ -28,7 +30,13 @@ export function locateRoot(root: string, path: readonly PathSegment[], names: Na
       return { type: "forbidden", key: segment.key };
   }
   if (names.hasScope?.(root)) return { type: "scope", name: root, path };
-  if (names.hasStep(root)) return { type: "step", name: root, path };
+  const renamed = names.renamed?.size ? locateRenamed(root, path, names.renamed) : undefined;
+  if (names.hasStep(root)) {
+    return renamed
+      ? { type: "ambiguous", name: root, candidates: [root, renamed.name] }
+      : { type: "step", name: root, path };
+  }
+  if (renamed) return { type: "step", ...renamed };
   if (!names.tools) return { type: "unknown" };
   let name = root;
   for (let used = 0; ; used++) {
@@ -40,8 +48,29 @@ export function locateRoot(root: string, path: readonly PathSegment[], names: Na
         return { type: "step", name: only, path: path.slice(used) };
       if (candidates.length > 1) return { type: "ambiguous", name, candidates };
     }
-    const next = path[used];
-    if (!next || next.type === "all" || name.length > 300) return { type: "unknown" };
-    name += `.${next.type === "key" ? next.key : next.index}`;
+    const longer = joined(name, path[used]);
+    if (longer === undefined) return { type: "unknown" };
+    name = longer;
   }
+}
+
+/** The step whose id was written as the root with the most of the path. */
+function locateRenamed(
+  root: string,
+  path: readonly PathSegment[],
+  renamed: ReadonlyMap<string, string>,
+): { name: string; path: readonly PathSegment[] } | undefined {
+  let found: { name: string; path: readonly PathSegment[] } | undefined;
+  let name: string | undefined = root;
+  for (let used = 0; name !== undefined; name = joined(name, path[used]), used++) {
+    const id = renamed.get(name);
+    if (id !== undefined) found = { name: id, path: path.slice(used) };
+  }
+  return found;
+}
+
+/** A name with a field behind a dot, which may be part of it. */
+function joined(name: string, segment: PathSegment | undefined): string | undefined {
+  if (!segment || segment.type === "all" || name.length > 300) return undefined;
+  return `${name}.${segment.type === "key" ? segment.key : segment.index}`;
 }

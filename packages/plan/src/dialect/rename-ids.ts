@@ -1,0 +1,46 @@
+import { cut, type Findings } from "../validation/findings.ts";
+import type { DraftStep } from "./draft-step.ts";
+import { nextFree, shortName, toStepId } from "./step-ids.ts";
+
+/**
+ * Gives steps whose id no plan can have (`1`, `step 1`, `functions.find:0`) the nearest one, each with a warning that names both. The same
+ * plan gives the same names. A new id is none that another step or its tool goes by; steps that were written with one id
+ * keep one, so that it is found twice.
+ */
+export function renameIds(steps: readonly DraftStep[], findings: Findings): void {
+  const renamed = new Map<string, string>();
+  const numbers = new Map<string, number>();
+  const taken = namesTaken(steps);
+  for (const step of steps) {
+    const written = step.writtenId;
+    if (written === undefined) continue;
+    let id = renamed.get(written);
+    if (id === undefined) {
+      const base = toStepId(written);
+      id = taken.has(base) ? nextFree(base.slice(0, MAX_BASE), taken, numbers) : base;
+      renamed.set(written, id);
+      taken.add(id);
+    }
+    step.id = id;
+    const message = `step ${step.index}: id ${cut(JSON.stringify(written))} is now ${id}, everywhere it is used; an id is a letter and up to 63 letters, digits, _ or -`;
+    findings.add("STEP_ID_RENAMED", { step, keys: ["id"] }, { message, severity: "warning", suggestion: id });
+  }
+}
+
+/** Leaves room for a number. */
+const MAX_BASE = 56;
+
+function namesTaken(steps: readonly DraftStep[]): Set<string> {
+  const taken = new Set<string>();
+  for (const { id, tool, forEach, hasOwnId, writtenId } of steps) {
+    if (hasOwnId && writtenId === undefined) taken.add(id);
+    taken.add(tool).add(shortName(tool));
+    if (forEach) taken.add(forEach.as).add("index");
+  }
+  return taken;
+}
+
+/** The ids that steps have, by the ids that they were written with. */
+export function renamedIds(steps: readonly DraftStep[]): ReadonlyMap<string, string> {
+  return new Map(steps.flatMap(({ id, writtenId }) => (writtenId === undefined ? [] : [[writtenId, id]])));
+}
