@@ -11,6 +11,8 @@ export interface Diagnostic {
   message: string;
   /** The nearest valid choice, ready to be put in. */
   suggestion?: string | undefined;
+  /** True when it rests on outputs of earlier runs, not on anything declared: it may be wrong, and is never more than a warning. */
+  isObserved?: boolean | undefined;
 }
 
 /** Every code a diagnostic can carry. */

@@ -53,6 +53,12 @@ export {
   readModelAnswer,
 } from "./model-answer/read-model-answer.ts";
 export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./name-tools.ts";
+export { leavesOpen } from "./observed-output/leaves-open.ts";
+export { mergeShapes } from "./observed-output/merge-shapes.ts";
+export { mergeObserved, observeOutput } from "./observed-output/observe-output.ts";
+export { type OutputShape, type ShapeType, seenIn } from "./observed-output/output-shape.ts";
+export { shapeOfOutput } from "./observed-output/shape-of-output.ts";
+export { schemaOfShape } from "./observed-output/shape-schema.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./order-errors.ts";
 export {
   type CallGroup,

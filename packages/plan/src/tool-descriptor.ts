@@ -1,4 +1,5 @@
 import type { JsonObject } from "./json.ts";
+import type { OutputShape } from "./observed-output/output-shape.ts";
 
 /** MCP tool annotations: hints, from strangers unless the server is trusted. */
 export interface ToolAnnotations {
@@ -28,6 +29,8 @@ export interface ToolDescriptor {
   inputSchema?: JsonObject | undefined;
   /** JSON Schema of the structured output. */
   outputSchema?: JsonObject | undefined;
+  /** What earlier outputs of the tool looked like to one tenant: learned by executors, never said by a server, and no part of the tool's digest. */
+  observedOutput?: OutputShape | undefined;
   annotations?: ToolAnnotations | undefined;
   _meta?: JsonObject | undefined;
   [field: string]: unknown;

@@ -21,6 +21,7 @@ test.each([
   ["the prefix of a unique name", { name: "s/t" }],
   ["trust", { trusted: true }],
   ["the operator's contract", { override: { barrier: true } }],
+  ["what was learned of its outputs", { observedOutput: { types: { object: 1 } } }],
 ])("%s does not change the digest", (_what, change) => {
   expect(toolDigest({ ...tool, ...change })).toBe(toolDigest(tool));
 });

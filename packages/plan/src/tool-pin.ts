@@ -75,7 +75,8 @@ function pinOf(name: string, tool: ToolDescriptor): ToolPin {
 }
 
 function partDigests(tool: ToolDescriptor): ToolPin["parts"] {
-  const { name: _name, server: _server, trusted: _trusted, override: _override, ...own } = tool;
+  const { name: _name, server: _server, trusted: _trusted, override: _override, ...rest } = tool;
+  const { observedOutput: _observedOutput, ...own } = rest;
   const { title, description, inputSchema, outputSchema, annotations, ...contract } = own;
   return {
     description: shortDigest({ title, description }),

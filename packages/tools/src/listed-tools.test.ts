@@ -25,9 +25,10 @@ test("a tool keeps what its server says, with where it comes from", () => {
   expect(read([tool])).toEqual({ tools: [{ ...tool, server: "s", trusted: false }], warnings: [] });
 });
 
-test("a server cannot declare itself trusted, override its contract or borrow another's name", () => {
+test("a server cannot declare itself trusted, override its contract, borrow another's name or say what was seen", () => {
+  const observedOutput = { types: { object: 9 } };
   const { tools } = read([
-    { name: "t", inputSchema, trusted: true, server: "bank", override: { mode: "x" } },
+    { name: "t", inputSchema, trusted: true, server: "bank", override: { mode: "x" }, observedOutput },
   ]);
   expect(tools).toEqual([{ name: "t", inputSchema, server: "s", trusted: false }]);
 });

@@ -15,8 +15,8 @@ const MAX_TITLE = 256;
 const MAX_DESCRIPTOR_BYTES = 65_536;
 /** Deepest nesting of a descriptor: whoever walks it later needs no guard. */
 const MAX_DEPTH = 64;
-/** Fields that say where a tool comes from: ours to fill in, never the server's. */
-const OPERATOR_FIELDS = ["server", "trusted", "override"] as const;
+/** Fields that say where a tool comes from and what was seen of it: ours to fill in, never the server's. */
+const OWN_FIELDS = ["server", "trusted", "override", "observedOutput"] as const;
 
 /** Control characters, and characters that show nothing but can hide text from people: soft hyphen, zero width, direction, tags. */
 const INVISIBLE =
@@ -76,7 +76,7 @@ function readTool(
     return { name: shown, problem: `it is described in more than ${MAX_DESCRIPTOR_BYTES} bytes` };
   }
   const { description, title, annotations, _meta, ...rest } = entry;
-  for (const field of OPERATOR_FIELDS) delete rest[field];
+  for (const field of OWN_FIELDS) delete rest[field];
   const override = Object.hasOwn(config.tools, name) ? config.tools[name] : undefined;
   return {
     tool: {

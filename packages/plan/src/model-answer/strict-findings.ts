@@ -7,10 +7,14 @@ import type { Policy } from "../policy.ts";
  */
 const MADE_UP: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNDECLARED", "REFERENCE_FIELD_UNKNOWN"]);
 
-/** The findings with their severity for a plan of a model. A policy that puts up with missing fields puts up with undeclared ones too. */
+/**
+ * The findings with their severity for a plan of a model. A policy that puts up with missing fields puts up with undeclared ones too, and
+ * what was only never seen may be there the next time.
+ */
 export function strictFindings(diagnostics: readonly Diagnostic[], policy: Policy): Diagnostic[] {
   return diagnostics.map((each) => {
-    const isBorne = each.code === "REFERENCE_FIELD_UNKNOWN" && policy.onMissingField !== "error";
+    const isBorne =
+      each.isObserved || (each.code === "REFERENCE_FIELD_UNKNOWN" && policy.onMissingField !== "error");
     return MADE_UP.has(each.code) && !isBorne ? { ...each, severity: "error" } : each;
   });
 }

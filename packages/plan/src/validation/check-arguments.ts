@@ -7,7 +7,7 @@ import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { toArgumentProblem, typeName } from "./argument-problem.ts";
 import { checkAgainstSchema } from "./compile-schema.ts";
 import { didYouMean, type Findings } from "./findings.ts";
-import type { KnownOutputs } from "./known-outputs.ts";
+import { givesTypes, type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
 import { judgeable, type OpenPlaces, openSecrets, pointerOf } from "./open-values.ts";
 import { envelopeHint, fittingFields, type ReferenceHint } from "./reference-hints.ts";
 import { schemaAtPath, typesOfSchemas, typesOverlap } from "./schema-paths.ts";
@@ -75,14 +75,14 @@ function checkTypes({ step, tool, outputs, findings }: ArgumentChecking, schema:
   const below = argumentKeys(step).length;
   for (const reference of step.references) {
     if (!reference.isWhole || !isArgument(reference.keys, step)) continue;
-    const given = givenTypes(reference, step, outputs);
+    const { types: given, outputs: seen } = givenTypes(reference, step, outputs);
     const wanted = schemaAtPath(schema, reference.keys.slice(below).map(toSegment));
     const taken = wanted.type === "known" ? typesOfSchemas(wanted.schemas) : undefined;
     if (!given || !taken || typesOverlap(given, taken)) continue;
     const hint = typeHint({ reference, step, outputs }, given, taken);
-    const message = `step ${step.id}: ${reference.text} gives ${[...given].join(" or ")}, and tool ${tool.name} takes ${[...taken].join(" or ")}${hint?.text ?? ""}`;
+    const message = `step ${step.id}: ${reference.text} ${givesTypes(given, seen)}, and tool ${tool.name} takes ${[...taken].join(" or ")}${hint?.text ?? ""}`;
     const where = { step, keys: reference.keys };
-    findings.add("REFERENCE_TYPE", where, { message, suggestion: hint?.suggestion });
+    findings.add("REFERENCE_TYPE", where, { message, suggestion: hint?.suggestion, ...weightOf(seen) });
   }
 }
 
@@ -103,10 +103,15 @@ function typeHint(
     : { text: `; write ${[first, ...others].join(" or ")}`, suggestion: first };
 }
 
-function givenTypes(reference: DraftReference, step: DraftStep, outputs: KnownOutputs) {
-  if (reference.path.some(({ type }) => type === "all")) return new Set(["array"]);
-  const found = outputs.at(reference, step);
-  return found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
+/** The types that a reference can give, and how many outputs say so where no schema does. */
+function givenTypes(
+  reference: DraftReference,
+  step: DraftStep,
+  known: KnownOutputs,
+): { types?: ReadonlySet<string> | undefined; outputs?: number | undefined } {
+  if (reference.path.some(({ type }) => type === "all")) return { types: new Set(["array"]) };
+  const found = known.at(reference, step);
+  return { types: typesAt(found), outputs: found.outputs };
 }
 
 function toSegment(key: string | number): PathSegment {

@@ -2,8 +2,7 @@ import type { DraftStep } from "../dialect/draft-step.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
 import { scanText } from "../reference/scan-text.ts";
 import { cut, type Findings } from "./findings.ts";
-import type { KnownOutputs } from "./known-outputs.ts";
-import { typesOfSchemas } from "./schema-paths.ts";
+import { type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
 
 const ORDERS: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte"]);
 const NUMBERS: ReadonlySet<string> = new Set(["number", "integer"]);
@@ -12,6 +11,8 @@ interface Operand {
   shown: string;
   /** JSON types that it can have; undefined when that is not known. */
   types: ReadonlySet<string> | undefined;
+  /** So many earlier outputs say so, where no schema does. */
+  outputs?: number | undefined;
 }
 
 /**
@@ -35,7 +36,8 @@ export function checkOperands(step: DraftStep, outputs: KnownOutputs, findings: 
     const problem = left && right && problemOf(operator, left, right);
     if (!problem) continue;
     const message = `step ${step.id}: "${operator}" ${problem}`;
-    findings.add("CONDITION_INVALID", { step, keys: at }, { message });
+    const weight = weightOf(left.outputs ?? right.outputs);
+    findings.add("CONDITION_INVALID", { step, keys: at }, { message, ...weight });
   }
 }
 
@@ -75,7 +77,7 @@ function operandOf(
   if (!reference) return { shown, types: undefined };
   if (reference.path.some(({ type }) => type === "all")) return { shown, types: new Set(["array"]) };
   const found = outputs.at(reference, step);
-  return { shown, types: found.type === "known" ? typesOfSchemas(found.schemas) : undefined };
+  return { shown, types: typesAt(found), outputs: found.outputs };
 }
 
 function typeOf(value: JsonValue): string {

@@ -4,9 +4,16 @@ import { checkArguments } from "./check-arguments.ts";
 import { checkContracts } from "./check-contracts.ts";
 import { checkOperands } from "./check-operands.ts";
 import { didYouMean, type Findings } from "./findings.ts";
-import { createKnownOutputs, type KnownOutputs } from "./known-outputs.ts";
+import {
+  countOutputs,
+  createKnownOutputs,
+  givesTypes,
+  type KnownOutputs,
+  type KnownPlace,
+  typesAt,
+  weightOf,
+} from "./known-outputs.ts";
 import { envelopeHint, fieldHint, listsIn } from "./reference-hints.ts";
-import { typesOfSchemas } from "./schema-paths.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 
 /** The tool that runs plans; inside a plan it would run itself. */
@@ -49,23 +56,48 @@ function unknownTool(step: DraftStep, { catalogue, findings }: ToolChecking): vo
   findings.add("TOOL_UNKNOWN", where, { message, suggestion });
 }
 
-function checkReferences(step: DraftStep, outputs: KnownOutputs, { policy, findings }: ToolChecking): void {
+function checkReferences(step: DraftStep, outputs: KnownOutputs, checking: ToolChecking): void {
   for (const reference of step.references) {
     const found = outputs.at(reference, step);
-    const where = { step, keys: reference.keys };
-    if (found.type === "absent") {
-      const hint = fieldHint(reference, step, outputs);
-      const near = hint ? undefined : findings.nearest(found.key, found.declared);
-      const suggestion = hint?.suggestion ?? near;
-      const message = `step ${step.id} refers to ${reference.text}: the output of ${reference.source.name} has no ${found.key}${hint?.text ?? didYouMean(near)}`;
-      const severity = found.closed && policy.onMissingField === "error" ? "error" : "warning";
-      findings.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity, suggestion });
-      continue;
-    }
-    checkPromise(step, reference, outputs, findings);
+    if (found.type === "absent" && !isPromised(reference, outputs)) {
+      reportAbsent({ step, reference, found, outputs }, checking);
+    } else if (found.type === "open") checkPromise(step, reference, outputs, checking.findings);
   }
-  checkItems(step, outputs, findings);
-  checkOperands(step, outputs, findings);
+  checkItems(step, outputs, checking.findings);
+  checkOperands(step, outputs, checking.findings);
+}
+
+/** A reference to what is not there, as far as is known. */
+interface AbsentReference {
+  step: DraftStep;
+  reference: DraftReference;
+  found: KnownPlace & { type: "absent" };
+  outputs: KnownOutputs;
+}
+
+/** What a schema does not have is an error where there can be none; what was only never seen is a warning. */
+function reportAbsent(absent: AbsentReference, { policy, findings }: ToolChecking): void {
+  const { step, reference, found, outputs } = absent;
+  const hint = fieldHint(reference, step, outputs);
+  const near = hint ? undefined : findings.nearest(found.key, found.declared);
+  const isObserved = found.outputs !== undefined;
+  const message = `step ${step.id} refers to ${reference.text}: ${absence(absent)}${hint?.text ?? didYouMean(near)}`;
+  const isError = found.closed && policy.onMissingField === "error" && !isObserved;
+  const severity = isError ? "error" : "warning";
+  const suggestion = hint?.suggestion ?? near;
+  const where = { step, keys: reference.keys };
+  findings.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity, suggestion, isObserved });
+}
+
+function absence({ reference: { source }, found: { key, declared, outputs } }: AbsentReference): string {
+  if (outputs === undefined) return `the output of ${source.name} has no ${key}`;
+  const names = declared.length === 0 ? "" : ` (${declared.slice(0, 10).join(", ")})`;
+  return `${key} was never seen in ${countOutputs(outputs)} of ${source.name}${names}`;
+}
+
+function isPromised(reference: DraftReference, outputs: KnownOutputs): boolean {
+  const [first] = reference.path;
+  return first?.type === "key" && outputs.promisedBy(reference).includes(first.key);
 }
 
 function checkPromise(
@@ -88,14 +120,18 @@ function checkItems(step: DraftStep, outputs: KnownOutputs, findings: Findings):
   const reference = step.references.find(({ keys }) => keys.length === 2 && keys[1] === "items");
   if (!step.forEach || !reference?.isWhole) return;
   const found = outputs.at(reference, step);
-  const types = found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
+  const types = typesAt(found);
   if (!types || types.has("array") || types.has("string")) return;
   if (reference.path.some(({ type }) => type === "all")) return;
   const lists = outputs.isForEach(reference)
     ? [envelopeHint(reference).suggestion]
     : listsIn(reference, found);
   const hint = lists.length > 0 ? `; write ${lists.join(" or ")}` : "";
-  const message = `step ${step.id}: ${reference.text} gives ${[...types].join(" or ")}, and forEach needs a list${hint}`;
+  const message = `step ${step.id}: ${reference.text} ${givesTypes(types, found.outputs)}, and forEach needs a list${hint}`;
   const where = { step, keys: reference.keys };
-  findings.add("FOREACH_ITEMS_NOT_LIST", where, { message, suggestion: lists[0] });
+  findings.add("FOREACH_ITEMS_NOT_LIST", where, {
+    message,
+    suggestion: lists[0],
+    ...weightOf(found.outputs),
+  });
 }

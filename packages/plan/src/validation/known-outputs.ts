@@ -1,13 +1,25 @@
 import type { DraftReference, DraftStep } from "../dialect/draft-step.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
+import { leavesOpen } from "../observed-output/leaves-open.ts";
+import { seenIn } from "../observed-output/output-shape.ts";
+import { schemaOfShape } from "../observed-output/shape-schema.ts";
+import type { PathSegment } from "../reference/path.ts";
 import { scanText } from "../reference/scan-text.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
 import type { Catalogue } from "./catalogue.ts";
+import type { Words } from "./findings.ts";
 import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
+
+/** What is known of a place, and by what. */
+export type KnownPlace = SchemaAtPath & {
+  /** So many outputs of earlier runs say so; absent where a schema does. What was only seen may be otherwise the next time. */
+  readonly outputs?: number | undefined;
+};
 
 /** Tells what the catalogue knows about what references find. */
 export interface KnownOutputs {
-  /** What the schema of the source says of the place that a reference leads to. */
-  at(reference: DraftReference, step: DraftStep): SchemaAtPath;
+  /** What the schema of the source says of the place that a reference leads to; where it leaves that open, what was seen there. */
+  at(reference: DraftReference, step: DraftStep): KnownPlace;
   /** Fields that the source's contract promises, where there is no schema: none when nothing is promised. */
   promisedBy(reference: DraftReference): readonly string[];
   /** True for a reference into the output of a forEach. */
@@ -16,33 +28,83 @@ export interface KnownOutputs {
 
 const OPEN: SchemaAtPath = { type: "open" };
 
+/** How much a finding weighs: what rests on outputs of earlier runs is only a warning. */
+export function weightOf(outputs: number | undefined): Pick<Words, "severity" | "isObserved"> {
+  return outputs === undefined ? { severity: "error" } : { severity: "warning", isObserved: true };
+}
+
+/** JSON types that the value of a place can have; undefined when they are not known. */
+export function typesAt(found: KnownPlace): ReadonlySet<string> | undefined {
+  const types = found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
+  // That there was nothing so far says nothing of what there will be.
+  return found.outputs !== undefined && types?.size === 1 && types.has("null") ? undefined : types;
+}
+
+/** "gives string", or "gave string in 3 outputs". */
+export function givesTypes(types: ReadonlySet<string>, outputs: number | undefined): string {
+  const named = [...types].join(" or ");
+  return outputs === undefined ? `gives ${named}` : `gave ${named} in ${countOutputs(outputs)}`;
+}
+
+/** "1 output", "3 outputs". */
+export const countOutputs = (outputs: number): string => `${outputs} ${outputs === 1 ? "output" : "outputs"}`;
+
+/** The schema of what a tool gives, by one source or another. */
+type SchemaOf = (tool: ToolDescriptor) => JsonObject | undefined;
+
+const declaredSchema: SchemaOf = ({ outputSchema }) =>
+  isJsonObject(outputSchema) ? outputSchema : undefined;
+
 /** Looks outputs up by step. */
 export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catalogue): KnownOutputs {
   const byId = new Map(steps.map((step) => [step.id, step]));
+  const seenSchemas = new Map<ToolDescriptor, JsonObject>();
 
-  function outputSchema(step: DraftStep | undefined): JsonObject | undefined {
-    const schema = step && catalogue.find(step.tool)?.outputSchema;
-    const own = isJsonObject(schema) ? schema : undefined;
+  const seenSchema: SchemaOf = (tool) => {
+    if (!tool.observedOutput || !leavesOpen(tool.outputSchema)) return undefined;
+    const schema = seenSchemas.get(tool) ?? schemaOfShape(tool.observedOutput);
+    seenSchemas.set(tool, schema);
+    return schema;
+  };
+
+  function at(reference: DraftReference, step: DraftStep): KnownPlace {
+    const declared = placeOf(reference, step, declaredSchema);
+    if (declared.type !== "open") return declared;
+    const shape = sourceTool(reference, step)?.observedOutput;
+    return shape ? { ...placeOf(reference, step, seenSchema), outputs: seenIn(shape) } : declared;
+  }
+
+  /** The step whose output a reference goes into: for the alias of a forEach the one that gives its items. */
+  function sourceStep({ source }: DraftReference, step: DraftStep): DraftStep | undefined {
+    return byId.get(source.type === "step" ? source.name : (itemsReference(step)?.root ?? ""));
+  }
+
+  function sourceTool(reference: DraftReference, step: DraftStep): ToolDescriptor | undefined {
+    const source = sourceStep(reference, step);
+    return source && catalogue.find(source.tool);
+  }
+
+  function schemaOfStep(step: DraftStep | undefined, schemaOf: SchemaOf): JsonObject | undefined {
+    const tool = step && catalogue.find(step.tool);
+    const own = tool && schemaOf(tool);
     return step?.forEach ? envelopeOf(own) : own;
   }
 
-  function at({ source, path }: DraftReference, step: DraftStep): SchemaAtPath {
-    if (source.type === "step") {
-      const schema = outputSchema(byId.get(source.name));
-      return schema ? schemaAtPath(schema, path) : OPEN;
-    }
-    if (source.name === "index" || !step.forEach) return schemaAtPath({ type: "integer" }, path);
-    const { items } = step.forEach;
-    const only = typeof items === "string" ? scanText(items)?.parts[0] : undefined;
-    if (only?.type !== "reference") return OPEN;
-    const schema = outputSchema(byId.get(only.root));
+  function placeOf(reference: DraftReference, step: DraftStep, schemaOf: SchemaOf): SchemaAtPath {
+    const { source, path } = reference;
+    if (source.type !== "step" && (source.name === "index" || !step.forEach))
+      return schemaAtPath({ type: "integer" }, path);
+    const schema = schemaOfStep(sourceStep(reference, step), schemaOf);
     if (!schema) return OPEN;
+    return source.type === "step" ? schemaAtPath(schema, path) : placeInItem(step, path, schema);
+  }
+
+  function placeInItem(step: DraftStep, path: readonly PathSegment[], schema: JsonObject): SchemaAtPath {
+    const items = itemsReference(step)?.path ?? [];
     // Items that are no list are a finding of their own.
-    const list = schemaAtPath(schema, only.path);
+    const list = schemaAtPath(schema, items);
     const types = list.type === "known" ? typesOfSchemas(list.schemas) : undefined;
-    return types && !types.has("array")
-      ? OPEN
-      : schemaAtPath(schema, [...only.path, { type: "all" }, ...path]);
+    return types && !types.has("array") ? OPEN : schemaAtPath(schema, [...items, { type: "all" }, ...path]);
   }
 
   function promisedBy({ source }: DraftReference): readonly string[] {
@@ -55,6 +117,12 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
     source.type === "step" && byId.get(source.name)?.forEach !== undefined;
 
   return { at, promisedBy, isForEach };
+}
+
+/** The one reference that a forEach goes over; undefined where its items are given. */
+function itemsReference({ forEach }: DraftStep) {
+  const only = typeof forEach?.items === "string" ? scanText(forEach.items)?.parts[0] : undefined;
+  return only?.type === "reference" ? only : undefined;
 }
 
 /** Schema of a forEach's output. `$defs` move along, so that references inside keep their targets. */

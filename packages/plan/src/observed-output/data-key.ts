@@ -1,0 +1,34 @@
+import { holdsCredential } from "../credential.ts";
+import { FORBIDDEN_KEYS } from "../own-property.ts";
+
+const MAX_NAME = 64;
+const MAX_WORD = 24;
+const MAX_DIGITS = 3;
+/** How names of fields begin and go on, in any script. No space, point, colon or `@`: people, hosts, files and addresses have these. */
+const NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
+const HEXADECIMAL = /^[0-9a-f]{8,}$/i;
+const CAPITALS_AND_DIGITS = /^(?=.*\d)[A-Z0-9_-]{6,}$/;
+
+/**
+ * True for keys that are data and no names of fields, by their form alone: ids, addresses, dates, texts with spaces, credentials. In doubt a
+ * key is data: a field without its name costs a hint, a stored address costs more.
+ */
+export function isDataKey(key: string): boolean {
+  if (key.length > MAX_NAME || !NAME.test(key) || FORBIDDEN_KEYS.has(key)) return true;
+  if (HEXADECIMAL.test(key) || CAPITALS_AND_DIGITS.test(key)) return true;
+  return hasManyDigits(key) || isScrambled(key) || holdsCredential(key);
+}
+
+/** More digits than `sha256` has, or letters and digits that take turns. */
+function hasManyDigits(key: string): boolean {
+  const runs = key.match(/\p{N}+/gu) ?? [];
+  return runs.length > 2 || runs.join("").length > MAX_DIGITS;
+}
+
+/** A word longer than words are, or so many short ones as no name has. */
+function isScrambled(key: string): boolean {
+  const words = key.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lo}+/gu) ?? [];
+  if (words.some((word) => word.length > MAX_WORD)) return true;
+  const letters = words.reduce((sum, word) => sum + word.length, 0);
+  return words.length >= 6 && letters < words.length * 2.5;
+}
