@@ -61,6 +61,7 @@ export const DIAGNOSTIC_CODES = [
   "ARGUMENT_TYPE",
   "ARGUMENT_VALUE",
   "ARGUMENT_PLACEHOLDER",
+  "ARGUMENT_DATE", // another day or moment than the words of the query mean
   "ARGUMENT_UNSOURCED", // a value that neither the query nor the tool gives; a warning is an assumption
   // Secrets
   "SECRET_INVALID", // begins like one and has no valid name

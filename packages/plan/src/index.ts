@@ -52,6 +52,9 @@ export {
   type ReadModelAnswerOptions,
   readModelAnswer,
 } from "./model-answer/read-model-answer.ts";
+export { type MomentReading, nowText, readingText, type SaidMoment } from "./moment/moment.ts";
+export { canonicalLocale, isTimezone, type PlanningContext } from "./moment/planning-context.ts";
+export { type SaidMoments, saidMoments } from "./moment/said-moments.ts";
 export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./name-tools.ts";
 export { leavesOpen } from "./observed-output/leaves-open.ts";
 export { mergeShapes } from "./observed-output/merge-shapes.ts";

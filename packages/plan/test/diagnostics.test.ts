@@ -26,6 +26,8 @@ interface AnswerCase {
   title: string;
   answer: string;
   query?: string;
+  /** An instant; the zone is UTC. */
+  now?: string;
   finishReason?: string;
   found: DiagnosticCase["found"];
 }
@@ -52,8 +54,10 @@ test.each(cases)("parsePlan finds: $title", ({ plan, tools: own, policy, limits,
   expect(parsed.ok).toBe(found.every(({ severity }) => severity !== "error"));
 });
 
-test.each(answers)("readModelAnswer finds: $title", ({ answer, query, finishReason, found }) => {
-  const read = readModelAnswer(answer, { tools, query, finishReason });
+test.each(answers)("readModelAnswer finds: $title", ({ answer, query, now, finishReason, found }) => {
+  const context =
+    now === undefined ? undefined : { now: new Date(now), timezone: "UTC", locale: null, facts: {} };
+  const read = readModelAnswer(answer, { tools, query, context, finishReason });
   expectFound(read.diagnostics, found);
   expect(read.ok).toBe(found.every(({ severity }) => severity !== "error"));
 });

@@ -4,15 +4,20 @@ import type { Plan } from "../plan.ts";
 import { secretsMentioned } from "../secret.ts";
 import { argumentsOfStep, isForEachStep } from "../step.ts";
 import { cut, type Findings } from "../validation/findings.ts";
+import type { FactValues } from "./fact-values.ts";
 
 /**
- * A model names no secret that the query does not name in the same letters: what it has read of tools and their outputs may
+ * A model names no secret that neither the query nor the caller's facts name in the same letters: what it has read of tools and their outputs may
  * ask it to hand one over.
  */
-export function checkSecretSources(plan: Plan, query: string | undefined, findings: Findings): void {
+export function checkSecretSources(
+  plan: Plan,
+  { query, facts }: { query: string | undefined; facts: Pick<FactValues, "secrets"> },
+  findings: Findings,
+): void {
   let named: ReadonlySet<string> | undefined;
   const isNamed = (name: string): boolean => {
-    named ??= new Set(secretsMentioned(query ?? ""));
+    named ??= new Set([...secretsMentioned(query ?? ""), ...facts.secrets]);
     return name !== "" && named.has(name);
   };
   for (const [index, step] of plan.steps.entries()) {

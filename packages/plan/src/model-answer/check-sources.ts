@@ -12,10 +12,13 @@ import { type UnsourcedValue, unsourcedValues } from "./unsourced-values.ts";
 const MAX_FINDINGS = 20;
 
 /**
- * Finds values that neither the request nor the tools give. Where a call changes something, a particular thing or person, or an amount
+ * Finds values that neither the request nor the caller's facts nor the tools give. Where a call changes something, a particular thing or person, or an amount
  * that it requires, must not be made up; anything else is an assumption, and listed as a warning.
  */
-export function checkSources(plan: Plan, { tools, query, findings, schemaWords }: ValueSources): void {
+export function checkSources(
+  plan: Plan,
+  { tools, query, facts, moments, findings, schemaWords }: ValueSources,
+): void {
   if (query === undefined) return;
   const said = createSaidValues(query);
   for (const [index, step] of plan.steps.entries()) {
@@ -23,7 +26,11 @@ export function checkSources(plan: Plan, { tools, query, findings, schemaWords }
     // Another one will take its place, with values of its own.
     if (!tool) continue;
     const words = schemaWords.of(tool);
-    const found = unsourcedOf(step, said, (value) => words.has(value)).slice(0, MAX_FINDINGS);
+    const found = unsourcedOf(
+      step,
+      said,
+      (value) => words.has(value) || facts.gives(value) || moments.gives(value),
+    ).slice(0, MAX_FINDINGS);
     for (const value of found) {
       const severity = isError(value, step, tool) ? "error" : "warning";
       findings.add(

@@ -7,6 +7,8 @@ import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../step.t
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import { foreignReference, isPlaceholder } from "../validation/placeholder.ts";
+import type { FactValues } from "./fact-values.ts";
+import type { MomentValues } from "./moment-values.ts";
 import { createQueryWords, type QueryWords } from "./query-words.ts";
 import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
 import type { SchemaWords } from "./schema-words.ts";
@@ -18,6 +20,10 @@ const MAX_FINDINGS = 20;
 export interface ValueSources {
   readonly tools: readonly ToolDescriptor[];
   readonly query: string | undefined;
+  /** What the caller says of itself. */
+  readonly facts: FactValues;
+  /** What the words of the query mean. */
+  readonly moments: MomentValues;
   readonly findings: Findings;
   readonly schemaWords: SchemaWords;
 }
@@ -38,8 +44,9 @@ interface Checking {
  * Finds values that nobody gave: placeholders, samples of documentation, names of fields written without the signs of a reference. What
  * the query itself says, or the tool's schema lists as allowed, is no invention.
  */
-export function checkValues(plan: Plan, { tools, query, findings, schemaWords }: ValueSources): void {
-  const words = createQueryWords(query);
+export function checkValues(plan: Plan, { tools, query, facts, findings, schemaWords }: ValueSources): void {
+  const asked = createQueryWords(query);
+  const words: QueryWords = { contains: (text) => asked.contains(text) || facts.contains(text) };
   const roots = new Set(plan.steps.flatMap((step) => [step.id, toolOfStep(step)]));
   for (const [index, step] of plan.steps.entries()) {
     const tool = toolOfStep(step);

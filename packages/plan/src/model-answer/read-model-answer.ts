@@ -1,6 +1,7 @@
 import type { Diagnostic, DiagnosticCode } from "../diagnostic.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
 import { type Limits, LimitsSchema } from "../limits.ts";
+import type { PlanningContext } from "../moment/planning-context.ts";
 import { findTool } from "../name-tools.ts";
 import type { Plan } from "../plan.ts";
 import { type Policy, resolvePolicy } from "../policy.ts";
@@ -10,13 +11,16 @@ import { type Step, toolOfStep } from "../step.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { cut, Findings } from "../validation/findings.ts";
 import { nearestName } from "../validation/nearest-name.ts";
+import { checkMoments } from "./check-moments.ts";
 import { checkOrder } from "./check-order.ts";
 import { checkSecretSources } from "./check-secrets.ts";
 import { checkSources } from "./check-sources.ts";
 import { checkValues } from "./check-values.ts";
 import { choosePlan } from "./choose-plan.ts";
+import { createFactValues } from "./fact-values.ts";
 import { findJson } from "./find-json.ts";
 import { withGiven, withoutGiven } from "./given-steps.ts";
+import { createMomentValues } from "./moment-values.ts";
 import { withNearestTools } from "./nearest-tools.ts";
 import type { PlanCandidate } from "./plan-candidates.ts";
 import { questionsBeside } from "./questions-in.ts";
@@ -32,6 +36,11 @@ export interface ReadModelAnswerOptions {
   readonly tools: readonly ToolDescriptor[];
   /** What was asked for: values that stand in it are not invented. Without it, sample values are refused wherever they come from. */
   readonly query?: string | undefined;
+  /**
+   * Now and here, for whoever asked: what the caller's facts give is not invented either, and dates must be those that words such as
+   * "tomorrow" mean. Without it nobody knows what day it is, and such dates are assumptions.
+   */
+  readonly context?: PlanningContext | undefined;
   /** The provider's word on how the answer ended: `length`, `max_tokens`, `content_filter`, `refusal`, ... in any provider's spelling. */
   readonly finishReason?: string | null | undefined;
   /** Of the plan; a model has no say in it. Default: the default policy. */
@@ -82,10 +91,10 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
   const choice = choosePlan(said.text, found, (plan) => formOf(plan, { ...host, tools: options.tools }));
   if (choice.type === "none") return refuse(choice.code, choice.message);
   if (choice.type === "asks") return { ok: false, diagnostics: choice.questions.map(asks) };
-  const { tools, query, given = [] } = options;
+  const { tools, query, context, given = [] } = options;
   const questions = questionsBeside(choice.plan.document);
   if (questions.length > 0) return { ok: false, diagnostics: questions.map(asks) };
-  return readChosen(choice.plan, choice.others, { ...host, tools, query, given });
+  return readChosen(choice.plan, choice.others, { ...host, tools, query, context, given });
 }
 
 const CUT = "The answer was cut off";
@@ -100,6 +109,12 @@ function asks(message: string): Diagnostic {
 
 function isTooLarge(text: string): boolean {
   return text.length > MAX_BYTES || new TextEncoder().encode(text).byteLength > MAX_BYTES;
+}
+
+interface Asked {
+  readonly query: string | undefined;
+  readonly context: PlanningContext | undefined;
+  readonly given: readonly Step[];
 }
 
 interface Reading {
@@ -120,7 +135,7 @@ function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): s
 function readChosen(
   candidate: PlanCandidate,
   others: number,
-  { query, given, ...reading }: Reading & { query: string | undefined; given: readonly Step[] },
+  { query, context, given, ...reading }: Reading & Asked,
 ): ModelAnswer {
   const { tools, policy, limits } = reading;
   const before = new Findings();
@@ -134,10 +149,13 @@ function readChosen(
   const after = new Findings();
   if (plan) {
     checkOrder(plan, executionOrderOf(document), after);
-    const sources = { tools, query, findings: after, schemaWords: createSchemaWords() };
+    const facts = createFactValues(context?.facts);
+    const moments = createMomentValues(query, context);
+    const sources = { tools, query, facts, moments, findings: after, schemaWords: createSchemaWords() };
     checkValues(plan, sources);
     checkSources(plan, sources);
-    checkSecretSources(plan, query, after);
+    checkMoments(plan, sources);
+    checkSecretSources(plan, { query, facts }, after);
   }
   // Placeholders are judged again, with the query known.
   const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");

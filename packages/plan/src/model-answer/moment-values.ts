@@ -1,0 +1,33 @@
+import { type DateValue, dateValueOf } from "../moment/date-values.ts";
+import type { SaidMoment } from "../moment/moment.ts";
+import { fitsMoment } from "../moment/moment-fits.ts";
+import type { PlanningContext } from "../moment/planning-context.ts";
+import { type SaidMoments, saidMoments } from "../moment/said-moments.ts";
+
+/** The days and moments that a request's words mean. */
+export interface MomentValues extends SaidMoments {
+  /** True when a date is what the words of one moment mean, or may mean. */
+  fits(date: DateValue, moment: SaidMoment): boolean;
+  /** True for a value that words of the request mean. */
+  gives(value: string | number): boolean;
+}
+
+/** Works them out; none without a request, or where nobody knows what day it is. */
+export function createMomentValues(
+  query: string | undefined,
+  context: PlanningContext | undefined,
+): MomentValues {
+  if (query === undefined || !context)
+    return { moments: [], isOpen: false, fits: () => false, gives: () => false };
+  const said = saidMoments(query, context);
+  const fits = (date: DateValue, { readings, alsoReadings }: SaidMoment): boolean =>
+    [...readings, ...alsoReadings].some((reading) => fitsMoment(date, reading, context.timezone));
+  return {
+    ...said,
+    fits,
+    gives(value) {
+      const date = said.moments.length > 0 ? dateValueOf(value) : null;
+      return date !== null && said.moments.some((moment) => fits(date, moment));
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { type Days, day } from "./calendar.ts";
+import { partOfDay } from "./clock-time.ts";
+import { amountAt, type TimeAmount } from "./moment-numbers.ts";
+import type { MomentWord } from "./moment-words.ts";
+import { monthDayAt } from "./months.ts";
+import { periodAt } from "./periods.ts";
+import type { DaysReading, SaidDays } from "./said-days.ts";
+import { weekdayAt } from "./weekdays.ts";
+
+type Reading = DaysReading<MomentWord>;
+
+const NAMED: ReadonlyMap<string, number> = new Map(
+  Object.entries({ today: 0, tonight: 0, tomorrow: 1, tmrw: 1, yesterday: -1 }),
+);
+
+/** The days that the words at a position say, in relation to today; null when they say none, or say them in full. */
+export function daysAt(reading: Reading, at: number): SaidDays | null {
+  const start = reading.words[at]?.lower === "the" ? at + 1 : at;
+  return (
+    countedAt(reading, start) ??
+    weekdayAt(reading, start) ??
+    periodAt(reading, start) ??
+    monthDayAt(reading, start) ??
+    namedAt(reading, at)
+  );
+}
+
+/** "tomorrow evening", "tonight", "the day after tomorrow", "this morning", "last night". */
+function namedAt({ words, today }: Reading, at: number): SaidDays | null {
+  const said = (behind: number) => words[at + behind]?.lower ?? "";
+  const whole = [0, 1, 2, 3].map(said).join(" ");
+  if (whole === "the day after tomorrow") return { days: [day(today.add({ days: 2 }))], next: at + 4 };
+  if (whole === "the day before yesterday") return { days: [day(today.subtract({ days: 2 }))], next: at + 4 };
+  const part = partOfDay(words[at + 1]);
+  if (said(0) === "last" && said(1) === "night")
+    return { days: [day(today.subtract({ days: 1 }))], part, next: at + 2 };
+  if (said(0) === "this" && part !== null) return { days: [day(today)], part, next: at + 2 };
+  const shift = NAMED.get(said(0));
+  if (shift === undefined) return null;
+  const isTonight = said(0) === "tonight";
+  const days = [day(today.add({ days: shift }))];
+  return { days, part: isTonight ? "evening" : part, next: isTonight || part === null ? at + 1 : at + 2 };
+}
+
+/** "in 3 days", "2 weeks ago", "a week from Monday", "two days before tomorrow". */
+function countedAt(reading: Reading, at: number): SaidDays | null {
+  const { words, today } = reading;
+  const isIn = words[at]?.lower === "in";
+  const amount = amountAt(words, isIn ? at + 1 : at);
+  if (!amount || amount.unit === "hours" || amount.unit === "minutes") return null;
+  if (isIn) return { days: [day(today.add(durationOf(amount)))], next: amount.next };
+  const behind = words[amount.next]?.lower;
+  if (behind === "ago") return { days: [day(today.subtract(durationOf(amount)))], next: amount.next + 1 };
+  const isForward = behind === "from" || behind === "after";
+  if (!isForward && behind !== "before") return null;
+  if (behind === "from" && words[amount.next + 1]?.lower === "now")
+    return { days: [day(today.add(durationOf(amount)))], next: amount.next + 2 };
+  const anchor = anchorAt(reading, amount.next + 1);
+  if (!anchor) return null;
+  const moved = ({ from, to }: Days) =>
+    day(isForward ? to.add(durationOf(amount)) : from.subtract(durationOf(amount)));
+  return { ...anchor, days: anchor.days.map(moved), alsoDays: (anchor.alsoDays ?? []).map(moved) };
+}
+
+/** What is counted from is said by its own words alone: no count stands on another one. */
+function anchorAt(reading: Reading, at: number): SaidDays | null {
+  return namedAt(reading, at) ?? weekdayAt(reading, at) ?? periodAt(reading, at) ?? monthDayAt(reading, at);
+}
+
+const durationOf = ({ unit, count }: TimeAmount) => ({ [unit]: count });

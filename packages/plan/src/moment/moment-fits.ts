@@ -1,0 +1,44 @@
+import { Temporal } from "temporal-polyfill";
+import type { DateValue } from "./date-values.ts";
+import type { MomentReading } from "./moment.ts";
+
+/** Seconds are not always said. */
+const TOLERANCE_MS = 60_000;
+
+/** True when a value says the day or the moment that words mean, as precisely as it says anything; for days in a row one of them, or the day behind them. */
+export function fitsMoment(value: DateValue, reading: MomentReading, timezone: string): boolean {
+  switch (reading.type) {
+    case "day":
+      return datesOf(value, timezone).includes(reading.date);
+    case "days":
+      return datesOf(value, timezone).some((date) => date >= reading.from && date <= dayBehind(reading.to));
+    case "instant":
+      return isWithin(value, reading.at, reading.at);
+    case "span":
+      return isWithin(value, reading.from, reading.to);
+  }
+}
+
+/** As it is written, and where the context is. */
+function datesOf({ dates, instant }: DateValue, timezone: string): string[] {
+  return instant ? [...dates, instant.toZonedDateTimeISO(timezone).toPlainDate().toString()] : [...dates];
+}
+
+const dayBehind = (date: string) => Temporal.PlainDate.from(date).add({ days: 1 }).toString();
+
+/** By the clock where a zone is written, else by the time that is written, else by the day. */
+function isWithin({ dates, time, instant }: DateValue, from: string, to: string): boolean {
+  if (instant) {
+    const { epochMilliseconds } = instant;
+    return (
+      epochMilliseconds >= Date.parse(from) - TOLERANCE_MS &&
+      epochMilliseconds <= Date.parse(to) + TOLERANCE_MS
+    );
+  }
+  const length = time === null ? "YYYY-MM-DD".length : "YYYY-MM-DDTHH:MM".length;
+  const [first, last] = [from.slice(0, length), to.slice(0, length)];
+  return dates.some((date) => {
+    const written = time === null ? date : `${date}T${time}`;
+    return written >= first && written <= last;
+  });
+}
