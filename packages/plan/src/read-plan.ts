@@ -1,6 +1,7 @@
 import type { Diagnostic } from "./diagnostic.ts";
 import { insertAbsentSteps, namesOfDrafts } from "./dialect/absent-steps.ts";
 import type { DraftStep } from "./dialect/draft-step.ts";
+import { withoutNulls } from "./dialect/null-arguments.ts";
 import { orderSteps } from "./dialect/order-steps.ts";
 import { type PlanDocument, readDocument } from "./dialect/read-document.ts";
 import { readOutputs } from "./dialect/read-outputs.ts";
@@ -30,6 +31,7 @@ import { checkSecrets } from "./validation/check-secrets.ts";
 import { checkForEach, checkIds, checkPlaceholders } from "./validation/check-steps.ts";
 import { checkRecursion, checkTools } from "./validation/check-tools.ts";
 import { Findings } from "./validation/findings.ts";
+import { createKnownOutputs } from "./validation/known-outputs.ts";
 
 /** How a plan is read. */
 export interface ReadPlanOptions {
@@ -100,15 +102,20 @@ interface StepsContext {
 
 function readSteps(document: PlanDocument, { limits, catalogue, findings }: StepsContext): DraftStep[] {
   const steps = document.calls.flatMap(
-    (call: JsonValue, index) => readStep(call, index, { limits, findings }) ?? [],
+    (call: JsonValue, index) => readStep(call, index, { limits, catalogue, findings }) ?? [],
   );
   renameIds(steps, findings);
   nameSteps(steps);
-  orderSteps(steps, document.executionOrder, findings);
+  orderSteps(steps, document.executionOrder, { catalogue, findings });
   checkIds(steps, findings);
   checkRecursion(steps, findings);
-  // A short name that one server alone offers is that server's tool.
-  if (catalogue) for (const step of steps) step.tool = catalogue.find(step.tool)?.name ?? step.tool;
+  if (!catalogue) return steps;
+  for (const step of steps) {
+    const tool = catalogue.find(step.tool);
+    // A short name that one server alone offers is that server's tool.
+    step.tool = tool?.name ?? step.tool;
+    step.arguments = withoutNulls(step.arguments, tool?.inputSchema);
+  }
   return steps;
 }
 
@@ -122,7 +129,8 @@ interface LinkContext {
 function linkSteps(steps: readonly DraftStep[], { names, policy, catalogue, findings }: LinkContext): void {
   const candidates = () => steps.map(({ id }) => id);
   const aliases = new Map(steps.flatMap(({ id, forEach }) => (forEach ? [[forEach.as, id] as const] : [])));
-  const context: DependencyContext & Rewriting = { names, candidates, aliases, policy, findings };
+  const outputs = catalogue && createKnownOutputs(steps, catalogue);
+  const context: DependencyContext & Rewriting = { names, candidates, aliases, policy, findings, outputs };
   const isKnown = (name: string) => locateRoot(name, [], names).type !== "unknown";
   for (const step of steps) {
     rewriteStep(step, context);

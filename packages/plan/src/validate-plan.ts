@@ -6,7 +6,7 @@ import type { ToolDescriptor } from "./tool-descriptor.ts";
 
 /**
  * Everything that is wrong with a plan, errors and warnings; none of severity `error` means that it may run. The plan counts as accepted
- * under the limits it carries.
+ * under the limits it carries. It is in the one form, which holds no notes: a field that readers of other forms ignore is an error here.
  * @param policy - options that win over the plan's own
  */
 export function validatePlan(
@@ -14,5 +14,8 @@ export function validatePlan(
   tools: readonly ToolDescriptor[],
   policy?: PolicyInput,
 ): Diagnostic[] {
-  return readPlan(plan, { tools, policy, limits: plan?.limits }).diagnostics;
+  const { diagnostics } = readPlan(plan, { tools, policy, limits: plan?.limits });
+  return diagnostics.map((each) =>
+    each.code === "FIELD_IGNORED" ? { ...each, code: "FIELD_UNKNOWN", severity: "error" } : each,
+  );
 }

@@ -1,18 +1,25 @@
 import type { JsonValue } from "../json.ts";
+import type { Catalogue } from "../validation/catalogue.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import type { DraftStep } from "./draft-step.ts";
 import { renamedIds } from "./rename-ids.ts";
 
 const MAX_NAMES = 1_000_000;
 
+/** What an order is checked with. */
+interface Ordering {
+  readonly catalogue: Catalogue | undefined;
+  readonly findings: Findings;
+}
+
 /**
  * Puts steps into the order that `executionOrder` of the tool-chaining dialect names: a list of tools or step ids, in groups or
  * not. Steps that it does not name keep their places behind. The order is of places only; `sequential` makes each step wait
  * for the one before it, `parallel` says nothing that is not so already.
  */
-export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, findings: Findings): void {
+export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, ordering: Ordering): void {
+  const { findings } = ordering;
   if (order === undefined || order === "parallel") return;
-  const where = { keys: ["executionOrder"] };
   if (order === "sequential") {
     for (const [position, step] of steps.entries()) {
       const before = steps[position - 1];
@@ -23,23 +30,39 @@ export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, fin
   const names = namesIn(order, renamedIds(steps));
   if (!names) {
     const message = 'executionOrder is a list of tools or step ids, or "sequential", or "parallel"';
-    findings.add("ORDER_INVALID", where, { message, severity: "warning" });
+    findings.add("ORDER_INVALID", { keys: ["executionOrder"] }, { message, severity: "warning" });
     return;
   }
   const rankOf = new Map<string, number>();
   for (const [rank, name] of names.entries()) if (!rankOf.has(name)) rankOf.set(name, rank);
-  const known = new Set(steps.flatMap(({ id, tool }) => [id, tool]));
-  for (const name of rankOf.keys()) {
-    if (known.has(name)) continue;
-    const suggestion = findings.nearest(name, known);
-    const message = `executionOrder names ${cut(name)}: no such step${didYouMean(suggestion)}`;
-    findings.add("ORDER_INVALID", where, { message, severity: "warning", suggestion });
-  }
+  checkNames(steps, rankOf.keys(), ordering);
   const rank = (step: DraftStep) => rankOf.get(step.id) ?? rankOf.get(step.tool) ?? MAX_NAMES;
   steps.sort((one, other) => rank(one) - rank(other) || one.index - other.index);
   steps.forEach((step, index) => {
     step.index = index;
   });
+}
+
+/** A tool that the order names and no step calls was forgotten: an error. Another name that is no step changes nothing. */
+function checkNames(
+  steps: readonly DraftStep[],
+  names: Iterable<string>,
+  { catalogue, findings }: Ordering,
+): void {
+  const where = { keys: ["executionOrder"] };
+  const known = new Set(steps.flatMap(({ id, tool }) => [id, tool, catalogue?.find(tool)?.name ?? tool]));
+  for (const name of names) {
+    const tool = catalogue?.find(name)?.name;
+    if (known.has(name) || (tool !== undefined && known.has(tool))) continue;
+    if (tool !== undefined) {
+      const message = `executionOrder names ${cut(name)}, and no step calls that tool; add the step, or take the name out`;
+      findings.add("ORDER_INVALID", where, { message });
+      continue;
+    }
+    const suggestion = findings.nearest(name, known);
+    const message = `executionOrder names ${cut(name)}: no such step${didYouMean(suggestion)}`;
+    findings.add("ORDER_INVALID", where, { message, severity: "warning", suggestion });
+  }
 }
 
 /** The names of an order, groups flattened; undefined when it is not one. */

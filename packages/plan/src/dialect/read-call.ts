@@ -2,20 +2,17 @@ import { ToolNameSchema } from "../ids.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { copyJson } from "../json-copy.ts";
 import type { Limits } from "../limits.ts";
+import { FORBIDDEN_KEYS } from "../own-property.ts";
+import type { Catalogue } from "../validation/catalogue.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import { argumentKeys, type DraftStep, toolKeys } from "./draft-step.ts";
-import type { FieldNames, Fields } from "./read-fields.ts";
+import type { Fields } from "./read-fields.ts";
 import { depthOf, parseJson } from "./read-value.ts";
-
-/** Names of the fields of a call in all dialects. */
-export const CALL_FIELDS: FieldNames = {
-  tool: ["tool", "name", "toolName", "tool_name"],
-  arguments: ["arguments", "parameters", "args", "input", "params"],
-};
 
 /** What the calls of a plan are read with. */
 export interface StepReading {
   readonly limits: Limits;
+  readonly catalogue: Catalogue | undefined;
   readonly findings: Findings;
 }
 
@@ -39,11 +36,12 @@ function readTool(fields: Fields, step: DraftStep, findings: Findings): void {
   } else step.tool = tool;
 }
 
-/** Arguments as an object, or as JSON text of one; an empty text is no arguments. */
+/** Arguments as an object, as a list of `{name, value}`, or as JSON text of one; an empty text or list is no arguments. */
 function readArguments(value: JsonValue, step: DraftStep, { limits, findings }: StepReading): JsonObject {
   const where = { step, keys: argumentKeys(step) };
-  const args = typeof value === "string" ? readArgumentText(value, step, findings) : value;
-  if (args === undefined) return {};
+  const read = typeof value === "string" ? readArgumentText(value, step, findings) : value;
+  if (read === undefined) return {};
+  const args = Array.isArray(read) ? (namedValues(read) ?? read) : read;
   if (!isJsonObject(args)) {
     const message = `step ${step.id}: arguments are an object {"name": value}, or JSON text of one`;
     findings.add("ARGUMENTS_NOT_OBJECT", where, { message });
@@ -53,6 +51,18 @@ function readArguments(value: JsonValue, step: DraftStep, { limits, findings }: 
     const message = `step ${step.id}: arguments are nested deeper than ${limits.maxDepth} levels`;
     findings.add("LIMIT_DEPTH", where, { message });
     return {};
+  }
+  return args;
+}
+
+/** `[{"name": "city", "value": "Rome"}]` as `{"city": "Rome"}`; undefined for any other list. */
+function namedValues(list: readonly JsonValue[]): JsonObject | undefined {
+  const args: JsonObject = {};
+  for (const item of list) {
+    const { name, value, ...others } = isJsonObject(item) ? item : {};
+    if (typeof name !== "string" || value === undefined || Object.keys(others).length > 0) return undefined;
+    if (FORBIDDEN_KEYS.has(name) || Object.hasOwn(args, name)) return undefined;
+    args[name] = value;
   }
   return args;
 }

@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonValue } from "../json.ts";
 import { type Findings } from "../validation/findings.ts";
-import { at, type FieldNames, readFields } from "./read-fields.ts";
+import { CALL_LISTS, callsIn, isCall, isCatalogue } from "./call-fields.ts";
+import { addNote, judgePlanFields } from "./judge-fields.ts";
+import { at, type FieldNames, type Fields, readFields } from "./read-fields.ts";
 import { readOutputsField, type WrittenOutputs } from "./read-outputs.ts";
 
 /** A document with its parts told apart, whichever dialect it is in. */
@@ -16,7 +18,9 @@ export interface PlanDocument {
 
 const DOCUMENT_FIELDS: FieldNames = {
   formatVersion: ["formatVersion"],
-  calls: ["steps", "tools", "calls"],
+  steps: ["steps"],
+  tools: ["tools"],
+  calls: ["calls"],
   outputs: ["outputs", "output_steps"],
   executionOrder: ["executionOrder"],
   policy: ["policy"],
@@ -37,20 +41,18 @@ export function readDocument(value: JsonValue, findings: Findings): PlanDocument
     );
     return undefined;
   }
-  const fields = readFields(value, DOCUMENT_FIELDS, {}, findings);
+  const { fields, unknown } = readFields(value, DOCUMENT_FIELDS, {}, findings);
+  judgePlanFields(unknown, Object.keys(DOCUMENT_FIELDS), findings);
   const version = fields.get("formatVersion")?.value ?? 1;
   if (version !== 1) {
     const message = `formatVersion is ${JSON.stringify(version)?.slice(0, 40)}; this reader knows version 1`;
     findings.add("PLAN_VERSION_UNKNOWN", at({}, "formatVersion"), { message });
   }
-  const calls = fields.get("calls");
-  if (!Array.isArray(calls?.value)) {
-    findings.add("PLAN_SHAPE", calls ? at({}, calls.name) : {}, { message: SHAPE });
-    return undefined;
-  }
+  const calls = readCalls(fields, findings);
+  if (!calls) return undefined;
   return withCalls(
     {
-      calls: calls.value,
+      calls,
       outputs: readOutputsField(fields.get("outputs"), findings),
       executionOrder: fields.get("executionOrder")?.value,
       policy: fields.get("policy")?.value,
@@ -58,6 +60,27 @@ export function readDocument(value: JsonValue, findings: Findings): PlanDocument
     },
     findings,
   );
+}
+
+/** The calls stand under one of three names; under the others models list, as texts or with schemas, what they use. */
+function readCalls(fields: Fields, findings: Findings): JsonValue[] | undefined {
+  const lists = CALL_LISTS.flatMap((name) => fields.get(name) ?? []);
+  const chosen = lists.find(({ value }) => holdsCalls(value)) ?? lists[0];
+  const calls = chosen && callsIn(chosen.value);
+  if (!chosen || !calls) {
+    findings.add("PLAN_SHAPE", chosen ? at({}, chosen.name) : {}, { message: SHAPE });
+    return undefined;
+  }
+  for (const other of lists) {
+    if (other === chosen) continue;
+    if (isEmpty(other.value)) continue;
+    if (isListOfTools(other.value)) addNote(other, at({}, other.name), findings);
+    else {
+      const message = `${chosen.name} and ${other.name} both hold calls; keep one of them`;
+      findings.add("FIELD_CONFLICT", at({}, other.name), { message });
+    }
+  }
+  return calls;
 }
 
 const SHAPE = 'A plan is {"steps": [{"id", "tool", "arguments"}]} or a list of calls';
@@ -71,4 +94,18 @@ function withCalls(
     return undefined;
   }
   return { outputs: undefined, executionOrder: undefined, policy: undefined, limits: undefined, ...document };
+}
+
+function holdsCalls(value: JsonValue): boolean {
+  const calls = callsIn(value) ?? [];
+  return calls.some(isCall) && !isCatalogue(calls);
+}
+
+/** What a plan uses: names, or tools as they are offered. */
+function isListOfTools(value: JsonValue): boolean {
+  return Array.isArray(value) && (value.every((item) => typeof item === "string") || isCatalogue(value));
+}
+
+function isEmpty(value: JsonValue): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }

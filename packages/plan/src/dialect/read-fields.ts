@@ -1,29 +1,50 @@
 import type { z } from "zod";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { jsonEquals } from "../json-equals.ts";
 import { cut, didYouMean, type Findings, type Where } from "../validation/findings.ts";
+import { plainName } from "./field-words.ts";
 
-/** Field names by canonical field, the canonical name first. */
+/** Field names by canonical field, the canonical name first. Other spellings of the same words need no entry of their own. */
 export type FieldNames = Readonly<Record<string, readonly string[]>>;
 
 /** Fields under their canonical names. A field that is null is as if it were not there: structured model output has no other way to leave one out. */
 export type Fields = ReadonlyMap<string, { readonly value: JsonValue; readonly name: string }>;
 
-/** Reads the fields of an object, whichever of their names they go by; an unknown one, or one said twice, is a finding. */
-export function readFields(object: JsonObject, names: FieldNames, where: Where, findings: Findings): Fields {
+/** A field that no dialect knows. */
+export interface UnknownField {
+  readonly name: string;
+  readonly value: JsonValue;
+}
+
+/** The fields of an object, and what else it holds. */
+export interface ReadFields {
+  readonly fields: Fields;
+  readonly unknown: readonly UnknownField[];
+}
+
+/** Reads the fields of an object, whichever of their names they go by. One that is said twice, differently, is a finding. */
+export function readFields(
+  object: JsonObject,
+  names: FieldNames,
+  where: Where,
+  findings: Findings,
+): ReadFields {
   const canonical = canonicalNames(names);
   const fields = new Map<string, { value: JsonValue; name: string }>();
+  const unknown: UnknownField[] = [];
   for (const name of Object.keys(object)) {
     const value = object[name] ?? null;
     if (value === null) continue;
-    const field = canonical.get(name);
+    const field = canonical.get(plainName(name));
     const before = field === undefined ? undefined : fields.get(field);
-    if (field === undefined) unknownField(name, canonical.keys(), where, findings);
-    else if (before) {
+    if (field === undefined) unknown.push({ name, value });
+    else if (!before) fields.set(field, { value, name });
+    else if (!jsonEquals(before.value, value)) {
       const message = `${before.name} and ${name} mean the same field; keep one of them`;
       findings.add("FIELD_CONFLICT", at(where, name), { message });
-    } else fields.set(field, { value, name });
+    }
   }
-  return fields;
+  return { fields, unknown };
 }
 
 /** Adds a finding about a field that does not exist. */
@@ -59,10 +80,13 @@ export function at(where: Where, ...keys: (string | number)[]): Where {
 
 const known = new WeakMap<FieldNames, ReadonlyMap<string, string>>();
 
+/** Canonical fields by their names in plain form. */
 function canonicalNames(names: FieldNames): ReadonlyMap<string, string> {
   let map = known.get(names);
   if (!map) {
-    map = new Map(Object.entries(names).flatMap(([field, all]) => all.map((name) => [name, field] as const)));
+    map = new Map(
+      Object.entries(names).flatMap(([field, all]) => all.map((name) => [plainName(name), field] as const)),
+    );
     known.set(names, map);
   }
   return map;

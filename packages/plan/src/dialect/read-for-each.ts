@@ -3,9 +3,12 @@ import { jsonEquals } from "../json-equals.ts";
 import { FORBIDDEN_KEYS } from "../own-property.ts";
 import { type ForEach, ForEachSchema } from "../step.ts";
 import type { Findings } from "../validation/findings.ts";
+import { CALL_FIELDS, isArgumentsField, isToolField, LABEL_FIELDS } from "./call-fields.ts";
 import type { DraftStep } from "./draft-step.ts";
 import { forEachFields, fromJsonText } from "./for-each-form.ts";
-import { CALL_FIELDS, readCall, type StepReading } from "./read-call.ts";
+import { judgeStepFields } from "./judge-fields.ts";
+import { withTool } from "./name-call.ts";
+import { readCall, type StepReading } from "./read-call.ts";
 import { addIssues, type Fields, readFields } from "./read-fields.ts";
 
 const FOR_EACH_NAMES = Object.keys(ForEachSchema.shape);
@@ -33,7 +36,7 @@ export function readForEach(value: JsonValue, outer: Fields, step: DraftStep, re
   if (isShort) readCall(outer, step, reading);
   else if (isJsonObject(call)) {
     checkOuter(outer, call, step, findings);
-    readCall(readFields(call, CALL_FIELDS, { step, keys: ["forEach", "do"] }, findings), step, reading);
+    readInnerCall(call, step, reading);
   } else {
     const message = `step ${step.id}: forEach.do is {"tool", "arguments"}; or give the step itself a "tool" and "arguments" beside forEach`;
     findings.add("FIELD_MISSING", { step, keys: ["forEach", "do"] }, { message });
@@ -42,14 +45,27 @@ export function readForEach(value: JsonValue, outer: Fields, step: DraftStep, re
   checkAlias(step, findings);
 }
 
+function readInnerCall(call: JsonObject, step: DraftStep, reading: StepReading): void {
+  const { catalogue, findings } = reading;
+  const where = { step, keys: ["forEach", "do"] };
+  const read = readFields(call, { ...CALL_FIELDS, ...LABEL_FIELDS }, where, findings);
+  const { fields, unknown } = withTool(read, { catalogue, findings, where });
+  readCall(fields, step, reading);
+  const known = Object.keys(CALL_FIELDS);
+  judgeStepFields(unknown, step, { tool: catalogue?.find(step.tool), known, findings });
+}
+
 const FORMS =
   'the reference to a list beside "tool" and "arguments", such as "<<find.hits>>", or {"items", "as", "do": {"tool", "arguments"}}';
 
 /** What stands beside a forEach with a call of its own must say the same as that call, or nothing. */
 function checkOuter(outer: Fields, call: JsonObject, step: DraftStep, findings: Findings): void {
-  for (const name of ["tool", "arguments"]) {
+  for (const [name, isFieldOf] of [
+    ["tool", isToolField],
+    ["arguments", isArgumentsField],
+  ] as const) {
     const field = outer.get(name);
-    const inner = call[name] ?? null;
+    const inner = Object.entries(call).find(([key]) => isFieldOf(key))?.[1] ?? null;
     if (!field || isEmpty(field.value) || jsonEquals(fromJsonText(field.value), fromJsonText(inner)))
       continue;
     const message = `step ${step.id}: ${field.name} stands beside forEach and in forEach.do; keep one of them`;

@@ -4,20 +4,50 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { FORBIDDEN_KEYS } from "../own-property.ts";
 import { CallStepSchema, RetryPolicySchema } from "../step.ts";
 import { cut, type Findings } from "../validation/findings.ts";
-import { createDraftStep, type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
-import { fromJsonText } from "./for-each-form.ts";
-import { CALL_FIELDS, readCall, type StepReading } from "./read-call.ts";
-import { addIssues, at, type FieldNames, type Fields, readFields, unknownField } from "./read-fields.ts";
+import { CALL_FIELDS, LABEL_FIELDS } from "./call-fields.ts";
+import { createDraftStep, type DraftStep } from "./draft-step.ts";
+import { plainName } from "./field-words.ts";
+import { forEachFields, fromJsonText } from "./for-each-form.ts";
+import { judgeStepFields } from "./judge-fields.ts";
+import { withStepId, withTool } from "./name-call.ts";
+import { readCall, type StepReading } from "./read-call.ts";
+import { readDependencies } from "./read-dependencies.ts";
+import {
+  addIssues,
+  at,
+  type FieldNames,
+  type Fields,
+  type ReadFields,
+  readFields,
+  unknownField,
+} from "./read-fields.ts";
 import { readForEach } from "./read-for-each.ts";
 import { toStepId } from "./step-ids.ts";
 
 const STEP_FIELDS: FieldNames = {
-  id: ["id", "callId", "stepId", "step_id"],
+  id: ["id", "stepId"],
+  callId: ["callId", "toolCallId", "toolUseId", "taskId", "actionId"],
+  step: ["step"],
   ...CALL_FIELDS,
-  dependsOn: ["dependsOn", "depends_on", "dependencies"],
+  ...LABEL_FIELDS,
+  dependsOn: [
+    "dependsOn",
+    "dependencies",
+    "dependency",
+    "depends",
+    "deps",
+    "dep",
+    "dependsOnSteps",
+    "needs",
+    "requires",
+    "prerequisites",
+    "runAfter",
+    "waitFor",
+    "waitsFor",
+    "upstream",
+  ],
   after: ["after"],
   type: ["type"],
-  function: ["function"],
   when: ["when"],
   forEach: ["forEach"],
   retry: ["retry"],
@@ -25,9 +55,16 @@ const STEP_FIELDS: FieldNames = {
   onError: ["onError"],
   approval: ["approval"],
 };
+const STEP_NAMES = ["id", "tool", "arguments", "dependsOn", "after", "when", "forEach"].concat([
+  "retry",
+  "timeoutMs",
+  "onError",
+  "approval",
+]);
+
 /** Reads one call of any dialect. What is wrong with it becomes findings; undefined when it is no call at all. */
 export function readStep(value: JsonValue, index: number, reading: StepReading): DraftStep | undefined {
-  const { findings } = reading;
+  const { findings, catalogue } = reading;
   if (!isJsonObject(value)) {
     const message = `Step ${index} is not an object; a step is {"id", "tool", "arguments"}`;
     findings.add("PLAN_SHAPE", { keys: ["steps", index] }, { message });
@@ -35,11 +72,14 @@ export function readStep(value: JsonValue, index: number, reading: StepReading):
   }
   const step = createDraftStep({ index, id: provisionalId(value, index) });
   const outer = readFields(value, STEP_FIELDS, { step }, findings);
-  const fields = withFunction(outer, step, findings);
+  const whole = withStepId(withFunction(outer, step, reading));
+  const hasCall = (forEachFields(whole.fields.get("forEach")?.value ?? null)?.["do"] ?? null) !== null;
+  const { fields, unknown } = withTool(whole, { catalogue, findings, where: { step }, hasCall });
   readId(fields, step, findings);
   const forEach = fields.get("forEach");
   if (forEach) readForEach(forEach.value, fields, step, reading);
   else readCall(fields, step, reading);
+  judgeStepFields(unknown, step, { tool: catalogue?.find(step.tool), known: STEP_NAMES, findings });
   step.dependsOn = readDependencies(fields, step, findings);
   const when = fromJsonText(fields.get("when")?.value ?? null);
   if (when !== null && checkCondition(when, step, findings)) step.when = when;
@@ -53,20 +93,35 @@ function provisionalId({ id, tool, name }: JsonObject, index: number): string {
   return typeof known === "string" ? known : `step${index + 1}`;
 }
 
-const CALL_TYPES = new Set<JsonValue>(["function", "tool_call", "tool_use", "call"]);
+const CALL_TYPES = new Set<JsonValue>(
+  "function tool call step task action toolcall tooluse functioncall apicall api mcp mcptool mcpcall toolinvocation invocation execute invoke single standard".split(
+    " ",
+  ),
+);
 
 /** The calls of model providers wrap name and arguments: `{type: "function", function: {name, arguments}}`. */
-function withFunction(fields: Fields, step: DraftStep, findings: Findings): Fields {
-  const type = fields.get("type");
-  if (type && !CALL_TYPES.has(type.value)) unknownField("type", Object.keys(STEP_FIELDS), { step }, findings);
-  const wrapped = fields.get("function")?.value;
-  if (wrapped === undefined) return fields;
-  const where = at({ step }, "function");
-  if (!isJsonObject(wrapped)) {
+function withFunction(outer: ReadFields, step: DraftStep, { catalogue, findings }: StepReading): ReadFields {
+  const type = outer.fields.get("type");
+  const isKnown = typeof type?.value === "string" && CALL_TYPES.has(plainName(type.value));
+  if (type && !isKnown) unknownField("type", STEP_NAMES, { step }, findings);
+  const wrapped = outer.fields.get("function");
+  if (!wrapped || typeof wrapped.value === "string") return outer;
+  const where = at({ step }, wrapped.name);
+  if (!isJsonObject(wrapped.value)) {
     findings.add("FIELD_INVALID", where, { message: `step ${step.id}: function is {"name", "arguments"}` });
-    return fields;
+    return outer;
   }
-  return new Map([...fields, ...readFields(wrapped, CALL_FIELDS, where, findings)]);
+  const names = {
+    callId: ["id", ...(STEP_FIELDS["callId"] ?? [])],
+    type: ["type"],
+    ...CALL_FIELDS,
+    name: ["name"],
+  };
+  const inner = withTool(readFields(wrapped.value, names, where, findings), { catalogue, findings, where });
+  return {
+    fields: new Map([...outer.fields, ...inner.fields]),
+    unknown: [...outer.unknown, ...inner.unknown],
+  };
 }
 
 function readId(fields: Fields, step: DraftStep, findings: Findings): void {
@@ -83,21 +138,6 @@ function readId(fields: Fields, step: DraftStep, findings: Findings): void {
   const message = `step ${step.index}: ${cut(JSON.stringify(id))} is no step id; one is a letter and up to 63 letters, digits, _ or -, such as ${suggestion}`;
   findings.add("STEP_ID_INVALID", { step, keys: ["id"] }, { message, suggestion });
   step.id = typeof id === "string" ? cut(id, 64) : suggestion;
-}
-
-function readDependencies(fields: Fields, step: DraftStep, findings: Findings): string[] {
-  const names = ["dependsOn", "after"].flatMap((field) => {
-    const value = fields.get(field)?.value;
-    if (value === undefined) return [];
-    const list = (Array.isArray(value) ? value : [value]).map(numberAsText);
-    if (list.length <= MAX_DEPENDENCIES && list.every((name) => typeof name === "string")) {
-      return list.filter((name) => name !== "");
-    }
-    const message = `step ${step.id}: ${field} is a list of at most ${MAX_DEPENDENCIES} step ids`;
-    findings.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
-    return [];
-  });
-  return [...new Set(names)];
 }
 
 /** Ids may be written as numbers. */

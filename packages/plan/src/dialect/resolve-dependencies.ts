@@ -1,5 +1,7 @@
 import type { Policy } from "../policy.ts";
-import { locateRoot, type Names } from "../reference/locate-root.ts";
+import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
+import type { TextReference } from "../reference/read-reference.ts";
+import { scanText } from "../reference/scan-text.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import { type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
@@ -32,7 +34,8 @@ function dependencyIds(
 ): readonly string[] {
   const { names, policy, findings } = context;
   const where = { step, keys: ["dependsOn", position] };
-  const located = locateRoot(name, [], names);
+  const located = locateDependency(name, names);
+  if (!located) return [];
   switch (located.type) {
     case "step":
       if (located.name !== step.id) return [located.name];
@@ -61,6 +64,27 @@ function dependencyIds(
   const message = `step ${step.id} depends on itself; remove that dependency`;
   findings.add("DEPENDENCY_SELF", where, { message, severity });
   return [];
+}
+
+/** What models write for no dependency. */
+const NOTHING = /^(?:none|null|nil|n\/a|-|-1|\[\]|\{\})$/i;
+
+/**
+ * A dependency is named by a step id or a tool, or by a reference to an output of it (`<<s1._id>>`, `s1._id`). Undefined for a word
+ * that means none.
+ */
+function locateDependency(name: string, names: Names): Located | undefined {
+  const located = locateRoot(name, [], names);
+  if (located.type !== "unknown") return located;
+  if (NOTHING.test(name)) return undefined;
+  const reference = wholeReference(name) ?? wholeReference(`<<${name}>>`);
+  return reference ? locateRoot(reference.root, reference.path, names) : located;
+}
+
+function wholeReference(text: string): TextReference | undefined {
+  const parts = scanText(text)?.parts ?? [];
+  const [only] = parts;
+  return parts.length === 1 && only?.type === "reference" ? only : undefined;
 }
 
 /**

@@ -2,13 +2,15 @@ import { isJsonObject, type JsonValue } from "../json.ts";
 import { mapJson, type Place, placeKeys } from "../map-json.ts";
 import type { Policy } from "../policy.ts";
 import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
-import { printReference } from "../reference/path.ts";
+import { type PathSegment, printReference } from "../reference/path.ts";
 import type { TextReference } from "../reference/read-reference.ts";
 import { scanText } from "../reference/scan-text.ts";
 import type { Condition } from "../step.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
+import type { KnownOutputs } from "../validation/known-outputs.ts";
 import { foreignReference } from "../validation/placeholder.ts";
 import { argumentKeys, type DraftStep } from "./draft-step.ts";
+import { withoutOutputWord } from "./output-word.ts";
 
 /** What references are rewritten with. */
 export interface Rewriting {
@@ -19,6 +21,8 @@ export interface Rewriting {
   readonly aliases?: ReadonlyMap<string, string> | undefined;
   readonly policy: Pick<Policy, "onUnresolvedStep">;
   readonly findings: Findings;
+  /** What is known of outputs; undefined without a catalogue. */
+  readonly outputs?: KnownOutputs | undefined;
 }
 
 /**
@@ -96,7 +100,8 @@ function rewriteReference(reference: TextReference, isWhole: boolean, at: TextPl
     return reference.text;
   }
   const { text } = reference;
-  const { type, name, path } = located;
+  const { type, name } = located;
+  const path = outputPath(located, reference, keys, at);
   if (type === "step" && name === step.id) {
     const message = `step ${step.id} refers to its own output ${cut(text)}; refer to an earlier step`;
     at.rewriting.findings.add("REFERENCE_SELF", { step, keys }, { message });
@@ -104,6 +109,24 @@ function rewriteReference(reference: TextReference, isWhole: boolean, at: TextPl
   const printed = printReference(name, path);
   step.references.push({ text: printed, keys, isWhole, source: { type, name }, path });
   return printed;
+}
+
+/** The path below the output, without a word for the output itself. */
+function outputPath(
+  { type, name, path }: Located & { type: "step" | "scope" },
+  { text }: TextReference,
+  keys: (string | number)[],
+  { step, rewriting: { outputs, findings } }: TextPlace,
+): readonly PathSegment[] {
+  if (type === "scope" || !outputs) return path;
+  const schemaAt = (below: readonly PathSegment[]) =>
+    outputs.at({ source: { type, name }, path: below }, step);
+  const meant = withoutOutputWord(path, schemaAt);
+  if (!meant) return path;
+  const suggestion = printReference(name, meant);
+  const message = `step ${step.id}: ${cut(text)} is read as ${suggestion}; what follows a step's name is a field of its output`;
+  findings.add("REFERENCE_SPELLING", { step, keys }, { message, severity: "warning", suggestion });
+  return meant;
 }
 
 function refuseReference(

@@ -2,7 +2,8 @@ import type { DiagnosticCode } from "../diagnostic.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { jsonEquals } from "../json-equals.ts";
 import { cut } from "../validation/findings.ts";
-import type { FoundJson, FoundValue } from "./find-json.ts";
+import { hasElidedCalls } from "./elision.ts";
+import type { BrokenJson, FoundJson, FoundValue } from "./find-json.ts";
 import { candidatesOf, type Declined, type PlanCandidate } from "./plan-candidates.ts";
 import { isRefusal } from "./refusal.ts";
 
@@ -31,10 +32,11 @@ export function choosePlan(
   const { plans, calls, refusals } = sorted(values);
   const [broken] = found.broken;
   // Calls on their own may be what is left of a list.
-  if (broken && plans.length === 0) return none("PLAN_NOT_JSON", brokenWords(text, broken));
+  if (broken && plans.length === 0) return brokenChoice(text, found.broken);
   if (plans.length > 0) {
     const only = theOnly(plans, formOf);
     if (!only) return ambiguous(`${plans.length} different plans`);
+    if (hasElidedCalls(only.plan.document)) return elided("of the plan");
     return calls.every(({ call }) => isPartOf(only.plan, call))
       ? { type: "plan", ...only }
       : ambiguous("a plan, and calls beside it that are not in it");
@@ -67,8 +69,20 @@ function trustworthy(text: string, { values, broken }: FoundJson): readonly Foun
   return values.filter((value) => value.start > last.at && isWhole(value));
 }
 
-function brokenWords(text: string, { at, reason }: { at: number; reason: string }): string {
-  const line = text.slice(0, at).split("\n").length;
+function brokenChoice(text: string, all: readonly BrokenJson[]): Choice {
+  const broken = all.find(({ isElided }) => isElided) ?? all[0];
+  const line = text.slice(0, broken?.at).split("\n").length;
+  if (!broken || broken.isElided) return elided(`in the JSON that begins in line ${line}`);
+  return none("PLAN_NOT_JSON", brokenWords(line, broken));
+}
+
+const elided = (where: string): Choice =>
+  none(
+    "ANSWER_TRUNCATED",
+    `The answer leaves something out ${where}, with an ellipsis or a comment in its place; write every step and value`,
+  );
+
+function brokenWords(line: number, { reason }: BrokenJson): string {
   return `The JSON that begins in line ${line} of the answer is not valid: ${reason}. Answer with one JSON object {"steps":[...]} and nothing else`;
 }
 

@@ -15,11 +15,18 @@ export interface FoundValue {
   readonly gap: string;
 }
 
+/** A plan, or a piece of one, that cannot be read. */
+export interface BrokenJson {
+  readonly at: number;
+  readonly reason: string;
+  /** Something was left out of it, with an ellipsis or a comment in its place. */
+  readonly isElided: boolean;
+}
+
 /** Everything in an answer that begins like JSON. */
 export interface FoundJson {
   readonly values: FoundValue[];
-  /** Plans, or pieces of them, that cannot be read. */
-  readonly broken: { readonly at: number; readonly reason: string }[];
+  readonly broken: BrokenJson[];
   /** Brackets were left open at the end. */
   isCut: boolean;
   isTooDeep: boolean;
@@ -79,20 +86,25 @@ function readAt(text: string, start: number, level: number, found: FoundJson): n
     case "escaped":
       return level < MAX_LEVELS ? readEscaped(text, start, level, found) : text.length;
     case "broken":
-      if (scanned.speaksOfSteps) found.broken.push({ at: start, reason: scanned.reason });
+      if (scanned.speaksOfSteps)
+        found.broken.push({ at: start, reason: scanned.reason, isElided: scanned.isElided });
       return scanned.at;
     case "closed": {
       if (!scanned.speaksOfSteps && found.values.length >= MAX_OTHERS) return scanned.end;
-      const read = readJson(text, start, scanned);
+      const read = scanned.isElided ? ELIDED : readJson(text, start, scanned);
       if (read.ok) {
         const { value, isRepaired } = read;
         const gap = gapBefore(text, start, found);
         found.values.push({ value, start, end: scanned.end, isRepaired, gap });
-      } else if (scanned.speaksOfSteps) found.broken.push({ at: start, reason: read.reason });
+      } else if (scanned.speaksOfSteps) {
+        found.broken.push({ at: start, reason: read.reason, isElided: scanned.isElided });
+      }
       return scanned.end;
     }
   }
 }
+
+const ELIDED = { ok: false, reason: "something is left out of it" } as const;
 
 /** A JSON text that holds JSON and nothing else. @returns the position behind it; undefined when it is just a quote */
 function readQuoted(text: string, start: number, level: number, found: FoundJson): number | undefined {
@@ -118,7 +130,7 @@ function addInner(inner: FoundJson, text: string, start: number, end: number, fo
     const gap = index === 0 ? outerGap + value.gap : value.gap;
     found.values.push({ ...value, start, end, gap });
   }
-  for (const { reason } of inner.broken) found.broken.push({ at: start, reason });
+  for (const broken of inner.broken) found.broken.push({ ...broken, at: start });
   found.isCut ||= inner.isCut;
   found.isTooDeep ||= inner.isTooDeep;
 }

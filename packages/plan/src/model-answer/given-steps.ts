@@ -3,15 +3,12 @@
  * read, so that references to them are checked as any other.
  */
 import type { Diagnostic } from "../diagnostic.ts";
+import { CALL_LISTS, isArgumentsField, isToolField } from "../dialect/call-fields.ts";
+import { plainName } from "../dialect/field-words.ts";
 import { forEachFields, fromJsonText } from "../dialect/for-each-form.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { jsonEquals } from "../json-equals.ts";
 import { argumentsOfStep, type ForEach, isForEachStep, type Step, toolOfStep } from "../step.ts";
-
-const CALLS = ["steps", "tools", "calls"];
-const NAMES = ["id", "callId", "stepId", "step_id"];
-const TOOLS = ["tool", "name"];
-const ARGUMENTS = ["arguments", "parameters", "args", "input", "params"];
 
 /** The document with the given steps in front of its calls. A call that repeats a given one word for word is that one. */
 export function withGiven(
@@ -20,7 +17,7 @@ export function withGiven(
 ): JsonObject | JsonValue[] {
   if (given.length === 0) return document;
   if (Array.isArray(document)) return together(document, given);
-  const name = CALLS.find((field) => Array.isArray(document[field]));
+  const name = CALL_LISTS.find((field) => Array.isArray(document[field]));
   const calls = name === undefined ? undefined : document[name];
   return name !== undefined && Array.isArray(calls) && calls.length > 0
     ? { ...document, [name]: together(calls, given) }
@@ -45,12 +42,12 @@ function together(calls: readonly JsonValue[], given: readonly Step[]): JsonValu
 }
 
 function repeats(call: JsonObject, byId: ReadonlyMap<string, Step>): boolean {
-  const id = firstOf(call, NAMES);
+  const id = firstOf(call, isIdField);
   const step = typeof id === "string" ? byId.get(id) : undefined;
   if (!step) return false;
   if (isForEachStep(step)) return repeatsForEach(call, step.forEach);
-  if (firstOf(call, TOOLS) !== toolOfStep(step)) return false;
-  return jsonEquals(firstOf(call, ARGUMENTS) ?? {}, argumentsOfStep(step));
+  if (firstOf(call, isToolField) !== toolOfStep(step)) return false;
+  return jsonEquals(firstOf(call, isArgumentsField) ?? {}, argumentsOfStep(step));
 }
 
 /** In any of the forms of a forEach; what it leaves out is as the given one has it. */
@@ -61,13 +58,16 @@ function repeatsForEach(call: JsonObject, forEach: ForEach): boolean {
   const own: JsonObject = JSON.parse(JSON.stringify(forEach));
   const { do: _call, ...around } = fields;
   return (
-    firstOf(inner, TOOLS) === forEach.do.tool &&
-    jsonEquals(fromJsonText(firstOf(inner, ARGUMENTS) ?? {}), forEach.do.arguments) &&
+    firstOf(inner, isToolField) === forEach.do.tool &&
+    jsonEquals(fromJsonText(firstOf(inner, isArgumentsField) ?? {}), forEach.do.arguments) &&
     Object.entries(around).every(([name, value]) => value === null || jsonEquals(value, own[name] ?? null))
   );
 }
 
-function firstOf(call: JsonObject, fields: readonly string[]): JsonValue | undefined {
-  const name = fields.find((field) => Object.hasOwn(call, field));
+const IDS = new Set(["id", "stepid", "callid"]);
+const isIdField = (name: string) => IDS.has(plainName(name));
+
+function firstOf(call: JsonObject, isWanted: (name: string) => boolean): JsonValue | undefined {
+  const name = Object.keys(call).find((field) => isWanted(field) && call[field] !== null);
   return name === undefined ? undefined : call[name];
 }

@@ -1,3 +1,5 @@
+import { CALL_LISTS, callsIn, isCall, isCatalogue } from "../dialect/call-fields.ts";
+import { looksLikeEffect, saysNothing } from "../dialect/field-words.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { innerJson } from "./inner-json.ts";
 import { questionsIn } from "./questions-in.ts";
@@ -28,7 +30,6 @@ export interface PlanCandidate {
   readonly isRepaired: boolean;
 }
 
-const CALLS = ["steps", "tools", "calls"] as const;
 /** Fields of a plan that may stand beside it, in its wrapper. */
 const PLAN_FIELDS = [
   "outputs",
@@ -94,43 +95,19 @@ function candidatesOfList(list: JsonValue[], level: number): Candidate[] {
   return candidatesOf(only, level + 1);
 }
 
-/** The object as a plan when it has a list of calls, also as a text. */
+/** The object as a plan when it has calls, also as a text; where several fields could be them, the first that holds any. */
 function withCallList(object: JsonObject): { plan: PlanCandidate; calls: JsonValue[] } | undefined {
-  for (const name of CALLS) {
-    const calls = Object.hasOwn(object, name) ? object[name] : undefined;
-    const plan = { type: "plan", document: object, ignored: [], isRepaired: false } as const;
-    if (Array.isArray(calls)) return { plan, calls };
-    const inner = typeof calls === "string" ? innerJson(calls) : undefined;
-    if (!inner || !Array.isArray(inner.value)) continue;
-    const document = { ...object, [name]: inner.value };
-    return { plan: { ...plan, document, isRepaired: inner.isRepaired }, calls: inner.value };
-  }
-  return undefined;
-}
-
-const TOOL_NAMES = ["tool", "toolName", "tool_name"];
-const ARGUMENTS = ["arguments", "parameters", "args", "input", "params"];
-
-/** True for what can only be a call: something that names a tool, or a name with arguments. */
-function isCall(value: JsonValue): value is JsonObject {
-  if (!isJsonObject(value)) return false;
-  const has = (name: string) => Object.hasOwn(value, name);
-  if (TOOL_NAMES.some(has) || isJsonObject(value["function"]) || isJsonObject(value["forEach"])) return true;
-  return typeof value["name"] === "string" && ARGUMENTS.some(has);
-}
-
-/** A list of tools as they are offered, which models sometimes repeat: their parameters are a schema. */
-function isCatalogue(list: readonly JsonValue[]): boolean {
-  const isOffer = (item: JsonValue) => {
-    if (!isJsonObject(item)) return false;
-    if (["inputSchema", "input_schema"].some((name) => Object.hasOwn(item, name))) return true;
-    const { function: wrapped } = item;
-    const { parameters } = isJsonObject(wrapped) ? wrapped : item;
-    return (
-      isJsonObject(parameters) && parameters["type"] === "object" && isJsonObject(parameters["properties"])
-    );
-  };
-  return list.length > 0 && list.every(isOffer);
+  const found = CALL_LISTS.flatMap((name) => {
+    const value = Object.hasOwn(object, name) ? object[name] : undefined;
+    const inner = typeof value === "string" ? innerJson(value) : undefined;
+    const calls = callsIn(inner ? inner.value : value);
+    return calls ? [{ name, calls, isRepaired: inner?.isRepaired === true }] : [];
+  });
+  const chosen = found.find(({ calls }) => calls.some(isCall) && !isCatalogue(calls)) ?? found[0];
+  if (!chosen) return undefined;
+  const { name, calls, isRepaired } = chosen;
+  const document = { ...object, [name]: calls };
+  return { plan: { type: "plan", document, ignored: [], isRepaired }, calls };
 }
 
 /** The plans inside a wrapper, with the fields of a plan that stand beside them; without any, the reason that a wrapper gives. */
@@ -159,8 +136,9 @@ function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly
   const ignored = [...candidate.ignored];
   for (const name of names) {
     const value = wrapper[name] ?? null;
-    if (value === null || value === "") continue;
-    if (PLAN_FIELDS.some((field) => field === name)) own[name] = value;
+    if (saysNothing(name, value)) continue;
+    // What may change a call is for the reader to refuse.
+    if (PLAN_FIELDS.some((field) => field === name) || looksLikeEffect(name)) own[name] = value;
     else ignored.push(name);
   }
   if (Object.keys(own).length === 0) return { ...candidate, ignored };

@@ -1,3 +1,4 @@
+import { endOfEllipsis, isElidingComment } from "./elision.ts";
 import { beginsComment, isQuote, readString, skipSpaces } from "./read-string.ts";
 
 /** What begins with a bracket, from its first to its last character. */
@@ -14,6 +15,7 @@ export type ScannedJson =
       readonly at: number;
       readonly reason: string;
       readonly speaksOfSteps: boolean;
+      readonly isElided: boolean;
     };
 
 /** Puts `text` where `start` to `end` was. */
@@ -34,6 +36,8 @@ export interface ClosedJson {
   readonly edits: readonly Edit[];
   /** Commas that are missing or too many. */
   readonly slips: number;
+  /** An ellipsis, or a comment that stands for something left out, is among it. */
+  readonly isElided: boolean;
   /** A name that one object holds twice. */
   readonly doubleName: string | undefined;
   readonly speaksOfSteps: boolean;
@@ -44,7 +48,7 @@ const MAX_DEPTH = 128;
 
 /** Names that only plans have; `name` and `id` say nothing. */
 const PLAN_NAMES = new Set(
-  "steps tools calls plan tool toolName tool_name tool_calls function arguments parameters args dependsOn depends_on executionOrder output_steps".split(
+  "steps tools calls plan tool toolName tool_name tool_calls tool_input action_input kwargs function arguments parameters args dependsOn depends_on executionOrder output_steps".split(
     " ",
   ),
 );
@@ -85,6 +89,7 @@ class Scanner {
   #at: number;
   #slips = 0;
   #hasQuotes = false;
+  #isElided = false;
   #doubleName: string | undefined;
   #speaksOfSteps = false;
 
@@ -108,6 +113,7 @@ class Scanner {
       tokens: this.#tokens,
       edits: this.#edits,
       slips: this.#slips,
+      isElided: this.#isElided,
       doubleName: this.#doubleName,
       speaksOfSteps: this.#speaksOfSteps,
     };
@@ -207,18 +213,24 @@ class Scanner {
     this.#at = end;
   }
 
-  /** Skips white space and comments. */
+  /** Skips white space, comments, and ellipses outside of texts. */
   #skip(): void {
     for (;;) {
       this.#at = skipSpaces(this.#text, this.#at);
-      const isBlock = this.#text.startsWith("/*", this.#at);
-      const isLine = this.#text.charAt(this.#at) === "#" || beginsComment(this.#text, this.#at);
-      if (!isBlock && !isLine) return;
-      const close = this.#text.indexOf(isBlock ? "*/" : "\n", this.#at + 2);
-      const end = close === -1 ? this.#text.length : close + (isBlock ? 2 : 0);
+      const end = endOfEllipsis(this.#text, this.#at) ?? this.#endOfComment();
+      if (end === undefined) return;
+      this.#isElided ||= isElidingComment(this.#text.slice(this.#at, end));
       this.#edits.push({ start: this.#at, end, text: " " });
       this.#at = end;
     }
+  }
+
+  #endOfComment(): number | undefined {
+    const isBlock = this.#text.startsWith("/*", this.#at);
+    const isLine = this.#text.charAt(this.#at) === "#" || beginsComment(this.#text, this.#at);
+    if (!isBlock && !isLine) return undefined;
+    const close = this.#text.indexOf(isBlock ? "*/" : "\n", this.#at + 2);
+    return close === -1 ? this.#text.length : close + (isBlock ? 2 : 0);
   }
 
   /** Also where a code block or a tag ends that should have held all of it. */
@@ -236,7 +248,8 @@ class Scanner {
 
   /** What was read is not read again, or a hostile answer would be read for ever. */
   #broken(reason: string, end = this.#at): ScannedJson {
-    return { type: "broken", at: Math.max(end, this.#at + 1), reason, speaksOfSteps: this.#speaksOfSteps };
+    const at = Math.max(end, this.#at + 1);
+    return { type: "broken", at, reason, speaksOfSteps: this.#speaksOfSteps, isElided: this.#isElided };
   }
 }
 

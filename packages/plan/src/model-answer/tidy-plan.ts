@@ -1,26 +1,23 @@
+import { CALL_LISTS, isArgumentsField, isNestedCallField } from "../dialect/call-fields.ts";
+import { plainName, saysNothing } from "../dialect/field-words.ts";
+import { addNote } from "../dialect/judge-fields.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { jsonEquals } from "../json-equals.ts";
 import type { Limits } from "../limits.ts";
 import { findTool } from "../name-tools.ts";
+import { setOwn } from "../own-property.ts";
 import type { Policy } from "../policy.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import { innerJson } from "./inner-json.ts";
 import type { PlanCandidate } from "./plan-candidates.ts";
 
-/** What models say about a plan and about a step in fields of their own. */
-const COMMENTARY = new Set(
-  "description comment comments explanation note notes rationale reason reasoning thought thoughts thinking purpose goal summary objective task title query request label status confidence expected_output expectedOutput missing impossible message".split(
-    " ",
-  ),
-);
-/** The number of a step, which its place says already. */
-const NUMBERS = new Set(["step", "step_number", "stepNumber", "order", "index"]);
 /** What the host decides of a step: how often, how long, and what a failure means. */
-const HOST_FIELDS = new Set(["retry", "timeoutMs", "onError"]);
-const CALLS = ["steps", "tools", "calls"];
-const ARGUMENTS = ["arguments", "parameters", "args", "input", "params"];
-const CONTENTS = [...ARGUMENTS, "function", "forEach"];
+const HOST_FIELDS = new Set(["retry", "timeoutms", "onerror"]);
+/** Fields that a model may write for the reader of its answer, who has looked at them by now. */
+const SAID = new Set(["missing", "questions", "impossible"]);
+
+const CONTENTS = new Set(["function", "foreach"]);
 
 /** What a plan is tidied with. */
 export interface Tidying {
@@ -38,9 +35,8 @@ export interface TidyPlan {
 }
 
 /**
- * Leaves out what a model says about its plan, and what it has no say in (policy, limits, repeats, timeouts), each with a warning; reads
- * arguments that
- * are texts with defects. Everything else stays, so that the reader finds it.
+ * Leaves out what a model has no say in (policy, limits, repeats, timeouts) and what it says instead of a plan, each with a warning;
+ * reads arguments that are texts with defects. Everything else stays, so that the reader finds it.
  */
 export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidying: Tidying): TidyPlan {
   const repairs = { isRepaired };
@@ -50,14 +46,23 @@ export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidyi
   const tidy: JsonObject = {};
   for (const name of Object.keys(document)) {
     const value = document[name] ?? null;
-    if (CALLS.includes(name) && Array.isArray(value)) tidy[name] = tidyCalls(value, repairs, tidying);
-    else if (isCommentary(name, value)) mention(name, value, [], findings);
-    else if (name === "policy" || name === "limits") {
+    if (CALL_LISTS.some((list) => list === name) && Array.isArray(value))
+      tidy[name] = tidyCalls(value, repairs, tidying);
+    else if (SAID.has(name) && isTexts(value)) mention(name, value, findings);
+    else if (isHostField(name)) {
       if (value !== null && !isSame(value, tidying[name]))
         ignore(name, [], "is not for a model to choose", findings);
-    } else tidy[name] = value;
+    } else setOwn(tidy, name, value);
   }
   return { document: tidy, ...repairs };
+}
+
+function isHostField(name: string): name is "policy" | "limits" {
+  return name === "policy" || name === "limits";
+}
+
+function isTexts(value: JsonValue): boolean {
+  return (Array.isArray(value) ? value : [value]).every((each) => typeof each === "string");
 }
 
 function isSame(value: JsonValue, own: Policy | Limits): boolean {
@@ -75,13 +80,9 @@ function tidyCalls(
     const tidy: JsonObject = {};
     for (const name of Object.keys(call)) {
       const value = call[name] ?? null;
-      const isNumber = NUMBERS.has(name) && (value === index || value === index + 1);
-      if (HOST_FIELDS.has(name) && !mayBeArgument(name, call, tools)) {
+      if (HOST_FIELDS.has(plainName(name)) && !mayBeArgument(name, call, tools)) {
         if (value !== null) ignore(name, ["steps", index], "is not for a model to choose", findings);
-        continue;
-      }
-      if (!(isNumber || isCommentary(name, value)) || mayBeArgument(name, call, tools)) tidy[name] = value;
-      else if (!isNumber) mention(name, value, ["steps", index], findings);
+      } else tidy[name] = value;
     }
     readArgumentTexts(tidy, repairs);
     return tidy;
@@ -90,22 +91,16 @@ function tidyCalls(
 
 /** Some models write arguments beside the tool's name: what could be one is never left out. */
 function mayBeArgument(name: string, call: JsonObject, tools: readonly ToolDescriptor[]): boolean {
-  if (!CONTENTS.some((field) => Object.hasOwn(call, field))) return true;
+  if (!Object.keys(call).some((field) => isArgumentsField(field) || CONTENTS.has(plainName(field))))
+    return true;
   const tool = call["tool"] ?? call["name"];
   const schema = typeof tool === "string" ? findTool(tools, tool)?.inputSchema : undefined;
   const properties = isJsonObject(schema) ? schema["properties"] : undefined;
   return isJsonObject(properties) && Object.hasOwn(properties, name);
 }
 
-function isCommentary(name: string, value: JsonValue): boolean {
-  const isTexts =
-    name === "missing" && Array.isArray(value) && value.every((each) => typeof each === "string");
-  return COMMENTARY.has(name) && (typeof value !== "object" || value === null || isTexts);
-}
-
-function mention(name: string, value: JsonValue, keys: (string | number)[], findings: Findings): void {
-  if (value === null || value === "" || (Array.isArray(value) && value.length === 0)) return;
-  ignore(name, keys, `says ${cut(JSON.stringify(value), 200)} and is no part of a plan`, findings);
+function mention(name: string, value: JsonValue, findings: Findings): void {
+  if (!saysNothing(name, value)) addNote({ name, value }, { keys: [name] }, findings);
 }
 
 function ignore(name: string, keys: readonly (string | number)[], why: string, findings: Findings): void {
@@ -115,22 +110,23 @@ function ignore(name: string, keys: readonly (string | number)[], why: string, f
 
 /** In the call itself, in its wrapper, and in a forEach. The object is the caller's own copy, what is in it is not. */
 function readArgumentTexts(call: JsonObject, repairs: { isRepaired: boolean }): void {
-  for (const name of ARGUMENTS) {
-    const value = Object.hasOwn(call, name) ? call[name] : undefined;
-    if (typeof value !== "string") continue;
-    const inner = readArguments(value);
-    if (!inner) continue;
-    call[name] = inner.value;
-    repairs.isRepaired ||= inner.isRepaired;
-  }
-  for (const name of ["function", "forEach", "do"]) {
-    const inner = Object.hasOwn(call, name) ? call[name] : undefined;
-    if (!isJsonObject(inner)) continue;
-    const copy = { ...inner };
-    readArgumentTexts(copy, repairs);
-    call[name] = copy;
+  for (const name of Object.keys(call)) {
+    const value = call[name] ?? null;
+    if (typeof value === "string" && isArgumentsField(name)) {
+      const inner = readArguments(value);
+      if (!inner) continue;
+      call[name] = inner.value;
+      repairs.isRepaired ||= inner.isRepaired;
+    } else if (isJsonObject(value) && (isNestedCallField(name) || INNER.has(plainName(name)))) {
+      const copy = { ...value };
+      readArgumentTexts(copy, repairs);
+      call[name] = copy;
+    }
   }
 }
+
+/** Of a forEach. */
+const INNER = new Set(["foreach", "do"]);
 
 /** A text of an object, also of a text of one; "null" is no arguments. Anything else stays as it is. */
 function readArguments(text: string): { value: JsonValue; isRepaired: boolean } | undefined {

@@ -10,6 +10,9 @@ import type { Catalogue } from "./catalogue.ts";
 import type { Words } from "./findings.ts";
 import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
+/** A place in the output of a step, or in an item of a list. */
+export type ReferencedPlace = Pick<DraftReference, "source" | "path">;
+
 /** What is known of a place, and by what. */
 export type KnownPlace = SchemaAtPath & {
   /** So many outputs of earlier runs say so; absent where a schema does. What was only seen may be otherwise the next time. */
@@ -19,7 +22,7 @@ export type KnownPlace = SchemaAtPath & {
 /** Tells what the catalogue knows about what references find. */
 export interface KnownOutputs {
   /** What the schema of the source says of the place that a reference leads to; where it leaves that open, what was seen there. */
-  at(reference: DraftReference, step: DraftStep): KnownPlace;
+  at(reference: ReferencedPlace, step: DraftStep): KnownPlace;
   /** Fields that the source's contract promises, where there is no schema: none when nothing is promised. */
   promisedBy(reference: DraftReference): readonly string[];
   /** True for a reference into the output of a forEach. */
@@ -67,7 +70,7 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
     return schema;
   };
 
-  function at(reference: DraftReference, step: DraftStep): KnownPlace {
+  function at(reference: ReferencedPlace, step: DraftStep): KnownPlace {
     const declared = placeOf(reference, step, declaredSchema);
     if (declared.type !== "open") return declared;
     const shape = sourceTool(reference, step)?.observedOutput;
@@ -75,11 +78,11 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
   }
 
   /** The step whose output a reference goes into: for the alias of a forEach the one that gives its items. */
-  function sourceStep({ source }: DraftReference, step: DraftStep): DraftStep | undefined {
+  function sourceStep({ source }: ReferencedPlace, step: DraftStep): DraftStep | undefined {
     return byId.get(source.type === "step" ? source.name : (itemsReference(step)?.root ?? ""));
   }
 
-  function sourceTool(reference: DraftReference, step: DraftStep): ToolDescriptor | undefined {
+  function sourceTool(reference: ReferencedPlace, step: DraftStep): ToolDescriptor | undefined {
     const source = sourceStep(reference, step);
     return source && catalogue.find(source.tool);
   }
@@ -90,7 +93,7 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
     return step?.forEach ? envelopeOf(own) : own;
   }
 
-  function placeOf(reference: DraftReference, step: DraftStep, schemaOf: SchemaOf): SchemaAtPath {
+  function placeOf(reference: ReferencedPlace, step: DraftStep, schemaOf: SchemaOf): SchemaAtPath {
     const { source, path } = reference;
     if (source.type !== "step" && (source.name === "index" || !step.forEach))
       return schemaAtPath({ type: "integer" }, path);

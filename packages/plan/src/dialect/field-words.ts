@@ -1,0 +1,85 @@
+/**
+ * What the name of a field says that no dialect knows. Names are compared without case, `_`, `-` and spaces. A name in neither
+ * list says nothing about itself.
+ */
+import type { JsonValue } from "../json.ts";
+
+/** What is said of a step or a plan in front of a note's own name: `step_description`, `overall_goal`. */
+const NOTE_PREFIXES =
+  "step|plan|task|tool|action|call|overall|brief|short|detailed|general|internal|additional|my|the|expected|estimated|initial|key";
+const NOTE_SUFFIXES = "text|message|string|summary|list";
+const NOTES = [
+  // Why and what for
+  "description|desc|comment|explanation|note|remark|annotation|rationale|reason|reasoning|thought|thinking|thoughtprocess|thoughtprocedure",
+  "chainofthought|cot|scratchpad|analysis|reflection|critique|observation|justification|motivation|why|purpose|goal|objective|intent|intention|aim",
+  "summary|overview|background|strategy|approach|methodology|explain|understanding|usecase|context|title|label|name|displayname|heading|caption|headline|topic",
+  // What was asked
+  "task|query|userquery|request|userrequest|originalquery|originalrequest|prompt|userinput|userintent|instruction|message|usermessage|todo",
+  // How it is expected to go
+  "status|state|stepstatus|confidence|confidencelevel|confidencescore|certainty|score|outcome|result|output|response|effect|behavior|behaviour|expectation|outputschema|outputtype|outputformat|outputdescription",
+  "successcriteria|successcriterion|acceptancecriteria|assumption|warning|risk|consideration|limitation|caveat|alternative|tradeoff|constraint",
+  "time|duration|cost|tokens|latency|complexity|difficulty|effort|importance|impact|totalcost|totalduration",
+  // Names for outputs, which references of the plan do not use unless they name a step
+  "outputname|outputvariable|outputvar|outputkey|outputas|outputmapping|outputmap|outputfield|resultname|resultvariable|resultkey|resultas|saveas|saveresultas|saveoutputas|storeas|storeresultas|storeresultin|storein|saveto|assignto|assign|bindto|variable|variablename|var|as|returns|returnvalue|returntype",
+  // About the document
+  "version|schemaversion|planversion|apiversion|revision|formatname|metadata|meta|tag|keyword|category|author|createdby|createdat|created|updatedat|updated|generatedat|generatedby|timestamp|date|datetime|model|modelname|agent|assistant|planner|source|language|locale|id|planid|requestid|planname|plantitle|uuid",
+  "totalsteps|total|stepcount|stepscount|numsteps|numberofsteps|nsteps|totalcalls|callcount|numcalls|totaltools|toolcount|toolscount|numtools|count|toolsused|toolsneeded|toolsrequired|requiredtools|usedtools|progress",
+  "parallel|isparallel|parallelizable|canparallel|canrunparallel|canruninparallel|canbeparallel|runinparallel|executeinparallel|parallelexecution|parallelgroup|parallelgroups|parallelsteps",
+  "answer|finalanswer|finalresponse|reply|assistantmessage|conclusion|icon|color|colour|emoji|display|position|ui",
+  // Envelopes of providers
+  "role|content|object|usage|choices|finishreason|stopreason|stopsequence|logprobs|systemfingerprint|servicetier|audio|annotations|thoughtsignature|callerid|cachecontrol",
+].join("|");
+const NOTE = new RegExp(`^(?:${NOTE_PREFIXES}){0,2}(?:${NOTES})(?:${NOTE_SUFFIXES})?(?:e?s)?$`);
+
+/** Said with `true`, they change nothing; with anything else, they say that a call is not to be made or not yet. */
+const AFFIRMED = new Set(
+  "success valid isvalid isfeasible feasible possible ispossible executable isexecutable canexecute ready isready complete iscomplete completed required isrequired mandatory enabled isenabled active critical iscritical ok needstools needstool requirestools requirestool usetools usetool".split(
+    " ",
+  ),
+);
+
+/** Words of conditions, loops, repeats, waits, approvals, branches and orders. */
+const EFFECTS = new Set(
+  "if when whenever unless condition conditions conditional conditionals guard guards precondition preconditions postcondition predicate skip skipped loop loops foreach iterate iteration iterations iterator over repeat repeats repeated while until retry retries attempts backoff timeout timeouts delay delays wait waits sleep schedule scheduled cron approval approvals approve approved confirm confirmation confirmed review human consent gate catch fallback fallbacks else otherwise then branch branches switch case cases rollback compensate compensation dry disabled optional cancel abort stop edges edge next previous order sequence sequential stage stages phase phases mode trigger triggers error errors failure failures fail only batch limit throttle undo missing questions unanswered unresolved impossible".split(
+    " ",
+  ),
+);
+
+/** Longer names say nothing. */
+const MAX_LENGTH = 64;
+
+/** The form in which names of fields are compared: `depends_on`, `dependsOn` and `Depends On` are one. */
+export function plainName(name: string): string {
+  return name.length > MAX_LENGTH ? name : name.toLowerCase().replace(/[\s_-]+/g, "");
+}
+
+/** True for the name of what is said about a step or a plan: a description, a reason, an expected result, a version. */
+export function isNoteName(name: string): boolean {
+  const plain = plainName(name);
+  return plain.length <= MAX_LENGTH && NOTE.test(plain);
+}
+
+/** True for a name that is no note unless its value is `true`. */
+export function isAffirmation(name: string): boolean {
+  return AFFIRMED.has(plainName(name));
+}
+
+/** True for a name that may be a condition, a loop, a repeat, an approval, or an order of calls. */
+export function looksLikeEffect(name: string): boolean {
+  if (name.length > MAX_LENGTH) return true;
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return EFFECTS.has(plainName(name)) || words.some((word) => EFFECTS.has(word)) || words[0] === "for";
+}
+
+const NOTHING = new Set(["", "none", "null", "nil", "n/a", "na", "no", "never", "nothing", "-", "{}", "[]"]);
+
+/** True for a value with which a field says that there is nothing to say. `false` and 0 are such for effects, not for other fields. */
+export function saysNothing(name: string, value: JsonValue): boolean {
+  if (value === null) return true;
+  if (typeof value === "string") return NOTHING.has(value.trim().toLowerCase().slice(0, 8));
+  if (typeof value === "object") return Object.keys(value).length === 0;
+  return (value === false || value === 0) && looksLikeEffect(name);
+}

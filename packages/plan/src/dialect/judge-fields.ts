@@ -1,0 +1,98 @@
+/**
+ * What becomes of fields that no dialect knows. What changes no call is a note: the plan does not hold it, a warning says so, and
+ * the text that came in is stored as it is. What might change a call is refused, because leaving it out would make another call
+ * than the one that was asked for.
+ */
+import { isJsonObject, type JsonValue } from "../json.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { cut, type Findings, type Where } from "../validation/findings.ts";
+import { callsIn, isCall, isLabelField } from "./call-fields.ts";
+import type { DraftStep } from "./draft-step.ts";
+import { isAffirmation, isNoteName, looksLikeEffect, plainName, saysNothing } from "./field-words.ts";
+import { at, type UnknownField, unknownField } from "./read-fields.ts";
+
+/** Fields that count steps; they say nothing where they say the step's own place. */
+const PLACES = new Set(
+  ["step", "stepNumber", "stepIndex", "stepNo", "order", "index", "number", "no", "sequence"]
+    .concat(["position", "executionOrder", "priority"])
+    .map(plainName),
+);
+
+/** What a step's fields are judged with. */
+export interface StepJudging {
+  /** Undefined without a catalogue, or when the tool is unknown. */
+  readonly tool: ToolDescriptor | undefined;
+  /** Names for suggestions. */
+  readonly known: Iterable<string>;
+  readonly findings: Findings;
+}
+
+/** Judges the fields of a step that no dialect knows, once its call is read. */
+export function judgeStepFields(
+  unknown: readonly UnknownField[],
+  step: DraftStep,
+  { tool, known, findings }: StepJudging,
+): void {
+  for (const field of unknown) {
+    const where = at({ step }, cut(field.name));
+    if (saysNothing(field.name, field.value) || isOwnPlace(field, step.index)) continue;
+    if (mayBeArgument(field.name, step, tool)) {
+      const message = `step ${step.id}: field ${cut(field.name)} may be an argument of ${step.tool}; put it into the arguments, or leave it out`;
+      findings.add("FIELD_UNKNOWN", where, { message });
+    } else if (isNote(field)) addNote(field, where, findings);
+    else unknownField(field.name, known, { step }, findings);
+  }
+}
+
+/** Judges the fields of a document that no dialect knows. A plan takes no arguments, so plain values under names that say nothing are notes. */
+export function judgePlanFields(
+  unknown: readonly UnknownField[],
+  known: readonly string[],
+  findings: Findings,
+): void {
+  for (const field of unknown) {
+    const { name, value } = field;
+    if (saysNothing(name, value)) continue;
+    const isPlain = typeof value !== "object" && findings.nearest(name, known) === undefined;
+    const isNamed = plainName(name) === "plan" || (isPlain && !looksLikeEffect(name) && !isAffirmation(name));
+    if (isNote(field) || (isNamed && !holdsCalls(value))) addNote(field, at({}, cut(name)), findings);
+    else unknownField(name, known, {}, findings);
+  }
+}
+
+/** Adds the warning that a field changes nothing. */
+export function addNote({ name, value }: UnknownField, where: Where, findings: Findings): void {
+  const said = cut(JSON.stringify(value), 200);
+  const message = `field ${cut(name)} says ${said}; it changes no call and is no part of the plan`;
+  findings.add("FIELD_IGNORED", where, { message, severity: "warning" });
+}
+
+/** True for a field that changes no call, whatever its value says in words. A sentence under a label is no tool and no argument. */
+function isNote({ name, value }: UnknownField): boolean {
+  if (isAffirmation(name)) return value === true;
+  if (isLabelField(name)) return typeof value === "string" && /\s/.test(value.trim());
+  return isNoteName(name) && !holdsCalls(value);
+}
+
+/** A call that stands where none is expected is no note: nobody would make it. */
+function holdsCalls(value: JsonValue): boolean {
+  if (isCall(value)) return true;
+  const calls = callsIn(value);
+  return calls !== undefined && calls.some(isCall);
+}
+
+function isOwnPlace({ name, value }: UnknownField, index: number): boolean {
+  if (!PLACES.has(plainName(name))) return false;
+  return [index, index + 1].some((place) => value === place || value === String(place));
+}
+
+/**
+ * Some models write arguments beside the tool's name. What the tool takes under that name, and the arguments do not hold, may be
+ * one of them.
+ */
+function mayBeArgument(name: string, step: DraftStep, tool: ToolDescriptor | undefined): boolean {
+  if (Object.hasOwn(step.arguments, name)) return false;
+  const schema = tool?.inputSchema;
+  const properties = isJsonObject(schema) ? schema["properties"] : undefined;
+  return isJsonObject(properties) && Object.hasOwn(properties, name);
+}

@@ -1,0 +1,56 @@
+import { isJsonObject, type JsonValue } from "../json.ts";
+import { cut, type Findings } from "../validation/findings.ts";
+import { type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
+import { isNoteName, plainName } from "./field-words.ts";
+import type { Fields } from "./read-fields.ts";
+
+/**
+ * The steps or tools that a step says it waits for, as it names them. Nothing is said with null, false, `{}`, an empty text or list,
+ * or -1; `[{step: "s1"}]` names a step as `["s1"]` does. What cannot be names is a finding.
+ */
+export function readDependencies(fields: Fields, step: DraftStep, findings: Findings): string[] {
+  const names = ["dependsOn", "after"].flatMap((field) => {
+    const value = fields.get(field)?.value;
+    if (value === undefined) return [];
+    const read = namesIn(value);
+    if (read && read.length <= MAX_DEPENDENCIES) return read;
+    const message = `step ${step.id}: ${field} is a list of at most ${MAX_DEPENDENCIES} step ids, not ${cut(JSON.stringify(value))}`;
+    findings.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
+    return [];
+  });
+  return [...new Set(names)];
+}
+
+/** Undefined where the value names no steps. */
+function namesIn(value: JsonValue): string[] | undefined {
+  const names: string[] = [];
+  for (const item of Array.isArray(value) ? value : [value]) {
+    const name = nameIn(item);
+    if (name === undefined) return undefined;
+    if (name !== "") names.push(name);
+  }
+  return names;
+}
+
+/** Empty where nothing is named. */
+function nameIn(item: JsonValue): string | undefined {
+  if (item === null || item === false || item === -1) return "";
+  if (typeof item === "string") return item.trim();
+  if (typeof item === "number") return String(item);
+  return isJsonObject(item) ? nameInObject(Object.entries(item)) : undefined;
+}
+
+const NAMES = new Set(["id", "step", "stepid", "tool", "toolname", "name"]);
+/** Which outputs are wanted is said by the references. */
+const WANTED = new Set(["field", "fields", "requiredfields", "outputs", "path"]);
+
+/** `{step: "s1", field: "_id"}` names s1; anything that is neither a name nor a note, such as a condition, names nothing. */
+function nameInObject(entries: readonly (readonly [string, JsonValue])[]): string | undefined {
+  if (entries.length === 0) return "";
+  const named = entries.filter(([field]) => NAMES.has(plainName(field)));
+  const isHarmless = entries.every(
+    ([field]) => NAMES.has(plainName(field)) || WANTED.has(plainName(field)) || isNoteName(field),
+  );
+  const [first] = named;
+  return isHarmless && first && typeof first[1] !== "object" ? nameIn(first[1]) : undefined;
+}
