@@ -5,12 +5,9 @@ import { NoToolsError } from "./draft-error.ts";
 import type { Drafter, DraftInput } from "./drafter.ts";
 import { ModelRequestInvalidError } from "./model-errors.ts";
 import { answerMessages } from "./prompts/answer-messages.ts";
-import { ANSWER_SCHEMA, REPLAN_SCHEMA } from "./prompts/answer-schema.ts";
+import { answerSchema } from "./prompts/answer-schema.ts";
 import { draftMessages } from "./prompts/draft-messages.ts";
-
-/** The form of an answer that is a plan. */
-const PLAN_FORM = { name: "plan", description: "Gives the plan.", schema: ANSWER_SCHEMA };
-const REPLAN_FORM = { ...PLAN_FORM, schema: REPLAN_SCHEMA };
+import { planLanguage } from "./prompts/plan-language.ts";
 
 /** Drafts with a chat model. */
 export function createModelDrafter(caller: ModelCaller): Drafter {
@@ -39,8 +36,9 @@ export function createModelDrafter(caller: ModelCaller): Drafter {
   };
 }
 
-/** The form has no lists of calls: a plan that holds one can be made anew only in free text. */
-function formOf({ replan }: DraftInput): AnswerSchema | undefined {
-  if (!replan) return PLAN_FORM;
-  return replan.steps.some(({ isList }) => isList) ? undefined : REPLAN_FORM;
-}
+/** The form of an answer that is a plan, with as much of the plan language as the prompt offers. */
+const formOf = (input: DraftInput): AnswerSchema => ({
+  name: "plan",
+  description: "Gives the plan.",
+  schema: answerSchema(planLanguage(input), input.replan !== undefined),
+});

@@ -1,3 +1,4 @@
+import { readModelAnswer } from "@planwright/plan";
 import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createDrafter, DraftError, type DraftInput, type ModelSettingsInput } from "../src/index.ts";
@@ -194,6 +195,43 @@ describe.each([
     await expect.poll(() => server.requests.length).toBe(1);
     stop.abort(reason);
     await expect(drafting).rejects.toBe(reason);
+  });
+
+  test("a request that may need it is offered the whole plan language, by rules and by the form", async () => {
+    const call = { id: "d", tool: "deleteAuthor", arguments: '{"id":"<<item._id>>"}', dependsOn: [] };
+    const looped = { ...call, forEach: "<<listAuthors.authors>>", when: '{"exists":"<<listAuthors>>"}' };
+    const written = { steps: [...PLAN.steps, looped], outputs: ["d"] };
+    server.enqueue(answer(written), PLAN);
+    const drafter = create();
+    const draft = await drafter.draft(
+      input({ query: "If there are authors, delete all, only tell me that" }),
+    );
+    await drafter.draft(input({ query: "add Bob" }));
+    const read = readModelAnswer(draft.text, { tools: [{ name: "listAuthors" }, { name: "deleteAuthor" }] });
+    expect(read.ok && read.plan).toMatchObject({
+      steps: [{ id: "listAuthors" }, { forEach: { items: "<<listAuthors.authors>>" }, when: {} }],
+      outputs: ["d"],
+    });
+    const [whole = "", plain = ""] = server.requests.map(({ body }) => JSON.stringify(body));
+    for (const field of ["forEach", "when", "outputs"]) {
+      // Once as a field of the form, and in the rules as the model is to write it.
+      expect(whole).toContain(`"${field}":{"type":`);
+      expect(whole).toContain(`\\"${field}\\"`);
+      expect(plain).not.toContain(`"${field}`);
+      expect(plain).not.toContain(`\\"${field}\\"`);
+    }
+  });
+
+  test("a server without structured output is told the whole language by words", async () => {
+    server.script(({ body }) =>
+      /json_schema|responseJsonSchema|"tool_choice"/.test(JSON.stringify(body))
+        ? { type: "error", status: 400, message: "json_schema and tool_choice are not supported" }
+        : answer(PLAN),
+    );
+    await create().draft(input({ query: "delete all authors" }));
+    const last = JSON.stringify(server.requests.at(-1)?.body);
+    expect(last).toContain('\\"forEach\\"');
+    expect(last).not.toContain('"forEach":{"type":');
   });
 
   test("a repair sends the last answer and exactly the findings", async () => {

@@ -15,7 +15,7 @@ type Asked = Omit<DraftInput, "tools" | "signal">;
 
 const tools = thousandTools();
 /** The answer's schema and what providers put around messages. */
-const RESERVED = 300;
+const RESERVED = 420;
 /** Requests of up to so many tokens keep the bound; a note counts with them. */
 const HELD = { draft: 5_000, repair: 3_500, replan: 3_600, replanRepair: 2_100 };
 

@@ -26,13 +26,14 @@ const replanOf = (isList: boolean): ReplanRequest => ({
 const withModel = () =>
   createDrafter({ MODEL: "openai:test", OPENAI_BASE_URL: server.openAiUrl, MODEL_MAX_RETRIES: 0 });
 
-test("a replan is held to the form of plans, except where the plan holds a list of calls", async () => {
+test("a replan is held to the form of plans, which offers a forEach where the plan before had one", async () => {
   server.enqueue({ steps: [] }, { steps: [] });
   const drafter = withModel();
   for (const isList of [false, true])
     await drafter.draft({ query: "q", tools: BLOG, replan: replanOf(isList), signal });
-  const forms = server.requests.map(({ body }) => "response_format" in body);
-  expect(forms).toEqual([true, false]);
+  const forms = server.requests.map(({ body }) => JSON.stringify(body["response_format"]));
+  expect(forms.map((form) => form.includes('"strict":true'))).toEqual([true, true]);
+  expect(forms.map((form) => form.includes('"forEach"'))).toEqual([false, true]);
 });
 
 test("an answer is plain text, and its call is metered", async () => {

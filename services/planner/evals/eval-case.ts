@@ -7,7 +7,7 @@ export type Source = (typeof SOURCES)[number];
 
 /** How planning a request ends. */
 export type Ending =
-  | { type: "plan"; plan: Pick<Plan, "steps"> }
+  | { type: "plan"; plan: Pick<Plan, "steps" | "outputs"> }
   /** Questions about values that nobody gave, as `tool.parameter` and sorted; empty where a model asked in its own words. */
   | { type: "questions"; missing: readonly string[] }
   | { type: "refusal"; code: string };

@@ -1,9 +1,12 @@
 import type { JsonObject } from "@planwright/plan";
+import type { PlanLanguage } from "./plan-language.ts";
 
 /** Strict schemas allow no free-form objects, so arguments are JSON text; the plan's reader takes both. */
 const CALL = { tool: { type: "string" }, arguments: { type: "string" } };
 const NAMED = { id: { type: "string" }, ...CALL };
 const ORDERED = { ...NAMED, dependsOn: { type: "array", items: { type: "string" } } };
+/** A list of calls or a condition, neither of which has a form that every provider's dialect could hold: JSON text as well. */
+const TEXT = { type: ["string", "null"] };
 
 const objectOf = (properties: JsonObject): JsonObject => ({
   type: "object",
@@ -12,18 +15,21 @@ const objectOf = (properties: JsonObject): JsonObject => ({
   properties,
 });
 
-const answerOf = (...steps: JsonObject[]): JsonObject =>
-  objectOf({
+/**
+ * What a model with structured output answers. Strict schemas know no optional fields, so a step is one of a few objects: most need neither a
+ * name nor an order, and every token of an answer is waited for. What the fields mean stands in the rules, once. Parts of the
+ * language are in it only where they are offered: without them an answer has not even a null for them. No schema refers to itself, is
+ * nested more than five levels, or has alternatives at its root, which some provider refuses.
+ * @param isReplan - steps of a plan that takes the place of another one go by the names that those of the other have
+ */
+export function answerSchema({ loops, conditions, outputs }: PlanLanguage, isReplan: boolean): JsonObject {
+  const language = { ...(loops && { forEach: TEXT }), ...(conditions && { when: TEXT }) };
+  const whole = Object.keys(language).length > 0 ? [{ ...ORDERED, ...language }] : [];
+  const steps = [isReplan ? NAMED : CALL, ORDERED, ...whole];
+  return objectOf({
     steps: { type: "array", items: { anyOf: steps.map(objectOf) } },
+    ...(outputs && { outputs: { type: ["array", "null"], items: { type: "string" } } }),
     missing: { type: ["array", "null"], items: { type: "string" } },
     impossible: { type: ["string", "null"] },
   });
-
-/**
- * What a model with structured output answers. Strict schemas know no optional fields, so a step is one of two objects: most need neither a
- * name nor an order, and every token of an answer is waited for. What the fields mean stands in the rules, once.
- */
-export const ANSWER_SCHEMA: JsonObject = answerOf(CALL, ORDERED);
-
-/** The same for a plan that takes the place of another one: its steps go by the names that those of the other have. */
-export const REPLAN_SCHEMA: JsonObject = answerOf(NAMED, ORDERED);
+}

@@ -4,6 +4,7 @@ import { dataText } from "./clean-text.ts";
 import { cutMiddle } from "./cut-middle.ts";
 import { describeTools } from "./describe-tools.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
+import { planLanguage } from "./plan-language.ts";
 import {
   FINDING_TOKENS,
   MAX_PROMPT_TOKENS,
@@ -14,8 +15,8 @@ import {
   within,
 } from "./prompt-budget.ts";
 import { repairText } from "./repair-text.ts";
-import { REPLAN_RULES, replanText } from "./replan-prompt.ts";
-import { SYSTEM_PROMPT } from "./system-prompt.ts";
+import { replanRules, replanText } from "./replan-prompt.ts";
+import { planRules, systemPrompt } from "./system-prompt.ts";
 
 const ROOM = MAX_PROMPT_TOKENS - RESERVED_TOKENS;
 /** Of the tags around tools and request. */
@@ -33,7 +34,7 @@ export function draftMessages({
   repair,
   replan,
 }: Pick<DraftInput, "query" | "tools" | "repair" | "replan">): SentMessage[] {
-  const rules = replan ? `${SYSTEM_PROMPT}\n\n${REPLAN_RULES}` : SYSTEM_PROMPT;
+  const rules = rulesFor({ query, repair, replan });
   const asked = dataText(cutMiddle(query, MAX_REQUEST_TOKENS, dataText));
   const described = describeTools(tools);
   const least = MIN_TOOL_TOKENS + (repair ? PREVIOUS_TOKENS.min + FINDING_TOKENS.min : 0);
@@ -54,4 +55,10 @@ export function draftMessages({
     { role: "assistant", content: cutMiddle(repair.previous, roomOfPrevious) },
     { role: "user", content: findings },
   ];
+}
+
+function rulesFor(input: Pick<DraftInput, "query" | "repair" | "replan">): string {
+  const language = planLanguage(input);
+  const rules = systemPrompt(language);
+  return input.replan ? `${rules}\n\n${replanRules(planRules(language).length + 1)}` : rules;
 }

@@ -12,7 +12,7 @@ export const MAX_REQUEST_TOKENS = 11_000;
 /** What the user's note on a replan may cost before its middle is left out. */
 export const MAX_NOTE_TOKENS = 1_100;
 /** For the answer's schema and for what providers put around messages. */
-export const RESERVED_TOKENS = 300;
+export const RESERVED_TOKENS = 420;
 /** What tools get even beside a request that fills the prompt alone. */
 export const MIN_TOOL_TOKENS = 1_500;
 /** What the last answer gets in a repair: at least, and before the tools are chosen; what they leave is its own too. */

@@ -1,0 +1,115 @@
+import { isJsonObject, type JsonObject, type JsonValue, parsePlan } from "@planwright/plan";
+import { describe, expect, test } from "vitest";
+import { answerSchema } from "./answer-schema.ts";
+import type { PlanLanguage } from "./plan-language.ts";
+
+const FLAGS = [false, true];
+const LANGUAGES: PlanLanguage[] = FLAGS.flatMap((loops) =>
+  FLAGS.flatMap((conditions) => FLAGS.map((outputs) => ({ loops, conditions, outputs }))),
+);
+const SCHEMAS = LANGUAGES.flatMap((language) =>
+  FLAGS.map((isReplan): [string, JsonObject] => [
+    JSON.stringify({ ...language, isReplan }),
+    answerSchema(language, isReplan),
+  ]),
+);
+
+interface Place {
+  schema: JsonObject;
+  /** Levels of values, counted from the answer itself. */
+  depth: number;
+}
+
+/** A schema and all schemas in it. */
+function schemasIn(schema: JsonValue, depth = 1): Place[] {
+  if (!isJsonObject(schema)) return [];
+  const { properties, items, anyOf } = schema;
+  return [
+    { schema, depth },
+    ...(isJsonObject(properties)
+      ? Object.values(properties).flatMap((inner) => schemasIn(inner, depth + 1))
+      : []),
+    ...schemasIn(items ?? null, depth + 1),
+    ...(Array.isArray(anyOf) ? anyOf.flatMap((inner) => schemasIn(inner, depth)) : []),
+  ];
+}
+
+/** As documented by OpenAI (strict), Anthropic (structured outputs) and Google (responseJsonSchema): the narrowest of each. */
+describe.each(SCHEMAS)("the form of an answer with %s can be had of every provider", (_, root) => {
+  const places = schemasIn(root);
+
+  test("its root is one object", () => {
+    expect(root).toMatchObject({ type: "object" });
+    expect(root).not.toHaveProperty("anyOf");
+  });
+
+  test("objects are closed, and require each of their fields", () => {
+    const objects = places.filter(({ schema }) => schema["type"] === "object");
+    for (const { schema } of objects) {
+      expect(schema["additionalProperties"]).toBe(false);
+      expect(schema["required"]).toEqual(Object.keys(schema["properties"] ?? {}));
+    }
+    expect(objects.length).toBeGreaterThan(2);
+  });
+
+  test("it has five levels at most, no reference, and few fields that take several types", () => {
+    expect(Math.max(...places.map(({ depth }) => depth))).toBeLessThanOrEqual(5);
+    expect(JSON.stringify(root)).not.toContain("$ref");
+    const unions = places.filter(({ schema }) => Array.isArray(schema["type"]) || schema["anyOf"]);
+    expect(unions.length).toBeLessThanOrEqual(16);
+  });
+});
+
+const stepFields = (schema: JsonObject) =>
+  schemasIn(schema).flatMap(({ schema: { properties } }) =>
+    isJsonObject(properties) && properties["tool"] ? [Object.keys(properties).join(" ")] : [],
+  );
+const PLAIN = { loops: false, conditions: false, outputs: false };
+
+test("without the language the form is that of plain calls, and an answer has not a token more", () => {
+  expect(stepFields(answerSchema(PLAIN, false))).toEqual(["tool arguments", "id tool arguments dependsOn"]);
+  expect(answerSchema(PLAIN, false)["required"]).toEqual(["steps", "missing", "impossible"]);
+});
+
+test("a plain step is as short where the language is offered", () => {
+  const whole = { loops: true, conditions: true, outputs: true };
+  expect(stepFields(answerSchema(whole, true))).toEqual([
+    "id tool arguments",
+    "id tool arguments dependsOn",
+    "id tool arguments dependsOn forEach when",
+  ]);
+  expect(stepFields(answerSchema({ ...PLAIN, conditions: true }, false)).at(-1)).toMatch(/dependsOn when$/);
+});
+
+test("what is written in the strictest form is read as the plan that is meant", () => {
+  const strict = {
+    steps: [
+      { tool: "find", arguments: "{}" },
+      {
+        id: "close",
+        tool: "close",
+        arguments: '{"id":"<<item.id>>"}',
+        dependsOn: [],
+        forEach: "<<find.tickets>>",
+        when: '{"gt":["<<find.total>>",0]}',
+      },
+    ],
+    outputs: ["close"],
+    missing: null,
+    impossible: null,
+  };
+  const { missing: _missing, impossible: _impossible, ...document } = strict;
+  const read = parsePlan(document);
+  const meant = parsePlan({
+    steps: [
+      { id: "find", tool: "find" },
+      {
+        id: "close",
+        forEach: { items: "<<find.tickets>>", do: { tool: "close", arguments: { id: "<<item.id>>" } } },
+        when: { gt: ["<<find.total>>", 0] },
+      },
+    ],
+    outputs: ["close"],
+  });
+  expect(read.ok && read).toEqual(meant.ok && meant);
+});

@@ -1,0 +1,94 @@
+import type { DraftInput } from "../drafter.ts";
+
+/**
+ * Which parts of the plan language a request may need beyond calls, references and order. Each part costs tokens of the prompt, so that only those
+ * are offered that the words could call for.
+ */
+export interface PlanLanguage {
+  /** `forEach`: a call for each item of a list that an earlier step gives. */
+  loops: boolean;
+  /** `when`: a step that runs only if an earlier result says so. */
+  conditions: boolean;
+  /** `outputs`: which results are wanted. */
+  outputs: boolean;
+}
+
+const LOOP_WORDS = words(
+  "each every everyone everybody everything all any anyone both them they their those these whose per respectively " +
+    "alle allen alles jede jeden jeder jedes tous toutes tout chaque todos todas cada tutti tutte ogni elke ieder iedere",
+);
+const CONDITION_WORDS = words(
+  "if unless otherwise else whether when whenever while until till except only depending provided should but without not case " +
+    "wenn falls sonst solange nur si sinon sauf seulement salvo siempre sino se altrimenti quando cuando als tenzij anders",
+);
+const OUTPUT_WORDS = words(
+  "only just nothing merely solely tell give show report return answer " +
+    "nur bloß seulement uniquement solo sólo solamente soltanto apenas somente alleen",
+);
+/** Words with the ending of a plural that are none. */
+const NO_PLURALS = words(
+  "this does says needs always address status business access process less plus unless across previous various " +
+    "yes its ours yours hers theirs thus news was has",
+);
+/** Behind these a verb stands: "it costs". */
+const PRONOUNS = words("it he she that who which this");
+const MIN_PLURAL = 4;
+
+/** A letter of a script in which the words above cannot be. */
+const OTHER_SCRIPT = /(?!\p{Script=Latin})\p{L}/u;
+
+/**
+ * The parts of the plan language that a request may need. Pure. It errs on the side of offering: a part that is offered in vain costs some
+ * tokens, and one that is not offered a plan. A replan may always loop where the plan before it did, and a repair is offered what the answer
+ * before it used, or what its findings speak of.
+ */
+export function planLanguage({
+  query,
+  repair,
+  replan,
+}: Pick<DraftInput, "query" | "repair" | "replan">): PlanLanguage {
+  const said = languageOfWords(`${query}\n${replan?.note ?? ""}`);
+  const used = repair ? languageOfAnswer(repair) : NONE;
+  const isList = replan?.steps.some((step) => step.isList) ?? false;
+  return {
+    loops: said.loops || used.loops || isList,
+    conditions: said.conditions || used.conditions,
+    outputs: said.outputs || used.outputs,
+  };
+}
+
+const NONE: PlanLanguage = { loops: false, conditions: false, outputs: false };
+
+function languageOfWords(text: string): PlanLanguage {
+  if (OTHER_SCRIPT.test(text)) return { loops: true, conditions: true, outputs: true };
+  const tokens = text.match(/[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
+  const said = tokens.map((token) => token.toLowerCase());
+  return {
+    loops: said.some((word, at) => LOOP_WORDS.has(word) || isOpenPlural(tokens, at)),
+    conditions: said.some((word) => CONDITION_WORDS.has(word)),
+    outputs: said.some((word) => OUTPUT_WORDS.has(word)),
+  };
+}
+
+/** A plural without the things themselves behind it, "accounts 1001 and 1002", and without a number or a pronoun before it, "36 months". */
+function isOpenPlural(tokens: readonly string[], at: number): boolean {
+  const word = tokens[at] ?? "";
+  const isPlural = word.length >= MIN_PLURAL && /^\p{Ll}+s$/u.test(word) && !/(?:ss|us|is)$/.test(word);
+  if (!isPlural || NO_PLURALS.has(word)) return false;
+  const [before = "", next = ""] = [tokens[at - 1]?.toLowerCase(), tokens[at + 1]];
+  return !/^\d/.test(before) && !PRONOUNS.has(before) && !/^[\p{Lu}\p{N}"'“‘:]/u.test(next);
+}
+
+/** What an answer used, and what its findings tell to use. */
+function languageOfAnswer({ previous, diagnostics }: NonNullable<DraftInput["repair"]>): PlanLanguage {
+  const text = [previous, ...diagnostics.map(({ message, path }) => `${path ?? ""} ${message}`)].join("\n");
+  return {
+    loops: /for_?each/i.test(text),
+    conditions: /\bwhen\b|condition/i.test(text),
+    outputs: /\boutputs\b|output_steps/.test(text),
+  };
+}
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(" "));
+}

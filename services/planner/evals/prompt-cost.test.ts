@@ -1,0 +1,42 @@
+import { estimateTokens } from "@planwright/models";
+import { expect, test } from "vitest";
+import { answerSchema } from "../../../packages/models/src/prompts/answer-schema.ts";
+import { planLanguage } from "../../../packages/models/src/prompts/plan-language.ts";
+import { systemPrompt } from "../../../packages/models/src/prompts/system-prompt.ts";
+import { modelCases } from "./model-cases.ts";
+import { offlineCases } from "./offline-cases.ts";
+
+/**
+ * What the prompts of the requests below cost in all, and what rules and form of the answer cost in each of them, when plans could hold
+ * nothing but calls, references and order: recorded on 2026-11-23, in estimated tokens.
+ */
+const BEFORE = { requests: 342, prompts: 556_943, rulesAndForm: 684 };
+
+const costOf = (query: string) => {
+  const language = planLanguage({ query });
+  return (
+    estimateTokens(systemPrompt(language)) + estimateTokens(JSON.stringify(answerSchema(language, false)))
+  );
+};
+
+/** Requests whose plans need calls, references and order alone; each once. */
+const plainRequests = () => [
+  ...new Map(
+    [...offlineCases(), ...modelCases()].map((each) => [`${each.domain}: ${each.query}`, each]),
+  ).values(),
+];
+
+test("over all requests that need nothing of it, the plan language costs at most 5 % of the prompts", () => {
+  const requests = plainRequests();
+  expect(requests).toHaveLength(BEFORE.requests);
+  const more = requests.map(({ query }) => costOf(query) - BEFORE.rulesAndForm);
+  expect(more.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(BEFORE.prompts * 0.05);
+});
+
+test("a request that is plainly a few calls costs not a token more", () => {
+  expect(
+    costOf("Create author Alice with email alice@test.com, then create blog by Alice titled Hello"),
+  ).toBeLessThanOrEqual(BEFORE.rulesAndForm);
+  const same = plainRequests().filter(({ query }) => costOf(query) <= BEFORE.rulesAndForm);
+  expect(same.length / BEFORE.requests).toBeGreaterThan(0.6);
+});
