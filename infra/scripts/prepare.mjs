@@ -1,10 +1,10 @@
-// Makes a fresh clone runnable: checks Node, installs what the lock file names, builds what changed.
+// Makes a fresh clone runnable: checks Node, installs what the lock file names, builds what changed. With the path of a program it
+// then runs that in this same process, with the arguments behind it: a signal to `npm start` reaches the program, no shell in between.
 // Plain JavaScript without dependencies, because it runs before anything is installed.
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const [major, minor] = process.versions.node.split(".").map(Number);
@@ -40,8 +40,12 @@ function holdLock() {
   for (let isTold = false; ; isTold = true) {
     try {
       writeFileSync(file, String(process.pid), { flag: "wx" });
-      process.on("exit", () => rmSync(file, { force: true }));
-      return;
+      const release = () => rmSync(file, { force: true });
+      process.once("exit", release);
+      return () => {
+        process.off("exit", release);
+        release();
+      };
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
     }
@@ -62,20 +66,34 @@ function isRunning(file) {
   }
 }
 
-holdLock();
-const lockHash = createHash("sha256")
-  .update(readFileSync(join(root, "package-lock.json")))
-  .digest("hex");
-const stamp = join(root, "node_modules", ".cache", "planwright-lock-hash");
-const isInstalled = existsSync(stamp) && readFileSync(stamp, "utf8") === lockHash;
-if (!isInstalled) {
+/** Whether `npm ci` has put in place what the lock file names; packages of other platforms may be absent. */
+function isInstalled() {
+  const hidden = join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(hidden)) return false;
+  const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
+  const found = JSON.parse(readFileSync(hidden, "utf8")).packages;
+  return Object.entries(wanted).every(([path, { version, integrity, link, optional }]) => {
+    if (!path.includes("node_modules/") || link) return true;
+    const installed = found[path];
+    return installed ? installed.version === version && installed.integrity === integrity : optional === true;
+  });
+}
+
+const release = holdLock();
+if (!isInstalled()) {
   console.log("Installing packages (first time, about a minute) ...");
   run("npm", ["ci", "--loglevel=error"], { isQuiet: true });
-  mkdirSync(dirname(stamp), { recursive: true });
-  writeFileSync(stamp, lockHash);
 }
 if (!existsSync(join(root, "packages", "local", "dist")))
   console.log("Building (first time, about 15 seconds) ...");
 run(join(root, "node_modules", ".bin", "turbo"), ["run", "build", "--output-logs=errors-only"], {
   isQuiet: true,
 });
+release();
+
+const [node, , program, ...programArguments] = process.argv;
+if (program) {
+  const file = join(root, program);
+  process.argv = [node, file, ...programArguments];
+  await import(pathToFileURL(file).href);
+}

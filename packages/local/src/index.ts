@@ -1,6 +1,14 @@
 export { type Child, type ChildOptions, startChild } from "./children/child.ts";
 export { freePort } from "./children/free-port.ts";
 export {
+  growingDelayMs,
+  type ManagedProcess,
+  type SuperviseOptions,
+  type Supervision,
+  supervise,
+  type UnexpectedEnd,
+} from "./children/supervise.ts";
+export {
   ChecksumError,
   ProcessNotReadyError,
   ServerNotAvailableError,
@@ -9,8 +17,8 @@ export {
 export type { LocalServer, ServerOptions } from "./local-server.ts";
 export { startMongo } from "./mongo/start-mongo.ts";
 export { startRedis } from "./redis/start-redis.ts";
+export { WrongSettingsError } from "./stack/check-settings.ts";
 export { GraphqlError, graphql } from "./stack/graphql.ts";
 export { holdFolder } from "./stack/hold-folder.ts";
-export { McpServersFileError } from "./stack/mcp-servers-file.ts";
-export { type ManagedProcess, NotBuiltError, type ServiceName } from "./stack/start-service.ts";
+export { NotBuiltError, type ServiceName } from "./stack/start-service.ts";
 export { type ProcessName, type Stack, type StackOptions, startStack } from "./stack/start-stack.ts";

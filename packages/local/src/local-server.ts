@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Child } from "./children/child.ts";
+import { type ManagedProcess, type Supervision, supervise } from "./children/supervise.ts";
 import { ProcessNotReadyError } from "./errors.ts";
 
 /** Where a server keeps its data, and whom it tells what it does. */
@@ -10,68 +11,55 @@ export interface ServerOptions {
   env?: NodeJS.ProcessEnv;
   /** Receives lines for the user, such as that a download has begun; default: says nothing. */
   say?: (line: string) => void;
+  /** How it is kept running; default: it stays away when it ends. */
+  supervision?: Supervision;
 }
 
-/** A running server. */
-export interface LocalServer {
-  /** Stays the same over {@link restart}. */
+/** A running server. One that is not ours (MONGODB_URL, REDIS_URL) has no pid, and ending it does nothing. */
+export interface LocalServer extends ManagedProcess {
+  /** Stays the same over {@link ManagedProcess.restart}. */
   readonly url: string;
-  /** Undefined when the server is not ours (MONGODB_URL, REDIS_URL). */
-  pid(): number | undefined;
-  /** Ends it at once, data kept; for tests of faults. Does nothing to a server that is not ours. */
-  kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on its old port with its old data, after stopping it if it still runs. */
-  restart(): Promise<void>;
-  /** Ends it in good order; a second call does nothing. Leaves a server that is not ours alone. */
-  stop(): Promise<void>;
 }
 
 /** A server that someone else runs. */
-export function externalServer(url: string): LocalServer {
+export function externalServer(name: string, url: string): LocalServer {
   const nothing = () => Promise.resolve();
-  return { url, pid: () => undefined, kill: nothing, restart: nothing, stop: nothing };
+  return { name, url, pid: () => undefined, kill: nothing, restart: nothing, stop: nothing };
 }
 
-interface LocalServerParts {
+interface LocalServerOptions extends Supervision {
+  /** Such as "MongoDB". */
+  name: string;
   choosePort: () => Promise<number>;
   urlOf: (port: number) => string;
-  /** Starts the process and waits until it serves. */
-  start: (port: number) => Promise<Child>;
+  spawn: (port: number) => Promise<Child>;
+  /** Whether it serves. */
+  isReady: (port: number) => Promise<boolean>;
 }
 
 const TRIES = 10;
 const BETWEEN_TRIES_MS = 1_000;
 
 /**
- * Starts a server on a free port. Tries again for 10 s while the port was taken meanwhile (on another one) or while the
- * server of a run that has just been killed still holds the data.
+ * Starts a server on a free port and waits until it serves. Tries again for 10 s while the port was taken meanwhile (on
+ * another one) or while the server of a run that has just been killed still holds the data.
  */
-export async function localServer({ choosePort, urlOf, start }: LocalServerParts): Promise<LocalServer> {
-  let port = await choosePort();
-  let child = await begin();
-
-  async function begin(): Promise<Child> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await start(port);
-      } catch (error) {
-        if (attempt === TRIES || !isPassing(error)) throw error;
-        await delay(BETWEEN_TRIES_MS);
-        port = await choosePort();
-      }
+export async function localServer(options: LocalServerOptions): Promise<LocalServer> {
+  const { choosePort, urlOf, spawn, isReady, ...supervision } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choosePort();
+    try {
+      const process_ = await supervise({
+        ...supervision,
+        spawn: () => spawn(port),
+        isReady: () => isReady(port),
+      });
+      return { ...process_, url: urlOf(port) };
+    } catch (error) {
+      if (attempt === TRIES || !isPassing(error)) throw error;
+      await delay(BETWEEN_TRIES_MS);
     }
   }
-
-  return {
-    url: urlOf(port),
-    pid: () => (child.ended() === undefined ? child.pid : undefined),
-    kill: (signal) => child.kill(signal),
-    stop: () => child.stop(),
-    async restart() {
-      await child.stop();
-      child = await start(port);
-    },
-  };
 }
 
 /** True when the reason goes away by itself: a port taken meanwhile, data still held by a server that is ending. */

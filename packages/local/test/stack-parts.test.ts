@@ -1,13 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { holdFolder, McpServersFileError } from "../src/index.ts";
+import { afterAll, expect, test } from "vitest";
+import { holdFolder, startStack } from "../src/index.ts";
 import { writeMcpServersFile } from "../src/stack/mcp-servers-file.ts";
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
+});
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "planwright-parts-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  folders.push(path);
   return path;
 }
 
@@ -24,17 +29,32 @@ test("the servers file holds the blog tools and the servers of the user's own fi
   expect(statSync(path).mode & 0o077).toBe(0);
 });
 
+function fileOf(content: string): string {
+  const path = join(folder(), "mine.json");
+  writeFileSync(path, content);
+  return path;
+}
+
 test.each([
-  ["is not there", undefined],
-  ["is not JSON", "{"],
-  ["has no mcpServers", "{}"],
-])("a user's servers file that %s is refused", (_what, content) => {
-  const dir = folder();
-  const user = join(dir, "mine.json");
-  if (content !== undefined) writeFileSync(user, content);
-  expect(() => writeMcpServersFile(join(dir, "servers.json"), "http://x/mcp", user)).toThrow(
-    McpServersFileError,
-  );
+  ["a model without a provider", { MODEL: "gpt-4o" }, /MODEL is "gpt-4o".*openai:<model>/],
+  ["a model without its key", { MODEL: "openai:gpt-4o" }, /set OPENAI_API_KEY/],
+  ["a number that is none", { MODEL_TIMEOUT_MS: "soon" }, /MODEL_TIMEOUT_MS/],
+  [
+    "a servers file that is not there",
+    { MCP_SERVERS_FILE: "nope.json" },
+    /nope\.json: does not exist.*MCP_SERVERS_FILE/,
+  ],
+  ["a servers file that is not JSON", { MCP_SERVERS_FILE: fileOf("{") }, /mine\.json: is not JSON/],
+  ["a servers file without servers", { MCP_SERVERS_FILE: fileOf("{}") }, /"mcpServers"/],
+  [
+    "a server that cannot be started or called",
+    { MCP_SERVERS_FILE: fileOf('{"mcpServers":{"shop":{"comand":"shop"}}}') },
+    /server "shop": needs "command" .* or "url"/,
+  ],
+])("%s is told before anything is started", async (_what, env, message) => {
+  const dataDir = join(folder(), "data");
+  await expect(startStack({ dataDir, env: { PATH: process.env["PATH"], ...env } })).rejects.toThrow(message);
+  expect(existsSync(dataDir)).toBe(false);
 });
 
 test("a folder is held by one at a time, and free again after its release", async () => {

@@ -26,6 +26,7 @@ export { createGuardedFetch, type GuardedFetch } from "./outbound/guarded-fetch.
 export { type RedactOptions, redact, redactJson } from "./redaction/redact.ts";
 export { isSecretKey, isSecretName, REDACTED, redactText } from "./redaction/redact-text.ts";
 export { parseSettings, SettingsError } from "./settings/parse-settings.ts";
+export { runSettingsCheck } from "./settings/run-settings-check.ts";
 export { createShutdown, type Shutdown, type ShutdownOptions } from "./shutdown/create-shutdown.ts";
 export { startTracing } from "./tracing/start-tracing.ts";
 export {

@@ -1,8 +1,8 @@
+import type { UnexpectedEnd } from "@planwright/local";
 import type { Verdict } from "./check-run.ts";
 import type { Observed } from "./play-out.ts";
 import { percentile, recoveryTimes } from "./recovery-times.ts";
 import type { Settings } from "./settings.ts";
-import type { Crash } from "./victim.ts";
 
 /** What a run comes to, in figures. The first five after `faults` must be 0. */
 export interface Report {
@@ -46,7 +46,7 @@ export interface Report {
 
 /** Puts a run into figures. */
 export function createReport(
-  run: Observed & { settings: Settings; crashes: readonly Crash[]; verdict: Verdict },
+  run: Observed & { settings: Settings; crashes: readonly UnexpectedEnd[]; verdict: Verdict },
 ): Report {
   const { evidence, settings, crashes, verdict, kills } = run;
   const { accepted, plans, steps, ledger, changes, requests } = evidence;

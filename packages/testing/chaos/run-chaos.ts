@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { UnexpectedEnd } from "@planwright/local";
 import { MongoClient } from "mongodb";
 import { z } from "zod";
 import { startModelServer } from "../src/index.ts";
@@ -15,7 +16,6 @@ import type { SeededRandom } from "./seeded-random.ts";
 import type { Settings } from "./settings.ts";
 import { startSystem } from "./system.ts";
 import { makeToolScript } from "./tool-script.ts";
-import type { Crash } from "./victim.ts";
 
 /** What a run needs. */
 export interface ChaosOptions {
@@ -31,7 +31,7 @@ export interface ChaosOptions {
 /** Runs plans under faults and judges what is left; nothing keeps running. */
 export async function runChaos(options: ChaosOptions): Promise<{ report: Report; verdict: Verdict }> {
   const { settings, plans, random, folder, say } = options;
-  const crashes: Crash[] = [];
+  const crashes: UnexpectedEnd[] = [];
   const model = await startModelServer({ script: scriptedModel(random.fork("model"), plans) });
   let toolStarts = 0;
   const system = await startSystem({

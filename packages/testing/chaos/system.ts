@@ -1,11 +1,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { freePort, startMongo, startRedis } from "@planwright/local";
+import {
+  freePort,
+  type SuperviseOptions,
+  type Supervision,
+  startChild,
+  startMongo,
+  startRedis,
+  supervise,
+  type UnexpectedEnd,
+} from "@planwright/local";
 import { countingToolServerCommand, type ScriptInput } from "../src/index.ts";
 import { startTcpProxy, type TcpProxy } from "../src/tcp-proxy.ts";
 import { EXECUTORS, type Link, PLANNERS, SERVICES, type ServiceName, type VictimName } from "./fault.ts";
-import { type Crash, startSupervised, type Victim, victimOfServer } from "./victim.ts";
+import { type Victim, victimOf } from "./victim.ts";
 
 /** The whole system as processes of their own, each service behind proxies of its own. */
 export interface System {
@@ -30,24 +39,29 @@ export interface SystemOptions {
   modelUrl: string;
   /** Asked at each start of the tool server. */
   toolScript: () => ScriptInput;
-  onCrash: (crash: Crash) => void;
+  onCrash: (crash: UnexpectedEnd) => void;
 }
 
 /** Prefix of the keys in Redis. */
 export const QUEUE_PREFIX = "chaos";
 const DATABASE = "chaos";
+/** Pause before a process that ended by itself is started again. */
+const RESTART_DELAY_MS = 300;
+/** What is not ready by then, however often it was started again, will not be: no fault lasts that long. */
+const READY_TIMEOUT_MS = 90_000;
 const SERVICES_FOLDER = new URL("../../../services/", import.meta.url);
 
 /** Starts everything and waits until each part is ready. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { folder, onCrash, toolScript } = options;
+  const supervision: Supervision = { onUnexpectedEnd: onCrash, restartDelayMs: () => RESTART_DELAY_MS };
   mkdirSync(folder, { recursive: true });
   const [mongo, redis] = await Promise.all([
     startMongo({ dataDir: folder }),
     startRedis({ dataDir: folder }),
   ]);
   const ledgerFile = join(folder, "ledger.jsonl");
-  const tools = await startTools({ folder, ledgerFile, toolScript, onCrash });
+  const tools = await startTools({ folder, ledgerFile, toolScript, supervision });
   const serversFile = join(folder, "mcp-servers.json");
   const counting = { type: "http", url: `${tools.url}/mcp`, trusted: true };
   writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting } }));
@@ -59,7 +73,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     const toRedis = await startTcpProxy(portOf(redis.url));
     wires.set(`${name}/mongo`, toMongo).set(`${name}/redis`, toRedis);
     const port = await freePort();
-    const victim = await startSupervised({
+    const victim = await startVictim({
+      ...supervision,
       name,
       command: process.execPath,
       args: [fileURLToPath(new URL(`${name.replace(/-\d+$/, "")}/dist/main.js`, SERVICES_FOLDER))],
@@ -85,7 +100,6 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       },
       logFile: join(folder, "logs", `${name}.log`),
       isReady: () => answersOk(`http://127.0.0.1:${port}/readyz`),
-      onCrash,
     });
     return { victim, port };
   };
@@ -105,8 +119,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     "executor-2": service("executor-2").victim,
     "executor-3": service("executor-3").victim,
     tools: tools.victim,
-    mongo: victimOfServer("mongo", mongo),
-    redis: victimOfServer("redis", redis),
+    mongo: victimOf(mongo),
+    redis: victimOf(redis),
   };
   return {
     apiUrl: `http://127.0.0.1:${service("api").port}/graphql`,
@@ -133,12 +147,13 @@ async function startTools(options: {
   folder: string;
   ledgerFile: string;
   toolScript: () => ScriptInput;
-  onCrash: (crash: Crash) => void;
+  supervision: Supervision;
 }): Promise<{ victim: Victim; url: string }> {
-  const { folder, ledgerFile, toolScript, onCrash } = options;
+  const { folder, ledgerFile, toolScript, supervision } = options;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const victim = await startSupervised({
+  const victim = await startVictim({
+    ...supervision,
     name: "tools",
     ...countingToolServerCommand({ ledgerFile, port }),
     env: process.env,
@@ -154,9 +169,29 @@ async function startTools(options: {
       await answer.arrayBuffer();
       return answer.ok;
     },
-    onCrash,
   });
   return { victim, url };
+}
+
+type VictimOptions = Parameters<typeof startChild>[0] & Omit<SuperviseOptions, "spawn">;
+
+/** A process that is kept running: one that ends by itself is started again, as an orchestrator does it. */
+async function startVictim({
+  isReady,
+  onUnexpectedEnd,
+  restartDelayMs,
+  ...child
+}: VictimOptions): Promise<Victim> {
+  const managed = await supervise({
+    name: child.name,
+    spawn: () => startChild(child),
+    isReady,
+    onUnexpectedEnd,
+    restartDelayMs,
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    stopTimeoutMs: 5_000,
+  });
+  return victimOf(managed);
 }
 
 async function answersOk(url: string): Promise<boolean> {

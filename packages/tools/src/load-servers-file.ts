@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { isJsonObject } from "@planwright/plan";
 import { ServersFileError } from "./errors.ts";
 import { expandVariables, type Variables } from "./expand-variables.ts";
@@ -16,16 +17,18 @@ export async function loadServersFile(file: string, variables: Variables = {}): 
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    throw new ServersFileError(file, [{ message: "cannot be read" }], error);
+    const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
+    const message = isAbsent ? "does not exist; correct MCP_SERVERS_FILE or unset it" : "cannot be read";
+    throw new ServersFileError(resolve(file), [{ message }], error);
   }
   let content: unknown;
   try {
     content = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : "unknown reason";
-    throw new ServersFileError(file, [{ message: `is not JSON: ${reason}` }], error);
+    throw new ServersFileError(resolve(file), [{ message: `is not JSON: ${reason}` }], error);
   }
-  return parseServers(content, { file, variables });
+  return parseServers(content, { file: resolve(file), variables });
 }
 
 /** The same for content that is already read. @throws {ServersFileError} */
@@ -36,20 +39,28 @@ export function parseServers(
   if (!isJsonObject(content) || !isJsonObject(content["mcpServers"])) {
     throw new ServersFileError(file, [{ message: 'must be an object with a field "mcpServers"' }]);
   }
-  const missing: { server: string; field: string; message: string }[] = [];
+  const missing: { server: string; field?: string; message: string }[] = [];
   const servers = Object.entries(content["mcpServers"]).map(([server, entry]) => {
+    if (!hasKind(entry)) missing.push({ server, message: NO_KIND });
     const expanded = expandVariables(entry, variables, (variable, path) => {
       missing.push({ server, field: path.join("."), message: `variable ${variable} is not set` });
     });
     return [server, withType(expanded)];
   });
   const parsed = ServersConfigSchema.safeParse({ mcpServers: Object.fromEntries(servers) });
-  const invalid = (parsed.error?.issues ?? []).map((issue) => {
+  const invalid = (parsed.error?.issues ?? []).flatMap((issue) => {
     const [, server, ...field] = issue.path.map(String);
-    return { server, field: field.join(".") || undefined, message: issue.message };
+    const isTold = missing.some((problem) => problem.server === server && problem.message === NO_KIND);
+    return isTold ? [] : [{ server, field: field.join(".") || undefined, message: issue.message }];
   });
   if (missing.length > 0 || !parsed.success) throw new ServersFileError(file, [...missing, ...invalid]);
   return parsed.data;
+}
+
+const NO_KIND = 'needs "command" (a program to start) or "url" (an address to call)';
+
+function hasKind(entry: unknown): boolean {
+  return !isJsonObject(entry) || ["type", "command", "url"].some((field) => Object.hasOwn(entry, field));
 }
 
 /** Servers are mostly written without `type`: what has a command is stdio, what has a url is HTTP. */

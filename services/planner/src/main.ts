@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { createDrafter, createPriceList } from "@planwright/models";
+import { createDrafter } from "@planwright/models";
 import { resolvePolicy } from "@planwright/plan";
 import { createQueues, createQueueWorker, createSweeper } from "@planwright/queue";
 import {
@@ -23,6 +22,7 @@ import { createPlanningRuns } from "./jobs/planning-runs.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
 import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
 import { countRuns } from "./metrics/run-metrics.ts";
+import { readPrices } from "./read-prices.ts";
 import { createPlanningTraces } from "./tracing/planning-traces.ts";
 import { traceModelCalls } from "./tracing/trace-model-calls.ts";
 
@@ -36,11 +36,7 @@ const traces = tracing.traces && createPlanningTraces(tracing.traces);
 
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS);
 
-const pricesFile = settings.MODEL_PRICES_FILE;
-const prices = createPriceList(
-  settings,
-  pricesFile === undefined ? undefined : await readFile(pricesFile, "utf8"),
-);
+const prices = await readPrices(settings);
 const drafter = failpoints.around(createDrafter(settings), MODEL_FAILPOINTS);
 const database = await createStore({
   url: settings.MONGODB_URL,

@@ -1,41 +1,36 @@
 #!/usr/bin/env node
-// npm run demo [-- "a sentence"]: starts everything in a folder of its own, sends the sentence, shows what became of it.
-import { rmSync } from "node:fs";
-import { join, relative } from "node:path";
-import { dropDatabases } from "../demo/drop-databases.ts";
-import { DEFAULT_SENTENCE, runDemo } from "../demo/run-demo.ts";
-import { holdFolder } from "../stack/hold-folder.ts";
+// npm run demo [-- "a sentence"]: starts everything, or uses what npm start runs here; sends the sentence, shows what becomes of it.
+import { randomInt } from "node:crypto";
+import { exampleSentence, runDemo } from "../demo/run-demo.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
+import { DATA_DIR, folderOrSystem } from "./own-folder.ts";
 import { stopOnSignals, tellError } from "./terminal.ts";
 
-const sentence = process.argv.slice(2).join(" ").trim() || DEFAULT_SENTENCE;
+// An e-mail address belongs to one author, so each run of the example has another one.
+const sentence = process.argv.slice(2).join(" ").trim() || exampleSentence(randomInt(1_000, 1_000_000));
 const say = (line: string) => console.log(line);
-
-/** `.data/demo`, or a numbered one beside it while other demos run. Starts empty. */
-async function ownFolder(): Promise<{ dataDir: string; name: string }> {
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? "demo" : `demo-${number}`;
-    const dataDir = join(".data", name);
-    if (await holdFolder(dataDir)) {
-      rmSync(dataDir, { recursive: true, force: true });
-      return { dataDir, name };
-    }
-  }
-}
 
 let stack: Stack | undefined;
 const stop = stopOnSignals(() => stack);
-try {
-  const { dataDir, name } = await ownFolder();
-  const database = `planwright_${name.replace("-", "_")}`;
-  await dropDatabases(process.env["MONGODB_URL"], [database, `${database}_blog`]);
-  const env = { ...process.env, QUEUE_PREFIX: `${database}_${Date.now()}` };
+
+/** What `npm start` runs from this folder, or a stack of its own. */
+async function systemForDemo(): Promise<{ apiUrl: string }> {
+  const found = await folderOrSystem(say);
+  if (found.type === "system") {
+    say(`Using the system that runs at ${found.apiUrl}\n`);
+    return found;
+  }
   say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
   const startedAt = performance.now();
-  stack = await startStack({ dataDir, database, env, say });
+  stack = await startStack({ dataDir: DATA_DIR, isSupervised: true, say });
   say(`Ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s.\n`);
-  const isCompleted = await runDemo(stack, sentence, say);
-  say(`Logs and data are in ${relative(process.cwd(), dataDir)}. To keep the system running: npm start`);
+  return stack;
+}
+
+try {
+  const { isCompleted, requestId } = await runDemo(await systemForDemo(), sentence, say);
+  const first = stack ? "keep the system running with npm start, then in another terminal: " : "";
+  say(`See all of it: ${first}npx planwright debug ${requestId}`);
   process.exitCode = isCompleted ? 0 : 1;
 } catch (error) {
   tellError(error);

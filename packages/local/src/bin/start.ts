@@ -1,28 +1,40 @@
 #!/usr/bin/env node
-// npm start: the whole system on this machine until Ctrl-C. Data stays in .data/start.
+// npm start: the whole system on this machine until Ctrl-C or SIGTERM. Data stays in .data/planwright (DATA_DIR).
+import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { freePort } from "../children/free-port.ts";
 import { isPortFree } from "../children/is-port-free.ts";
+import { exampleSentence } from "../demo/run-demo.ts";
 import { holdFolder } from "../stack/hold-folder.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
+import { DATA_DIR, forgetAddress, writeAddress } from "./own-folder.ts";
 import { stopOnSignals, tellError } from "./terminal.ts";
 
-const DATA_DIR = join(".data", "start");
 const API_PORT = 4000;
 const say = (line: string) => console.log(line);
 
-/** PORT, or 4000, or a free one: scripts may count on it, and nothing fails because someone else was first. */
+/** PORT, or 4000, or a free one: scripts may count on it, and nothing fails because another program was first. */
 async function choosePort(): Promise<number> {
-  const wished = Number(process.env["PORT"] || API_PORT);
-  if (Number.isInteger(wished) && wished > 0 && wished < 65_536 && (await isPortFree(wished))) return wished;
-  say(`Port ${process.env["PORT"] || API_PORT} is taken, so the API gets another one.`);
-  return freePort();
+  const wanted = Number(process.env["PORT"] || API_PORT);
+  if (Number.isInteger(wanted) && wanted > 0 && wanted < 65_536 && (await isPortFree(wanted))) return wanted;
+  const port = await freePort();
+  say(`
+  !! Port ${process.env["PORT"] || API_PORT} is taken by another program.
+  !! This system answers on port ${port} instead; programs that expect the other port talk to something else.
+`);
+  return port;
 }
 
 function curlOf(apiUrl: string): string {
-  const sentence = "Create author Bob with email bob@test.com, then create blog by Bob titled Hi about code";
-  const query = `mutation { createPlanWithRequestId(query: \\"${sentence}\\") { requestId planId toolOrder } }`;
+  const query = `mutation { createPlanWithRequestId(query: \\"${exampleSentence(randomInt(1_000, 1_000_000))}\\") { requestId planId toolOrder } }`;
   return `curl -s ${apiUrl} -H 'content-type: application/json' -d '{"query": "${query}"}'`;
+}
+
+/** `planwright` finds port 4000 by itself. */
+function cliLines(apiUrl: string): string {
+  const isDefault = new URL(apiUrl).port === String(API_PORT);
+  const address = isDefault ? "" : `  export PLANWRIGHT_URL=${apiUrl}\n`;
+  return `${address}  npx planwright run "${exampleSentence(randomInt(1_000, 1_000_000))}"`;
 }
 
 /** Where operations can be tried in a browser; nothing with GRAPHIQL=off. */
@@ -40,8 +52,10 @@ try {
     say("Planwright is already running from this folder. Stop it there with Ctrl-C first.");
     process.exit(1);
   }
+  forgetAddress();
   say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
-  stack = await startStack({ dataDir: DATA_DIR, apiPort: await choosePort(), say });
+  stack = await startStack({ dataDir: DATA_DIR, apiPort: await choosePort(), isSupervised: true, say });
+  writeAddress(stack.apiUrl);
   say(`
 Planwright is running.
   GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
@@ -50,7 +64,10 @@ Planwright is running.
   Logs     ${join(DATA_DIR, "logs")}
   Model    ${process.env["MODEL"] || "offline (rules, no key needed; set MODEL for a real one)"}
 
-Make a plan:
+From another terminal:
+${cliLines(stack.apiUrl)}
+
+Make a plan with curl:
   ${curlOf(stack.apiUrl)}
 
 Ctrl-C stops everything; the data stays.`);

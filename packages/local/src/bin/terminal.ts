@@ -6,8 +6,11 @@ export function tellError(error: unknown): void {
   console.error(error instanceof CodedError ? `\n${error.message}` : error);
 }
 
+/** One Ctrl-C reaches this process twice below npm: from the terminal, and from npm, which hands it on. */
+const SAME_SIGNAL_MS = 1_000;
+
 /**
- * Ctrl-C and SIGTERM end the stack in good order (exit code 130 or 143), a second one at once.
+ * Ctrl-C and SIGTERM end the stack in good order (exit code 130 or 143), a second one more than a second later at once.
  * @returns ends the stack, for the normal end; waits for an end that is under way
  */
 export function stopOnSignals(stackNow: () => Stack | undefined): () => Promise<void> {
@@ -16,11 +19,14 @@ export function stopOnSignals(stackNow: () => Stack | undefined): () => Promise<
     stopping ??= (async () => stackNow()?.stop())();
     return stopping;
   };
-  let isInterrupted = false;
+  let interruptedAt: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     const exitCode = signal === "SIGINT" ? 130 : 143;
-    if (isInterrupted) process.exit(exitCode); // the watchdog ends what is left
-    isInterrupted = true;
+    if (interruptedAt !== undefined) {
+      if (performance.now() - interruptedAt < SAME_SIGNAL_MS) return;
+      process.exit(exitCode); // the watchdog ends what is left
+    }
+    interruptedAt = performance.now();
     console.log("\nStopping ... (Ctrl-C again to stop at once)");
     void stop().then(
       () => process.exit(exitCode),

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { JsonValueSchema } from "@planwright/plan";
 import { z } from "zod";
-import { graphql } from "../stack/graphql.ts";
+import { graphqlPersistently } from "../stack/graphql.ts";
 
 const ErrorSchema = z.object({ code: z.string(), message: z.string() });
 const StepSchema = z.object({
@@ -35,7 +36,9 @@ const RequestSchema = z.object({
 /** A request as the demo reads it. */
 export type FollowedRequest = z.infer<typeof RequestSchema>;
 
-const CREATE = "mutation ($query: String!) { createPlan(query: $query) { requestId planId } }";
+const CREATE = `mutation ($query: String!, $key: String!) {
+  createPlan(query: $query, idempotencyKey: $key) { requestId planId }
+}`;
 const READ = `query ($requestId: ID!) {
   request(requestId: $requestId) {
     requestId planId status questions
@@ -55,10 +58,11 @@ const READ = `query ($requestId: ID!) {
 const GOING_ON = new Set(["PLANNING", "READY", "EXECUTING"]);
 const POLL_MS = 100;
 
-/** Sends a sentence. Returns at once, with the id under which everything is recorded. */
+/** Sends a sentence, once however often it has to be sent again. Returns the id under which everything is recorded. */
 export async function sendSentence(apiUrl: string, sentence: string): Promise<string> {
   const schema = z.object({ createPlan: z.object({ requestId: z.string() }) });
-  const { createPlan } = await graphql(apiUrl, { query: CREATE, variables: { query: sentence }, schema });
+  const variables = { query: sentence, key: randomUUID() };
+  const { createPlan } = await graphqlPersistently(apiUrl, { query: CREATE, variables, schema });
   return createPlan.requestId;
 }
 
@@ -70,7 +74,7 @@ export async function followRequest(
 ): Promise<FollowedRequest> {
   const schema = z.object({ request: RequestSchema });
   for (;;) {
-    const { request } = await graphql(apiUrl, { query: READ, variables: { requestId }, schema });
+    const { request } = await graphqlPersistently(apiUrl, { query: READ, variables: { requestId }, schema });
     onChange(request);
     if (!GOING_ON.has(request.status)) return request;
     await delay(POLL_MS);

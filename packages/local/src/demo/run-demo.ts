@@ -2,19 +2,20 @@ import type { Stack } from "../stack/start-stack.ts";
 import { type FollowedRequest, followRequest, sendSentence } from "./follow-request.ts";
 import { planTree } from "./plan-tree.ts";
 
-/** Example 1 of the design. */
-export const DEFAULT_SENTENCE =
-  "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world";
+/** An author and a blog of hers. @param number - makes the address her own: an e-mail address belongs to one author */
+export function exampleSentence(number: number): string {
+  return `Create author Alice with email alice-${number}@test.com, then create blog by Alice titled Hello about world`;
+}
 
 /**
  * Sends one sentence through GraphQL, tells how it goes, and shows the finished plan.
- * @returns true when the plan is COMPLETED
+ * @returns whether the plan is COMPLETED, and the id under which everything about it is recorded
  */
 export async function runDemo(
   stack: Pick<Stack, "apiUrl">,
   sentence: string,
   say: (line: string) => void,
-): Promise<boolean> {
+): Promise<{ isCompleted: boolean; requestId: string }> {
   say(`You ask:   ${sentence}`);
   const requestId = await sendSentence(stack.apiUrl, sentence);
   say(`Request:   ${requestId}`);
@@ -25,7 +26,7 @@ export async function runDemo(
     last = line;
   });
   for (const line of resultOf(request)) say(line);
-  return request.status === "COMPLETED";
+  return { isCompleted: request.status === "COMPLETED", requestId };
 }
 
 function progressOf({ status, plan }: FollowedRequest): string {
@@ -51,6 +52,6 @@ function resultOf(request: FollowedRequest): string[] {
     lines.push("Put the answers into the sentence, such as: ... with email alice@test.com");
   const findings = diagnostics.filter((finding) => finding.severity === "error");
   if (request.status !== "COMPLETED") lines.push(...findings.map((finding) => `- ${finding.message}`));
-  lines.push("", `Everything about it is recorded under ${request.requestId}`);
+  lines.push("");
   return lines;
 }

@@ -7,6 +7,8 @@ import { externalServer, localServer } from "../local-server.ts";
 import { findMongod } from "./find-mongod.ts";
 import { becomePrimary, REPLICA_SET, requireReplicaSet } from "./replica-set.ts";
 
+const NAME = "MongoDB";
+
 /**
  * A MongoDB that is a replica set of one: transactions, change streams, majority writes. `MONGODB_URL` in the
  * environment names one to use instead. Data in `dataDir/mongo`, log in `dataDir/logs/mongo.log`.
@@ -17,25 +19,25 @@ export async function startMongo(options: ServerOptions): Promise<LocalServer> {
   const external = env["MONGODB_URL"];
   if (external !== undefined && external !== "") {
     await requireReplicaSet(external);
-    return externalServer(external);
+    return externalServer(NAME, external);
   }
   const mongod = await findMongod(say);
   const dbPath = join(dataDir, "mongo");
   mkdirSync(dbPath, { recursive: true });
   return localServer({
+    name: NAME,
+    ...options.supervision,
     choosePort: freePort,
     urlOf: (port) => `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`,
-    async start(port) {
-      const child = await startChild({
-        name: "MongoDB",
+    spawn: (port) =>
+      startChild({
+        name: NAME,
         command: mongod.command,
         args: mongodArguments(dbPath, port),
         env: mongod.libraryPath === undefined ? env : { ...env, LD_LIBRARY_PATH: mongod.libraryPath },
         logFile: join(dataDir, "logs", "mongo.log"),
-      });
-      await child.ready(() => becomePrimary(port), 60_000);
-      return child;
-    },
+      }),
+    isReady: becomePrimary,
   });
 }
 

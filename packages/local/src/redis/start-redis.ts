@@ -7,6 +7,8 @@ import { ServerNotSuitableError } from "../errors.ts";
 import { externalServer, type LocalServer, localServer, type ServerOptions } from "../local-server.ts";
 import { findRedis } from "./find-redis.ts";
 
+const NAME = "Redis";
+
 /**
  * A Redis that never evicts and writes a log of its commands. `REDIS_URL` in the environment names one to use instead.
  * Data in `dataDir/redis`, log in `dataDir/logs/redis.log`.
@@ -17,26 +19,26 @@ export async function startRedis(options: ServerOptions): Promise<LocalServer> {
   const external = env["REDIS_URL"];
   if (external !== undefined && external !== "") {
     await requireAnswer(external);
-    return externalServer(external);
+    return externalServer(NAME, external);
   }
   const command = await findRedis(env, say);
   const folder = join(dataDir, "redis");
   mkdirSync(folder, { recursive: true });
   const urlOf = (port: number) => `redis://127.0.0.1:${port}`;
   return localServer({
+    name: NAME,
+    ...options.supervision,
     choosePort: freePort,
     urlOf,
-    async start(port) {
-      const child = await startChild({
-        name: "Redis",
+    spawn: (port) =>
+      startChild({
+        name: NAME,
         command,
         args: redisArguments(folder, port),
         env,
         logFile: join(dataDir, "logs", "redis.log"),
-      });
-      await child.ready(() => answers(urlOf(port)), 30_000);
-      return child;
-    },
+      }),
+    isReady: (port) => answers(urlOf(port)),
   });
 }
 

@@ -1,4 +1,5 @@
 import { CodedError } from "@planwright/plan";
+import pRetry from "p-retry";
 import { z } from "zod";
 
 const AnswerSchema = z.object({
@@ -32,4 +33,31 @@ export async function graphql<T>(
     throw new GraphqlError(message, { code: errors[0].extensions?.code ?? "UNKNOWN" });
   }
   return schema.parse(data);
+}
+
+/** Codes of errors that go away by themselves. */
+const PASSING = new Set(["UNAVAILABLE", "OVERLOADED"]);
+const TRIES = 120;
+const BETWEEN_TRIES_MS = 500;
+
+/**
+ * As {@link graphql}, and asked again for about a minute while the API cannot be reached or refuses for now, such as while it
+ * is started again. For what may be sent twice: queries, and mutations with an idempotency key.
+ */
+export function graphqlPersistently<T>(
+  url: string,
+  operation: { query: string; variables?: object; schema: z.ZodType<T> },
+): Promise<T> {
+  return pRetry(() => graphql(url, operation), {
+    retries: TRIES - 1,
+    factor: 1,
+    minTimeout: BETWEEN_TRIES_MS,
+    shouldRetry: ({ error }) => isPassing(error),
+  });
+}
+
+/** What the API says of itself, or no whole answer; an answer of another shape stays that. */
+function isPassing(error: Error): boolean {
+  if (error instanceof GraphqlError) return PASSING.has(error.facts.code);
+  return !(error instanceof z.ZodError);
 }

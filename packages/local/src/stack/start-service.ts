@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { CodedError } from "@planwright/plan";
-import { type Child, startChild } from "../children/child.ts";
+import { startChild } from "../children/child.ts";
+import { type ManagedProcess, type Supervision, supervise } from "../children/supervise.ts";
 
 /** The services of a stack, by their folders. */
 export type ServiceName = "blog-tools" | "executor" | "planner" | "api";
@@ -21,18 +22,6 @@ export class NotBuiltError extends CodedError<{ service: string }> {
   }
 }
 
-/** A process of a stack that tests may hurt and bring back. */
-export interface ManagedProcess {
-  readonly name: string;
-  /** Undefined while it does not run, or is not ours. */
-  pid(): number | undefined;
-  /** Sends a signal to it and its children, default SIGKILL, and waits for its end. It stays away until restarted. */
-  kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again as it was, on its old port, and waits until it is ready; stops it first if it still runs. */
-  restart(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** How a service is started. */
 export interface ServiceOptions {
   name: ServiceName;
@@ -40,8 +29,7 @@ export interface ServiceOptions {
   /** Address of its `/readyz`. */
   readyUrl: string;
   logFile: string;
-  /** Told when it ended without being asked to. @param how - such as "exited with code 1" */
-  onCrash: (name: ServiceName, how: string, logFile: string) => void;
+  supervision?: Supervision;
 }
 
 /**
@@ -49,50 +37,17 @@ export interface ServiceOptions {
  * @throws {NotBuiltError} and {ProcessNotReadyError} with its last log lines
  */
 export async function startService(options: ServiceOptions): Promise<ManagedProcess> {
-  const { name, env, readyUrl, logFile, onCrash } = options;
+  const { name, env, readyUrl, logFile, supervision } = options;
   const main = fileURLToPath(new URL(`${name}/dist/main.js`, SERVICES));
   if (!existsSync(main)) throw new NotBuiltError(name);
-  let isWanted = true;
-  let child = await begin();
-
-  async function begin(): Promise<Child> {
-    isWanted = true;
-    const started = await startChild({
-      name,
-      command: process.execPath,
-      args: [YOUNG_GENERATION, main],
-      env,
-      logFile,
-    });
-    try {
-      await started.ready(() => answersOk(readyUrl), 60_000);
-    } catch (error) {
-      await started.kill();
-      throw error;
-    }
-    void started.exited.then(() => {
-      if (isWanted) onCrash(name, started.ended() ?? "ended", logFile);
-    });
-    return started;
-  }
-
-  return {
+  const args = [YOUNG_GENERATION, main];
+  return supervise({
+    ...supervision,
     name,
-    pid: () => (child.ended() === undefined ? child.pid : undefined),
-    kill: (signal) => {
-      isWanted = false;
-      return child.kill(signal);
-    },
-    stop: () => {
-      isWanted = false;
-      return child.stop(STOP_MS);
-    },
-    async restart() {
-      isWanted = false;
-      await child.stop(STOP_MS);
-      child = await begin();
-    },
-  };
+    spawn: () => startChild({ name, command: process.execPath, args, env, logFile }),
+    isReady: () => answersOk(readyUrl),
+    stopTimeoutMs: STOP_MS,
+  });
 }
 
 async function answersOk(url: string): Promise<boolean> {

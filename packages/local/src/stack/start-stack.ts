@@ -4,13 +4,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { freePort } from "../children/free-port.ts";
 import { lastLines } from "../children/log-tail.ts";
+import {
+  growingDelayMs,
+  type ManagedProcess,
+  type Supervision,
+  type UnexpectedEnd,
+} from "../children/supervise.ts";
 import { ProcessNotReadyError } from "../errors.ts";
-import type { LocalServer } from "../local-server.ts";
 import { startMongo } from "../mongo/start-mongo.ts";
 import { startRedis } from "../redis/start-redis.ts";
-import { graphql } from "./graphql.ts";
+import { checkSettings } from "./check-settings.ts";
+import { graphqlPersistently } from "./graphql.ts";
 import { writeMcpServersFile } from "./mcp-servers-file.ts";
-import { type ManagedProcess, type ServiceName, startService } from "./start-service.ts";
+import { type ServiceName, startService } from "./start-service.ts";
 
 /** The processes of a stack. */
 export type ProcessName = ServiceName | "mongo" | "redis";
@@ -29,8 +35,8 @@ export interface StackOptions {
   settings?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
   /** Receives lines for the user; default: says nothing. */
   say?: (line: string) => void;
-  /** Told when a service ends without being asked to; default: said to the user. */
-  onCrash?: (name: ServiceName, how: string, logFile: string) => void;
+  /** True: a process that ends without being asked to is started again, with growing waits. Default: it stays away. */
+  isSupervised?: boolean;
 }
 
 /** A running system. */
@@ -53,11 +59,12 @@ export interface Stack {
 /**
  * Starts MongoDB, Redis and the built services as processes of their own, each once the ones it needs are ready, and waits
  * until the tools are known. Nothing is left running when it fails.
- * @throws {ServerNotAvailableError} {ServerNotSuitableError} {NotBuiltError} {McpServersFileError}
+ * @throws {WrongSettingsError} {ServerNotAvailableError} {ServerNotSuitableError} {NotBuiltError}
  * @throws {ProcessNotReadyError} with the last log lines of the one that did not come up
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = resolve(options.dataDir);
+  await checkAllSettings(options);
   mkdirSync(dataDir, { recursive: true });
   const started: { kill(): Promise<void> }[] = [];
   const keep = async <T extends { kill(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
@@ -73,19 +80,34 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
+/** Stands for the servers, which are started when the settings are known to be right. */
+const NOT_YET = "not-started-yet";
+
+/** So that what a user has set wrongly is told in one sentence, before anything is started or downloaded. */
+async function checkAllSettings({ env = process.env, settings }: StackOptions): Promise<void> {
+  const given = { ...withoutServiceSettings(env), MONGODB_URL: NOT_YET, REDIS_URL: NOT_YET };
+  const servers = env["MCP_SERVERS_FILE"];
+  const checks = [checkSettings("planner", { ...given, ...settings?.planner })];
+  if (servers !== undefined && servers !== "")
+    checks.push(checkSettings("executor", { ...given, ...settings?.executor }));
+  await allOrError(checks);
+}
+
 type Keep = <T extends { kill(): Promise<void> }>(starting: Promise<T>) => Promise<T>;
 
 async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
   const { dataDir, database = "planwright", env = process.env, say = () => undefined } = options;
   const logDir = join(dataDir, "logs");
+  const supervision: Supervision = {
+    onUnexpectedEnd: (end) => say(unexpectedEndLine(end, logDir)),
+    restartDelayMs: options.isSupervised ? growingDelayMs : undefined,
+  };
   const [mongo, redis] = await allOrError([
-    keep(startMongo({ dataDir, env, say })),
-    keep(startRedis({ dataDir, env, say })),
+    keep(startMongo({ dataDir, env, say, supervision })),
+    keep(startRedis({ dataDir, env, say, supervision })),
   ]);
   const mongodbUrl = withDatabase(mongo.url, database);
   const blogMongodbUrl = withDatabase(mongo.url, `${database}_blog`);
-  const onCrash =
-    options.onCrash ?? ((name, how, logFile) => say(`${name} ${how}. Its log is in ${logFile}`));
 
   const common = { ...withoutServiceSettings(env), NODE_ENV: "production", HOST: "127.0.0.1" };
   const serversFile = join(dataDir, "mcp-servers.json");
@@ -103,7 +125,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
         env: { ...common, ...shared, ...own, ...options.settings?.[name], [portName]: String(port) },
         readyUrl: `http://127.0.0.1:${port}/readyz`,
         logFile: join(logDir, `${name}.log`),
-        onCrash,
+        supervision,
       }),
     );
     return { service, port };
@@ -138,8 +160,8 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
       planner: planner.service,
       executor: executor.service,
       "blog-tools": blog.service,
-      mongo: named("mongo", mongo),
-      redis: named("redis", redis),
+      mongo,
+      redis,
     },
     stop() {
       stopping ??= (async () => {
@@ -162,8 +184,11 @@ async function allOrError<T extends readonly Promise<unknown>[]>(
   return Promise.all(promises);
 }
 
-function named(name: string, server: LocalServer): ManagedProcess {
-  return { ...server, name };
+/** One line: what ended, how, and what happens now. A long reason, such as last log lines, is cut to its first line. */
+function unexpectedEndLine({ name, how, restartsInMs }: UnexpectedEnd, logDir: string): string {
+  const [reason = ""] = how.split("\n");
+  const next = restartsInMs === undefined ? "" : `; it is started again in ${restartsInMs / 1_000} s`;
+  return `${name} ${reason.replace(`${name} `, "")}${next}. Logs: ${logDir}`;
 }
 
 /** The same server with another database; the user's own options stay. */
@@ -185,7 +210,7 @@ async function waitForTools(apiUrl: string, logFile: string): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {
     const query = "{ getAvailableTools { server } }";
-    const { getAvailableTools } = await graphql(apiUrl, { query, schema: ToolsSchema });
+    const { getAvailableTools } = await graphqlPersistently(apiUrl, { query, schema: ToolsSchema });
     if (getAvailableTools.some(({ server }) => server === "blog")) return;
     if (performance.now() > deadline) {
       const reason = "did not publish the tools of the blog server within 30 s";

@@ -1,0 +1,57 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { holdFolder } from "../stack/hold-folder.ts";
+
+/** Where `npm start` and `npm run demo` keep data and logs; they share it, so that what one recorded the other shows. */
+export const DATA_DIR = process.env["DATA_DIR"] || join(".data", "planwright");
+
+const addressFile = join(DATA_DIR, "api-url");
+
+/** Takes back what {@link writeAddress} told, also that of a system that was killed. */
+export function forgetAddress(): void {
+  rmSync(addressFile, { force: true });
+}
+
+/** Tells other programs of this folder where the system answers that keeps running; see {@link folderOrSystem}. */
+export function writeAddress(apiUrl: string): void {
+  writeFileSync(addressFile, apiUrl);
+}
+
+/**
+ * This process's hold on the data folder, or the address of the system that keeps running from it (`npm start`). Waits while
+ * another program that ends by itself, such as a demo, has the folder.
+ */
+export async function folderOrSystem(
+  say: (line: string) => void,
+): Promise<{ type: "folder" } | { type: "system"; apiUrl: string }> {
+  for (let isTold = false; ; isTold = true) {
+    if (await holdFolder(DATA_DIR)) {
+      forgetAddress();
+      return { type: "folder" };
+    }
+    const apiUrl = runningSystem();
+    if (apiUrl !== undefined && (await isReady(apiUrl))) return { type: "system", apiUrl };
+    if (!isTold) say(`Something else uses ${DATA_DIR}; waiting for it to end or to be ready ...`);
+    await delay(200);
+  }
+}
+
+function runningSystem(): string | undefined {
+  try {
+    return readFileSync(addressFile, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function isReady(apiUrl: string): Promise<boolean> {
+  try {
+    const response = await fetch(new URL("/readyz", apiUrl), { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false; // it is starting, or the address is that of one that has ended
+  }
+}

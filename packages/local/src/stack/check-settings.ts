@@ -1,0 +1,26 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { CodedError } from "@planwright/plan";
+import { NotBuiltError, type ServiceName } from "./start-service.ts";
+
+/** A service could not start with its settings. The message is the service's own, and says what to change. */
+export class WrongSettingsError extends CodedError<{ service: string }> {
+  readonly code = "WRONG_SETTINGS";
+  readonly retryable = false;
+}
+
+const SERVICES = new URL("../../../../services/", import.meta.url);
+
+/**
+ * Asks a service whether it could start with these settings, in a process of its own that starts nothing.
+ * @throws {WrongSettingsError} {NotBuiltError}
+ */
+export async function checkSettings(service: ServiceName, env: NodeJS.ProcessEnv): Promise<void> {
+  const program = fileURLToPath(new URL(`${service}/dist/bin/check-settings.js`, SERVICES));
+  if (!existsSync(program)) throw new NotBuiltError(service);
+  const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const message = await text(child.stderr);
+  if (message !== "") throw new WrongSettingsError(message.trim(), { service });
+}

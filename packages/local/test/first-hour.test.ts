@@ -1,0 +1,185 @@
+/** What a newcomer types: `npm start`, `npm run demo` and the commands that they print, word for word, with npm around them. */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../src/index.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const {
+  MONGODB_URL: _mongodb,
+  REDIS_URL: _redis,
+  MODEL: _model,
+  MCP_SERVERS_FILE: _file,
+  ...env
+} = process.env;
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "planwright-first-hour-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+interface Running {
+  child: ChildProcessByStdio<null, Readable, null>;
+  /** What it has printed so far. */
+  output(): string;
+  /** Resolves when it has printed this; rejects when it ends before. */
+  printed(what: string): Promise<void>;
+  ended: Promise<number | null>;
+}
+
+/** Runs a command of a newcomer, as a shell would, in the folder of the checkout. */
+function run(command: string, args: readonly string[], settings: NodeJS.ProcessEnv): Running {
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    env: { ...env, ...settings },
+    stdio: ["ignore", "pipe", "inherit"],
+    detached: true, // a group of its own, as a terminal gives one to each command
+  });
+  onTestFinished(() => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), "SIGKILL");
+  });
+  let shown = "";
+  const ended = once(child, "exit").then(([code]) => (typeof code === "number" ? code : null));
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    shown += chunk;
+  });
+  const printed = (what: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => shown.includes(what) && resolve();
+      look();
+      child.stdout.on("data", look);
+      void ended.then((code) =>
+        reject(new TypeError(`Ended with ${code} before it printed ${what}:\n${shown}`)),
+      );
+    });
+  return { child, ended, output: () => shown, printed };
+}
+
+const npm = (args: readonly string[], settings: NodeJS.ProcessEnv) => run("npm", args, settings);
+
+/** A demo that failed shows why in the message of the test. */
+async function expectCompleted(demo: Running): Promise<void> {
+  const code = await demo.ended;
+  expect({ code, output: demo.output() }).toEqual({
+    code: 0,
+    output: expect.stringMatching(/createBlog {2}COMPLETED/),
+  });
+}
+
+/** The processes of the system below one that was started: MongoDB, Redis and the services, by what their command line says. */
+function processesBelow(pid: number): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const below of childrenOf(pid)) {
+    const words = readFileSync(`/proc/${below}/cmdline`, "utf8").split("\0");
+    const service = /services\/([a-z-]+)\/dist\/main\.js/.exec(words.join(" "))?.[1];
+    const name = service ?? ["mongod", "redis-server"].find((server) => words[0]?.includes(server));
+    if (name !== undefined) found.set(name, below);
+    for (const [inner, innerPid] of processesBelow(below)) found.set(inner, innerPid);
+  }
+  return found;
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+  );
+}
+
+const ALL = ["api", "blog-tools", "executor", "mongod", "planner", "redis-server"];
+
+test.each([
+  // A terminal signals every process of its group; a supervisor of npm signals npm alone.
+  ["Ctrl-C", "SIGINT", -1],
+  ["SIGTERM", "SIGTERM", 1],
+] as const)(
+  "npm start prints commands that work, and %s ends all of it in good order",
+  async (_name, signal, group) => {
+    const port = String(await freePort());
+    const dataDir = folder();
+    const start = npm(["start"], { PORT: port, DATA_DIR: dataDir });
+    await start.printed("Ctrl-C stops everything");
+    const curl = /^ {2}(curl .*)$/m.exec(start.output())?.[1] ?? "";
+    // The shell reads the line and hands its words to a function: the test needs no curl, and sees what curl would get.
+    const shell = spawn("sh", ["-c", `curl() { printf '%s\\0' "$@"; }; ${curl}`], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [, url = "", , header = "", , body = ""] = (await text(shell.stdout)).split("\0");
+    const [name = "", value = ""] = header.split(": ");
+    const response = await fetch(url, { method: "POST", headers: { [name]: value }, body });
+    expect(await response.text()).toMatch(/"requestId":"req_.*"toolOrder":\["createAuthor","createBlog"\]/);
+    const [, graphiql = ""] = /^ {2}GraphiQL (http.*)$/m.exec(start.output()) ?? [];
+    expect(await (await fetch(graphiql)).text()).toContain("<!doctype html>");
+    const [, exported = "", ran = ""] =
+      /^ {2}(export .*)\n {2}(npx planwright run .*)$/m.exec(start.output()) ?? [];
+    const cli = run("sh", ["-c", `${exported}\n${ran}`], {});
+    expect(await cli.ended).toBe(0);
+    expect(cli.output()).toContain("COMPLETED");
+
+    const processes = processesBelow(start.child.pid ?? 0);
+    expect([...processes.keys()].toSorted()).toEqual(ALL);
+    process.kill(group * (start.child.pid ?? 0), signal);
+    await start.ended;
+    expect(start.output()).toContain("Stopping ...");
+    expect(readFileSync(join(dataDir, "logs", "executor.log"), "utf8")).toContain('"msg":"stopped"');
+    for (const pid of processes.values()) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  },
+);
+
+test("whatever process of npm start is killed comes back, and a sentence sent meanwhile completes", async () => {
+  const settings = { PORT: String(await freePort()), DATA_DIR: folder() };
+  const start = npm(["start"], settings);
+  await start.printed("Ctrl-C stops everything");
+  for (const name of ALL) {
+    const victim = processesBelow(start.child.pid ?? 0).get(name);
+    if (victim === undefined) throw new TypeError(`${name} does not run`);
+    process.kill(victim, "SIGKILL");
+    const demo = npm(["run", "demo"], settings);
+    await expectCompleted(demo);
+    expect(demo.output()).toContain("Using the system that runs at");
+    await expect.poll(() => processesBelow(start.child.pid ?? 0).has(name)).toBe(true);
+  }
+  expect(start.output().match(/was ended by SIGKILL; it is started again in/g)).toHaveLength(ALL.length);
+});
+
+test("a demo of which every process is killed at once ends COMPLETED", async () => {
+  const demo = npm(["run", "demo"], { DATA_DIR: folder() });
+  await demo.printed("You ask:");
+  for (const pid of processesBelow(demo.child.pid ?? 0).values()) process.kill(pid, "SIGKILL");
+  await expectCompleted(demo);
+});
+
+test("a demo can be repeated, and what it recorded is there in npm start", async () => {
+  const settings = { PORT: String(await freePort()), DATA_DIR: folder() };
+  const demos = [npm(["run", "demo"], settings), npm(["run", "demo"], settings)];
+  for (const demo of demos) await expectCompleted(demo);
+  const start = npm(["start"], settings);
+  await start.printed("Ctrl-C stops everything");
+  const [, exported = ""] = /^ {2}(export .*)$/m.exec(start.output()) ?? [];
+  for (const demo of demos) {
+    const [, command = ""] = /(npx planwright debug req_\w+)/.exec(demo.output()) ?? [];
+    const debug = run("sh", ["-c", `${exported}\n${command}`], {});
+    expect(await debug.ended).toBe(0);
+    expect(debug.output()).toContain("COMPLETED");
+  }
+});
+
+test("a wrong setting ends npm start with one clean line before anything is started", async () => {
+  const child = spawn("npm", ["start"], {
+    cwd: ROOT,
+    env: { ...env, MODEL: "openai:gpt-4o", DATA_DIR: folder() },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  const own = errors.split("\n").filter((line) => line !== "" && !line.startsWith("npm "));
+  expect(own).toEqual([
+    "openai:gpt-4o needs a setting: set OPENAI_API_KEY, or MODEL=offline to plan without a model",
+  ]);
+  expect(code).toBe(1);
+});

@@ -1,0 +1,148 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  growingDelayMs,
+  type ManagedProcess,
+  type SuperviseOptions,
+  startChild,
+  supervise,
+  type UnexpectedEnd,
+} from "../src/index.ts";
+
+interface Setup {
+  ends: UnexpectedEnd[];
+  /** While this file exists, a start ends with exit code 3. */
+  forbid(): void;
+  allow(): void;
+  options: SuperviseOptions;
+}
+
+/** A process that sleeps, and is ready at once. */
+function setup(script = "sleep 600"): Setup {
+  const folder = mkdtempSync(join(tmpdir(), "planwright-supervise-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const forbidden = join(folder, "forbidden");
+  const ends: UnexpectedEnd[] = [];
+  const args = ["-c", `[ -e ${forbidden} ] && { echo forbidden; exit 3; }; ${script}`];
+  return {
+    ends,
+    forbid: () => writeFileSync(forbidden, ""),
+    allow: () => rmSync(forbidden),
+    options: {
+      name: "sleeper",
+      spawn: () => startChild({ name: "sleeper", command: "sh", args, logFile: join(folder, "log") }),
+      isReady: async () => !existsSync(forbidden),
+      onUnexpectedEnd: (end) => void ends.push(end),
+      restartDelayMs: (attempt) => attempt,
+    },
+  };
+}
+
+async function started(options: SuperviseOptions): Promise<ManagedProcess> {
+  const managed = await supervise(options);
+  onTestFinished(() => managed.kill());
+  return managed;
+}
+
+/** Ends the process as something outside would, and waits for the next one. */
+async function hurt(managed: ManagedProcess): Promise<void> {
+  const before = managed.pid();
+  if (before === undefined) throw new TypeError("The process does not run");
+  process.kill(before, "SIGKILL");
+  await expect.poll(() => managed.pid()).not.toBe(before);
+}
+
+test("a process that something outside ended is started again, and its end is told with the wait", async () => {
+  const { options, ends } = setup();
+  const managed = await started(options);
+  await hurt(managed);
+  await expect.poll(() => managed.pid()).toBeTypeOf("number");
+  expect(ends).toEqual([{ name: "sleeper", how: "was ended by SIGKILL", wasReady: true, restartsInMs: 1 }]);
+});
+
+test("a process that ends again and again is started after growing waits, until it runs", async () => {
+  const { options, ends, forbid, allow } = setup();
+  const managed = await started(options);
+  forbid();
+  await hurt(managed);
+  await expect.poll(() => ends.length).toBeGreaterThan(3);
+  allow();
+  await expect.poll(() => managed.pid()).toBeTypeOf("number");
+  expect(ends.slice(0, 4).map(({ restartsInMs }) => restartsInMs)).toEqual([1, 2, 3, 4]);
+  expect(ends[1]?.wasReady).toBe(false);
+  expect(ends[1]?.how).toMatch(/exited with code 3.*forbidden/s);
+});
+
+test("waits grow from half a second to half a minute", () => {
+  expect([1, 2, 3, 6, 7, 1_000].map(growingDelayMs)).toEqual([500, 1_000, 2_000, 16_000, 30_000, 30_000]);
+});
+
+test("a first start that ends by itself is an error with its last words, and is not tried again", async () => {
+  const { options, ends } = setup("echo wrong setting; exit 4");
+  await expect(supervise({ ...options, isReady: async () => false })).rejects.toThrow(
+    /exited with code 4.*wrong setting/s,
+  );
+  expect(ends).toEqual([]);
+});
+
+test("a first start that a signal ended is tried again", async () => {
+  const { options } = setup();
+  let starts = 0;
+  const managed = await started({
+    ...options,
+    spawn: async () => {
+      const child = await options.spawn();
+      starts += 1;
+      if (starts === 1) await child.kill();
+      return child;
+    },
+  });
+  expect(starts).toBe(2);
+  expect(managed.pid()).toBeTypeOf("number");
+});
+
+test.each(["kill", "stop"] as const)(
+  "a process that was asked to end by %s stays away until restarted",
+  async (how) => {
+    const { options, ends } = setup();
+    const managed = await started(options);
+    await managed[how]();
+    expect(managed.pid()).toBeUndefined();
+    await managed.restart();
+    expect(managed.pid()).toBeTypeOf("number");
+    expect(ends).toEqual([]);
+  },
+);
+
+test("a process that is stopped while it waits for its next start stays away", async () => {
+  const { options, ends } = setup();
+  let starts = 0;
+  const managed = await started({
+    ...options,
+    spawn: () => {
+      starts += 1;
+      return options.spawn();
+    },
+    restartDelayMs: () => 1,
+    onUnexpectedEnd: (end) => {
+      ends.push(end);
+      void managed.stop();
+    },
+  });
+  await hurt(managed);
+  await managed.restart();
+  expect(starts).toBe(2);
+  expect(ends).toHaveLength(1);
+});
+
+test("without waits a process that ended stays away", async () => {
+  const { options, ends } = setup();
+  const managed = await started({ ...options, restartDelayMs: undefined });
+  await hurt(managed);
+  await expect
+    .poll(() => ends)
+    .toEqual([{ name: "sleeper", how: "was ended by SIGKILL", wasReady: true, restartsInMs: undefined }]);
+  expect(managed.pid()).toBeUndefined();
+});

@@ -1,0 +1,16 @@
+import { CodedError } from "@planwright/plan";
+
+/**
+ * Runs the check of a service's settings as a program of its own, without starting the service: ends with 0, or with 1 and one
+ * message on standard error that says what to change. What is no {@link CodedError} is a fault of the check and is thrown.
+ * @param check - reads every setting that a start would read, and throws for one that cannot work
+ */
+export async function runSettingsCheck(check: () => unknown): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
