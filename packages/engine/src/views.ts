@@ -1,5 +1,6 @@
 import { isTerminalStepStatus, type JsonValue, type StepStatus, type WaitReason } from "@planwright/plan";
 import type { StepError } from "./protocol.ts";
+import { isBehindBarrier } from "./schedule/barriers.ts";
 import type { EngineState, Unit } from "./state/engine-state.ts";
 
 /** How one step or item stands, for reports. */
@@ -50,7 +51,7 @@ function reasonOf(state: EngineState, unit: Unit): WaitReason | undefined {
   if (unit.status === "WAITING_APPROVAL") return "approval";
   if (unit.status === "IN_DOUBT") return "in doubt";
   if (unit.caller === undefined && unit.step.forEach) return undefined; // its items run
-  if (unit.step.unmet > 0) return "dependency";
+  if (unit.step.unmet > 0 || isBehindBarrier(state, unit.step)) return "dependency";
   if (state.paused) return "paused";
   if (unit.caller?.waiting) return unit.caller.waiting.reason;
   return unit.status === "RETRYING" ? "backoff" : "limit";

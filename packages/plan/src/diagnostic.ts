@@ -50,6 +50,7 @@ export const DIAGNOSTIC_CODES = [
   "TOOL_NAME_INVALID",
   "TOOL_UNKNOWN",
   "TOOL_AMBIGUOUS", // several servers offer it
+  "TOOL_DUPLICATE", // defined twice in the catalogue: the later definition counts
   "TOOL_RECURSIVE", // a plan that calls the tool that runs plans
   "TOOL_SCHEMA_UNUSABLE", // its input schema cannot be checked against
   // Arguments

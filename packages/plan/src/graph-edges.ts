@@ -132,7 +132,7 @@ export interface Acyclic {
 
 /**
  * Gives up edges inside cycles, never one between cycles or behind them.
- * `break-fewest`: while all members of a cycle wait, the one with the fewest unmet dependencies, then the first, goes first.
+ * `break-fewest`: while all members of a cycle wait, the one with the fewest unmet dependencies, then the first, opens it (see {@link openersOf}).
  * `run-together`: no member waits for another. O((V + E) log V).
  * @param count - positions from here on are gates ("all calls of a tool"), which stand for what they wait for: who gives up a gate
  * still waits for what is behind it outside the cycle. Further gates are appended for that. Default: no gates
@@ -164,6 +164,17 @@ export function breakCycles(
     } else breakFewest(members, { dependencies, dependents, inside, count, giveUp });
   }
   return { dependencies: kept, dropped };
+}
+
+/**
+ * The positions that open a cycle under `break-fewest`, and how many dependencies each gave up: they go only when nothing else can run,
+ * the one with the fewest first. Under `run-together` there is none: whatever is in a cycle goes when it can.
+ */
+export function openersOf({ dropped }: Acyclic, onCycle: Policy["onCycle"]): Map<number, number> {
+  const openers = new Map<number, number>();
+  if (onCycle !== "break-fewest") return openers;
+  for (const [position] of dropped) openers.set(position, (openers.get(position) ?? 0) + 1);
+  return openers;
 }
 
 /** For a gate of a cycle: the gate that stands for what is behind it outside the cycle, made once; nothing when nothing is. */

@@ -1,5 +1,7 @@
+export { type BarrierOrder, barrierOrder } from "./barrier-order.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { catalogueOfPlan, pinsByTool } from "./catalogue-of-plan.ts";
+export { checkToolCalls, ToolCallsInvalidError } from "./check-tool-calls.ts";
 export { CodedError } from "./coded-error.ts";
 export { ConditionInvalidError } from "./condition/condition-error.ts";
 export { type ConditionOptions, evaluateCondition } from "./condition/evaluate-condition.ts";
@@ -23,7 +25,7 @@ export {
 export { CREDENTIAL_FORMS } from "./credential.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostic.ts";
 export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph.ts";
-export { type Acyclic, breakCycles, stuckPositions } from "./graph-edges.ts";
+export { type Acyclic, breakCycles, openersOf, stuckPositions } from "./graph-edges.ts";
 export {
   acyclicDependencies,
   criticalPath,
@@ -63,14 +65,7 @@ export { type OutputShape, type ShapeType, seenIn } from "./observed-output/outp
 export { shapeOfOutput } from "./observed-output/shape-of-output.ts";
 export { schemaOfShape } from "./observed-output/shape-schema.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./order-errors.ts";
-export {
-  type CallGroup,
-  type InsertedCall,
-  needsOrdering,
-  type OrderingPolicy,
-  orderToolCalls,
-  type ToolCall,
-} from "./order-tool-calls.ts";
+export { type CallGroup, needsOrdering, orderToolCalls } from "./order-tool-calls.ts";
 export {
   MAX_OUTPUT_PARTS,
   type Outputs,
@@ -144,6 +139,7 @@ export {
   StepSchema,
   toolOfStep,
 } from "./step.ts";
+export { type InsertedCall, type OrderingPolicy, type ToolCall, toolOfCall } from "./tool-call.ts";
 export type { ToolAnnotations, ToolDescriptor } from "./tool-descriptor.ts";
 export { toolDigest } from "./tool-digest.ts";
 export { createToolIndex, type ToolIndex } from "./tool-index.ts";

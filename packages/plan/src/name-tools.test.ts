@@ -30,6 +30,18 @@ describe("nameTools", () => {
     expect(nameTools(read(tools)).map(({ name }) => name)).toEqual(names);
   });
 
+  test("of a tool that one server lists twice the later definition counts, in its first place", () => {
+    const named = nameTools([
+      { name: "a", server: "x", description: "old" },
+      { name: "b", server: "x" },
+      { name: "a", server: "x", description: "new" },
+    ]);
+    expect(named.map(({ name, description }) => [name, description])).toEqual([
+      ["a", "new"],
+      ["b", undefined],
+    ]);
+  });
+
   test("keeps everything else and changes nothing in place", () => {
     const tools = read(["x:a", "y:a"]).map((tool) => Object.freeze({ ...tool, description: tool.server }));
     expect(nameTools(Object.freeze(tools))).toEqual([

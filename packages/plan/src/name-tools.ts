@@ -3,7 +3,7 @@ import type { ToolDescriptor } from "./tool-descriptor.ts";
 /**
  * The same tools, in order, with names that are unique. A name that several servers offer becomes `server/tool` for each of
  * them; characters of a server's name that plans do not allow become `_`. A tool without a server keeps its name. A tool that one server lists
- * twice is kept once, the first: nobody could call the second. Applying it again changes nothing.
+ * twice is kept once: the later definition counts, in the place of the first. Applying it again changes nothing.
  */
 export function nameTools(tools: readonly ToolDescriptor[]): ToolDescriptor[] {
   const offers = new Map<string, Set<string | undefined>>();
@@ -12,12 +12,9 @@ export function nameTools(tools: readonly ToolDescriptor[]): ToolDescriptor[] {
     offers.set(bareName(tool), servers.add(tool.server));
   }
   const named = new Map<string, ToolDescriptor>();
-  const listed = new Set<string>();
-  for (const tool of tools) {
+  const listed = new Map(tools.map((tool) => [listingOf(tool), tool]));
+  for (const tool of listed.values()) {
     const bare = bareName(tool);
-    const listing = JSON.stringify([tool.server ?? null, bare]);
-    if (listed.has(listing)) continue;
-    listed.add(listing);
     const isShared = (offers.get(bare)?.size ?? 0) > 1;
     const name = freeName(isShared ? qualifiedName(tool) : tool.name, tool, named);
     named.set(name, name === tool.name ? tool : { ...tool, name });
@@ -25,17 +22,22 @@ export function nameTools(tools: readonly ToolDescriptor[]): ToolDescriptor[] {
   return [...named.values()];
 }
 
+function listingOf(tool: ToolDescriptor): string {
+  return JSON.stringify([tool.server ?? null, bareName(tool)]);
+}
+
 /**
- * The tool that a plan means: the one with exactly this name; else the one meant by `server/tool` although its short name is
+ * The tool that a plan means: the one with exactly this name (of two definitions the later); else the one meant by `server/tool` although its short name is
  * unique; else the only one that has it as its short name. Undefined when there is none, or when several servers offer the short name.
  */
 export function findTool(tools: readonly ToolDescriptor[], name: string): ToolDescriptor | undefined {
-  const exact = tools.find((tool) => tool.name === name);
+  const exact = tools.findLast((tool) => tool.name === name);
   if (exact) return exact;
-  const qualified = tools.find((tool) => tool.server !== undefined && qualifiedName(tool) === name);
+  const qualified = tools.findLast((tool) => tool.server !== undefined && qualifiedName(tool) === name);
   if (qualified) return qualified;
-  const [only, ...others] = tools.filter((tool) => bareName(tool) === name);
-  return others.length === 0 ? only : undefined;
+  const offers = tools.filter((tool) => bareName(tool) === name);
+  const last = offers.at(-1);
+  return offers.every((tool) => tool.name === last?.name) ? last : undefined;
 }
 
 /**
@@ -59,7 +61,7 @@ export function findServerTool(
   server: string | undefined,
   ownName: string,
 ): ToolDescriptor | undefined {
-  return tools.find((tool) => tool.server === server && bareName(tool) === ownName);
+  return tools.findLast((tool) => tool.server === server && bareName(tool) === ownName);
 }
 
 /** The name that the server itself uses. */

@@ -23,6 +23,10 @@ export const PolicySchema = z.strictObject({
   onMissingField: z.enum(["error", "null", "keep"]).default("error"),
   /** A reference to a step that produced no output (failed, skipped). */
   onUnresolvedStep: z.enum(["error", "keep"]).default("error"),
+  /**
+   * Steps that wait for each other. `break-fewest`: when nothing else can run, the one with the fewest unmet dependencies goes.
+   * `run-together`: none of them waits for another.
+   */
   onCycle: z.enum(["error", "break-fewest", "run-together"]).default("error"),
   /** A dependency, by contract or by name, that the plan does not contain. */
   onAbsentDependency: z.enum(["error", "ignore", "insert"]).default("error"),
@@ -57,17 +61,17 @@ const PROFILE_OPTIONS: Readonly<Record<Profile, Omit<PolicyInput, "profile">>> =
     maxParallel: 1,
   },
   // Everything that can go on does; a missing field is null.
-  "tool-planning": { onStepFailure: "fail-forward", onMissingField: "null" },
+  "tool-planning": { onStepFailure: "fail-forward", onMissingField: "null", unannotated: "parallel" },
   // Every call of a turn is made: order matters, failure does not.
   "ordered-calls": {
     onStepFailure: "run-dependents",
-    onCycle: "break-fewest",
+    onCycle: "run-together",
     onAbsentDependency: "ignore",
     unannotated: "parallel",
   },
   orchestrator: {
     onStepFailure: "fail-forward",
-    onCycle: "run-together",
+    onCycle: "break-fewest",
     onAbsentDependency: "ignore",
     mergeDependencyOutputs: true,
     navigation: "first",

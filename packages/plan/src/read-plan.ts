@@ -25,6 +25,7 @@ import type { Policy, PolicyInput } from "./policy.ts";
 import { locateRoot, type Names } from "./reference/locate-root.ts";
 import type { Step } from "./step.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
+import { duplicateTools } from "./tool-duplicates.ts";
 import { type Catalogue, createCatalogue } from "./validation/catalogue.ts";
 import { checkOutputs } from "./validation/check-outputs.ts";
 import { checkSecrets } from "./validation/check-secrets.ts";
@@ -58,6 +59,7 @@ export function readPlan(input: unknown, options: ReadPlanOptions): ReadPlan {
 }
 
 function readInto(input: unknown, options: ReadPlanOptions, findings: Findings): Plan | undefined {
+  if (options.tools) duplicateTools(options.tools, findings);
   const hostLimits = readLimits(options.limits, findings);
   const value = readValue(input, hostLimits, findings);
   const document = value === undefined ? undefined : readDocument(value, findings);

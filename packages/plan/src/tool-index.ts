@@ -15,7 +15,7 @@ export interface ToolIndex {
   findPinned(name: string, pin: ToolPin | undefined): ToolDescriptor | undefined;
 }
 
-/** Reads a catalogue once; later changes to the array are not seen. */
+/** Reads a catalogue once; later changes to the array are not seen. Of tools with the same name the later definition counts. */
 export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
   const exact = new Map<string, ToolDescriptor>();
   const qualified = new Map<string, ToolDescriptor>();
@@ -25,12 +25,13 @@ export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
   for (const tool of tools) {
     const { name, server } = tool;
     const bare = bareName(tool);
-    setFirst(exact, name, tool);
-    if (server !== undefined) setFirst(qualified, qualifiedName(tool), tool);
-    short.set(bare, short.has(bare) ? null : tool);
+    exact.set(name, tool);
+    if (server !== undefined) qualified.set(qualifiedName(tool), tool);
+    const isShared = short.has(bare) && short.get(bare)?.name !== name;
+    short.set(bare, isShared ? null : tool);
     const ofServer = own.get(server) ?? new Map<string, ToolDescriptor>();
     own.set(server, ofServer);
-    setFirst(ofServer, bare, tool);
+    ofServer.set(bare, tool);
   }
   const find = (name: string) => exact.get(name) ?? qualified.get(name) ?? short.get(name) ?? undefined;
   const findOfServer = (server: string | undefined, ownName: string) => own.get(server)?.get(ownName);
@@ -42,8 +43,4 @@ export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
       (server === undefined ? undefined : findOfServer(server, name)) ?? find(name),
     findPinned: (name, pin) => (pin ? findOfServer(pin.server ?? undefined, pin.name) : find(name)),
   };
-}
-
-function setFirst<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  if (!map.has(key)) map.set(key, value);
 }

@@ -62,12 +62,21 @@ test.each(answers)("readModelAnswer finds: $title", ({ answer, query, now, finis
   expect(read.ok).toBe(found.every(({ severity }) => severity !== "error"));
 });
 
-/** Found by the planner alone, which knows what was called. */
-const BY_PLANNER = ["STEP_REPEATED"];
+/** Found by the planner alone, which knows what was called, and in a catalogue (below). */
+const ELSEWHERE = ["STEP_REPEATED", "TOOL_DUPLICATE"];
+
+test("a tool that the catalogue defines twice is a warning, and its later definition counts", () => {
+  const strict = { name: "send", inputSchema: { type: "object", required: ["to"] } };
+  const parsed = parsePlan([{ tool: "send" }], { tools: [strict, { name: "send" }, { name: "send" }] });
+  expectFound(parsed.diagnostics, [
+    { code: "TOOL_DUPLICATE", severity: "warning", message: "send is defined twice" },
+  ]);
+  expect(parsePlan([{ tool: "send" }], { tools: [{ name: "send" }, strict] }).ok).toBe(false);
+});
 
 test("every code has a case", () => {
   const here = [...cases, ...answers].flatMap(({ found }) => found.map(({ code }) => code));
-  const shown = new Set([...here, ...BY_PLANNER]);
+  const shown = new Set([...here, ...ELSEWHERE]);
   expect(DIAGNOSTIC_CODES.filter((code) => !shown.has(code))).toEqual([]);
 });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type CallGroup,
+  checkToolCalls,
   DependencyCycleError,
   needsOrdering,
   type OrderingPolicy,
@@ -99,6 +100,64 @@ describe("orderToolCalls", () => {
   });
 });
 
+describe("checkToolCalls", () => {
+  test("an id that stands twice and a call without a tool are errors, a tool defined twice is a warning", () => {
+    const calls = [{ id: "1", tool: "a" }, { id: "1", name: "a" }, { id: "2" }];
+    const tools = [{ name: "a", sequential: true }, { name: "a" }];
+    const diagnostics = checkToolCalls(calls, tools);
+    expect(diagnostics.map(({ code, severity, path }) => [code, severity, path])).toEqual([
+      ["STEP_ID_DUPLICATE", "error", "[1].id"],
+      ["FIELD_MISSING", "error", "[2].tool"],
+      ["TOOL_DUPLICATE", "warning", undefined],
+    ]);
+    expect(thrownBy(() => orderToolCalls(calls, tools))).toMatchObject({
+      code: "TOOL_CALLS_INVALID",
+      facts: { diagnostics: diagnostics.slice(0, 2) },
+    });
+    expect(needsOrdering(calls, tools)).toBe(true);
+  });
+
+  test("of a tool defined twice the later definition counts", () => {
+    const calls = readCalls("a s b");
+    const barrier = { name: "s", sequential: true };
+    expect(print(orderToolCalls(calls, [{ name: "s" }, barrier]))).toEqual(["a", "!s", "b"]);
+    expect(print(orderToolCalls(calls, [barrier, { name: "s" }]))).toEqual(["a s b"]);
+  });
+});
+
+describe("names of the tool of a call", () => {
+  test.each<[string, ToolCall]>([
+    ["tool", { id: "2", tool: "s" }],
+    ["name", { id: "2", name: "s" }],
+    ["function", { id: "2", function: { name: "s" } }],
+  ])("%s", (_, call) => {
+    const calls = [{ id: "1", tool: "a" }, call, { id: "3", name: "a" }];
+    expect(print(orderToolCalls(calls, [{ name: "s", sequential: true }]))).toEqual(["1", "!2", "3"]);
+  });
+});
+
+describe("dependencies of a call", () => {
+  test.each<[string, Partial<ToolCall>]>([
+    ["a call, as dependsOn", { dependsOn: ["1"] }],
+    ["a tool, as depends_on", { depends_on: "login" }],
+    ["a field that a call provides, as dependencies", { dependencies: ["token"] }],
+    ["a field that a tool provides", { dependencies: ["session"] }],
+  ])("may be %s", (_, more) => {
+    const calls = [
+      { id: "2", name: "read", ...more },
+      { id: "1", name: "login", provides: ["token"] },
+    ];
+    expect(print(orderToolCalls(calls, [{ name: "login", provides: ["session"] }]))).toEqual(["1", "2"]);
+    expect(needsOrdering(calls, [])).toBe(true);
+  });
+
+  test("a name that is neither a call nor a tool nor a field is absent", () => {
+    const calls = [{ id: "1", name: "read", dependencies: ["ghost"] }];
+    expect(thrownBy(() => orderToolCalls(calls, []))).toMatchObject({ code: "DEPENDENCY_ABSENT" });
+    expect(print(orderToolCalls(calls, [], { profile: "orchestrator" }))).toEqual(["1"]);
+  });
+});
+
 describe("needsOrdering", () => {
   test.each([
     [false, "no calls", "", {}],
@@ -166,6 +225,30 @@ function isOnCycle(waits: readonly number[][], from: number): boolean {
     pending.push(...waits[next]!);
   }
   return false;
+}
+
+/** The barrier rule as it is written, by looking at everything: for each call, the barriers that it waits for beside what it names. */
+function barriersAhead(
+  calls: readonly ToolCall[],
+  tools: readonly ToolDescriptor[],
+  waits: readonly number[][],
+): number[][] {
+  const all = waits.map((list) => new Set(list));
+  const ahead: number[][] = calls.map(() => []);
+  const waitsFor = (from: number, wanted: number) => {
+    const seen = new Set([from]);
+    for (const next of seen) for (const other of all[next]!) seen.add(other);
+    return seen.has(wanted);
+  };
+  calls.forEach(({ tool }, barrier) => {
+    if (tools.find(({ name }) => name === tool)?.["sequential"] !== true) return;
+    const held = calls.flatMap((_, later) => (later > barrier && !waitsFor(barrier, later) ? [later] : []));
+    for (const later of held) {
+      all[later]!.add(barrier);
+      ahead[later]!.push(barrier);
+    }
+  });
+  return ahead;
 }
 
 describe("for any calls and tools", () => {
@@ -240,11 +323,30 @@ describe("for any calls and tools", () => {
     );
   });
 
-  test("no group that is no barrier could take in a call of the next one", () => {
+  test("a call comes after every barrier before it in the list, unless that barrier waits for it", () => {
     fc.assert(
       fc.property(callsOf, toolsOf, (calls, tools) => {
         const waits = waitsOf(calls, tools);
         fc.pre(!calls.some((_, index) => isOnCycle(waits, index)));
+        const groups = orderToolCalls(calls, tools, ignore);
+        const groupOf = new Map(
+          groups.flatMap((group, index) => group.calls.map(({ id }) => [Number(id), index])),
+        );
+        barriersAhead(calls, tools, waits).forEach((barriers, position) => {
+          for (const barrier of barriers) expect(groupOf.get(barrier)).toBeLessThan(groupOf.get(position)!);
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("no group that is no barrier could take in a call of the next one", () => {
+    fc.assert(
+      fc.property(callsOf, toolsOf, (calls, tools) => {
+        const named = waitsOf(calls, tools);
+        fc.pre(!calls.some((_, index) => isOnCycle(named, index)));
+        const ahead = barriersAhead(calls, tools, named);
+        const waits = named.map((list, position) => [...list, ...ahead[position]!]);
         const groups = orderToolCalls(calls, tools, ignore);
         const done = new Set<number>();
         groups.forEach((group, place) => {

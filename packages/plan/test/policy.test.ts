@@ -16,11 +16,20 @@ test.each<[PolicyInput, object]>([
     { profile: "tool-chaining" },
     { onStepFailure: "fail-fast", onMissingField: "keep", onUnresolvedStep: "keep", maxParallel: 1 },
   ],
-  [{ profile: "tool-planning" }, { onStepFailure: "fail-forward", onMissingField: "null" }],
-  [{ profile: "ordered-calls" }, { onCycle: "break-fewest", unannotated: "parallel" }],
+  [
+    { profile: "tool-planning" },
+    { onStepFailure: "fail-forward", onMissingField: "null", unannotated: "parallel" },
+  ],
+  [{ profile: "ordered-calls" }, { onCycle: "run-together", unannotated: "parallel" }],
   [
     { profile: "orchestrator" },
-    { stepTimeoutMs: 30_000, mergeDependencyOutputs: true, navigation: "first", onCycle: "run-together" },
+    {
+      stepTimeoutMs: 30_000,
+      mergeDependencyOutputs: true,
+      navigation: "first",
+      onCycle: "break-fewest",
+      unannotated: "parallel",
+    },
   ],
   [{ profile: "contract" }, { onStepFailure: "auto", unannotated: "sequential" }],
   [

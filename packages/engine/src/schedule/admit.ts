@@ -5,9 +5,13 @@ import { stopList } from "../for-each/stop-list.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { change, store, type Turn } from "../state/turn.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
+import { holdBehindBarrier, isBehindBarrier } from "./barriers.ts";
 import { enqueue, offer, waitUntil } from "./places.ts";
 
-/** Lets a step whose dependencies are final go on: its condition, its approval, its items, its call. */
+/**
+ * Lets a step whose dependencies are final go on: its condition, its approval, its items, its call. Condition and approval need not wait
+ * for barriers: what they are about is fixed by now.
+ */
 export function admit(turn: Turn, node: StepNode): void {
   const { state } = turn;
   if (node.final || node.unit.unacknowledged || node.unit.status !== "PENDING" || state.stopping) return;
@@ -23,6 +27,7 @@ export function admit(turn: Turn, node: StepNode): void {
     return;
   }
   if (needsApproval(node) && !node.unit.approved) askForApproval(turn, node);
+  else if (isBehindBarrier(state, node)) holdBehindBarrier(state, node);
   else if (isForEachStep(node.step)) expand(turn, node);
   else if (node.unit.caller) offer(state, node.unit.caller);
 }

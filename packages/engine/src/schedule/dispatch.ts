@@ -5,12 +5,13 @@ import type { Caller, EngineState, Unit } from "../state/engine-state.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
-import { enqueue, occupy, wakeBarrier, wakeTool } from "./places.ts";
+import { enqueue, isBusy, occupy, wakeBarrier, wakeOpener, wakeTool } from "./places.ts";
 import { prepareCall } from "./prepare.ts";
 
 /**
  * Starts what may start (DESIGN, start rule): best rank first, while the plan is below `maxParallel`, the tool below its limit,
- * and no barrier runs; a barrier starts only beside nothing. Nothing that could start is left behind.
+ * and no barrier runs; a barrier starts only beside nothing, and when nothing that stands before it could start. Nothing that could
+ * start is left behind.
  */
 export function dispatch(turn: Turn): void {
   const { state } = turn;
@@ -20,13 +21,18 @@ export function dispatch(turn: Turn): void {
   while (!state.failing && !state.barrierRunning && state.running < state.plan.policy.maxParallel) {
     const node = state.ready.pop();
     if (!node) {
-      if (wakeBarrier(state)) continue;
+      if (wakeBarrier(state) || (state.readyBarriers.size === 0 && wakeOpener(state))) continue;
       return;
     }
     node.place = "nowhere";
-    if (node.tool.contract.barrier && state.running > 0) {
+    if (node.opens !== undefined) {
+      node.place = "opener";
+      state.openers.push(node);
+      continue;
+    }
+    if (node.tool.contract.barrier && (isBusy(state) || (state.ready.size > 0 && !node.goesFirst))) {
       node.place = "barrier";
-      state.barriers.push(node);
+      state.readyBarriers.push(node);
       continue;
     }
     if (node.tool.running >= node.tool.limit) {

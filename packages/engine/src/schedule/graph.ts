@@ -1,9 +1,11 @@
-import { breakCycles, type Policy, stuckPositions } from "@planwright/plan";
+import { breakCycles, openersOf, type Policy, stuckPositions } from "@planwright/plan";
 
 /** Dependencies and dependents by position in the plan; each edge once. */
 export interface Edges {
   dependencies: number[][];
   dependents: number[][];
+  /** Positions that open a cycle, and how many dependencies each gave up: they go when nothing else can run. Absent without such cycles. */
+  openers?: ReadonlyMap<number, number>;
 }
 
 /** Builds both directions from the dependencies alone; edges to oneself and repeated edges are dropped. */
@@ -23,7 +25,8 @@ export function edgesOf(dependencies: readonly (readonly number[])[]): Edges {
 export function withoutCycles(edges: Edges, onCycle: Policy["onCycle"]): Edges | undefined {
   if (!stuckPositions(edges.dependencies).includes(true)) return edges;
   if (onCycle === "error") return undefined;
-  return edgesOf(breakCycles(edges.dependencies, onCycle).dependencies);
+  const broken = breakCycles(edges.dependencies, onCycle);
+  return { ...edgesOf(broken.dependencies), openers: openersOf(broken, onCycle) };
 }
 
 /**

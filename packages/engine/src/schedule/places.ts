@@ -76,9 +76,28 @@ export function wakeTool(state: EngineState, node: StepNode): void {
   moveUp(state, tool.blocked.pop());
 }
 
-/** Moves the best waiting barrier to the ready ones when nothing runs. True when there was one. */
+/** Moves the best waiting barrier to the ready ones when nothing is under way. True when there was one. */
 export function wakeBarrier(state: EngineState): boolean {
-  return state.running === 0 && moveUp(state, state.barriers.pop());
+  return !isBusy(state) && moveUp(state, state.readyBarriers.pop());
+}
+
+/** Lets the best step that opens a cycle go when nothing is under way; asked when nothing else can run. True when there was one. */
+export function wakeOpener(state: EngineState): boolean {
+  if (isBusy(state)) return false;
+  const opener = state.openers.pop();
+  if (opener) opener.opens = undefined;
+  return moveUp(state, opener);
+}
+
+/** A call runs, or what one came to is not durable yet: steps may become ready by it that go before a barrier. */
+export function isBusy({ running, unacknowledged }: EngineState): boolean {
+  return running > 0 || unacknowledged > 0;
+}
+
+/** Fewest dependencies given up first, then plan order. */
+export function opensBefore(a: StepNode, b: StepNode): boolean {
+  const difference = (a.opens ?? 0) - (b.opens ?? 0);
+  return difference < 0 || (difference === 0 && a.index < b.index);
 }
 
 function moveUp(state: EngineState, node: StepNode | undefined): boolean {

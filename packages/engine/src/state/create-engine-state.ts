@@ -14,9 +14,10 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { StepError, StepRecord } from "../protocol.ts";
+import { createBarriers } from "../schedule/barriers.ts";
 import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/graph.ts";
 import { Heap } from "../schedule/heap.ts";
-import { precedes } from "../schedule/places.ts";
+import { opensBefore, precedes } from "../schedule/places.ts";
 import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "./engine-state.ts";
 import { publishOutput } from "./outputs.ts";
 import { createCaller, createUnit } from "./units.ts";
@@ -50,8 +51,10 @@ export function createEngineState(input: EngineInput): EngineState {
   const { stepRecords, itemRecords } = groupRecords(records);
   const steps = plan.steps.map((step, index) => {
     const slot = slots[index] ?? createSlot(toolOfStep(step), undefined, plan);
-    const rank = goesFirst(plan, slot) ? Number.POSITIVE_INFINITY : (paths[index] ?? 1);
-    return new Node(step, index, slot, rank, stepRecords.get(step.id));
+    const isFirst = goesFirst(plan, slot);
+    const rank = isFirst ? Number.POSITIVE_INFINITY : (paths[index] ?? 1);
+    const opens = edges.openers?.get(index);
+    return new Node(step, index, { slot, rank, goesFirst: isFirst, opens }, stepRecords.get(step.id));
   });
   for (const [index, node] of steps.entries()) {
     for (const other of edges.dependencies[index] ?? [])
@@ -69,7 +72,9 @@ export function createEngineState(input: EngineInput): EngineState {
     itemRecords,
     onlyReadOnlyTools: slots.every(({ contract }) => !contract.sideEffects),
     ready: new Heap(precedes),
-    barriers: new Heap(precedes),
+    barriers: createBarriers(steps, edges),
+    readyBarriers: new Heap(precedes),
+    openers: new Heap(opensBefore),
     waits: new Heap((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order)),
     waitCounter: 0,
     timerAt: undefined,
@@ -203,13 +208,15 @@ function withContractDependencies(
     });
   });
   if (demanded.every((list) => list.length === 0)) return edges;
-  const both = (allow: (provider: number, index: number) => boolean) =>
-    edgesOf(
+  const both = (allow: (provider: number, index: number) => boolean): Edges => ({
+    ...edgesOf(
       edges.dependencies.map((list, index) => [
         ...list,
         ...(demanded[index] ?? []).filter((provider) => allow(provider, index)),
       ]),
-    );
+    ),
+    ...(edges.openers ? { openers: edges.openers } : {}),
+  });
   const depths = remainingPaths(edges, () => 1);
   const isEarlier = (provider: number, index: number) => (depths[provider] ?? 0) > (depths[index] ?? 0);
   return (
@@ -243,15 +250,22 @@ function groupRecords(records: readonly StepRecord[]) {
 
 const byPosition = (a: Caller, b: Caller) => a.position < b.position;
 
+/** What decides when a step starts, beside what it waits for. */
+interface Start extends Pick<StepNode, "rank" | "goesFirst" | "opens"> {
+  slot: ToolSlot;
+}
+
 class Node implements StepNode {
   readonly index: number;
   readonly step: Step;
   readonly tool: ToolSlot;
   readonly rank: number;
+  readonly goesFirst: boolean;
   readonly unit: Unit;
   readonly dependencies: StepNode[] = [];
   readonly dependents: StepNode[] = [];
   readonly callers: StepNode["callers"] = new Heap(byPosition);
+  opens: number | undefined;
   unmet = 0;
   final = false;
   admitted = false;
@@ -263,11 +277,13 @@ class Node implements StepNode {
   concurrency = 1;
   place: StepNode["place"] = "nowhere";
 
-  constructor(step: Step, index: number, tool: ToolSlot, rank: number, record: StepRecord | undefined) {
+  constructor(step: Step, index: number, start: Start, record: StepRecord | undefined) {
     this.step = step;
     this.index = index;
-    this.tool = tool;
-    this.rank = rank;
+    this.tool = start.slot;
+    this.rank = start.rank;
+    this.goesFirst = start.goesFirst;
+    this.opens = start.opens;
     this.unit = createUnit(this, step.id, undefined, record);
     if (!isForEachStep(step)) createCaller(this, step.id, 0, [this.unit]);
   }

@@ -88,6 +88,10 @@ export interface StepNode {
   readonly dependents: StepNode[];
   /** Longest remaining path; larger goes first. */
   readonly rank: number;
+  /** Navigation that starts at once, whatever the plan says about its order. */
+  readonly goesFirst: boolean;
+  /** How many dependencies it gave up to open a cycle, until it may go: when nothing else can run. */
+  opens: number | undefined;
   /** Dependencies that are not final yet. */
   unmet: number;
   /** True once its fate is durable and its dependents know. */
@@ -105,7 +109,7 @@ export interface StepNode {
   /** Calls that go on when the plan is resumed, or when there is a place for them. */
   heldCalls: number;
   concurrency: number;
-  place: "nowhere" | "ready" | "limit" | "barrier";
+  place: "nowhere" | "ready" | "limit" | "barrier" | "opener";
 }
 
 /** The items of an expanded forEach. */
@@ -159,6 +163,18 @@ export interface Wait {
   caller: Caller;
 }
 
+/** The barriers of a plan and how far they are; the start rule asks for no more than that. */
+export interface Barriers {
+  /** In the order in which they come: see `barrierOrder`. */
+  readonly steps: readonly StepNode[];
+  /** By position, how many of these come before a step. */
+  readonly before: readonly number[];
+  /** How many of them are final, counted from the first. */
+  over: number;
+  /** Steps that could start otherwise, by how many barriers come before them. */
+  readonly held: Map<number, StepNode[]>;
+}
+
 /** Everything about one plan under way. Opaque to shells: use `decide`, `unitViews` and `waitReasonOf`. */
 export interface EngineState {
   readonly plan: Plan;
@@ -174,7 +190,12 @@ export interface EngineState {
   readonly itemRecords: Map<string, Map<number, StepRecord>>;
   readonly onlyReadOnlyTools: boolean;
   readonly ready: Heap<StepNode>;
-  readonly barriers: Heap<StepNode>;
+  /** Which barriers are over, and what waits for the others. */
+  readonly barriers: Barriers;
+  /** Ready barriers that found something under way. */
+  readonly readyBarriers: Heap<StepNode>;
+  /** Ready steps that open a cycle, until nothing else can run. */
+  readonly openers: Heap<StepNode>;
   readonly waits: Heap<Wait>;
   waitCounter: number;
   /** Earliest time that a `timer` command is under way for. */

@@ -3,6 +3,7 @@ import { failureModeOf } from "../failure/failure-mode.ts";
 import { concludeItems } from "../for-each/conclude.ts";
 import { shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
+import { releaseBehindBarrier } from "../schedule/barriers.ts";
 import type { StepNode, Unit } from "./engine-state.ts";
 import { publishOutput } from "./outputs.ts";
 import { close, stop } from "./stop.ts";
@@ -75,6 +76,7 @@ export function finalize(turn: Turn, node: StepNode): void {
     dependent.unmet--;
     if (dependent.unmet === 0) admit(turn, dependent);
   }
+  for (const released of releaseBehindBarrier(state)) admit(turn, released);
 }
 
 /** A list that completed with failed items damages the plan, though it stops nothing. */

@@ -19,7 +19,7 @@ export interface Catalogue {
   unreadableOf(tool: ToolDescriptor): readonly string[];
 }
 
-/** Prepares a catalogue. Of tools with the same name the first counts. */
+/** Prepares a catalogue. Of tools with the same name the later definition counts. */
 export function createCatalogue(
   tools: readonly ToolDescriptor[],
   { unannotated }: Pick<Policy, "unannotated">,

@@ -21,8 +21,9 @@ const groups = orderToolCalls(
 assert.deepEqual(
   groups.map(({ isBarrier, calls }) => [isBarrier, calls.map(({ id }) => id)]),
   [
-    [false, ["1", "3"]],
+    [false, ["1"]],
     [true, ["2"]],
+    [false, ["3"]],
   ],
 );
 

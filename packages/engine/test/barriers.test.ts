@@ -1,0 +1,395 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type EngineEvent, waitReasonOf } from "../src/index.ts";
+import { completed, failed, graph, planOf, type Simulation, simulate, tool, write } from "./simulate.ts";
+
+const TOOLS = [tool("t"), write("deploy", { barrier: true, idempotency: "key" })];
+
+interface Shape {
+  /** Positions that each step waits for; also later ones. */
+  dependencies: number[][];
+  isBarrier: boolean[];
+  durations: number[];
+  maxParallel: number;
+}
+
+/** Random acyclic graphs whose steps stand in any order. */
+const shapes: fc.Arbitrary<Shape> = fc.integer({ min: 1, max: 14 }).chain((count) =>
+  fc
+    .record({
+      order: fc.shuffledSubarray(
+        Array.from({ length: count }, (_, index) => index),
+        { minLength: count },
+      ),
+      uses: fc.array(fc.uniqueArray(fc.nat({ max: count - 1 }), { maxLength: 2 }), {
+        minLength: count,
+        maxLength: count,
+      }),
+      isBarrier: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: count, maxLength: count }),
+      durations: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: count, maxLength: count }),
+      maxParallel: fc.integer({ min: 1, max: 4 }),
+      isMixed: fc.boolean(),
+    })
+    .map(({ order, uses, isBarrier, durations, maxParallel, isMixed }) => {
+      const rank = (index: number) => (isMixed ? (order[index] ?? 0) : index);
+      const dependencies = uses.map((list, index) => list.filter((other) => rank(other) < rank(index)));
+      return { dependencies, isBarrier: isBarrier.map((one) => one === 0), durations, maxParallel };
+    }),
+);
+
+const planOfShape = ({ dependencies, isBarrier, maxParallel }: Shape) =>
+  planOf(
+    dependencies.map((list, index) => ({
+      id: `s${index}`,
+      tool: isBarrier[index] ? "deploy" : "t",
+      dependsOn: list.map((other) => `s${other}`),
+    })),
+    { maxParallel, onStepFailure: "run-dependents" },
+  );
+
+const indexOf = (stepId: string) => Number(stepId.slice(1));
+
+/**
+ * The barrier rule as it is written: a step waits for the barriers before it, unless such a barrier waits for the step, which may be through
+ * the barriers before that one.
+ */
+function barriersAhead({ dependencies, isBarrier }: Shape): number[][] {
+  const all = dependencies.map((list) => new Set(list));
+  const ahead: number[][] = dependencies.map(() => []);
+  const reached = (from: number) => {
+    const seen = new Set([from]);
+    for (const next of seen) for (const other of all[next] ?? []) seen.add(other);
+    return seen;
+  };
+  isBarrier.forEach((isOne, barrier) => {
+    if (!isOne) return;
+    const awaited = reached(barrier);
+    for (let later = barrier + 1; later < dependencies.length; later++) {
+      if (awaited.has(later)) continue;
+      all[later]?.add(barrier);
+      ahead[later]?.push(barrier);
+    }
+  });
+  return ahead;
+}
+
+/** What starts although it had to wait, in words. */
+function violations({ calls }: Simulation, shape: Shape): string[] {
+  const ahead = barriersAhead(shape);
+  const spans = new Map(calls.map((span) => [indexOf(span.call.stepId), span]));
+  return [...spans].flatMap(([index, { from, to }]) => {
+    const waits = [...(shape.dependencies[index] ?? []), ...(ahead[index] ?? [])];
+    const early = waits.filter((other) => (spans.get(other)?.to ?? Number.POSITIVE_INFINITY) > from);
+    const beside = [...spans].filter(
+      ([other, span]) => other !== index && span.from < to && span.to > from && shape.isBarrier[index],
+    );
+    return [...early, ...beside.map(([other]) => other)].map(
+      (other) => `s${index} beside or before s${other}`,
+    );
+  });
+}
+
+/** The slow, obvious scheduler: at every end starts what may start, longest remaining path first, a barrier when nothing else may. */
+function startsOf(shape: Shape): (number | undefined)[] {
+  const { dependencies, isBarrier, durations, maxParallel } = shape;
+  const count = dependencies.length;
+  const ahead = barriersAhead(shape);
+  const path = (index: number): number =>
+    1 + Math.max(0, ...dependencies.flatMap((list, other) => (list.includes(index) ? [path(other)] : [])));
+  const order = dependencies
+    .map((_, index) => index)
+    .sort((a, b) => Number(isBarrier[a]) - Number(isBarrier[b]) || path(b) - path(a) || a - b);
+  const start = Array.from<number | undefined>({ length: count });
+  const endOf = (index: number) => (start[index] ?? Number.POSITIVE_INFINITY) + (durations[index] ?? 0);
+  for (let now = 0; ; ) {
+    for (const index of order) {
+      const running = order.filter((other) => start[other] !== undefined && endOf(other) > now);
+      const waits = [...(dependencies[index] ?? []), ...(ahead[index] ?? [])];
+      const isFree = waits.every((other) => endOf(other) <= now) && running.length < maxParallel;
+      if (start[index] !== undefined || !isFree) continue;
+      if (running.some((other) => isBarrier[other]) || (isBarrier[index] && running.length > 0)) continue;
+      start[index] = now;
+    }
+    const ends = order.map(endOf).filter((end) => end > now && Number.isFinite(end));
+    if (ends.length === 0) return start;
+    now = Math.min(...ends);
+  }
+}
+
+const run = (shape: Shape, plan = planOfShape(shape)) =>
+  simulate(plan, TOOLS, { durationMs: ({ stepId }) => shape.durations[indexOf(stepId)] ?? 1 });
+
+describe("for any graph, barriers anywhere, dependencies in any direction", () => {
+  test("no step starts before a barrier that stands before it, and everything ends", () => {
+    fc.assert(
+      fc.property(shapes, (shape) => {
+        const simulation = run(shape);
+        expect(simulation.finish?.status).toBe("COMPLETED");
+        expect(violations(simulation, shape)).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("each step starts when the obvious scheduler starts it", () => {
+    fc.assert(
+      fc.property(shapes, (shape) => {
+        const starts = startsOf(shape);
+        for (const { call, from } of run(shape).calls)
+          expect([call.stepId, from]).toEqual([call.stepId, starts[indexOf(call.stepId)]]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a scheduler that lets steps pass a barrier is caught", () => {
+    const shape: Shape = {
+      dependencies: [[], [], []],
+      isBarrier: [false, true, false],
+      durations: [10, 10, 10],
+      maxParallel: 4,
+    };
+    const plan = planOfShape(shape);
+    const barriersLast = {
+      ...plan,
+      steps: plan.steps.toSorted((a, b) => Number(a.id === "s1") - Number(b.id === "s1")),
+    };
+    expect(violations(run(shape), shape)).toEqual([]);
+    expect(violations(run(shape, barriersLast), shape)).toEqual(["s2 beside or before s1"]);
+  });
+
+  test("whatever fails, waits or is written late, no step passes a barrier and every step ends", () => {
+    const outcomes = fc.array(fc.constantFrom("ok", "reported", "none"), { minLength: 14, maxLength: 14 });
+    fc.assert(
+      fc.property(shapes, outcomes, fc.integer({ min: 0, max: 30 }), (shape, kinds, writeMs) => {
+        const simulation = simulate(planOfShape(shape), TOOLS, {
+          writeMs,
+          durationMs: ({ stepId }) => shape.durations[indexOf(stepId)] ?? 1,
+          outcome: ({ stepId, attempt }) => {
+            const kind = kinds[indexOf(stepId)] ?? "ok";
+            return kind === "ok" || attempt > 1 ? completed(1) : failed(kind as "none", { retryable: true });
+          },
+        });
+        for (const status of Object.values(simulation.statuses))
+          expect(["COMPLETED", "FAILED"]).toContain(status);
+        const ahead = barriersAhead(shape);
+        for (const { call, from } of simulation.calls) {
+          for (const barrier of ahead[indexOf(call.stepId)] ?? []) {
+            const ends = simulation.calls.filter((other) => other.call.stepId === `s${barrier}`);
+            for (const { to } of ends) expect(to + writeMs).toBeLessThanOrEqual(from);
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** read before, deploy, read behind: the deployment fails, waits or is in doubt as told. */
+const THREE = [
+  { id: "before", tool: "t" },
+  { id: "deploy", tool: "deploy" },
+  { id: "behind", tool: "t" },
+];
+const startOf = ({ calls }: Simulation) => calls.map(({ call, from }) => [call.stepId, from]);
+
+test("steps around a barrier run in plan order, although a longer path hangs on the barrier", () => {
+  const steps = [THREE[0], THREE[1], { ...THREE[2], dependsOn: ["deploy"] }];
+  expect(startOf(simulate(planOf(steps), TOOLS))).toEqual([
+    ["before", 0],
+    ["deploy", 10],
+    ["behind", 20],
+  ]);
+});
+
+test.each(["fail-forward", "run-dependents"] as const)(
+  "%s: a failed barrier lets go what stands behind it",
+  (onStepFailure) => {
+    const simulation = simulate(planOf(THREE, { onStepFailure }), TOOLS, {
+      outcome: ({ tool: name }) => (name === "deploy" ? failed() : completed(1)),
+    });
+    expect(simulation.statuses).toEqual({ before: "COMPLETED", deploy: "FAILED", behind: "COMPLETED" });
+    expect(simulation.calls.at(-1)).toMatchObject({ from: 20 });
+  },
+);
+
+test("fail-fast: a failed barrier skips what stands behind it", () => {
+  const outcome = ({ tool: name }: { tool: string }) => (name === "deploy" ? failed() : completed(1));
+  const simulation = simulate(planOf(THREE, { onStepFailure: "fail-fast" }), TOOLS, { outcome });
+  expect(simulation.statuses).toEqual({ before: "COMPLETED", deploy: "FAILED", behind: "SKIPPED" });
+});
+
+test("a barrier that is skipped lets go what stands behind it", () => {
+  const steps = [THREE[0], { ...THREE[1], when: { status: ["before", "FAILED"] } }, THREE[2]];
+  const simulation = simulate(planOf(steps), TOOLS);
+  expect(simulation.statuses).toEqual({ before: "COMPLETED", deploy: "SKIPPED", behind: "COMPLETED" });
+  expect(startOf(simulation).at(-1)).toEqual(["behind", 10]);
+});
+
+test("a barrier that waits for approval holds what stands behind it, and says so", () => {
+  const steps = [THREE[0], { ...THREE[1], approval: true }, THREE[2]];
+  const waiting = simulate(planOf(steps), TOOLS);
+  expect(waiting.statuses).toEqual({ before: "COMPLETED", deploy: "WAITING_APPROVAL", behind: "PENDING" });
+  expect(waiting.park).toMatchObject({ status: "WAITING", reason: "approval" });
+  expect(waitReasonOf(waiting.state, "behind")).toBe("dependency");
+
+  const approval: EngineEvent = { type: "approval", stepId: "deploy", approved: true, at: 500 };
+  const approved = simulate(planOf(steps), TOOLS, { events: [approval] });
+  expect(startOf(approved)).toEqual([
+    ["before", 0],
+    ["deploy", 500],
+    ["behind", 510],
+  ]);
+  const refused = simulate(planOf(steps, { onStepFailure: "fail-forward" }), TOOLS, {
+    events: [{ ...approval, approved: false }],
+  });
+  expect(startOf(refused).at(-1)).toEqual(["behind", 500]);
+});
+
+test("approval of what stands behind a barrier is asked for at once and starts nothing early", () => {
+  const steps = [
+    { ...THREE[1], approval: true },
+    { ...THREE[2], approval: true },
+  ];
+  const yes = (stepId: string, at: number): EngineEvent => ({ type: "approval", stepId, approved: true, at });
+  const simulation = simulate(planOf(steps), TOOLS, { events: [yes("behind", 100), yes("deploy", 200)] });
+  expect(startOf(simulation)).toEqual([
+    ["deploy", 200],
+    ["behind", 210],
+  ]);
+});
+
+test("a barrier in doubt holds what stands behind it until an operator has settled it", () => {
+  const tools = [tool("t"), write("deploy", { barrier: true })];
+  const lost = ({ tool: name }: { tool: string }) => (name === "deploy" ? failed("unknown") : completed(1));
+  const waiting = simulate(planOf(THREE), tools, { outcome: lost });
+  expect(waiting.statuses).toEqual({ before: "COMPLETED", deploy: "IN_DOUBT", behind: "PENDING" });
+  expect(waiting.park).toMatchObject({ reason: "in doubt" });
+  const word: EngineEvent = {
+    type: "resolve",
+    key: "deploy",
+    resolution: { type: "completed", output: 1 },
+    at: 900,
+  };
+  const settled = simulate(planOf(THREE), tools, { outcome: lost, events: [word] });
+  expect(startOf(settled).at(-1)).toEqual(["behind", 900]);
+  expect(settled.finish?.status).toBe("COMPLETED");
+});
+
+test("a barrier between its attempts lets steps before it run, and holds those behind it", () => {
+  const steps = [THREE[1], THREE[2]];
+  const simulation = simulate(planOf(steps), TOOLS, {
+    outcome: ({ tool: name, attempt }) =>
+      name === "deploy" && attempt === 1 ? failed("none", { retryable: true }) : completed(1),
+  });
+  const [first, second, behind] = simulation.calls;
+  expect([first, second, behind].map((span) => span?.call.stepId)).toEqual(["deploy", "deploy", "behind"]);
+  expect(behind?.from).toBe(second?.to);
+});
+
+test("a list of calls of a barrier tool runs one by one, and is one barrier for what stands behind it", () => {
+  const list = {
+    id: "all",
+    forEach: { items: [1, 2, 3], do: { tool: "deploy", arguments: { n: "<<item>>" } } },
+  };
+  const simulation = simulate(planOf([THREE[0], list, THREE[2]]), TOOLS);
+  expect(startOf(simulation)).toEqual([
+    ["before", 0],
+    ["all", 10],
+    ["all", 20],
+    ["all", 30],
+    ["behind", 40],
+  ]);
+});
+
+test("a list behind a barrier is not begun before it", () => {
+  const list = { id: "all", forEach: { items: [1, 2], do: { tool: "t", arguments: { n: "<<item>>" } } } };
+  const simulation = simulate(planOf([{ ...THREE[1], approval: true }, list]), TOOLS);
+  expect(simulation.statuses).toEqual({ deploy: "WAITING_APPROVAL", all: "PENDING" });
+});
+
+test("two barriers that wait for later steps let pass what both come to, without waiting for each other", () => {
+  const steps = [
+    { id: "one", tool: "deploy", dependsOn: ["x"] },
+    { id: "two", tool: "deploy" },
+    { id: "x", tool: "t" },
+    { id: "y", tool: "t" },
+  ];
+  expect(startOf(simulate(planOf(steps), TOOLS))).toEqual([
+    ["x", 0],
+    ["one", 10],
+    ["two", 20],
+    ["y", 30],
+  ]);
+});
+
+test("navigation that goes first passes barriers", () => {
+  const steps = [THREE[1], THREE[2], { id: "go", tool: "nav" }];
+  const simulation = simulate(planOf(steps, { navigation: "first" }), [
+    ...TOOLS,
+    tool("nav", { navigation: true }),
+  ]);
+  expect(startOf(simulation)).toEqual([
+    ["go", 0],
+    ["deploy", 10],
+    ["behind", 20],
+  ]);
+});
+
+test("barriers of a broken cycle come in plan order", () => {
+  const ring = graph({ a: ["b"], b: ["a"], c: [] }, "deploy");
+  for (const onCycle of ["break-fewest", "run-together"] as const) {
+    const simulation = simulate(planOf([...ring, { id: "behind", tool: "t" }], { onCycle }), TOOLS);
+    expect(startOf(simulation).map(([id]) => id)).toEqual(["a", "b", "c", "behind"]);
+  }
+});
+
+test("break-fewest opens a cycle only when nothing else can run", () => {
+  const steps = [...graph({ a: ["b"], b: ["a"], c: [], d: ["c"] }), { id: "e", tool: "t", approval: true }];
+  const simulation = simulate(planOf(steps, { onCycle: "break-fewest" }), TOOLS);
+  expect(startOf(simulation)).toEqual([
+    ["c", 0],
+    ["d", 10],
+    ["a", 20],
+    ["b", 30],
+  ]);
+});
+
+test("pause, resume and cancel keep what a barrier holds", () => {
+  const events: EngineEvent[] = [
+    { type: "pause", at: 5 },
+    { type: "resume", at: 100 },
+  ];
+  expect(startOf(simulate(planOf(THREE), TOOLS, { events }))).toEqual([
+    ["before", 0],
+    ["deploy", 100],
+    ["behind", 110],
+  ]);
+  const cancelled = simulate(planOf(THREE), TOOLS, {
+    events: [{ type: "cancel", at: 15, reason: "enough" }],
+  });
+  expect(cancelled.statuses).toMatchObject({ behind: "CANCELLED" });
+  expect(cancelled.finish?.status).toBe("CANCELLED");
+});
+
+test("whenever it crashes, no step passes a barrier after the crash", () => {
+  fc.assert(
+    fc.property(shapes, fc.nat({ max: 40 }), (shape, crashAfterEvents) => {
+      const plan = planOfShape(shape);
+      const durationMs = ({ stepId }: { stepId: string }) => shape.durations[indexOf(stepId)] ?? 1;
+      const before = simulate(plan, TOOLS, { durationMs, crashAfterEvents });
+      const after = simulate(plan, TOOLS, { durationMs, records: [...before.records.values()] });
+      expect(after.finish?.status ?? before.finish?.status).toBe("COMPLETED");
+      const ahead = barriersAhead(shape);
+      const spans = new Map(after.calls.map((span) => [indexOf(span.call.stepId), span]));
+      for (const [index, { from }] of spans) {
+        for (const barrier of ahead[index] ?? []) {
+          const span = spans.get(barrier);
+          if (span) expect(span.to).toBeLessThanOrEqual(from);
+          else expect(before.records.get(`s${barrier}`)?.status).toBe("COMPLETED");
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
