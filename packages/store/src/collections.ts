@@ -4,6 +4,7 @@ import type { ApiKeyDocument } from "./access/api-key.ts";
 import type {
   IdempotencyKeyDocument,
   ModelCallDocument,
+  ObservedOutputDocument,
   OutputDocument,
   PlanDocument,
   RequestDocument,
@@ -20,6 +21,7 @@ export interface Collections {
   outputs: Collection<OutputDocument>;
   modelCalls: Collection<ModelCallDocument>;
   tools: Collection<ToolDocument>;
+  observedOutputs: Collection<ObservedOutputDocument>;
   idempotencyKeys: Collection<IdempotencyKeyDocument>;
   apiKeys: Collection<ApiKeyDocument>;
 }
@@ -34,6 +36,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     outputs: db.collection("outputs"),
     modelCalls: db.collection("modelCalls"),
     tools: db.collection("tools"),
+    observedOutputs: db.collection("observedOutputs"),
     idempotencyKeys: db.collection("idempotencyKeys"),
     apiKeys: db.collection("apiKeys"),
   };
@@ -41,6 +44,9 @@ export function openCollections(client: MongoClient, db: Db): Collections {
 
 /** How long a client may name a submission again by its key. */
 const KEY_LIFE_SECONDS = 86_400;
+
+/** How long what was seen of a tool is kept when the tool is not called any more, or has changed. */
+const OBSERVED_LIFE_SECONDS = 90 * 86_400;
 
 /** States of plans that are not over. */
 export const UNFINISHED_PLANS = PlanStatusSchema.options.filter((status) => !isTerminalPlanStatus(status));
@@ -83,6 +89,10 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
   outputs: [{ key: { tenant: 1, planId: 1 } }],
   modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } }],
   tools: [{ key: { server: 1 } }],
+  observedOutputs: [
+    { key: { tenant: 1, seenAt: -1 } },
+    { key: { seenAt: 1 }, expireAfterSeconds: OBSERVED_LIFE_SECONDS },
+  ],
   idempotencyKeys: [{ key: { createdAt: 1 }, expireAfterSeconds: KEY_LIFE_SECONDS }],
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { tenant: 1, createdAt: -1 } }],
 };
@@ -109,6 +119,7 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.outputs.createIndexes(INDEXES.outputs),
     collections.modelCalls.createIndexes(INDEXES.modelCalls),
     collections.tools.createIndexes(INDEXES.tools),
+    collections.observedOutputs.createIndexes(INDEXES.observedOutputs),
     collections.idempotencyKeys.createIndexes(INDEXES.idempotencyKeys),
     collections.apiKeys.createIndexes(INDEXES.apiKeys),
   ]);

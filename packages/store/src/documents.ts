@@ -399,6 +399,20 @@ export interface ToolDocument {
   updatedAt: Date;
 }
 
+/** What one tenant's runs have shown of the outputs of one tool, as long as the tool says the same of itself. `_id` is `{tenant}/{server}/{digest}`. */
+export interface ObservedOutputDocument {
+  _id: string;
+  tenant: string;
+  server: string;
+  /** SHA-256 of the canonical descriptor: a tool that has changed begins anew. */
+  digest: string;
+  /** The server's own name for the tool. */
+  tool: string;
+  /** An `OutputShape` as JSON text, at most 12 KiB: its names are no names of this database. */
+  shape: string;
+  seenAt: Date;
+}
+
 /** What a client's own name for a submission stands for. `_id` is `{tenant}/{SHA-256 of the key}`; it disappears after 24 h. */
 export interface IdempotencyKeyDocument {
   _id: string;

@@ -46,6 +46,7 @@ export {
 } from "./errors.ts";
 export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 export { newPlan, newRequest, newStep } from "./new-documents.ts";
+export type { LearnedOutput } from "./observed-outputs.ts";
 export {
   exceededLimit,
   type LimitExceeded,

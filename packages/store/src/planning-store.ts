@@ -174,6 +174,6 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       await settle(claim, { status: "NEEDS_INPUT", questions });
     }),
 
-    toolCatalogue: () => readCatalogue(collections),
+    toolCatalogue: (tenant) => readCatalogue(collections, tenant),
   };
 }

@@ -33,6 +33,7 @@ import type {
   TraceOrigin,
 } from "./documents.ts";
 import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
+import type { LearnedOutput } from "./observed-outputs.ts";
 import type { LimitExceeded } from "./planning/model-budget.ts";
 
 /** Which requests are wanted: those that fit everything that is given. */
@@ -265,8 +266,11 @@ export interface ClientStore extends PagedReads {
   listModelCallsOf(tenant: string, requestIds: readonly RequestId[]): Promise<ModelCallDocument[]>;
   /** The catalogue, as executors last published it, by server and name. */
   listTools(): Promise<ToolDocument[]>;
-  /** The catalogue as descriptors whose `name` is unique: `server/tool` where two servers offer the same one. */
-  toolCatalogue(): Promise<ToolDescriptor[]>;
+  /**
+   * The catalogue as descriptors whose `name` is unique: `server/tool` where two servers offer the same one. For a tenant with what its runs
+   * have shown of outputs (`observedOutput`).
+   */
+  toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
 }
 
 /** What became of a plan that is over. */
@@ -387,7 +391,8 @@ export interface PlanningStore {
   ): Promise<{ type: "open"; callId: string } | ({ type: "exceeded" } & LimitExceeded)>;
   /** Stores how a call ended and counts what it took. Safe to repeat; needs no lease, for what was spent is spent. */
   endModelCall(callId: string, end: ModelCallEnd): Promise<void>;
-  toolCatalogue(): Promise<ToolDescriptor[]>;
+  /** As that of clients. */
+  toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
 }
 
 /** A change to a unit's document that is not written yet; the unit's next write carries it. */
@@ -501,6 +506,8 @@ export interface ExecutionStore {
     server: string,
     tools: readonly { descriptor: ToolDescriptor; digest: string }[],
   ): Promise<void>;
+  /** Adds to what is known of tools' outputs. Not fenced: an update that is lost is learned again. */
+  learnOutputs(learned: readonly LearnedOutput[]): Promise<void>;
   /** Removes the tools of servers that are no longer configured. */
   keepOnlyServers(servers: readonly string[]): Promise<void>;
 }

@@ -1,11 +1,23 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import { nameTools } from "@planwright/plan";
 import type { Collections } from "./collections.ts";
+import { readObserved } from "./observed-outputs.ts";
 
-/** The published tools as one catalogue with unique names. */
-export async function readCatalogue({ tools }: Collections): Promise<ToolDescriptor[]> {
-  const published = await tools.find().sort({ _id: 1 }).toArray();
-  return nameTools(published.map((tool) => tool.descriptor));
+/**
+ * The published tools as one catalogue with unique names.
+ * @param tenant - whose runs say what was seen of outputs; without one nothing was
+ */
+export async function readCatalogue(collections: Collections, tenant?: string): Promise<ToolDescriptor[]> {
+  const [published, observedOf] = await Promise.all([
+    collections.tools.find().sort({ _id: 1 }).toArray(),
+    tenant === undefined ? undefined : readObserved(collections, tenant),
+  ]);
+  return nameTools(
+    published.map((tool) => {
+      const observedOutput = observedOf?.(tool);
+      return observedOutput ? { ...tool.descriptor, observedOutput } : tool.descriptor;
+    }),
+  );
 }
 
 /** Replaces what is known of one server's tools. */

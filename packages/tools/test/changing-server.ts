@@ -16,6 +16,8 @@ export interface ChangingServer {
   pagesServed: number;
   /** Names of the tools called so far. */
   called: string[];
+  /** What the tools answer, as MCP gives it. Default: their own names. */
+  answer: (name: string) => { content: { type: "text"; text: string }[] };
   /** Tells connected clients that the list has changed. */
   notify(): void;
   close(): Promise<void>;
@@ -26,7 +28,7 @@ export function plainTool(name: string, more: object = {}): object {
   return { name, inputSchema: { type: "object" }, ...more };
 }
 
-/** Starts the server. Every tool answers with its own name; one that is not listed (any more) is unknown. */
+/** Starts the server. Every tool answers with its own name, unless told otherwise; one that is not listed (any more) is unknown. */
 export async function startChangingServer(tools: object[]): Promise<ChangingServer> {
   const state: ChangingServer = {
     url: "",
@@ -35,6 +37,7 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
     pageLatencyMs: 0,
     pagesServed: 0,
     called: [],
+    answer: (name) => ({ content: [{ type: "text", text: name }] }),
     notify: () => handler.notify.toolsChanged(),
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -64,7 +67,7 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
         throw new ProtocolError(-32_602, `Tool ${name} not found`);
       }
       state.called.push(name);
-      return { content: [{ type: "text", text: name }] };
+      return state.answer(name);
     });
     return mcp;
   });

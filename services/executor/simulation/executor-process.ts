@@ -42,7 +42,11 @@ export function startExecutor(
     rewrite: mutant?.rewrite,
     serverNow: mutant?.hasLocalTime ? () => process.wall() : undefined,
   });
-  const noTools = { publishTools: async () => undefined, keepOnlyServers: async () => undefined };
+  const noTools = {
+    publishTools: async () => undefined,
+    keepOnlyServers: async () => undefined,
+    learnOutputs: async () => undefined,
+  };
   const watched: ExecutionStore = {
     ...own,
     ...noTools,

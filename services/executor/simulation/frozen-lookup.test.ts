@@ -42,6 +42,7 @@ async function takeOver() {
     ...storeOf("next"),
     publishTools: async () => undefined,
     keepOnlyServers: async () => undefined,
+    learnOutputs: async () => undefined,
   };
   const claim = await store.claimPlan(accepted._id, "next");
   startPlanRun({

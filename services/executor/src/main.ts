@@ -21,6 +21,7 @@ import { ExecutorSettingsSchema } from "./env.ts";
 import { JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
 import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
 import { registerPlansByStatus } from "./metrics/plans-by-status.ts";
+import { createOutputRecorder } from "./observed-outputs/output-recorder.ts";
 import { createPlanRuns } from "./plan-runs.ts";
 import { maskedLogger } from "./secrets/masked-logger.ts";
 import { createSecretSource } from "./secrets/secret-source.ts";
@@ -96,11 +97,13 @@ const offers = createQueues({
   prefix: settings.QUEUE_PREFIX,
   onError: report,
 });
+const outputs = createOutputRecorder({ store, logger });
 const runs = createPlanRuns({
   store,
   tools: failpoints.around(tools, TOOL_FAILPOINTS),
   secrets,
   limits,
+  outputs,
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
@@ -156,6 +159,7 @@ starting = null;
 shutdown.add("reconciler", () => clearInterval(reconciler));
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));
+shutdown.add("outputs", () => outputs.stop());
 shutdown.add("limits", () => limits.close());
 shutdown.add("queue", () => Promise.all([worker.close(), offers.close()]));
 shutdown.add("tools", () => tools.close());

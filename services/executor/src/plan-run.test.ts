@@ -22,7 +22,12 @@ async function claimedPlan(steps: object[]) {
     planTimeoutMs: 5_000,
     monotonic,
   });
-  const store = { ...own, publishTools: async () => undefined, keepOnlyServers: async () => undefined };
+  const store = {
+    ...own,
+    publishTools: async () => undefined,
+    keepOnlyServers: async () => undefined,
+    learnOutputs: async () => undefined,
+  };
   const plan = PlanSchema.parse({ steps: steps.map((step) => ({ tool: TOOL.name, ...step })) });
   const input = { tenant: TENANT, query: null, plan, raw: "", diagnostics: [], autoExecute: true };
   const { plan: accepted } = await store.submitPlan(input);

@@ -18,7 +18,7 @@ import {
   type StepRecord,
   unitKeysOf,
 } from "@planwright/engine";
-import { CodedError, type RequestId, type ToolDescriptor } from "@planwright/plan";
+import { CodedError, type JsonValue, type RequestId, type ToolDescriptor } from "@planwright/plan";
 import type { Place, ToolLimits } from "@planwright/queue";
 import type { Logger } from "@planwright/runtime";
 import {
@@ -36,6 +36,7 @@ import type { ToolClients } from "@planwright/tools";
 import { createApprovals } from "./approvals.ts";
 import { askLookup } from "./ask-lookup.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
+import type { OutputRecorder } from "./observed-outputs/output-recorder.ts";
 import type { PlanTools } from "./plan-tools.ts";
 import { redactedOutcome } from "./redacted-outcome.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
@@ -57,6 +58,8 @@ export interface PlanRunParts {
   secrets?: Secrets | undefined;
   /** Limits of tools over all executors. Default: none are held. */
   limits?: ToolLimits | undefined;
+  /** Learns what outputs look like. Default: nothing is learned. */
+  outputs?: Pick<OutputRecorder, "note"> | undefined;
   /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: nobody is told. */
   offerPlanning?: ((requestId: RequestId) => void) | undefined;
   logger: Logger;
@@ -250,6 +253,13 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       for (const key of unitKeysOf(call)) ends.set(key, { key, ...attemptEnd });
     }
     answer(call, outcome);
+    // Its result is on its way by now.
+    if (outcome.type === "completed" && !call.verify) noteOutput(call, outcome.output);
+  }
+
+  function noteOutput({ tool: name, items }: Call, output: JsonValue): void {
+    const tool = planTools.find(name);
+    parts.outputs?.note({ tenant: plan.tenant, tool, isItem: items !== undefined, output });
   }
 
   /** Asked when the connection stands, which may have taken long. */

@@ -27,6 +27,7 @@ async function slowClaims(
       ...own,
       publishTools: async () => undefined,
       keepOnlyServers: async () => undefined,
+      learnOutputs: async () => undefined,
       async claimPlan(...claim) {
         const claimed = await own.claimPlan(...claim);
         await new Promise<void>((resolve) => answers.push(resolve));

@@ -12,6 +12,7 @@ import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@pla
 import type { ToolClients } from "@planwright/tools";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
+import type { OutputRecorder } from "./observed-outputs/output-recorder.ts";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
 import { createPlanTools } from "./plan-tools.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
@@ -26,6 +27,8 @@ export interface PlanRunsParts {
   secrets?: Secrets | undefined;
   /** Limits of tools over all executors. Default: none are held. */
   limits?: ToolLimits | undefined;
+  /** Learns what outputs look like. Default: nothing is learned. */
+  outputs?: Pick<OutputRecorder, "note"> | undefined;
   /** The published catalogue, which also knows tools whose server is away just now. */
   readCatalogue: () => Promise<readonly ToolDescriptor[]>;
   /** The same as it stands this moment, for calls that need approval and tools that are not as a plan knows them. Default: `readCatalogue`. */
@@ -154,6 +157,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       tools: parts.tools,
       secrets: parts.secrets,
       limits: parts.limits,
+      outputs: parts.outputs,
       offerPlanning: parts.offerPlanning,
       logger: planLogger,
       clock,

@@ -106,6 +106,6 @@ export function createReads({
         .sort({ requestId: 1, createdAt: 1 })
         .toArray(),
     listTools: () => tools.find().sort({ _id: 1 }).toArray(),
-    toolCatalogue: () => readCatalogue(collections),
+    toolCatalogue: (tenant) => readCatalogue(collections, tenant),
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Collections } from "../collections.ts";
 import type { GroupCommit } from "../group-commit/group-commit.ts";
+import { learnOutputs } from "../observed-outputs.ts";
 import type { ServerClock } from "../server-clock.ts";
 import type { ExecutionStore } from "../store.ts";
 import { publishTools } from "../tool-catalogue.ts";
@@ -32,6 +33,7 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
     ...createWishes(context),
     now: () => clock.now(),
     publishTools: (server, offered) => publishTools(collections, server, offered, new Date(clock.now())),
+    learnOutputs: (learned) => learnOutputs(collections, learned, new Date(clock.now())),
     async keepOnlyServers(servers) {
       await collections.tools.deleteMany({ server: { $nin: [...servers] } });
     },
