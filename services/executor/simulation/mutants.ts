@@ -1,3 +1,4 @@
+import { type Step, toolOfStep } from "@planwright/plan";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import {
   createMemoryDatabase,
@@ -8,7 +9,7 @@ import {
   type Reach,
 } from "@planwright/store/memory";
 import type { ToolClients } from "@planwright/tools";
-import { LOOKUP_TOOL } from "./catalogue.ts";
+import { LOOKUP_TOOL, TOOL_FACTS } from "./catalogue.ts";
 import type { InvariantName } from "./checker/invariants.ts";
 
 type Tools = Pick<ToolClients, "callTool">;
@@ -129,6 +130,14 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: "barriers-passed",
+    violates: ["barrier-first"],
+    store: (store) =>
+      withClaims(store, ({ plan }) => {
+        plan.plan = { ...plan.plan, steps: barriersLast(plan.plan.steps) };
+      }),
+  },
+  {
     name: "lookup-not-asked",
     violates: ["verified-effect-once"],
     tools: (tools) => ({
@@ -142,6 +151,12 @@ export const MUTANTS: readonly Mutant[] = [
 
 function without(condition: GroupedWrite["condition"], fields: readonly string[]): GroupedWrite["condition"] {
   return Object.fromEntries(Object.entries(condition).filter(([field]) => !fields.includes(field)));
+}
+
+/** The steps as an executor would have to see them to let others pass a barrier. */
+function barriersLast(steps: readonly Step[]): Step[] {
+  const isBarrier = (step: Step) => TOOL_FACTS.get(toolOfStep(step))?.isBarrier === true;
+  return steps.toSorted((a, b) => Number(isBarrier(a)) - Number(isBarrier(b)));
 }
 
 /** Goes on at once, whatever becomes of it. */

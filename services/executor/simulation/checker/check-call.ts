@@ -29,6 +29,7 @@ export function checkCallStart(call: StartingCall, fail: Fail): void {
   checkLease(call, fail);
   checkWishes(call, fail);
   checkDependencies(call, fail);
+  checkBarriers(call, fail);
   checkApproval(call, fail);
   checkUnits(call, fail);
   const { facts } = call;
@@ -81,6 +82,18 @@ function checkDependencies(call: StartingCall, fail: Fail): void {
     fail(
       "dependency-first",
       `${nameOf(call)} while ${id}, which it depends on, is ${unit?.status ?? "unknown"}`,
+    );
+  }
+}
+
+/** However a barrier ended, it lets go what stands behind it. */
+function checkBarriers(call: StartingCall, fail: Fail): void {
+  for (const id of call.step.barriersAhead) {
+    const unit = call.facts.units.get(id);
+    if (unit && isTerminalStepStatus(unit.status)) continue;
+    fail(
+      "barrier-first",
+      `${nameOf(call)} while ${id}, a barrier before it, is ${unit?.status ?? "unknown"}`,
     );
   }
 }

@@ -12,6 +12,8 @@ export const INVARIANTS = {
   "reads-go-forward": "What a client reads never goes back, and begins with what it was told",
   "dependency-first":
     "A call starts only when all that its step waits for is durably over, as the failure policy allows",
+  "barrier-first":
+    "A call starts only when every barrier before its step in the plan is durably over, unless that barrier waits for the step",
   "approval-first": "A call that needs approval starts only after an operator's yes",
   "intent-first": "A call of class K, V or U starts only when its own intent is durable",
   "same-arguments": "Every attempt of a unit sends the same bytes",

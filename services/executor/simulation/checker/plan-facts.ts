@@ -2,6 +2,7 @@ import { isForEachStep, type Plan, planGraph, type Step, toolOfStep } from "@pla
 import type { PlanDocument, StepDocument } from "@planwright/store";
 import { TOOL_FACTS, type ToolFacts } from "../catalogue.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";
+import { barriersAhead } from "./barriers-ahead.ts";
 
 /** What the checker knows of one plan beside its documents. */
 export interface PlanFacts {
@@ -31,6 +32,8 @@ export interface PlanFacts {
 export interface StepFacts {
   step: Step;
   dependencies: readonly string[];
+  /** Barriers before it in the plan, but for those that wait for it. */
+  barriersAhead: readonly string[];
   tool: ToolFacts;
   toolName: string;
 }
@@ -38,11 +41,12 @@ export interface StepFacts {
 /** Facts of a plan that was just accepted. */
 export function planFactsOf(name: string, plan: Plan, document: PlanDocument): PlanFacts {
   const { dependencies } = planGraph(plan);
-  const steps = plan.steps.map((step): [string, StepFacts] => {
+  const ahead = aheadIn(plan, dependencies);
+  const steps = plan.steps.map((step, index): [string, StepFacts] => {
     const toolName = toolOfStep(step);
-    const tool = TOOL_FACTS.get(toolName);
-    if (!tool) throw new TypeError(`No simulated tool is called ${toolName}`);
-    return [step.id, { step, dependencies: dependencies.get(step.id) ?? [], tool, toolName }];
+    const tool = toolFactsOf(step);
+    const waits = { dependencies: dependencies.get(step.id) ?? [], barriersAhead: ahead[index] ?? [] };
+    return [step.id, { step, ...waits, tool, toolName }];
   });
   return {
     name,
@@ -59,6 +63,25 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     finishedAtClaim: 0,
     claimsOf: new Map(),
   };
+}
+
+function toolFactsOf(step: Step): ToolFacts {
+  const tool = TOOL_FACTS.get(toolOfStep(step));
+  if (!tool) throw new TypeError(`No simulated tool is called ${toolOfStep(step)}`);
+  return tool;
+}
+
+/** By position, the ids of the barriers that a step waits for. */
+function aheadIn({ steps }: Plan, dependencies: ReadonlyMap<string, readonly string[]>): string[][] {
+  const positions = new Map(steps.map(({ id }, index) => [id, index]));
+  const edges = steps.map(({ id }) =>
+    (dependencies.get(id) ?? []).flatMap((other) => positions.get(other) ?? []),
+  );
+  const ahead = barriersAhead(
+    edges,
+    steps.map((step) => toolFactsOf(step).isBarrier),
+  );
+  return ahead.map((list) => list.flatMap((index) => steps[index]?.id ?? []));
 }
 
 /** A unit by the name that its calls carry: `p0/s3` for a step, `p0/s3/2` for an item. */
