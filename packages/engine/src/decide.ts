@@ -1,6 +1,6 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import { concludeItems } from "./for-each/conclude.ts";
-import type { Command, EngineEvent } from "./protocol.ts";
+import type { Command, EngineEvent, StepRecord } from "./protocol.ts";
 import { admit, expand, offerWhenDurable } from "./schedule/admit.ts";
 import { callAgain, callHeld, dispatch } from "./schedule/dispatch.ts";
 import { checkWaits, offer } from "./schedule/places.ts";
@@ -127,13 +127,17 @@ function takeUp(turn: Turn, node: StepNode): void {
     if (!state.stopping) takeUpCaller(turn, unit.caller);
     return;
   }
-  // Items may be durable while their step's own record is not: they were written side by side.
-  const hasBegun = unit.status === "PENDING" && state.itemRecords.has(node.step.id);
+  const hasBegun = unit.status === "PENDING" && hasOwnItems(state.itemRecords.get(node.step.id));
   if (unit.status !== "RUNNING" && !hasBegun) return;
   expand(turn, node);
   if (state.stopping) return;
   for (const caller of node.forEach?.callers ?? []) takeUpCaller(turn, caller);
   concludeItems(turn, node);
+}
+
+/** Items may be durable while their step's own record is not: they were written side by side. Those of an earlier version wait for it. */
+function hasOwnItems(records: ReadonlyMap<number, StepRecord> | undefined): boolean {
+  return [...(records?.values() ?? [])].some(({ carried }) => carried !== true);
 }
 
 function takeUpCaller(turn: Turn, caller: Caller): void {

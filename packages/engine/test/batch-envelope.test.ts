@@ -41,10 +41,12 @@ test("entries are taken by their index, whatever their order", () => {
   expect(resultsOf({ results })).toEqual([0, 1, 2, 3]);
 });
 
-test("an item without an entry has failed, and the others keep what they got", () => {
-  const results = [OK(0, "a"), OK(3, "d")];
-  const missing = "FAILED TOOL_RESULT_INVALID: The tool gave no result for this item";
-  expect(resultsOf({ results, summary: { ok: 2, error: 0 } })).toEqual(["a", missing, missing, "d"]);
+test("an item without an entry has failed, or is in doubt where the tool may have acted; the others keep what they got", () => {
+  const answer = { results: [OK(0, "a"), OK(3, "d")], summary: { ok: 2, error: 0 } };
+  const missing = "TOOL_RESULT_INVALID: The tool gave no result for this item";
+  expect(resultsOf(answer)).toEqual(["a", `FAILED ${missing}`, `FAILED ${missing}`, "d"]);
+  const one = write("t", BATCH);
+  expect(resultsOf(answer, { one })).toEqual(["a", `IN_DOUBT ${missing}`, `IN_DOUBT ${missing}`, "d"]);
 });
 
 test("entries that say skipped or in_doubt are no success", () => {

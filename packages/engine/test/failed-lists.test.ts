@@ -185,3 +185,23 @@ test("the waits between attempts grow as the tool's contract says, also where th
   const retry = { maxAttempts: 3, initialMs: 1_000, maxMs: 9_000 };
   expect(startsOf({ retry }, "linear")).toEqual([0, 500, 1_500]);
 });
+
+test("items carried over from an earlier version wait for what comes before their list, and for its approval", () => {
+  const records: StepRecord[] = [
+    { key: "f[0]", stepId: "f", item: 0, status: "COMPLETED", attempts: 1, output: "kept", carried: true },
+  ];
+  const steps = [
+    { id: "first", tool: "t" },
+    { ...list({ items: [1, 2] }), dependsOn: ["first"] },
+  ];
+  const run = simulate(planOf(steps), [tool("t")], { records });
+  expect(run.calls.map(({ call }) => call.key)).toEqual(["first", "f[1]"]);
+  expect(run.calls[1]?.from).toBe(run.calls[0]?.to);
+  const asking = [{ ...list({ items: [1, 2] }), approval: true }];
+  const waiting = simulate(planOf(asking), [tool("t")], { records });
+  expect(waiting.calls).toEqual([]);
+  expect(waiting.records.get("f")).toMatchObject({
+    status: "WAITING_APPROVAL",
+    arguments: { calls: { "f[1]": { x: 2 } } },
+  });
+});

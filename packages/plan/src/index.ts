@@ -90,6 +90,7 @@ export {
 } from "./policy.ts";
 export { PolicyInvalidError } from "./policy-error.ts";
 export { planJsonSchema, printPlan } from "./print-plan.ts";
+export { readersOf } from "./readers-of.ts";
 export { type PathSegment, printReference } from "./reference/path.ts";
 export type { ReferenceSpelling } from "./reference/read-reference.ts";
 export {

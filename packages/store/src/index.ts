@@ -5,6 +5,7 @@ export type { Page } from "./client/page.ts";
 export type { ListPage, PagedReads, StepFilter, StepPage } from "./client/paged-reads.ts";
 export { modelCallCursor, planCursor } from "./client/record-pages.ts";
 export { isStepWanted, pageOfSteps, stepCursor } from "./client/step-pages.ts";
+export { unfinishedLists } from "./client/unfinished-lists.ts";
 export { UNFINISHED_PLANS } from "./collections.ts";
 export { createStore, type StoreOptions } from "./create-store.ts";
 export { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";

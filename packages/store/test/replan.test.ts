@@ -91,6 +91,34 @@ const HALF: Record<string, StepStatus> = {
   "list[1]": "FAILED",
 };
 
+/** The list completed with a failed item; one step reads its output, one only comes after it. */
+const PARTLY = PlanSchema.parse({
+  steps: [
+    { id: "list", forEach: { items: [1, 2], errors: "collect", do: { tool: "c" } } },
+    { id: "reads", tool: "a", arguments: { x: "<<list.summary>>" } },
+    { id: "after", tool: "b", dependsOn: ["list"] },
+  ],
+});
+
+test("a replan runs the failed items of a list that completed again, and what used its output", async () => {
+  const requestId = await planned({ maxReplans: 1 }, PARTLY);
+  const items = { "list[0]": "COMPLETED", "list[1]": "FAILED" } as const;
+  await end(requestId, "PARTIAL", { list: "COMPLETED", reads: "COMPLETED", after: "COMPLETED", ...items });
+  const claim = await claimed(requestId);
+  const steps = [...PARTLY.steps, { id: "more", tool: "d" }];
+  const plan = PlanSchema.parse({ ...PARTLY, steps });
+  const result = { plan, raw: null, origin: MODEL, diagnostics: [] };
+  const stored = await store.completeReplan(claim, result);
+  const units = await store.listSteps(TENANT, [stored._id]);
+  expect(Object.fromEntries(units.map(({ key, status }) => [key, status]))).toEqual({
+    list: "PENDING",
+    "list[0]": "COMPLETED",
+    reads: "PENDING",
+    after: "COMPLETED",
+    more: "PENDING",
+  });
+});
+
 test.each<[End, Wish, "planner" | "nobody", object]>([
   ["FAILED", {}, "nobody", { status: "FAILED" }],
   ["FAILED", { maxReplans: 1 }, "planner", { status: "PLANNING", replans: { max: 1, made: 1 } }],

@@ -323,9 +323,14 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   }
 
   /** The plan that first sent this call, if no version since has had an answer to it. */
-  function callingPlan({ key, stepId, arguments: args }: Call): string {
-    const unanswered = claim.steps.get(stepId)?.unansweredCalls?.find((earlier) => earlier.key === key);
-    return unanswered && unanswered.argsHash === hashOf(args) ? unanswered.planId : plan._id;
+  function callingPlan(call: Call): string {
+    const earlier = claim.steps.get(call.stepId)?.unansweredCalls ?? [];
+    if (earlier.length === 0) return plan._id;
+    const keys = new Set(unitKeysOf(call));
+    const argsHash = hashOf(call.arguments);
+    // A batch is the one that was sent only when it serves the same items, which its arguments show.
+    const same = earlier.find((one) => keys.has(one.key) && one.argsHash === argsHash);
+    return same?.planId ?? plan._id;
   }
 
   async function park(command: Extract<Command, { type: "park" }>): Promise<void> {

@@ -110,6 +110,40 @@ test("a list of which items completed is kept as it is without asking, and asks 
   expect(asks(pastOf([FIND, LIST], HALF, { policy }), [rest])).toEqual(["find", "each: ask"]);
 });
 
+const PARTLY = { ...HALF, each: { status: "COMPLETED" } } as const;
+const TOLD = { id: "told", tool: "list", arguments: { of: "<<each.summary>>" } };
+const MAIL = { id: "mail", tool: "create", arguments: { title: "<<told.text>>" } };
+const APART = { id: "apart", tool: "create", arguments: { title: "x" }, dependsOn: ["each"] };
+
+test("a list that completed with failed items is shown as failed, and is not given", () => {
+  const past = pastOf([FIND, LIST, TOLD], PARTLY);
+  expect(toReplanRequest(past, null).steps).toMatchObject([
+    { id: "find", status: "finished" },
+    {
+      id: "each",
+      status: "failed",
+      error: { message: "no such person" },
+      items: { completed: 1, failed: 1 },
+    },
+    { id: "told", status: "finished, closed" },
+  ]);
+});
+
+test("what used a list that completed in part asks before its side effect is repeated; what only came after it does not", () => {
+  const policy = { replannedEffects: "run" } as const;
+  const past = pastOf([FIND, LIST, TOLD, MAIL, APART], PARTLY, { policy });
+  expect(asks(past, [LIST, TOLD, MAIL, APART, { id: "more", tool: "find", arguments: {} }])).toEqual([
+    "find",
+    "each",
+    "told",
+    "mail: ask",
+    "apart",
+    "more",
+  ]);
+  const rest = { ...LIST, forEach: { ...LIST.forEach, items: [2] } };
+  expect(asks(past, [rest])).toEqual(["find", "each: ask"]);
+});
+
 test("a call that completed is not made again under another name", () => {
   const sent = { to: "a@x.test", text: "Hello" };
   const past = pastOf(STEPS, {

@@ -8,7 +8,7 @@ import { type BatchResult, errorOfItem } from "./batch-result.ts";
 const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "skipped", "in_doubt"]);
 
 /**
- * The result of each item, by the `index` of its entry, or in order where there is none; an item without an entry has failed.
+ * The result of each item, by the `index` of its entry, or in order where there is none; an item without an entry is in doubt.
  * Undefined for an answer that is not an envelope, or that is one of other items.
  * @param count - items sent
  */
@@ -28,7 +28,7 @@ export function readEnvelope(answer: JsonValue | undefined, count: number): Batc
 }
 
 const MISSING: BatchResult = {
-  status: "FAILED",
+  status: "IN_DOUBT",
   error: {
     code: "TOOL_RESULT_INVALID",
     message: "The tool gave no result for this item",

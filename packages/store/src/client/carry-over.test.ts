@@ -2,19 +2,24 @@ import { PlanSchema, planGraph, type StepStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { StepDocument } from "../documents.ts";
 import { newPlan, newRequest, newSteps } from "../new-documents.ts";
+import { askForRepeats } from "./ask-for-repeats.ts";
 import { carriedUnits, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 
 const EPOCH = new Date(0);
 const OLD_ID = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const NEW_ID = "plan_1700000001_bbbbbbbbbbbbbbbbbbbb";
 
-/** a -> b -> c, and d by itself; c is a list. */
+/** a -> b -> c, and d by itself; c is a list that does not read b; e is a list that does, f reads c, and g reads f. */
 const plan = PlanSchema.parse({
   steps: [
     { id: "a", tool: "t" },
     { id: "b", tool: "t", dependsOn: ["a"] },
     { id: "c", dependsOn: ["b"], forEach: { items: [1, 2], do: { tool: "t" } } },
     { id: "d", tool: "t" },
+    { id: "e", forEach: { items: "<<b.list>>", do: { tool: "t" } } },
+    { id: "f", tool: "t", arguments: { of: "<<c.summary>>" } },
+    { id: "g", tool: "t", arguments: { of: "<<f>>" } },
+    { id: "after", tool: "t", dependsOn: ["c"] },
   ],
 });
 const { dependents } = planGraph(plan);
@@ -44,32 +49,44 @@ function unitsOf(statuses: Record<string, StepStatus>): StepDocument[] {
   });
 }
 
-const FAILED_LIST = { a: "COMPLETED", b: "COMPLETED", c: "FAILED", d: "COMPLETED" } as const;
+const ALL = { a: "COMPLETED", b: "COMPLETED", c: "COMPLETED", d: "COMPLETED", e: "COMPLETED" } as const;
+const BEHIND = { f: "COMPLETED", g: "COMPLETED", after: "COMPLETED" } as const;
+const SKIPPED = { f: "SKIPPED", g: "SKIPPED", after: "SKIPPED" } as const;
+const FAILED_LIST = { ...ALL, ...SKIPPED, c: "FAILED" } as const;
+const DONE = { ...ALL, ...BEHIND } as const;
 const ITEMS = { "c[0]": "COMPLETED", "c[1]": "FAILED" } as const;
 
+const FAILED_ITEM = { "c[0]": "COMPLETED", "c[1]": "FAILED" } as const;
+
 test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
-  ["what failed", FAILED_LIST, null, ["c"]],
+  ["what failed", FAILED_LIST, null, ["after", "c", "f", "g"]],
+  ["what was skipped or cancelled", { ...DONE, b: "SKIPPED", d: "CANCELLED" }, null, ["b", "d"]],
+  ["a step and what depends on it", DONE, "b", ["after", "b", "c", "e", "f", "g"]],
+  ["a step, and what did not complete elsewhere", { ...DONE, d: "FAILED" }, "g", ["d", "g"]],
   [
-    "what was skipped or cancelled",
-    { a: "COMPLETED", b: "SKIPPED", c: "CANCELLED", d: "COMPLETED" },
+    "a list that completed with a failed item, and what used it",
+    { ...DONE, ...FAILED_ITEM },
     null,
-    ["b", "c"],
+    ["c", "f", "g"],
   ],
   [
-    "a step and what depends on it",
-    { a: "COMPLETED", b: "COMPLETED", c: "COMPLETED", d: "COMPLETED" },
-    "b",
-    ["b", "c"],
-  ],
-  [
-    "a step, and what did not complete elsewhere",
-    { ...FAILED_LIST, c: "COMPLETED", d: "FAILED" },
-    "c",
-    ["c", "d"],
+    "a list that completed with a failed item, and what used it, beside the step that was named",
+    { ...DONE, ...FAILED_ITEM },
+    "d",
+    ["c", "d", "f", "g"],
   ],
 ])("%s runs again", (_, statuses, from, expected) => {
-  const again = stepsToRerun({ plan, units: unitsOf(statuses), dependents, from });
+  const { again } = stepsToRerun({ plan, units: unitsOf(statuses), dependents, from });
   expect([...again].toSorted()).toEqual(expected);
+});
+
+test("an item that an operator settled after the plan was over makes its list tell so, once", () => {
+  const settled = unitsOf({ ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" }).map((unit) =>
+    unit.key === "c[1]" ? { ...unit, resolvedBy: { by: "o", resolution: "completed" as const } } : unit,
+  );
+  const againOf = (units: StepDocument[]) => [...stepsToRerun({ plan, units, dependents, from: null }).again];
+  expect(againOf(settled).toSorted()).toEqual(["c", "f", "g"]);
+  expect(againOf(settled.map((unit) => ({ ...unit, carriedFrom: OLD_ID })))).toEqual([]);
 });
 
 test("a cycle of dependents ends", () => {
@@ -77,8 +94,8 @@ test("a cycle of dependents ends", () => {
     ["a", ["b"]],
     ["b", ["a"]],
   ]);
-  const again = stepsToRerun({ plan, units: unitsOf(FAILED_LIST), dependents: circle, from: "a" });
-  expect([...again].toSorted()).toEqual(["a", "b", "c"]);
+  const { again } = stepsToRerun({ plan, units: unitsOf(DONE), dependents: circle, from: "a" });
+  expect([...again].toSorted()).toEqual(["a", "b"]);
 });
 
 function carriedOf(statuses: Record<string, StepStatus>, from: string | null) {
@@ -98,13 +115,34 @@ test("what does not run again is carried over with its output, as the unit of th
   });
 });
 
+const ITEMS_OF_E = { "e[0]": "COMPLETED", "e[1]": "FAILED" } as const;
+
 test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
   ["the finished items of a failed list are kept", { ...FAILED_LIST, ...ITEMS }, null, ["c[0]"]],
-  ["a list that is named runs again as a whole", { ...FAILED_LIST, ...ITEMS }, "c", []],
-  ["a list behind what runs again gets its items anew", { ...FAILED_LIST, b: "FAILED", ...ITEMS }, null, []],
+  ["and those of a list that completed with failed items", { ...DONE, ...ITEMS }, null, ["c[0]"]],
+  ["also when the list is named: exactly the failed items are called", { ...DONE, ...ITEMS }, "c", ["c[0]"]],
+  [
+    "a list of which no item failed runs again as a whole when it is named",
+    { ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" },
+    "c",
+    [],
+  ],
+  ["a list behind a step that is named runs again as a whole", { ...DONE, ...ITEMS }, "b", []],
+  [
+    "a list that reads what runs again gets its items anew",
+    { ...DONE, b: "FAILED", ...ITEMS_OF_E },
+    null,
+    [],
+  ],
+  [
+    "a list that only comes after what runs again keeps them",
+    { ...DONE, b: "FAILED", ...ITEMS },
+    null,
+    ["c[0]"],
+  ],
   [
     "the items of a finished list are carried over",
-    { ...FAILED_LIST, c: "COMPLETED", ...ITEMS },
+    { ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" },
     "d",
     ["c[0]", "c[1]"],
   ],
@@ -119,8 +157,10 @@ test("a unit remembers the plan that executed it over many versions", () => {
     ...unit,
     carriedFrom: "plan_1600000000_cccccccccccccccccccc",
   }));
-  const facts = { plan, units, dependents, from: null };
-  const [a] = carriedUnits(documentOf(NEW_ID), facts, new Set(["c"])).filter(({ key }) => key === "a");
+  const facts = { plan, units };
+  const [a] = carriedUnits(documentOf(NEW_ID), facts, { again: new Set(["c"]), anew: new Set() }).filter(
+    ({ key }) => key === "a",
+  );
   expect(a?.carriedFrom).toBe("plan_1600000000_cccccccccccccccccccc");
 });
 
@@ -144,10 +184,11 @@ test("a call without an answer keeps the key under which it was sent first, over
     const attempts = [{ ...attempt, outcome }];
     return { ...unit, planId, effectClass: "K", argsHash: "h1", attempts };
   };
-  const again = new Set(["a", "c"]);
-  const facts = { plan, dependents, from: null };
+  const [again, anew] = [new Set(["a", "c"]), new Set<string>()];
   const openOf = (planId: string, units: StepDocument[]) =>
-    new Map(carriedUnits(documentOf(planId), { ...facts, units }, again).map((unit) => [unit.key, unit]));
+    new Map(
+      carriedUnits(documentOf(planId), { plan, units }, { again, anew }).map((unit) => [unit.key, unit]),
+    );
   const old = unitsOf({ a: "FAILED", c: "FAILED", "c[0]": "FAILED", "c[1]": "FAILED" }).map((unit) =>
     sent(unit, OLD_ID, unit.key === "c[1]" ? "failed" : "unknown"),
   );
@@ -161,4 +202,49 @@ test("a call without an answer keeps the key under which it was sent first, over
   expect(openOf("plan_1700000002_cccccccccccccccccccc", failedAgain).get("a")?.unansweredCalls).toEqual([
     { key: "a", ...asSent },
   ]);
+});
+
+test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
+  "a call whose answer could not be used (%s) has acted: it keeps its key",
+  (code) => {
+    const end = {
+      attempt: 1,
+      attemptId: "x",
+      executor: "e",
+      startedAt: EPOCH,
+      endedAt: EPOCH,
+      durationMs: 1,
+    };
+    const error = { code, message: "m", retryable: false };
+    const units = unitsOf({ ...DONE, a: "FAILED" }).map(
+      (unit): StepDocument =>
+        unit.key === "a"
+          ? {
+              ...unit,
+              error,
+              effectClass: "K",
+              argsHash: "h",
+              attempts: [{ ...end, outcome: "failed", error }],
+            }
+          : unit,
+    );
+    const [a] = carriedUnits(documentOf(NEW_ID), { plan, units }, { again: new Set(["a"]), anew: new Set() });
+    expect(a?.unansweredCalls).toEqual([{ key: "a", planId: OLD_ID, argsHash: "h" }]);
+  },
+);
+
+test("what would repeat a side effect only because a list has other results now has to be approved", () => {
+  const asked = (statuses: Record<string, StepStatus>, from: string | null, readOnly: boolean) => {
+    const units = unitsOf(statuses);
+    const tools = [{ name: "t", trusted: true, annotations: { readOnlyHint: readOnly } }];
+    const rerun = stepsToRerun({ plan, units, dependents, from });
+    return askForRepeats(plan, units, rerun, tools).steps.flatMap(({ id, approval }) =>
+      approval ? [id] : [],
+    );
+  };
+  expect(asked({ ...DONE, ...ITEMS }, null, false)).toEqual(["f", "g"]);
+  expect(asked({ ...DONE, ...ITEMS }, null, true)).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS, f: "FAILED", g: "SKIPPED" }, null, false)).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS }, "f", false)).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS }, "c", false)).toEqual([]);
 });

@@ -1,6 +1,7 @@
-import type { Plan } from "@planwright/plan";
+import { type Plan, readersOf } from "@planwright/plan";
 import type { PlanDocument, StepDocument, UnansweredCall } from "../documents.ts";
 import { FIRST_EPOCH, newSteps, stepDocumentId } from "../new-documents.ts";
+import { unfinishedLists } from "./unfinished-lists.ts";
 
 /** What a rerun is decided by. */
 export interface RerunFacts {
@@ -13,21 +14,37 @@ export interface RerunFacts {
   from: string | null;
 }
 
-/** The ids of the steps that run again: those that did not complete, the one named, and all that depends on that. Pure. */
-export function stepsToRerun({ plan, units, dependents, from }: RerunFacts): Set<string> {
+/** What runs again. */
+export interface StepsToRerun {
+  again: ReadonlySet<string>;
+  /** Those of them whose earlier results count for nothing, of lists those of every item: they are wanted again, or may be others. */
+  anew: ReadonlySet<string>;
+  /** Those of them that were named, or that depend on the one that was. */
+  named: ReadonlySet<string>;
+}
+
+/**
+ * The steps that run again: those that did not complete, lists of which items failed, the steps that used the output of such a list,
+ * the step that is named, and all that depends on that. Of a list its failed items are called again, and no others, unless it used
+ * what changes, or it was asked for by naming it, when it had wholly succeeded, or a step before it. Pure.
+ */
+export function stepsToRerun({ plan, units, dependents, from }: RerunFacts): StepsToRerun {
   const statuses = new Map(units.filter(({ item }) => item === null).map(({ key, status }) => [key, status]));
-  const again = new Set(plan.steps.map(({ id }) => id).filter((id) => statuses.get(id) !== "COMPLETED"));
-  const path = from === null ? [] : [from];
-  const named = new Set(path);
-  for (let id = path.pop(); id !== undefined; id = path.pop()) {
-    again.add(id);
-    for (const dependent of dependents.get(id) ?? []) {
-      if (named.has(dependent)) continue;
-      named.add(dependent);
-      path.push(dependent);
-    }
-  }
-  return again;
+  const open = plan.steps.map(({ id }): string => id).filter((id) => statuses.get(id) !== "COMPLETED");
+  const unfinished = unfinishedLists(units);
+  const named = from === null ? new Set<string>() : withDependents(from, dependents);
+  const completed = [...unfinished].filter((id) => !open.includes(id));
+  const readers = readersOf(plan, completed, dependents);
+  const again = new Set([...open, ...unfinished, ...named, ...readers]);
+  const anew = readersOf(plan, again, dependents);
+  for (const id of named) if (id !== from || !unfinished.has(id)) anew.add(id);
+  return { again, anew, named };
+}
+
+function withDependents(from: string, dependents: RerunFacts["dependents"]): Set<string> {
+  const found = new Set([from]);
+  for (const id of found) for (const dependent of dependents.get(id) ?? []) found.add(dependent);
+  return found;
 }
 
 /** Units of steps that would run again and of which nobody knows whether they happened. Pure. */
@@ -38,22 +55,19 @@ export function unitsInDoubt(units: readonly StepDocument[], again: ReadonlySet<
 }
 
 /**
- * The units of a new version: PENDING what runs again, and everything else as it was, attempts included. Of a list that runs
- * again because of its failed items the others are kept, unless it was named or its items may be other ones now. Pure.
+ * The units of a new version: PENDING what runs again, and everything else as it was, attempts included. Of a list that runs again
+ * the items that completed are kept, unless it runs anew. Pure.
  */
 export function carriedUnits(
   document: PlanDocument,
-  { plan, units, dependents, from }: RerunFacts,
-  again: ReadonlySet<string>,
+  { plan, units }: Pick<RerunFacts, "plan" | "units">,
+  { again, anew }: Pick<StepsToRerun, "again" | "anew">,
 ): StepDocument[] {
   const open = newSteps(document, plan)
     .filter(({ key }) => again.has(key))
     .map((step) => withUnanswered(step, units));
-  const behind = stepsBehind(dependents, again);
-  const isKept = ({ stepId, item, status }: StepDocument): boolean => {
-    if (!again.has(stepId)) return true;
-    return item !== null && status === "COMPLETED" && stepId !== from && !behind.has(stepId);
-  };
+  const isKept = ({ stepId, item, status }: StepDocument): boolean =>
+    !again.has(stepId) || (item !== null && status === "COMPLETED" && !anew.has(stepId));
   return [...open, ...units.filter(isKept).map((unit) => carry(document, unit))];
 }
 
@@ -70,17 +84,16 @@ function withUnanswered(step: StepDocument, units: readonly StepDocument[]): Ste
   return all.length > 0 ? { ...step, unansweredCalls: all } : step;
 }
 
-/** Sent under a key, not completed, and at least one attempt without an answer. */
+/** Sent under a key, not completed, and not known not to have acted. */
 function isUnanswered(unit: StepDocument): unit is StepDocument & { argsHash: string } {
-  const { status, effectClass, argsHash, attempts } = unit;
+  const { status, effectClass, argsHash, attempts, error } = unit;
   if (status === "COMPLETED" || effectClass !== "K" || argsHash === null) return false;
+  if (attempts.length > 0 && error !== null && UNUSABLE_RESULTS.has(error.code)) return true;
   return attempts.some(({ outcome }) => outcome === "unknown" || outcome === "aborted" || outcome === null);
 }
 
-/** Steps that depend on one that runs again. */
-function stepsBehind(dependents: RerunFacts["dependents"], again: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set([...again].flatMap((id) => dependents.get(id) ?? []));
-}
+/** The tool acted, and its answer could not be used. */
+const UNUSABLE_RESULTS: ReadonlySet<string> = new Set(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
 
 function carry(document: PlanDocument, unit: StepDocument): StepDocument {
   return {

@@ -14,6 +14,7 @@ import type { ClientStore, RerunAnswer } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { insertVersion } from "../versions/insert-version.ts";
+import { askForRepeats } from "./ask-for-repeats.ts";
 import { carriedUnits, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 import type { ClientContext } from "./context.ts";
 
@@ -42,7 +43,8 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
           .toArray();
         const tools = catalogueOfPlan(plan, index, pinsByTool(old.toolPins));
         const facts = { plan, units, dependents: dependentsOf(plan, tools), from };
-        const again = stepsToRerun(facts);
+        const toRerun = stepsToRerun(facts);
+        const { again } = toRerun;
         if (again.size === 0 || (from === null && old.status === "COMPLETED"))
           return { type: "nothing failed" };
         const keys = unitsInDoubt(units, again);
@@ -64,10 +66,20 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
         };
         // What has changed since is part of the new version: whoever asked for it wants its tools as they are now.
         const toolPins = pinTools(plan, index.tools, old.toolPins);
+        const asking = askForRepeats(plan, units, toRerun, tools);
         const { raw, origin, diagnostics } = old;
         const status = autoExecute ? "QUEUED" : "READY";
-        const fresh = newPlan({ request: next, plan, toolPins, raw, origin, diagnostics, status, now });
-        const carried = carriedUnits(fresh, facts, again);
+        const fresh = newPlan({
+          request: next,
+          plan: asking,
+          toolPins,
+          raw,
+          origin,
+          diagnostics,
+          status,
+          now,
+        });
+        const carried = carriedUnits(fresh, facts, toRerun);
         await moveOn(next, session);
         const stored = await insertVersion(collections, fresh, carried, session);
         return { type: "rerun", request: next, plan: stored };

@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { isForEachStep, type Plan, pinsByTool, type Step, type ToolPin, toolOfStep } from "@planwright/plan";
+import {
+  isForEachStep,
+  type Plan,
+  pinsByTool,
+  readersOf,
+  type Step,
+  type ToolPin,
+  toolOfStep,
+} from "@planwright/plan";
 import { carriedUnits } from "../client/carry-over.ts";
+import { unfinishedLists } from "../client/unfinished-lists.ts";
 import type { PlanDocument, StepDocument } from "../documents.ts";
 
 /** What decides which units another plan takes over. */
@@ -18,8 +27,9 @@ export interface VersionFacts {
 }
 
 /**
- * The units of a version with another plan. A step that stands in both, word for word, and that completed is carried over as it is; of
- * a list that did not, the items that did, unless they may be other ones now. Everything else begins anew. Pure.
+ * The units of a version with another plan. A step that stands in both, word for word, and that completed is carried over as it is,
+ * unless it used the output of a list with failed items, or of a step that became another one; of a list that did not complete, or
+ * not all of its items, those that did, unless they may be other ones now. Everything else begins anew. Pure.
  */
 export function carriedVersion(
   document: PlanDocument,
@@ -36,8 +46,14 @@ export function carriedVersion(
   const completed = new Set(
     known.filter(({ item, status }) => item === null && status === "COMPLETED").map(({ stepId }) => stepId),
   );
-  const again = new Set(plan.steps.map(({ id }) => id as string).filter((id) => !completed.has(id)));
-  const carried = carriedUnits(document, { plan, units: known, dependents, from: null }, again);
+  const unfinished = unfinishedLists(known);
+  const ids = plan.steps.map(({ id }): string => id);
+  const changed = [...unfinished, ...ids.filter((id) => !same.has(id))];
+  const outdated = readersOf(plan, changed, dependents);
+  const isOpen = (id: string): boolean => !completed.has(id) || unfinished.has(id) || outdated.has(id);
+  const again = new Set(ids.filter(isOpen));
+  const anew = readersOf(plan, again, dependents);
+  const carried = carriedUnits(document, { plan, units: known }, { again, anew });
   const positions = new Map(plan.steps.map(({ id }, position) => [id as string, position]));
   return carried.map((unit) => ({ ...unit, position: positions.get(unit.stepId) ?? unit.position }));
 }

@@ -176,7 +176,8 @@ export type Mutation = {
   /**
    * Runs a plan that is over again, as a new version under the same request, and returns at once. What did not complete runs
    * again; with from, that step and everything that depends on it too. Every other step is carried over with its output and is
-   * never called again; of a list that failed, the items that completed are. Of several reruns at once one makes a version.
+   * never called again. Of a list with failed items, also one that completed, exactly those items are called again; steps that used
+   * its output run again too, after an approval where that repeats a side effect. Of several reruns at once one makes a version.
    * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
    * goes on, when nothing failed and from is absent, and when steps are IN_DOUBT, which extensions.steps then names.
    */

@@ -2,7 +2,8 @@
  * 1. Steps that completed stand in the new plan word for word, so that they are carried over and never called again.
  * 2. A step counts as planned before only when it and everything that it depends on is as it was: what a tool's output could make a
  *    model change never reaches a side effect unseen, not even through a step that only reads.
- * 3. Only code sets `approval`, policy and limits.
+ * 3. A side effect that completed is not repeated unseen because a list that it used gets other results.
+ * 4. Only code sets `approval`, policy and limits.
  */
 import {
   type JsonObject,
@@ -12,6 +13,7 @@ import {
   type Plan,
   planGraph,
   printReference,
+  readersOf,
   type Step,
   scanReferences,
   toolOfStep,
@@ -53,12 +55,15 @@ export function composeReplan(
     if (isPlanned) asBefore.add(id);
   }
   const mustAsk = toolsToAskAbout(past);
+  const readers = readersOf(answered, past.unfinished, graphs.now.dependents);
   const mayRun = old.policy.replannedEffects === "run";
   const steps = own.map((step): Step => {
     const kept = (same.has(step.id) ? known.get(step.id) : undefined) ?? step;
     const tool = toolOfStep(step);
     const isNew = !asBefore.has(step.id);
-    const asks = mustAsk.always.has(tool) || (isNew && (!mayRun || mustAsk.whenChanged.has(tool)));
+    const isRepeated = readers.has(step.id) && isDone(past, step.id);
+    const asks =
+      isRepeated || mustAsk.always.has(tool) || (isNew && (!mayRun || mustAsk.whenChanged.has(tool)));
     return asks && hasEffects(tool) ? { ...kept, approval: true } : kept;
   });
   const changed = new Set(own.map(({ id }) => id as string).filter((id) => !asBefore.has(id)));
@@ -71,6 +76,11 @@ export function composeReplan(
     limits: old.limits,
   };
   return { plan, changed };
+}
+
+/** True for a step that completed, or some items of which did. */
+function isDone({ unitsOf }: PastPlan, id: string): boolean {
+  return (unitsOf.get(id) ?? []).some(({ status }) => status === "COMPLETED");
 }
 
 /** What was asked for and is still there; and what new steps make that no other step uses, in the place of what is not. */

@@ -23,6 +23,10 @@ function toReplanStep(past: PastPlan, step: Step, isGiven: boolean): ReplanStep 
   };
   switch (past.statusOf.get(step.id)) {
     case "COMPLETED": {
+      if (past.unfinished.has(step.id)) {
+        const failed = units.find(({ item, status }) => item !== null && status === "FAILED");
+        return { ...shown, status: "failed", error: failed?.error ?? undefined, ...itemsOf(units, isList) };
+      }
       const status = isGiven ? "finished" : "finished, closed";
       return { ...shown, status, output: output === undefined ? undefined : withoutSecrets(output) };
     }

@@ -7,19 +7,19 @@ export interface ToolsToAskAbout {
   /** A call of the tool ended with an unknown outcome, and is not safe to repeat. */
   always: ReadonlySet<string>;
   /**
-   * Some items of a list of its calls completed, and the list did not; or a call got no answer that is safe to repeat under its key,
+   * Some items of a list of its calls completed, and others did not; or a call got no answer that is safe to repeat under its key,
    * which only the same call bears.
    */
   whenChanged: ReadonlySet<string>;
 }
 
 /** The tools of which an operator is asked whatever the policy says. Pure. */
-export function toolsToAskAbout({ plan, unitsOf, statusOf }: PastPlan): ToolsToAskAbout {
+export function toolsToAskAbout({ plan, unitsOf, statusOf, unfinished }: PastPlan): ToolsToAskAbout {
   const always = new Set<string>();
   const whenChanged = new Set<string>();
   for (const step of plan.steps) {
     const units = unitsOf.get(step.id) ?? [];
-    const isOpen = statusOf.get(step.id) !== "COMPLETED";
+    const isOpen = statusOf.get(step.id) !== "COMPLETED" || unfinished.has(step.id);
     const unanswered = units.filter(isUnanswered);
     const hasKeyedCalls = units.some(({ unansweredCalls }) => (unansweredCalls ?? []).length > 0);
     if (unanswered.some(({ effectClass }) => effectClass !== "K")) always.add(toolOfStep(step));
