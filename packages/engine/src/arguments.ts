@@ -1,10 +1,13 @@
 import {
   argumentsOfStep,
   CodedError,
+  fitTexts,
+  fittedWarnings,
   isForEachStep,
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  resolveArguments as resolveByTypes,
   resolveReferences,
   validateArguments,
 } from "@planwright/plan";
@@ -24,6 +27,7 @@ export function resolveValue(state: EngineState, value: JsonValue, scope?: ItemS
   try {
     const resolved = resolveReferences(value, {
       outputs: state.outputs,
+      texts: state.texts,
       policy: state.plan.policy,
       ...(scope ? { scope } : {}),
     });
@@ -39,21 +43,34 @@ export function toStepError(error: unknown, code?: string): StepError {
   return { code: code ?? error.code, message: error.message, retryable: false };
 }
 
-/** Arguments of a call: references filled in, missing ones taken from dependencies where the policy says so. Not validated. */
+/**
+ * Arguments of a call: references filled in by the types that its tool takes, missing ones taken from dependencies where the policy says
+ * so. Not validated.
+ * @param schema - what the arguments are for: the tool's input schema, or that of one item of a batch
+ */
 export function resolveArguments(
   state: EngineState,
   node: StepNode,
-  scope?: ItemScope,
+  { scope, schema }: { scope?: ItemScope | undefined; schema: JsonObject | undefined },
 ): Resolved<JsonObject> {
-  const resolved = resolveValue(state, argumentsOfStep(node.step), scope);
-  if (!resolved.ok) return resolved;
-  if (!isJsonObject(resolved.value)) {
-    return { ok: false, error: invalidArguments(node, "they are not an object") };
+  try {
+    const options = { outputs: state.outputs, texts: state.texts, policy: state.plan.policy, scope };
+    const resolved = resolveByTypes(argumentsOfStep(node.step), options, schema);
+    const value = state.plan.policy.mergeDependencyOutputs
+      ? withDependencyOutputs(state, node, resolved.value)
+      : resolved.value;
+    return { ok: true, value, warnings: resolved.warnings };
+  } catch (error) {
+    return { ok: false, error: toStepError(error) };
   }
-  const value = state.plan.policy.mergeDependencyOutputs
-    ? withDependencyOutputs(state, node, resolved.value)
-    : resolved.value;
-  return { ok: true, value, warnings: resolved.warnings };
+}
+
+/** The arguments with JSON texts where the tool takes texts and they hold something else, and a warning for each. */
+export function fitArguments(node: StepNode, args: JsonObject): { value: JsonObject; warnings: string[] } {
+  const schema = node.tool.descriptor?.inputSchema;
+  if (!schema) return { value: args, warnings: [] };
+  const { value, places } = fitTexts(schema, args);
+  return { value, warnings: fittedWarnings(node.tool.name, places) };
 }
 
 /** What the tool's input schema says against these arguments; undefined when nothing. */

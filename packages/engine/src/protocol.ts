@@ -14,6 +14,7 @@ import type {
   EffectClass,
   JsonObject,
   JsonValue,
+  OutputText,
   PlanStatus,
   StepStatus,
   WaitReason,
@@ -43,6 +44,8 @@ export interface StepRecord {
   attempts: number;
   /** Present when COMPLETED. */
   output?: JsonValue | undefined;
+  /** How the tool wrote the output, where it gave JSON text. */
+  outputText?: OutputText | undefined;
   /** Present when FAILED, IN_DOUBT, RETRYING; for SKIPPED and CANCELLED the reason. */
   error?: StepError | undefined;
   waitReason?: WaitReason | undefined;
@@ -91,7 +94,7 @@ export interface Call {
 
 /** How an attempt ended. */
 export type Outcome =
-  | { type: "completed"; output: JsonValue }
+  | { type: "completed"; output: JsonValue; text?: OutputText | undefined }
   | {
       type: "failed";
       error: StepError;

@@ -66,6 +66,7 @@ export { shapeOfOutput } from "./observed-output/shape-of-output.ts";
 export { schemaOfShape } from "./observed-output/shape-schema.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./order-errors.ts";
 export { type CallGroup, needsOrdering, orderToolCalls } from "./order-tool-calls.ts";
+export { type OutputText, type OutputTexts, textOfOutput } from "./output-text.ts";
 export {
   MAX_OUTPUT_PARTS,
   type Outputs,
@@ -153,4 +154,11 @@ export {
   type ToolResultOutput,
 } from "./tool-result.ts";
 export { validatePlan } from "./validate-plan.ts";
+export {
+  type FittedArguments,
+  type FittedPlace,
+  fitTexts,
+  fittedWarnings,
+  resolveArguments,
+} from "./validation/fit-texts.ts";
 export { validateArguments } from "./validation/validate-arguments.ts";

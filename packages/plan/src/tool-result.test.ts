@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { outputOfToolResult, structureOfText } from "./tool-result.ts";
+import type { JsonValue } from "./json.ts";
+import { jsonOfText, type OutputText, textOfOutput } from "./output-text.ts";
+import { outputOfToolResult } from "./tool-result.ts";
 
 function withoutProto(json: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return json.map((value): unknown => JSON.parse(JSON.stringify(value).replaceAll("__proto__", "p")));
@@ -27,21 +29,20 @@ describe("the output of a tool result", () => {
       { structuredContent: undefined, content: [text("x")] },
       "x",
     ],
-    ["an object in a text", { content: [text('{"a":[1,null]}')] }, { a: [1, null] }],
-    ["a list in a text", { content: [text("[1, 2]")] }, [1, 2]],
-    ["an object between blanks", { content: [text(' \n{"a":1}\n ')] }, { a: 1 }],
     ["plain text", { content: [text("hello")] }, "hello"],
     ["text with its blanks", { content: [text("  hello \n")] }, "  hello \n"],
     ["empty text", { content: [text("")] }, ""],
-    ["a number as text", { content: [text("42")] }, "42"],
     ["007 as text", { content: [text("007")] }, "007"],
     ["+5 as text", { content: [text("+5")] }, "+5"],
-    ["1e5 as text", { content: [text("1e5")] }, "1e5"],
+    ["a number beyond all numbers as text", { content: [text("1e400")] }, "1e400"],
+    [
+      "an integer that would lose digits as text",
+      { content: [text("12345678901234567891")] },
+      "12345678901234567891",
+    ],
     ["NaN as text", { content: [text("NaN")] }, "NaN"],
     ["Infinity as text", { content: [text("-Infinity")] }, "-Infinity"],
-    ["true as text", { content: [text("true")] }, "true"],
-    ["null as text", { content: [text("null")] }, "null"],
-    ["quoted text as text", { content: [text('"a"')] }, '"a"'],
+    ["True as text", { content: [text("True")] }, "True"],
     ["a broken object as text", { content: [text('{"a":')] }, '{"a":'],
     ["an object with words behind it as text", { content: [text("{} done")] }, "{} done"],
     ["two objects in one text as text", { content: [text("{}\n{}")] }, "{}\n{}"],
@@ -71,9 +72,28 @@ describe("the output of a tool result", () => {
     expect(outputOfToolResult(result)).toEqual({ ok: true, output });
   });
 
+  test.each<[string, string, unknown, OutputText]>([
+    ["a number", "42", 42, 0],
+    ["a number with an exponent", "1e5", 100_000, "1e5"],
+    ["a number with a fraction of nothing", "1.0", 1, "1.0"],
+    ["a large integer that is whole", "1000000000000000000000", 1e21, "1000000000000000000000"],
+    ["a boolean", "true", true, 0],
+    ["null", "null", null, 0],
+    ["null between blanks", " null\n", null, " null\n"],
+    ["a text in quotes", '"a"', "a", 0],
+    ["a compact object", '{"a":[1,null]}', { a: [1, null] }, 0],
+    ["a list on one line", '[1, {"b": 2}]', [1, { b: 2 }], -1],
+    ["an indented object", '{\n  "a": [\n    1\n  ]\n}', { a: [1] }, 2],
+    ["an object between blanks", ' \n{"a":1}\n ', { a: 1 }, ' \n{"a":1}\n '],
+    ["an object with blanks of its own", '{"a":  1}', { a: 1 }, '{"a":  1}'],
+  ])("is the value of a text that is %s, and how it was written", (_, written, output, form) => {
+    expect(outputOfToolResult({ content: [text(written)] })).toEqual({ ok: true, output, text: form });
+    expect(textOfOutput(output as JsonValue, form)).toBe(written);
+  });
+
   test("never holds a member named __proto__", () => {
     const result = outputOfToolResult({ content: [text('{"__proto__":{"admin":true},"a":1}')] });
-    expect(result).toEqual({ ok: true, output: { a: 1 } });
+    expect(result).toEqual({ ok: true, output: { a: 1 }, text: 0 });
     expect(result.ok && Object.hasOwn(result.output as object, "__proto__")).toBe(false);
   });
 
@@ -244,15 +264,16 @@ describe("for anything at all", () => {
         expect(outputOfToolResult({ content: [text(JSON.stringify({ value }))] })).toEqual({
           ok: true,
           output: { value },
+          text: 0,
         });
       }),
     );
   });
 
-  test("text that is no object or list comes back as it was", () => {
+  test("text that is no JSON comes back as it was", () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
-        fc.pre(typeof structureOfText(value) === "string");
+        fc.pre(jsonOfText(value) === undefined);
         expect(outputOfToolResult({ content: [text(value)] })).toEqual({ ok: true, output: value });
       }),
     );

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import { type CopyLimits, type CopyRefusal, copyJson } from "./json-copy.ts";
+import { jsonOfText, type OutputText, outputTextOf } from "./output-text.ts";
 
 /** Why a tool result gives no output. */
 export interface ToolResultError {
@@ -14,8 +15,10 @@ export interface ToolResultError {
   data?: JsonValue | undefined;
 }
 
-/** What a tool's answer means for its step. */
-export type ToolResultOutput = { ok: true; output: JsonValue } | { ok: false; error: ToolResultError };
+/** What a tool's answer means for its step. `text` says how the tool wrote an output that it gave as JSON text. */
+export type ToolResultOutput =
+  | { ok: true; output: JsonValue; text?: OutputText }
+  | { ok: false; error: ToolResultError };
 
 /** Bounds of an output. */
 export interface ToolResultLimits {
@@ -37,7 +40,8 @@ const NO_MESSAGE = "The tool reported an error without a message";
  * 1. `isError: true` is a failure with the tool's own message: its texts; else a `message` or `error` text in its structured
  *    content; else that content as JSON.
  * 2. `structuredContent`, whatever JSON it is (null counts as absent while there is content beside it).
- * 3. One text block: its object or array when the text is JSON of one; else the text (`007`, `NaN`, `true`, `"a"` stay text).
+ * 3. One text block: the value when the text is exactly one JSON value (`5`, `true`, `null`, `"a"`, an object or array), and how it was
+ *    written beside it; else the text (`007`, `NaN`, an integer with more digits than a number can hold).
  * 4. Several text blocks: the list of their objects and arrays when each of them is one, else the texts joined by line breaks.
  * 5. One other block (image, audio, resource, link): the block as it came. Several blocks that are not all text: the list of blocks as they came.
  * 6. No content: null.
@@ -65,9 +69,19 @@ function outputOfPlainResult(result: JsonObject, limits: CopyLimits): ToolResult
   if (result["isError"] === true) return failure(content, structuredContent, limits);
   const isStructured =
     structuredContent !== undefined && (structuredContent !== null || content.length === 0);
-  const output = isStructured ? structuredContent : outputOfContent(content);
+  const own = isStructured ? undefined : jsonOfContent(content);
+  const output = own ? own.value : isStructured ? structuredContent : outputOfContent(content);
   const copy = copyJson(output, limits);
-  return copy.ok ? { ok: true, output: copy.value } : refused(copy, limits, output);
+  if (!copy.ok) return refused(copy, limits, output);
+  return { ok: true, output: copy.value, ...(own && { text: outputTextOf(own, copy.value) }) };
+}
+
+/** The value of content that is one text, and the text, where that is exactly one JSON value. */
+function jsonOfContent(content: readonly JsonObject[]): { value: JsonValue; text: string } | undefined {
+  const [only, ...others] = content;
+  if (only?.["type"] !== "text" || others.length > 0 || typeof only["text"] !== "string") return undefined;
+  const json = jsonOfText(only["text"]);
+  return json && { value: json.value, text: only["text"] };
 }
 
 function outputOfContent(content: readonly JsonObject[]): JsonValue {

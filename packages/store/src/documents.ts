@@ -5,6 +5,7 @@ import type {
   EffectClass,
   JsonObject,
   JsonValue,
+  OutputText,
   Plan,
   PlanId,
   PlanStatus,
@@ -270,6 +271,8 @@ export interface OutputRef {
   sizeBytes: number;
   /** Documents that it takes. */
   parts: number;
+  /** The text is the tool's own, not ours. */
+  isOwnText?: true;
 }
 
 /** What is kept of arguments over 32 KiB, or that MongoDB would not give back as they were. */
@@ -311,6 +314,8 @@ export interface StepDocument {
   /** Null when it stands aside. */
   output: JsonValue;
   outputRef: OutputRef | null;
+  /** How the tool wrote the output as JSON text; absent where it did not, or where the output stands aside as it was written. */
+  outputText?: OutputText;
   error: StepError | null;
   warnings: string[];
   waitReason: WaitReason | null;

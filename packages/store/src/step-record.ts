@@ -9,13 +9,15 @@ export function outputRefsOf(documents: Iterable<StepDocument>): OutputRef[] {
   );
 }
 
-/** A unit's document as the engine reads it. @param outputs - those that stand aside, by id */
+/** A unit's document as the engine reads it. @param aside - texts of outputs that stand aside, by id */
 export function toStepRecord(
   document: StepDocument,
-  outputs: ReadonlyMap<string, JsonValue> = new Map(),
+  aside: ReadonlyMap<string, string> = new Map(),
 ): StepRecord {
-  const { outputRef } = document;
-  const output = outputRef ? outputs.get(outputRef.id) : document.output;
+  const { outputRef, outputText } = document;
+  const text = outputRef ? aside.get(outputRef.id) : undefined;
+  const output: JsonValue | undefined = outputRef ? text && JSON.parse(text) : document.output;
+  const written = outputRef?.isOwnText ? text : outputText;
   return {
     key: document.key,
     stepId: document.stepId,
@@ -23,6 +25,7 @@ export function toStepRecord(
     status: document.status,
     attempts: document.attempts.length,
     output: document.status === "COMPLETED" ? output : undefined,
+    ...(document.status === "COMPLETED" && written !== undefined && { outputText: written }),
     error: document.error ?? undefined,
     waitReason: document.waitReason ?? undefined,
     approved: document.approved || undefined,

@@ -1,4 +1,4 @@
-import { type JsonValue, parsePlan } from "@planwright/plan";
+import { type JsonValue, type OutputText, parsePlan } from "@planwright/plan";
 import {
   createStore,
   LeaseLostError,
@@ -51,6 +51,8 @@ const done = (key: string, output: JsonValue) => ({
   output,
 });
 
+const FAILED = { code: "TOOL_FAILED", message: "no", retryable: false };
+
 const storedOutputs = () => db.collection<{ _id: string; epoch: number }>("outputs").find().toArray();
 const nested = (depth: number): JsonValue => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
 const KIB = 1_024;
@@ -93,6 +95,44 @@ describe("an output read back is the JSON that the tool gave", () => {
     await store.releasePlan(first, { status: "QUEUED" });
     const second = await claimed(planId, "e2");
     expect(JSON.stringify(second.records[0]?.output) === JSON.stringify(output)).toBe(true);
+  });
+});
+
+describe("how a tool wrote an output is kept beside it", () => {
+  const large = ` ["${"x".repeat(40 * KIB)}"]`;
+  const wide = `[${" ".repeat(40 * KIB)}1]`;
+  test.each<[string, JsonValue, OutputText, "with its step" | "aside"]>([
+    ["as a number, for the usual forms", { a: [1] }, 2, "with its step"],
+    ["as the text, for any other", 1000, "1e3", "with its step"],
+    ["as a number, beside a large output", JSON.parse(large), 0, "aside"],
+    ["as the text alone, which says a large output as well", JSON.parse(large), large, "aside"],
+    ["as the text alone, when that is what is large", [1], wide, "aside"],
+  ])("%s", async (_, output, outputText, place) => {
+    const planId = await planOf(store, "a", "b");
+    const first = await claimed(planId, "e1");
+    await store.writeRecords(first, [{ ...done("a", output), outputText }], []);
+
+    const [step] = await store.listSteps(TENANT, [planId]);
+    expect(step?.outputRef ? "aside" : "with its step").toBe(place);
+    const isAside = place === "aside" && typeof outputText === "string";
+    expect(step?.outputText).toEqual(isAside ? undefined : outputText);
+    if (isAside) expect(step?.outputRef?.sizeBytes).toBe(Buffer.byteLength(outputText));
+    const ref = step?.outputRef;
+    if (ref) expect((await store.readOutputs(TENANT, [ref])).get(ref.id)).toEqual(output);
+
+    await store.releasePlan(first, { status: "QUEUED" });
+    const second = await claimed(planId, "e2");
+    expect(second.records[0]).toMatchObject({ output, outputText });
+    await store.writeRecords(
+      second,
+      [{ key: "b", stepId: "b", status: "FAILED", attempts: 1, error: FAILED }],
+      [],
+    );
+    await store.finishPlan(second, { type: "finish", status: "FAILED", outputs: {}, error: FAILED });
+    const again = await store.rerunPlan(TENANT, second.plan.requestId, { from: null, autoExecute: true });
+    if (again.type !== "rerun") throw new TypeError(again.type);
+    const third = await claimed(again.plan._id, "e3");
+    expect(third.records.find(({ key }) => key === "a")).toMatchObject({ output, outputText, carried: true });
   });
 });
 

@@ -152,5 +152,5 @@ function outcomeOfResult(result: unknown, ownName: string, maxOutputBytes: numbe
     const error = { code, message, retryable: false, ...(data === undefined ? {} : { data }) };
     return { type: "failed", error, effect: "reported" };
   }
-  return { type: "completed", output: read.output };
+  return { type: "completed", output: read.output, text: read.text };
 }

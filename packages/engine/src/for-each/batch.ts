@@ -55,6 +55,28 @@ export function batchArguments(node: StepNode, each: readonly JsonObject[]): Jso
   };
 }
 
+/**
+ * What one item's arguments are for, as {@link batchArguments} puts them into a batch: with the batch parameter planned an element of its
+ * list or a list of one, otherwise an element, or the only value of one. Undefined where the tool does not say.
+ */
+export function batchItemSchema(node: StepNode): JsonObject | undefined {
+  const schema = node.tool.descriptor?.inputSchema;
+  const param = node.tool.contract.batch?.param ?? "items";
+  const properties = schema?.["properties"];
+  const list = isJsonObject(properties) ? properties[param] : undefined;
+  const elements = isJsonObject(list) ? list["items"] : undefined;
+  if (!schema || !isJsonObject(properties) || list === undefined || elements === undefined) return schema;
+  if (Object.hasOwn(argumentsOfStep(node.step), param))
+    return { ...schema, properties: { ...properties, [param]: { anyOf: [list, elements] } } };
+  const { $defs, definitions } = schema;
+  const item = elementType(node, param) === "object" ? elements : { additionalProperties: elements };
+  return {
+    ...(isJsonObject(item) ? item : {}),
+    ...($defs && { $defs }),
+    ...(definitions && { definitions }),
+  };
+}
+
 /** JSON type of the list's elements by the tool's input schema; "object" where it does not say. */
 function elementType(node: StepNode, param: string): JsonValue {
   const properties = node.tool.descriptor?.inputSchema?.["properties"];

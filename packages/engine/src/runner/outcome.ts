@@ -3,7 +3,7 @@ import type { Outcome } from "../protocol.ts";
 
 /**
  * How a call ended, from what `callTool` returned: an MCP result (`content`, `structuredContent`, `isError`), or any value that JSON can carry;
- * a text that is JSON of an object or a list counts as that, nothing at all as null.
+ * a text is what a tool that answers with this text would give, nothing at all is null.
  */
 export function outcomeOfValue(value: unknown): Outcome {
   let json: JsonValue;
@@ -17,7 +17,7 @@ export function outcomeOfValue(value: unknown): Outcome {
   const result = toToolResult(json);
   if (!result) return { type: "completed", output: json };
   const read = outputOfToolResult(result);
-  if (read.ok) return { type: "completed", output: read.output };
+  if (read.ok) return { type: "completed", output: read.output, text: read.text };
   return { type: "failed", error: { ...read.error, retryable: false }, effect: "reported" };
 }
 

@@ -47,6 +47,7 @@ function conditionHolds(turn: Turn, node: StepNode): boolean {
   try {
     const holds = evaluateCondition(when, {
       outputs: state.outputs,
+      texts: state.texts,
       statuses: state.statuses,
       policy: state.plan.policy,
     });

@@ -1,6 +1,6 @@
 import { isTerminalStepStatus, type JsonObject, type JsonValue } from "@planwright/plan";
-import { checkArguments, itemScope, resolveArguments } from "../arguments.ts";
-import { batchArguments } from "../for-each/batch.ts";
+import { checkArguments, fitArguments, itemScope, resolveArguments } from "../arguments.ts";
+import { batchArguments, batchItemSchema } from "../for-each/batch.ts";
 import type { StepError } from "../protocol.ts";
 import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.ts";
 
@@ -61,8 +61,10 @@ export function resolveCall(
   const each: JsonObject[] = [];
   const warnings = new Set<string>();
   const refused: Preparation["refused"] = [];
+  const isBatch = caller.units.length > 1;
+  const schema = isBatch ? batchItemSchema(caller.step) : caller.step.tool.descriptor?.inputSchema;
   for (const unit of units) {
-    const resolved = resolveArguments(state, caller.step, scopeOf(unit, values));
+    const resolved = resolveArguments(state, caller.step, { scope: scopeOf(unit, values), schema });
     if (!resolved.ok) {
       refused.push({ unit, error: resolved.error });
       continue;
@@ -73,8 +75,11 @@ export function resolveCall(
   }
   const [only] = each;
   if (!only) return { prepared: undefined, refused };
-  const isBatch = caller.units.length > 1;
-  const value = isBatch ? batchArguments(caller.step, each) : only;
+  const { value, warnings: fitted } = fitArguments(
+    caller.step,
+    isBatch ? batchArguments(caller.step, each) : only,
+  );
+  for (const warning of fitted) warnings.add(warning);
   const error = checkArguments(caller.step, value);
   if (error) return { prepared: undefined, refused: [...refused, ...sent.map((unit) => ({ unit, error }))] };
   return { prepared: { arguments: value, warnings: [...warnings].toSorted(), sent }, refused };

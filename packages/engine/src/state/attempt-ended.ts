@@ -1,6 +1,5 @@
-import { isTerminalStepStatus, type JsonValue } from "@planwright/plan";
+import { isTerminalStepStatus } from "@planwright/plan";
 import { afterFailure } from "../failure/after-failure.ts";
-import type { BatchResult } from "../for-each/batch-result.ts";
 import { concludeItems } from "../for-each/conclude.ts";
 import { splitBatch, unwrapBatch } from "../for-each/split-batch.ts";
 import { stopList } from "../for-each/stop-list.ts";
@@ -14,6 +13,7 @@ import { isEnding } from "./units.ts";
 
 type AttemptEnded = Extract<EngineEvent, { type: "attempt.ended" }>;
 type Failed = Extract<Outcome, { type: "failed" }>;
+type Completed = Extract<Outcome, { type: "completed" }>;
 
 /** Takes the end of a call in. An answer to a call that is not under way (a duplicate, an older attempt) changes nothing. */
 export function attemptEnded(turn: Turn, event: AttemptEnded): void {
@@ -25,7 +25,7 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   const { outcome } = event;
   switch (outcome.type) {
     case "completed":
-      complete(turn, caller, outcome.output);
+      complete(turn, caller, outcome);
       break;
     case "aborted":
       changeAll(turn, caller, stopped(turn, caller));
@@ -58,9 +58,9 @@ function changeAll(turn: Turn, caller: Caller, to: Change): void {
   if (to.status === "FAILED") stopList(turn.state, caller.step);
 }
 
-function complete(turn: Turn, caller: Caller, output: JsonValue): void {
+function complete(turn: Turn, caller: Caller, { output, text }: Completed): void {
   const sent = caller.prepared?.sent ?? [];
-  const results = resultsOf(caller, output, sent.length);
+  const results = resultsOf(caller, { output, text }, sent.length);
   if (!results) {
     const message = `${caller.step.tool.name} did not answer with one result for each of ${sent.length} items`;
     changeAll(turn, caller, {
@@ -79,10 +79,14 @@ function complete(turn: Turn, caller: Caller, output: JsonValue): void {
 }
 
 /** What became of each unit that was sent. A batch tool may answer with the envelope also where it was called for one item. */
-function resultsOf({ step, units }: Caller, output: JsonValue, count: number): BatchResult[] | undefined {
+function resultsOf(
+  { step, units }: Caller,
+  { output, text }: Pick<Completed, "output" | "text">,
+  count: number,
+): Change[] | undefined {
   if (units.length > 1) return splitBatch(step, output, count);
   const unwrapped = step.forEach ? unwrapBatch(step, output, 1) : undefined;
-  return unwrapped ?? [{ status: "COMPLETED", output }];
+  return unwrapped ?? [{ status: "COMPLETED", output, outputText: text }];
 }
 
 /** Counts as no attempt: the call was never made. */

@@ -21,7 +21,7 @@ function onlyDoubtIsLeft(state: EngineState): boolean {
 }
 
 function finishOf({ state, records }: Turn): Command {
-  const { outputs, leftOut } = resolveOutputs(state.plan, state.outputs);
+  const { outputs, leftOut } = resolveOutputs(state.plan, state.outputs, state.texts);
   const missed = leftOut.find((part) => !isLeftOutByCondition(state, part));
   const status = finalStatus(state, missed !== undefined, Object.keys(outputs).length > 0);
   const error = finalError(state, status, missed);

@@ -68,6 +68,7 @@ export function createEngineState(input: EngineInput): EngineState {
     stepsById: new Map(steps.map((node) => [node.step.id, node])),
     units: new Map(steps.map((node) => [node.unit.key, node.unit])),
     outputs: new Map(),
+    texts: new Map(),
     statuses: new Map(),
     itemRecords,
     onlyReadOnlyTools: slots.every(({ contract }) => !contract.sideEffects),

@@ -10,6 +10,8 @@ import type {
   EffectClass,
   JsonObject,
   JsonValue,
+  OutputText,
+  OutputTexts,
   Plan,
   Step,
   StepStatus,
@@ -32,6 +34,8 @@ export interface Unit {
   /** Attempts begun, from 0. */
   attempts: number;
   output: JsonValue | undefined;
+  /** How the tool wrote the output, where it gave JSON text. */
+  outputText: OutputText | undefined;
   error: StepError | undefined;
   warnings: readonly string[];
   /** Unix milliseconds, when RETRYING. */
@@ -184,6 +188,8 @@ export interface EngineState {
   readonly units: Map<string, Unit>;
   /** Outputs of steps whose completion is durable. */
   readonly outputs: Map<string, JsonValue>;
+  /** How those were written that tools gave as JSON text. */
+  readonly texts: Map<string, OutputTexts>;
   /** Statuses of final steps, for conditions. */
   readonly statuses: Map<string, StepStatus>;
   /** Records of items, kept until their step expands. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, StepStatus } from "@planwright/plan";
+import type { JsonObject, JsonValue, OutputText, StepStatus } from "@planwright/plan";
 import { failureModeOf } from "../failure/failure-mode.ts";
 import type { Command, StepError, StepRecord } from "../protocol.ts";
 import type { EngineState, Unit } from "./engine-state.ts";
@@ -19,6 +19,7 @@ export interface Turn {
 export interface Change {
   status: StepStatus;
   output?: JsonValue;
+  outputText?: OutputText | undefined;
   error?: StepError | undefined;
   nextAttemptAt?: number;
   approved?: boolean;
@@ -30,6 +31,7 @@ export interface Change {
 export function change(turn: Turn, unit: Unit, to: Change): void {
   unit.status = to.status;
   unit.output = to.output;
+  unit.outputText = to.outputText;
   unit.error = to.error;
   unit.nextAttemptAt = to.nextAttemptAt;
   if (to.approved !== undefined) unit.approved = to.approved;
@@ -55,6 +57,7 @@ function recordOf(unit: Unit): StepRecord {
   };
   if (unit.item !== undefined) record.item = unit.item;
   if (unit.output !== undefined) record.output = unit.output;
+  if (unit.outputText !== undefined) record.outputText = unit.outputText;
   if (unit.error) record.error = unit.error;
   if (unit.nextAttemptAt !== undefined) record.nextAttemptAt = unit.nextAttemptAt;
   if (unit.approved) record.approved = true;

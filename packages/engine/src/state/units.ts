@@ -26,6 +26,7 @@ export function createUnit(
     status: record?.status ?? "PENDING",
     attempts: record?.attempts ?? 0,
     output: record?.status === "COMPLETED" ? (record.output ?? null) : record?.output,
+    outputText: record?.status === "COMPLETED" ? record.outputText : undefined,
     error: record?.error,
     warnings: record?.warnings ?? [],
     nextAttemptAt: record?.nextAttemptAt,

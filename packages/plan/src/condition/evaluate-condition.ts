@@ -3,6 +3,7 @@ import { jsonEquals } from "../json-equals.ts";
 import { type Lookup, lookUp } from "../own-property.ts";
 import { MissingFieldError, UnresolvedReferenceError } from "../reference/reference-errors.ts";
 import { type ResolveOptions, resolveReferences } from "../reference/resolve-references.ts";
+import { scanText } from "../reference/scan-text.ts";
 import type { Condition } from "../step.ts";
 import { ConditionInvalidError } from "./condition-error.ts";
 
@@ -89,7 +90,8 @@ function hasStatus(operand: JsonValue, { statuses }: ConditionOptions): boolean 
 function compare(operator: string, operand: JsonValue, options: ConditionOptions): boolean {
   const comparison = COMPARISONS.get(operator);
   if (!comparison) throw new ConditionInvalidError({ operator, reason: "there is no such operator" });
-  const resolved = resolveReferences(operand, options).value;
+  const wantsText = textChooser(operand);
+  const resolved = resolveReferences(operand, { ...options, wantsText }).value;
   if (!Array.isArray(resolved) || resolved.length !== 2) {
     throw new ConditionInvalidError({ operator, reason: "it takes two operands" });
   }
@@ -98,6 +100,17 @@ function compare(operator: string, operand: JsonValue, options: ConditionOptions
   if (result !== undefined) return result;
   const reason = `it does not take ${kindOf(left)} and ${kindOf(right)}`;
   throw new ConditionInvalidError({ operator, reason });
+}
+
+/** Beside a text, a number, boolean or null that a tool gave as text is that text: `["<<count>>", "5"]` asks what `["<<count>>", 5]` asks. */
+function textChooser(operand: JsonValue): ResolveOptions["wantsText"] {
+  if (!Array.isArray(operand)) return undefined;
+  const isText = (value: JsonValue | undefined) =>
+    typeof value === "string" && !scanText(value)?.parts.length;
+  return ([position], value) => {
+    const isScalar = typeof value !== "object" || value === null;
+    return isScalar && typeof value !== "string" && isText(operand[position === 0 ? 1 : 0]);
+  };
 }
 
 /** Undefined for operands that the operator does not take. */

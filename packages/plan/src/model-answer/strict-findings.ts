@@ -4,6 +4,7 @@ import type { Policy } from "../policy.ts";
 /**
  * Findings that are errors in a model's plan, whoever else may write such a plan with a warning: what a model knows of a tool is what the
  * schemas declare, so an argument or an output field beyond them is made up, and one repair is cheaper than a plan that fails half-way.
+ * So is a whole object or list in the place of a text where a part of it, or a loop, is what fits.
  */
 const MADE_UP: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNDECLARED", "REFERENCE_FIELD_UNKNOWN"]);
 
@@ -15,6 +16,7 @@ export function strictFindings(diagnostics: readonly Diagnostic[], policy: Polic
   return diagnostics.map((each) => {
     const isBorne =
       each.isObserved || (each.code === "REFERENCE_FIELD_UNKNOWN" && policy.onMissingField !== "error");
-    return MADE_UP.has(each.code) && !isBorne ? { ...each, severity: "error" } : each;
+    const isBetterKnown = each.code === "REFERENCE_TYPE" && each.suggestion !== undefined;
+    return (isBetterKnown || MADE_UP.has(each.code)) && !isBorne ? { ...each, severity: "error" } : each;
   });
 }

@@ -1,8 +1,9 @@
 import { CodedError } from "../coded-error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
+import type { OutputTexts } from "../output-text.ts";
 import { type Lookup, lookUp, setOwn } from "../own-property.ts";
 import type { Plan } from "../plan.ts";
-import { resolveReferences } from "../reference/resolve-references.ts";
+import { type ResolveOptions, resolveReferences } from "../reference/resolve-references.ts";
 import { scanReferences } from "../reference/scan-references.ts";
 import { outputParts, outputSteps } from "./outputs-schema.ts";
 
@@ -29,13 +30,15 @@ const MAX_PARTS_SIZE = 16 * 1024 * 1024;
  * output is not there. A part is left out when one of its references gives nothing, whatever the policy keeps in arguments; only
  * `onMissingField: "null"` gives it null. Pure.
  * @param known - outputs of completed steps, by step id
+ * @param texts - how those were written that tools gave as JSON text
  */
 export function resolveOutputs(
   plan: Pick<Plan, "steps" | "outputs" | "policy">,
   known: Lookup<JsonValue>,
+  texts?: Lookup<OutputTexts>,
 ): ResolvedOutputs {
   const parts = outputParts(plan.outputs);
-  if (parts) return resolveParts(parts, plan, known);
+  if (parts) return resolveParts(parts, plan, { outputs: known, texts });
   const outputs: JsonObject = {};
   for (const id of outputSteps(plan.outputs) ?? plan.steps.map((step) => step.id)) {
     const output = lookUp(known, id);
@@ -47,7 +50,7 @@ export function resolveOutputs(
 function resolveParts(
   parts: JsonObject,
   { policy }: Pick<Plan, "policy">,
-  known: Lookup<JsonValue>,
+  known: Pick<ResolveOptions, "outputs" | "texts">,
 ): ResolvedOutputs {
   const onMissingField = policy.onMissingField === "null" ? "null" : "error";
   const resolved: ResolvedOutputs = { outputs: {}, leftOut: [] };
@@ -55,7 +58,7 @@ function resolveParts(
   for (const [name, part] of Object.entries(parts)) {
     try {
       const { value } = resolveReferences(part, {
-        outputs: known,
+        ...known,
         policy: { onMissingField, onUnresolvedStep: "error" },
         maxSize: room,
       });

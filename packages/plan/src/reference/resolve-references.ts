@@ -1,9 +1,11 @@
 import type { JsonObject, JsonValue } from "../json.ts";
-import { mapJson } from "../map-json.ts";
+import { mapJson, type Place, placeKeys } from "../map-json.ts";
+import { type OutputText, type OutputTexts, textOfOutput } from "../output-text.ts";
 import { type Lookup, lookUp } from "../own-property.ts";
 import { type PolicyInput, profileOptions } from "../policy.ts";
 import { cachedStructure, followPath, type StructureCache } from "./follow-path.ts";
 import { locateRoot, type Names } from "./locate-root.ts";
+import type { PathSegment } from "./path.ts";
 import type { TextReference } from "./read-reference.ts";
 import {
   AmbiguousReferenceError,
@@ -18,6 +20,13 @@ import { scanText } from "./scan-text.ts";
 export interface ResolveOptions {
   /** Outputs of steps by step id. A step without an entry has no output. */
   outputs: Lookup<JsonValue>;
+  /** How outputs that tools gave as JSON text were written, by step id. Inside a text that goes in as it was written. Default: none. */
+  texts?: Lookup<OutputTexts> | undefined;
+  /**
+   * Asked where a text is exactly one reference to an output that a tool gave as JSON text: true puts the tool's text in, false the value.
+   * `keys` lead from the root of the value that is resolved. Default: the value.
+   */
+  wantsText?: ((keys: readonly (string | number)[], value: JsonValue, text: string) => boolean) | undefined;
   /** Step ids by tool name, for references that go by tool; several ids make such a reference ambiguous. Default: none. */
   aliases?: Lookup<string | readonly string[]> | undefined;
   /** Names inside a forEach and their values: the alias and `index`. They win over step ids. */
@@ -50,7 +59,9 @@ export function resolveReferences(value: JsonValue, options: ResolveOptions): Re
   return { value: mapJson(value, resolver.fillIn), warnings: [...resolver.warnings] };
 }
 
-type Found = { readonly found: true; readonly value: JsonValue } | { readonly found: false };
+type Found =
+  | { readonly found: true; readonly value: JsonValue; readonly written?: OutputTexts | undefined }
+  | { readonly found: false };
 
 function createResolver(options: ResolveOptions) {
   const { outputs, scope, maxSize = DEFAULT_MAX_SIZE } = options;
@@ -81,14 +92,19 @@ function createResolver(options: ResolveOptions) {
       return keep(error);
     }
     const missing = onMissingField === "null" ? "null" : "fail";
-    const start =
-      located.type === "step" && typeof source === "string" ? cachedStructure(source, cache) : source;
+    const texts = located.type === "step" ? textsOf(located.name) : undefined;
+    const isStructure = located.type === "step" && (texts === undefined || located.path.length > 0);
+    const start = isStructure && typeof source === "string" ? cachedStructure(source, cache) : source;
     const followed = followPath(start, located.path, missing, cache);
-    if (followed.found) return followed;
+    if (followed.found) return { ...followed, written: textsAt(texts, located.path) };
     if (onMissingField === "null") return { found: true, value: null };
     const error = new MissingFieldError({ reference: text, root: located.name, reason: followed.reason });
     if (onMissingField === "error") throw error;
     return keep(error);
+  }
+
+  function textsOf(name: string): OutputTexts | undefined {
+    return options.texts && lookUp(options.texts, name);
   }
 
   function sourceOf(located: { type: string; name?: string }): JsonValue | undefined {
@@ -119,25 +135,60 @@ function createResolver(options: ResolveOptions) {
     let text = texts.get(reference.text);
     if (text === undefined) {
       const found = find(reference);
-      text = found.found ? printValue(found.value, reference, maxSize) : reference.text;
+      text = found.found ? printFound(found, reference) : reference.text;
       texts.set(reference.text, text);
     }
     spend(text.length, reference);
     return text;
   }
 
-  function fillIn(text: string): JsonValue {
+  function printFound({ value, written }: Found & { found: true }, reference: TextReference): string {
+    return written === undefined || Array.isArray(written)
+      ? printValue(value, reference, maxSize)
+      : textOfOutput(value, written);
+  }
+
+  /** The value as it goes in: as the tool's text where that is wanted. */
+  function chosen({ value, written }: Found & { found: true }, place: Place | undefined): JsonValue {
+    const { wantsText } = options;
+    if (written === undefined || !wantsText) return value;
+    const choose = (one: JsonValue, form: OutputText | null | undefined, keys: (string | number)[]) => {
+      if (form === null || form === undefined) return one;
+      const text = textOfOutput(one, form);
+      return wantsText(keys, one, text) ? text : one;
+    };
+    const keys = placeKeys(place);
+    if (!Array.isArray(written)) return choose(value, written, keys);
+    return Array.isArray(value)
+      ? value.map((item, index) => choose(item, written[index], [...keys, index]))
+      : value;
+  }
+
+  function fillIn(text: string, place: Place | undefined): JsonValue {
     const scanned = scanText(text);
     if (!scanned) return text;
     const [only, ...others] = scanned.parts;
     if (only?.type === "reference" && others.length === 0) {
       const found = find(only);
-      return found.found ? copyOf(found.value, only) : text;
+      return found.found ? copyOf(chosen(found, place), only) : text;
     }
     return scanned.parts.map((part) => (part.type === "literal" ? part.text : textOf(part))).join("");
   }
 
   return { fillIn, warnings };
+}
+
+/** How what a path finds in a step's output was written: the output itself, or the data of one item or of all items of a forEach. */
+function textsAt(texts: OutputTexts | undefined, path: readonly PathSegment[]): OutputTexts | undefined {
+  if (texts === undefined || !Array.isArray(texts)) return path.length === 0 ? texts : undefined;
+  const [results, item, data, ...deeper] = path;
+  const isData = isKey(results, "results") && isKey(data, "data") && deeper.length === 0;
+  if (!isData || item === undefined || item.type === "key") return undefined;
+  return item.type === "all" ? texts : (texts[item.index] ?? undefined);
+}
+
+function isKey(segment: PathSegment | undefined, key: string): boolean {
+  return segment?.type === "key" && segment.key === key;
 }
 
 function policyOf(policy: PolicyInput | undefined) {

@@ -2,11 +2,11 @@ import type { ErrorObject } from "ajv/dist/2020.js";
 import { argumentKeys, type DraftReference, type DraftStep } from "../dialect/draft-step.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Policy } from "../policy.ts";
-import type { PathSegment } from "../reference/path.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { toArgumentProblem, typeName } from "./argument-problem.ts";
 import { checkAgainstSchema } from "./compile-schema.ts";
 import { didYouMean, type Findings } from "./findings.ts";
+import { fitTexts, fittedWarnings, toSegment } from "./fit-texts.ts";
 import { givesTypes, type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
 import { judgeable, type OpenPlaces, openSecrets, pointerOf } from "./open-values.ts";
 import { envelopeHint, fittingFields, type ReferenceHint } from "./reference-hints.ts";
@@ -31,13 +31,22 @@ export interface ArgumentChecking {
 export function checkArguments(checking: ArgumentChecking): void {
   const { step, tool, findings, unusable } = checking;
   if (!isJsonObject(tool.inputSchema)) return;
-  const verdict = checkAgainstSchema(tool.inputSchema, step.arguments);
+  const fitted = fitTexts(tool.inputSchema, step.arguments);
+  const verdict = checkAgainstSchema(tool.inputSchema, fitted.value);
   if (!verdict.usable) {
     if (unusable.has(tool.name)) return;
     unusable.add(tool.name);
     const { code, severity, message } = unusableSchema(tool.name, verdict.reason);
     findings.add(code, { step }, { severity, message });
     return;
+  }
+  for (const [index, message] of fittedWarnings(tool.name, fitted.places).entries()) {
+    const keys = [...argumentKeys(step), ...(fitted.places[index]?.keys ?? [])];
+    findings.add(
+      "ARGUMENT_TYPE",
+      { step, keys },
+      { message: `step ${step.id}: ${message}`, severity: "warning" },
+    );
   }
   const unknown = unknownPlaces(step);
   const reported = verdict.errors.length === 0 ? [] : judgeable(verdict.errors, unknown, step.arguments);
@@ -82,7 +91,15 @@ function checkTypes({ step, tool, outputs, findings }: ArgumentChecking, schema:
     const hint = typeHint({ reference, step, outputs }, given, taken);
     const message = `step ${step.id}: ${reference.text} ${givesTypes(given, seen)}, and tool ${tool.name} takes ${[...taken].join(" or ")}${hint?.text ?? ""}`;
     const where = { step, keys: reference.keys };
-    findings.add("REFERENCE_TYPE", where, { message, suggestion: hint?.suggestion, ...weightOf(seen) });
+    // All but null becomes its JSON text where a text is taken.
+    const canBeText = taken.has("string") && [...given].some((type) => type !== "null");
+    const severity = canBeText ? ({ severity: "warning" } as const) : {};
+    findings.add("REFERENCE_TYPE", where, {
+      message,
+      suggestion: hint?.suggestion,
+      ...weightOf(seen),
+      ...severity,
+    });
   }
 }
 
@@ -112,10 +129,6 @@ function givenTypes(
   if (reference.path.some(({ type }) => type === "all")) return { types: new Set(["array"]) };
   const found = known.at(reference, step);
   return { types: typesAt(found), outputs: found.outputs };
-}
-
-function toSegment(key: string | number): PathSegment {
-  return typeof key === "number" ? { type: "index", index: key } : { type: "key", key };
 }
 
 /** An argument that the schema does not declare and does not forbid is most often a slip. */

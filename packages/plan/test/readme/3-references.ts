@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { resolveReferences, scanReferences } from "@planwright/plan";
+import {
+  fitTexts,
+  outputOfToolResult,
+  resolveArguments,
+  resolveReferences,
+  scanReferences,
+} from "@planwright/plan";
 
 const outputs = { s1: { count: 0, tags: [{ label: "a" }, { label: "b" }], "due date": null } };
 const { value } = resolveReferences(
@@ -24,6 +30,14 @@ assert.throws(() => resolveReferences("<<s1.title>>", { outputs }), { code: "REF
 const kept = resolveReferences("<<s1.title>>", { outputs, policy: { onMissingField: "keep" } });
 assert.deepEqual(kept.value, "<<s1.title>>");
 assert.equal(kept.warnings.length, 1);
+
+const answer = outputOfToolResult({ content: [{ type: "text", text: "1e3" }] });
+assert(answer.ok);
+const known = { outputs: { price: answer.output }, texts: { price: answer.text ?? 0 } };
+const taken = { properties: { label: { type: "string" }, cents: { type: "integer" } } };
+const args = resolveArguments({ label: "<<price>>", cents: "<<price>>" }, known, taken);
+assert.deepEqual(args.value, { label: "1e3", cents: 1000 });
+assert.deepEqual(fitTexts(taken, { label: 7 }).value, { label: "7" });
 
 const [reference] = scanReferences({ to: ["Dear <<author.name>>"] });
 assert.deepEqual([reference?.root, reference?.at, reference?.start], ["author", ["to", 0], 5]);

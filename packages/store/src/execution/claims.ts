@@ -12,7 +12,7 @@ import type { Document } from "mongodb";
 import { isDue, isDueNow } from "../collections.ts";
 import type { PlanDocument, StepDocument } from "../documents.ts";
 import { FIRST_EPOCH, newSteps } from "../new-documents.ts";
-import { readOutputs } from "../outputs/output-store.ts";
+import { readOutputTexts } from "../outputs/output-store.ts";
 import { outputRefsOf, toStepRecord } from "../step-record.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
@@ -102,7 +102,7 @@ export function createClaims(
       const units = await unitsOf(plan);
       const refs = outputRefsOf(units);
       const [outputs] = await Promise.all([
-        readOutputs(collections, plan.tenant, refs),
+        readOutputTexts(collections, plan.tenant, refs),
         noteProgress(plan, units),
       ]);
       const claim: PlanClaim = {

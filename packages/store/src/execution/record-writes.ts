@@ -3,7 +3,7 @@ import { isTerminalStepStatus } from "@planwright/plan";
 import type { AttemptDocument, OutputRef, StepDocument } from "../documents.ts";
 import type { GroupSet } from "../group-commit/group-commit.ts";
 import { newStep } from "../new-documents.ts";
-import { type LargeValue, measureValue } from "../outputs/inline-value.ts";
+import { type LargeValue, measureOutput, measureValue } from "../outputs/inline-value.ts";
 import { writeOutput } from "../outputs/output-store.ts";
 import type { AttemptEnd, PlanClaim, UnitRecord } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
@@ -24,14 +24,21 @@ export function createRecordWrites(context: ExecutionContext): PrepareRecords {
     record: UnitRecord,
     end: AttemptEnd | undefined,
   ): Promise<GroupSet> {
-    const measured = record.output === undefined ? undefined : measureValue(record.output);
+    const measured =
+      record.output === undefined ? undefined : measureOutput(record.output, record.outputText);
     const isAside = measured?.fits === false;
     const outputRef = isAside ? await writeAside(claim, record.key, measured) : null;
     const document = unitOf(claim, record.key);
-    const kept = { ...record, output: isAside ? undefined : record.output };
+    const isOwnText = isAside && typeof record.outputText === "string";
+    const kept = {
+      ...record,
+      output: isAside ? undefined : record.output,
+      outputText: isOwnText ? undefined : record.outputText,
+    };
     const nowMs = context.clock.now();
     const change = toChange(document, kept, end, nowMs);
-    return changeUnit(claim, { document, fields: outputRef ? { ...change, outputRef } : change, nowMs });
+    const ref = outputRef && { ...outputRef, ...(isOwnText && { isOwnText }) };
+    return changeUnit(claim, { document, fields: ref ? { ...change, outputRef: ref } : change, nowMs });
   }
 
   function writeAside(claim: PlanClaim, key: string, output: LargeValue): Promise<OutputRef> {
@@ -75,6 +82,7 @@ function toChange(
   return {
     status: record.status,
     output: record.output ?? null,
+    ...(record.outputText !== undefined && { outputText: record.outputText }),
     error: keptError(record.error),
     warnings: record.warnings ?? document.warnings,
     waitReason: record.waitReason ?? null,

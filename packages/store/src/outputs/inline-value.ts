@@ -1,4 +1,4 @@
-import type { JsonValue } from "@planwright/plan";
+import type { JsonValue, OutputText } from "@planwright/plan";
 
 /** Largest value that stands in the document of its step, as JSON text in UTF-8, in bytes. */
 export const MAX_INLINE_BYTES = 32_768;
@@ -21,6 +21,22 @@ export function measureValue(value: JsonValue): { fits: true } | LargeValue {
   const isSmall = text.length * 3 <= MAX_INLINE_BYTES || Buffer.byteLength(text) <= MAX_INLINE_BYTES;
   if (isSmall && isPlain(value)) return { fits: true };
   return { fits: false, text, sizeBytes: Buffer.byteLength(text) };
+}
+
+/**
+ * {@link measureValue} for an output. One that its tool wrote in a way of its own stands aside as the tool's text when both are too large to
+ * stand in the document; that text is kept once, for it says the value as well.
+ */
+export function measureOutput(
+  value: JsonValue,
+  written: OutputText | undefined,
+): { fits: true } | LargeValue {
+  const measured = measureValue(value);
+  if (typeof written !== "string") return measured;
+  const sizeBytes = Buffer.byteLength(written);
+  return measured.fits && sizeBytes <= MAX_INLINE_BYTES
+    ? measured
+    : { fits: false, text: written, sizeBytes };
 }
 
 /** Half of a character: BSON, which is UTF-8, would replace it. */

@@ -51,18 +51,28 @@ export async function writeOutput(
 
 /** The outputs referred to, by id of the reference. @throws {OutputMissingError} */
 export async function readOutputs(
-  { outputs }: Pick<Collections, "outputs">,
+  collections: Pick<Collections, "outputs">,
   tenant: string,
   refs: readonly OutputRef[],
 ): Promise<Map<string, JsonValue>> {
-  const values = new Map<string, JsonValue>();
+  const texts = await readOutputTexts(collections, tenant, refs);
+  return new Map([...texts].map(([id, text]): [string, JsonValue] => [id, JSON.parse(text)]));
+}
+
+/** Their JSON texts; those of tools as the tools wrote them. @throws {OutputMissingError} */
+export async function readOutputTexts(
+  { outputs }: Pick<Collections, "outputs">,
+  tenant: string,
+  refs: readonly OutputRef[],
+): Promise<Map<string, string>> {
+  const values = new Map<string, string>();
   for (let start = 0; start < refs.length; start += READ_BATCH) {
     const batch = refs.slice(start, start + READ_BATCH);
     const found = await outputs
       .find({ _id: { $in: batch.flatMap(partIds) }, tenant }, { projection: { text: 1 } })
       .toArray();
     const texts = new Map(found.map(({ _id, text }) => [_id, text]));
-    for (const ref of batch) values.set(ref.id, parseParts(ref, texts));
+    for (const ref of batch) values.set(ref.id, joinParts(ref, texts));
   }
   return values;
 }
@@ -87,14 +97,13 @@ function partIds({ id, parts }: OutputRef): string[] {
   return Array.from({ length: parts }, (_, index) => (index === 0 ? id : `${id}#${index}`));
 }
 
-function parseParts(ref: OutputRef, texts: ReadonlyMap<string, string>): JsonValue {
+function joinParts(ref: OutputRef, texts: ReadonlyMap<string, string>): string {
   const parts = partIds(ref).map((id) => {
     const text = texts.get(id);
     if (text === undefined) throw new OutputMissingError({ id });
     return text;
   });
-  const value: JsonValue = JSON.parse(parts.join(""));
-  return value;
+  return parts.join("");
 }
 
 /** Nobody else writes under these ids: what is there already was written by an earlier try whose answer was lost. */

@@ -6,11 +6,13 @@
  * 2. A value goes only where the operator's servers file lets it go.
  * 3. What comes back from the call is stored without the values that it took along.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Outcome, StepErrorCode } from "@planwright/engine";
 import {
   argumentsOfStep,
   type JsonObject,
   type JsonValue,
+  type OutputText,
   type Plan,
   type SecretPlace,
   secretPlaces,
@@ -118,11 +120,24 @@ function refused(code: StepErrorCode, message: string): Outcome {
 }
 
 function masked(outcome: Outcome, mask: Masker): Outcome {
-  if (outcome.type === "completed") return { type: "completed", output: mask.json(outcome.output) };
+  if (outcome.type === "completed") {
+    const output = mask.json(outcome.output);
+    return { type: "completed", output, text: maskedText(outcome, output, mask) };
+  }
   if (outcome.type !== "failed") return outcome;
   const { message, data, ...error } = outcome.error;
   const shown = data === undefined ? {} : { data: mask.json(data) };
   return { ...outcome, error: { ...error, message: mask.text(message), ...shown } };
+}
+
+/** Escaped in the tool's own text a secret may look otherwise: where there was one, the text is that of the masked value. */
+function maskedText(
+  { output, text }: Outcome & { type: "completed" },
+  shown: JsonValue,
+  mask: Masker,
+): OutputText | undefined {
+  if (typeof text !== "string") return text;
+  return isDeepStrictEqual(output, shown) ? mask.text(text) : 0;
 }
 
 type Container = JsonObject | JsonValue[];

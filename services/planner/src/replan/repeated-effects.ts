@@ -35,7 +35,7 @@ export function repeatedEffects(
     const earlier = changed.has(step.id) ? (done.get(tool) ?? []) : [];
     const calls = earlier.length > 0 ? callsOf(step, past) : [];
     const repeated = earlier.find(({ arguments: made }) =>
-      calls.some((call) => isDeepStrictEqual(call, made)),
+      calls.some((call) => isDeepStrictEqual(asTexts(call), asTexts(made ?? {}))),
     );
     if (!repeated) return [];
     const message = `step ${step.id} would call ${tool} with the same arguments as ${repeated.key}, which is finished; leave it out, and refer to <<${repeated.stepId}>> where its output is needed`;
@@ -78,6 +78,14 @@ function resolved(value: JsonObject, options: Parameters<typeof resolveReference
     if (error instanceof CodedError) return [];
     throw error;
   }
+}
+
+/** A call with JSON texts for numbers and booleans: what a tool gets of an output depends on the types that it takes. */
+function asTexts(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(asTexts);
+  if (typeof value !== "object" || value === null)
+    return typeof value === "string" ? value : JSON.stringify(value);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, asTexts(inner)]));
 }
 
 function resolvedValue(value: JsonValue, outputs: PastPlan["outputs"]): JsonValue[] {

@@ -1,0 +1,197 @@
+import type { JsonObject, JsonValue, ToolDescriptor } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { createEngineState, decide, runPlan, type StepRecord } from "../src/index.ts";
+import { planOf, tool } from "./simulate.ts";
+
+const SEND: ToolDescriptor = tool(
+  "send",
+  {},
+  {
+    inputSchema: {
+      type: "object",
+      properties: {
+        text: { type: "string" },
+        count: { type: "integer" },
+        texts: { type: "array", items: { type: "string" } },
+        any: {},
+      },
+    },
+  },
+);
+const MANY: ToolDescriptor = tool(
+  "many",
+  { batch: { param: "rows", max: 10 } },
+  {
+    inputSchema: {
+      type: "object",
+      properties: {
+        rows: {
+          type: "array",
+          items: { type: "object", properties: { id: { type: "string" }, n: { type: "integer" } } },
+        },
+      },
+    },
+  },
+);
+const IDS: ToolDescriptor = tool(
+  "ids",
+  { batch: { param: "ids", max: 10 } },
+  {
+    inputSchema: {
+      type: "object",
+      properties: { ids: { type: "array", items: { type: "string" } } },
+    },
+  },
+);
+const TOOLS = [tool("read"), SEND, MANY, IDS];
+
+/** Runs steps after a tool `read` that answers with this text; the arguments of all other calls. */
+async function sent(text: string, ...steps: object[]): Promise<{ calls: JsonObject[]; status: string }> {
+  const calls: JsonObject[] = [];
+  const plan = { steps: [{ id: "read", tool: "read" }, ...steps] };
+  const { status } = await runPlan(plan, {
+    tools: TOOLS,
+    callTool: ({ tool: name, arguments: args }) => {
+      if (name === "read") return { content: [{ type: "text", text }] };
+      calls.push(args);
+      const list = args["rows"] ?? args["ids"];
+      return Array.isArray(list) ? { results: list } : args;
+    },
+  });
+  return { calls, status };
+}
+
+test("each argument takes the text or the value, by its type", async () => {
+  const args = { text: "<<read>>", count: "<<read>>", texts: ["<<read>>", "n: <<read>>"], any: "<<read>>" };
+  const { calls, status } = await sent("1e3", { id: "send", tool: "send", arguments: args });
+  expect([status, calls]).toEqual([
+    "COMPLETED",
+    [{ text: "1e3", count: 1000, texts: ["1e3", "n: 1e3"], any: 1000 }],
+  ]);
+});
+
+test("a lookup that answers null gives null, and no text does not fit where a number is wanted", async () => {
+  const nothing = await sent("null", { id: "send", tool: "send", arguments: { any: "<<read>>" } });
+  expect(nothing.calls).toEqual([{ any: null }]);
+  const words = await sent("none", { id: "send", tool: "send", arguments: { count: "<<read>>" } });
+  expect([words.status, words.calls]).toEqual(["PARTIAL", []]);
+});
+
+test("a value that is no text becomes its JSON text where a text is taken, with a warning", async () => {
+  const result = await runPlan(
+    {
+      steps: [
+        { id: "read", tool: "read" },
+        { id: "send", tool: "send", arguments: { text: "<<read.id>>" } },
+      ],
+    },
+    { tools: TOOLS, callTool: ({ tool: name, arguments: args }) => (name === "read" ? { id: 7 } : args) },
+  );
+  expect(result.steps["send"]).toMatchObject({
+    output: { text: "7" },
+    warnings: [expect.stringContaining("text is a number, and send takes a text")],
+  });
+});
+
+test("inside a forEach, one by one", async () => {
+  const { calls } = await sent("1.0", {
+    id: "each",
+    forEach: { items: [1, 2], do: { tool: "send", arguments: { text: "<<read>>", count: "<<item>>" } } },
+  });
+  expect(calls).toEqual([
+    { text: "1.0", count: 1 },
+    { text: "1.0", count: 2 },
+  ]);
+});
+
+test.each<[string, string, JsonObject, JsonValue]>([
+  [
+    "of objects",
+    "many",
+    { id: "<<read>>", n: "<<item>>" },
+    { rows: [1, 2, 3, 4].map((n) => ({ id: "1.0", n })) },
+  ],
+  ["of texts", "ids", { id: "<<read>>" }, { ids: ["1.0", "1.0", "1.0", "1.0"] }],
+  ["of texts, with the list planned", "ids", { ids: "<<read>>" }, { ids: ["1.0", "1.0", "1.0", "1.0"] }],
+  ["of numbers for texts", "ids", { id: "<<item>>" }, { ids: ["1", "2", "3", "4"] }],
+])("inside a batch %s", async (_, name, args, call) => {
+  const { calls } = await sent("1.0", {
+    id: "each",
+    forEach: { items: [1, 2, 3, 4], do: { tool: name, arguments: args } },
+  });
+  expect(calls).toEqual([call]);
+});
+
+test("the items of a forEach go on as their tools wrote them", async () => {
+  const calls: JsonObject[] = [];
+  await runPlan(
+    {
+      steps: [
+        {
+          id: "each",
+          forEach: { items: ["1e3", "x"], do: { tool: "read", arguments: { say: "<<item>>" } } },
+        },
+        {
+          id: "send",
+          tool: "send",
+          arguments: { texts: "<<each.results[*].data>>", any: "<<each.results[0].data>>" },
+        },
+      ],
+    },
+    {
+      tools: TOOLS,
+      callTool: ({ tool: name, arguments: args }) => {
+        if (name === "read") return String(args["say"]);
+        calls.push(args);
+        return null;
+      },
+    },
+  );
+  expect(calls).toEqual([{ texts: ["1e3", "x"], any: 1000 }]);
+});
+
+test("a state built from records sends the same bytes: how texts were written is part of them", () => {
+  const plan = planOf([
+    { id: "each", forEach: { items: [1], do: { tool: "read", arguments: {} } } },
+    { id: "read", tool: "read", arguments: {} },
+    {
+      id: "send",
+      tool: "send",
+      arguments: { text: "<<read>>", count: "<<read>>", texts: "<<each.results[*].data>>" },
+    },
+  ]);
+  const done = { status: "COMPLETED", attempts: 1 } as const;
+  const envelope = {
+    results: [{ index: 0, key: "0", status: "ok", data: 1 }],
+    summary: { ok: 1, error: 0 },
+  };
+  const records: StepRecord[] = [
+    { key: "each", stepId: "each", output: envelope, ...done },
+    { key: "each[0]", stepId: "each", item: 0, output: 1, outputText: "1.0", ...done },
+    { key: "read", stepId: "read", output: 1000, outputText: "1e3", ...done },
+  ];
+  const state = createEngineState({ plan, tools: TOOLS, records });
+  const [command] = decide(state, { type: "started", at: 0 });
+  expect(command).toMatchObject({
+    type: "call",
+    call: { arguments: { text: "1e3", count: 1000, texts: ["1.0"] } },
+  });
+});
+
+test("a text in the form of the store is small: only what JSON does not say by itself is kept beside the value", async () => {
+  const state = createEngineState({
+    plan: planOf([{ id: "read", tool: "read", arguments: {} }]),
+    tools: TOOLS,
+  });
+  decide(state, { type: "started", at: 0 });
+  const commands = decide(state, {
+    type: "attempt.ended",
+    key: "read",
+    attempt: 1,
+    outcome: { type: "completed", output: { a: 1 }, text: 2 },
+    at: 1,
+    random: 0,
+  });
+  const [record] = commands.flatMap((command) => ("records" in command ? command.records : []));
+  expect(record).toMatchObject({ output: { a: 1 }, outputText: 2 });
+});
