@@ -82,6 +82,7 @@ const ToolSchema = z.object({
   category: z.string(),
   inputSchema: JsonValueSchema,
   outputSchema: JsonValueSchema,
+  observedOutput: z.object({ outputs: z.number(), schema: JsonValueSchema }).nullable(),
   annotations: JsonValueSchema,
   contract: JsonValueSchema,
 });
@@ -90,7 +91,7 @@ export type ToolSnapshot = z.infer<typeof ToolSchema>;
 /** The tools that plans may use. */
 export const LIST_TOOLS: Operation<ToolSnapshot[]> = {
   document:
-    "{ tools: getAvailableTools { name server title description category inputSchema outputSchema annotations contract } }",
+    "{ tools: getAvailableTools { name server title description category inputSchema outputSchema observedOutput { outputs schema } annotations contract } }",
   schema: z.object({ tools: z.array(ToolSchema) }).transform(({ tools }) => tools),
 };
 

@@ -28,8 +28,8 @@ export const queryResolvers = {
     newestExecutions(context, first),
   validatePlan: (_: unknown, { plan }: { plan: unknown }, context: GraphqlContext) =>
     checkPlan(context, plan),
-  async getAvailableTools(_: unknown, __: unknown, { store }: GraphqlContext) {
-    const tools = await store.toolCatalogue();
+  async getAvailableTools(_: unknown, __: unknown, { store, tenant }: GraphqlContext) {
+    const tools = await store.toolCatalogue(tenant);
     return tools.map(toToolView);
   },
 };

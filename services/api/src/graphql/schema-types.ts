@@ -915,10 +915,20 @@ export type Tool = {
   inputSchema: Scalars['JSON']['output'];
   /** JSON Schema of the structured output. */
   outputSchema: Maybe<Scalars['JSON']['output']>;
+  /** What the caller's own runs have shown of its outputs, where no schema says it all; null before the first of them. */
+  observedOutput: Maybe<ObservedOutput>;
   /** Hints of the server, such as readOnlyHint. */
   annotations: Maybe<Scalars['JSON']['output']>;
   /** What the tool is held to promise about parallelism, order, repeats and errors. */
   contract: Scalars['JSON']['output'];
+};
+
+/** What outputs of a tool looked like so far: names and types, never values. It promises nothing. */
+export type ObservedOutput = {
+  /** Outputs that were looked at since the tool last changed. */
+  outputs: Scalars['Int']['output'];
+  /** JSON Schema of them: required is what was there each time, x-seen says how often a place was there. */
+  schema: Scalars['JSON']['output'];
 };
 
 /** One call of a chat model. */

@@ -880,10 +880,22 @@ type Tool {
   inputSchema: JSON!
   "JSON Schema of the structured output."
   outputSchema: JSON
+  "What the caller's own runs have shown of its outputs, where no schema says it all; null before the first of them."
+  observedOutput: ObservedOutput
   "Hints of the server, such as readOnlyHint."
   annotations: JSON
   "What the tool is held to promise about parallelism, order, repeats and errors."
   contract: JSON!
+}
+
+"""
+What outputs of a tool looked like so far: names and types, never values. It promises nothing.
+"""
+type ObservedOutput {
+  "Outputs that were looked at since the tool last changed."
+  outputs: Int!
+  "JSON Schema of them: required is what was there each time, x-seen says how often a place was there."
+  schema: JSON!
 }
 
 """

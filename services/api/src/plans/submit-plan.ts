@@ -32,7 +32,7 @@ export async function submitPlan(
   const { options, payload } = parseRequestOptions(input, service);
   const asked = ["submitPlan", query, input.execute, value, ...payload];
   const idempotency = toIdempotency(input.idempotencyKey, asked);
-  const tools = await store.toolCatalogue();
+  const tools = await store.toolCatalogue(tenant);
   const parsed = parsePlan(value, { tools });
   const { request, plan } = await store.submitPlan({
     tenant,

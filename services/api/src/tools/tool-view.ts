@@ -1,6 +1,8 @@
 import {
   isJsonObject,
   type JsonObject,
+  schemaOfShape,
+  seenIn,
   type ToolAnnotations,
   type ToolContract,
   type ToolDescriptor,
@@ -16,6 +18,7 @@ export interface ToolView {
   category: string;
   inputSchema: JsonObject;
   outputSchema: JsonObject | null;
+  observedOutput: { outputs: number; schema: JsonObject } | null;
   annotations: ToolAnnotations | null;
   contract: ToolContract;
 }
@@ -33,9 +36,14 @@ export function toToolView(tool: ToolDescriptor): ToolView {
     category: declaredCategory(tool) ?? (server === "" ? "general" : server),
     inputSchema: tool.inputSchema ?? { type: "object" },
     outputSchema: tool.outputSchema ?? null,
+    observedOutput: observedView(tool.observedOutput),
     annotations: tool.annotations ?? null,
     contract: toolContract(tool).contract,
   };
+}
+
+function observedView(shape: ToolDescriptor["observedOutput"]): ToolView["observedOutput"] {
+  return shape ? { outputs: seenIn(shape), schema: schemaOfShape(shape) } : null;
 }
 
 /** `category` in `_meta`, or at the top level of the descriptor. */

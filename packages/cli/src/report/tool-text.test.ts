@@ -1,0 +1,45 @@
+import { observeOutput, schemaOfShape } from "@planwright/plan";
+import { expect, test } from "vitest";
+import type { ToolSnapshot } from "../api/operations.ts";
+import { toolText } from "./tool-text.ts";
+
+const tool: ToolSnapshot = {
+  name: "findTickets",
+  server: "tracker",
+  title: null,
+  description: "Finds tickets.",
+  category: "tracker",
+  inputSchema: { type: "object" },
+  outputSchema: null,
+  observedOutput: null,
+  annotations: null,
+  contract: {},
+};
+const seen = observeOutput(
+  observeOutput(undefined, { tickets: [{ id: 1, title: "Tea", owner: { name: "Ann" } }], next: null }),
+  { tickets: [{ id: 2, title: "Tea" }] },
+);
+const textOf = (more: Partial<ToolSnapshot>) => toolText({ ...tool, ...more }, (_, text) => text);
+
+test("a tool shows the fields that runs have shown, and in how many", () => {
+  expect(textOf({ observedOutput: { outputs: 2, schema: schemaOfShape(seen) } }).slice(2)).toEqual([
+    "",
+    "Output, as seen in 2 runs",
+    "  tickets  array",
+    "    [each]  object",
+    "      id  integer",
+    "      title  string",
+    "      owner?  object",
+    "        name  string",
+    "  next?  null",
+  ]);
+});
+
+test("one that was never run says nothing of it", () => {
+  expect(textOf({}).join("\n")).not.toContain("seen");
+});
+
+test("names of strangers cannot write on the terminal", () => {
+  const schema = { type: "object", properties: { "a\u001b[2Jb": { type: "string" } } };
+  expect(textOf({ observedOutput: { outputs: 1, schema } }).join("\n")).not.toContain("\u001b");
+});
