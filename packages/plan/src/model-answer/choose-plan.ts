@@ -90,7 +90,8 @@ function withoutAny(text: string, values: readonly FoundValue[]): Choice {
   const shown = JSON.stringify(cut(text.trim(), 200));
   if (isRefusal(text)) return none("ANSWER_REFUSED", `The model refuses: ${shown}`);
   const [only] = values;
-  if (values.length === 1 && Array.isArray(only?.value) && only.value.length === 0)
+  const isEmptyList = values.length === 1 && Array.isArray(only?.value) && only.value.length === 0;
+  if (isEmptyList && only && !isArgument(text, only))
     return none("PLAN_EMPTY", "The plan has no steps; it needs at least one");
   if (only)
     return none(
@@ -99,6 +100,11 @@ function withoutAny(text: string, values: readonly FoundValue[]): Choice {
     );
   if (text.trim() === "") return none("PLAN_NOT_JSON", "The answer is empty");
   return none("PLAN_NOT_JSON", `The answer holds no JSON object {"steps":[...]}: ${shown}`);
+}
+
+/** True for a value inside a call of another notation, such as `[f(x=[])]`. */
+function isArgument(text: string, { start }: FoundValue): boolean {
+  return /[=(,:]$/.test(text.slice(Math.max(0, start - 20), start).trimEnd());
 }
 
 interface LoneCall {

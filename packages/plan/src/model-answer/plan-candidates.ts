@@ -55,6 +55,10 @@ const REASONS = [
   "reason",
   "message",
 ];
+/** What stands in such a field when there is no reason. */
+const NO_REASON = /^(?:none|nothing|no|n\/?a|null|nil|undefined|false|-)?\.?$/i;
+/** Names under which models put them once more. In any other object they are data of another shape. */
+const ABOUT_REASONS = /^(?:clarif|question|missing|error|refus|declin|impossib|reason)/i;
 const MAX_LEVELS = 8;
 const OTHER: Candidate = { type: "other" };
 
@@ -122,11 +126,15 @@ function inWrapper(object: JsonObject, level: number): Candidate[] | undefined {
     const candidates = candidatesOf(value, level + 1);
     const found = candidates.filter(({ type }) => type === "plan" || (isWrapper && type === "call"));
     if (found.length > 0) inside.set(name, found);
-    else if (isWrapper) reason ??= candidates.find(({ type }) => type === "declined");
+    else if (mayHoldReason(name)) reason ??= candidates.find(({ type }) => type === "declined");
   }
   if (inside.size === 0) return reason && [reason];
   const beside = names.filter((name) => !inside.has(name));
   return [...inside.values()].flat().map((candidate) => withSiblings(candidate, object, beside));
+}
+
+function mayHoldReason(name: string): boolean {
+  return WRAPPERS.has(name) || ABOUT_REASONS.test(name);
 }
 
 function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly string[]): Candidate {
@@ -150,7 +158,8 @@ function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly
 function declined(object: JsonObject): Declined | undefined {
   for (const name of REASONS) {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
-    const texts = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === "string");
+    const given = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === "string");
+    const texts = given.filter((text) => !NO_REASON.test(text.trim()));
     const reason = texts.join(" ").trim().slice(0, 1_000);
     if (reason !== "") return { type: "declined", reason, questions: questionsIn(name, texts) };
   }
