@@ -200,7 +200,8 @@ describe.each([
   test("a request that may need it is offered the whole plan language, by rules and by the form", async () => {
     const call = { id: "d", tool: "deleteAuthor", arguments: '{"id":"<<item._id>>"}', dependsOn: [] };
     const looped = { ...call, forEach: "<<listAuthors.authors>>", when: '{"exists":"<<listAuthors>>"}' };
-    const written = { steps: [...PLAN.steps, looped], outputs: ["d"] };
+    const outputs = [{ name: "deleted", value: "<<d.summary.ok>>" }];
+    const written = { steps: [...PLAN.steps, looped], outputs };
     server.enqueue(answer(written), PLAN);
     const drafter = create();
     const draft = await drafter.draft(
@@ -210,7 +211,7 @@ describe.each([
     const read = readModelAnswer(draft.text, { tools: [{ name: "listAuthors" }, { name: "deleteAuthor" }] });
     expect(read.ok && read.plan).toMatchObject({
       steps: [{ id: "listAuthors" }, { forEach: { items: "<<listAuthors.authors>>" }, when: {} }],
-      outputs: ["d"],
+      outputs: { deleted: "<<d.summary.ok>>" },
     });
     const [whole = "", plain = ""] = server.requests.map(({ body }) => JSON.stringify(body));
     for (const field of ["forEach", "when", "outputs"]) {

@@ -1,13 +1,15 @@
-/** A tool of the benchmark: all arguments and all fields of its output are texts. */
+import type { JsonValue } from "@planwright/plan";
+
+/** A tool of the benchmark: all arguments and all fields of its output are texts, or lists of objects of texts. */
 export interface BenchTool {
   name: string;
   description: string;
   /** Arguments with what they mean; all are required. */
   input: Readonly<Record<string, string>>;
-  /** Fields of the output with what they mean. */
-  output: Readonly<Record<string, string>>;
+  /** Fields of the output with what they mean; of a list the fields of each of its objects. */
+  output: Readonly<Record<string, string | { each: Readonly<Record<string, string>> }>>;
   /** The same arguments give the same output. */
-  answer: (given: Readonly<Record<string, string>>) => Record<string, string>;
+  answer: (given: Readonly<Record<string, string>>) => Record<string, JsonValue>;
 }
 
 /** A small office: customers, orders, shipments, stock, weather, and what is done with them. */
@@ -28,6 +30,18 @@ export const BENCH_TOOLS: readonly BenchTool[] = [
       order_id: `ord_${hash(customer_id)}`,
       product: "Desk lamp",
       total: "89.50 EUR",
+    }),
+  },
+  {
+    name: "list_open_orders",
+    description: "Lists open orders, the latest first.",
+    input: { count: "How many orders at most, in digits" },
+    output: { orders: { each: { order_id: "Id of the order", product: "Name of the product" } } },
+    answer: ({ count = "" }) => ({
+      orders: Array.from({ length: Number(count) }, (_, index) => ({
+        order_id: `ord_${hash(String(index))}`,
+        product: "Desk lamp",
+      })),
     }),
   },
   {

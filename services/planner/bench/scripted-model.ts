@@ -78,9 +78,12 @@ function plannerAnswer(task: Task, body: JsonObject): Said {
 
 /** In the form of the answer's schema and by the planner's rules, without white space, as structured output comes. */
 function planText(task: Task): string {
-  const steps = task.calls.map((call) => {
+  const steps = (task.plan ?? task.calls).map((call) => {
     const said = { tool: call.tool, arguments: JSON.stringify(call.arguments) };
-    return needsId(call, task) ? { id: call.id, ...said, dependsOn: [] } : said;
+    const forEach = "forEach" in call ? { forEach: call.forEach } : {};
+    return needsId(call, task) || "forEach" in call
+      ? { id: call.id, ...said, dependsOn: [], ...forEach }
+      : said;
   });
   return JSON.stringify({ steps, missing: null, impossible: null });
 }

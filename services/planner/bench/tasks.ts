@@ -8,9 +8,11 @@ export interface TaskCall {
 /** A request, what it takes, and what a model tells the user at the end. */
 export interface Task {
   name: string;
-  group: "one call" | "two calls" | "chain" | "parallel, 5" | "parallel, 8" | "mixed";
+  group: "one call" | "two calls" | "chain" | "parallel, 5" | "parallel, 8" | "mixed" | "n found items";
   query: string;
   calls: readonly TaskCall[];
+  /** Steps of the plan, where they are others than the calls: a forEach makes many. */
+  plan?: readonly (TaskCall & { forEach?: string })[];
   answer: string;
 }
 
@@ -36,6 +38,32 @@ const CHAIN = [
   call("get_depot", "get_depot", { depot_id: "<<get_shipment.depot_id>>" }),
   call("get_weather", "get_weather", { city: "<<get_depot.city>>" }),
 ];
+
+/** One call finds items, and each of them takes another one. */
+function foundItems(count: number): Task {
+  const list = call("list_open_orders", "list_open_orders", { count: String(count) });
+  const shipmentOf = (index: number) => `<<list_open_orders.orders[${index}].order_id>>`;
+  const all = Array.from({ length: count }, (_, index) => index);
+  return {
+    name: `${count} found items`,
+    group: "n found items",
+    query: `List the ${count} latest open orders and get the shipment of each`,
+    calls: [
+      list,
+      ...all.map((index) =>
+        call(nth("get_shipment", index), "get_shipment", { order_id: shipmentOf(index) }),
+      ),
+    ],
+    plan: [
+      list,
+      {
+        ...call("get_shipment", "get_shipment", { order_id: "<<item.order_id>>" }),
+        forEach: "<<list_open_orders.orders>>",
+      },
+    ],
+    answer: `${count} orders are open: ${all.map((index) => `order ${index + 1} is with Nordfracht`).join(", ")}.`,
+  };
+}
 
 /** What is measured. The same calls are made by everybody, in whatever order and company their way of working allows. */
 export const TASKS: readonly Task[] = [
@@ -140,4 +168,5 @@ export const TASKS: readonly Task[] = [
     answer:
       "Kurz gesagt: leichter Regen in Oslo, Dublin und Bern, klarer Himmel in Lissabon, Prag und Athen, aufgelockerte Wolken in Wien und Warschau.",
   },
+  ...[3, 8, 20].map(foundItems),
 ];

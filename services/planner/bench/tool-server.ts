@@ -3,11 +3,18 @@ import { setTimeout as wait } from "node:timers/promises";
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
-import { BENCH_TOOLS } from "./bench-tools.ts";
+import { BENCH_TOOLS, type BenchTool } from "./bench-tools.ts";
 
 const latencyMs = z.coerce.number().int().min(0).parse(process.env["LATENCY_MS"]);
 const text = (descriptions: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(descriptions).map(([name, words]) => [name, z.string().describe(words)]));
+const fields = (descriptions: BenchTool["output"]) =>
+  Object.fromEntries(
+    Object.entries(descriptions).map(([name, words]) => [
+      name,
+      typeof words === "string" ? z.string().describe(words) : z.array(z.object(text(words.each))),
+    ]),
+  );
 
 function createServer(): McpServer {
   const server = new McpServer(
@@ -21,7 +28,7 @@ function createServer(): McpServer {
         description,
         annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
         inputSchema: z.object(text(input)),
-        outputSchema: z.object(text(output)),
+        outputSchema: z.object(fields(output)),
       },
       async (given) => {
         await wait(latencyMs);

@@ -2,17 +2,39 @@ import { readFileSync } from "node:fs";
 import { parsePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { BaselineSchema } from "./baseline.ts";
+import { languageCases } from "./language-cases.ts";
 import { modelCases } from "./model-cases.ts";
 import { offlineCases } from "./offline-cases.ts";
 import { forLiveModels } from "./play-cases.ts";
 import { readingCases } from "./reading-cases.ts";
+import { deedsOf } from "./world.ts";
 
-const CASES = [...offlineCases(), ...readingCases(), ...modelCases()];
+const CASES = [...offlineCases(), ...readingCases(), ...modelCases(), ...languageCases()];
 
 test("there are at least 300 cases in 16 catalogues, 60 of them with answers to their own request", () => {
   expect(CASES.length).toBeGreaterThanOrEqual(300);
   expect(modelCases().length).toBeGreaterThanOrEqual(60);
   expect(new Set(modelCases().map(({ domain }) => domain)).size).toBe(16);
+});
+
+test("at least 60 requests need the plan language or seem to, each answered in four habits", () => {
+  const cases = languageCases();
+  expect(new Set(cases.map(({ query }) => query)).size).toBeGreaterThanOrEqual(60);
+  expect(cases.length).toBe(new Set(cases.map(({ query }) => query)).size * 4);
+  expect(cases.filter(({ answers }) => answers.length > 1).length).toBeGreaterThanOrEqual(60);
+});
+
+const WORLDS = languageCases()
+  .filter(({ id }) => id.endsWith("(short)"))
+  .flatMap(({ id, tools, wanted, worlds = [] }) =>
+    worlds.flatMap((world, at) =>
+      wanted.type === "plan" ? [{ id, at, tools, plan: wanted.plan, world }] : [],
+    ),
+  );
+
+test.each(WORLDS)("$id: the wanted plan makes the calls that are said, in world $at", async (each) => {
+  const { status, calls } = await deedsOf(each.plan, each.tools, each.world);
+  expect({ status, calls: calls.length }).toEqual({ status: "COMPLETED", calls: each.world.calls });
 });
 
 test("catalogues hold 3 to 300 tools", () => {
@@ -28,7 +50,8 @@ test("no two cases have the same id", () => {
 test("every wanted plan can run on its catalogue", () => {
   const broken = CASES.flatMap(({ id, wanted, tools }) => {
     if (wanted.type !== "plan") return [];
-    const read = parsePlan({ steps: wanted.plan.steps }, { tools });
+    const { steps, outputs } = wanted.plan;
+    const read = parsePlan({ steps, ...(outputs && { outputs }) }, { tools });
     return read.ok ? [] : [{ id, diagnostics: read.diagnostics }];
   });
   expect(broken).toEqual([]);

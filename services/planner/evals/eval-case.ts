@@ -1,8 +1,9 @@
 import { type Plan, type ToolDescriptor } from "@planwright/plan";
 import type { ScriptedAnswer } from "@planwright/testing";
+import type { World } from "./world.ts";
 
-/** Where a case comes from, and with that what it measures: the rules, the reading of answers, planning as a whole. */
-export const SOURCES = ["offline", "reading", "model"] as const;
+/** Where a case comes from, and with that what it measures: the rules, the reading of answers, planning as a whole, loops and conditions. */
+export const SOURCES = ["offline", "reading", "model", "language"] as const;
 export type Source = (typeof SOURCES)[number];
 
 /** How planning a request ends. */
@@ -29,4 +30,6 @@ export interface EvalCase {
   wanted: Ending;
   /** How planning must end on the recorded answers, where they do not allow what the request calls for. */
   wantedOfAnswers?: Ending | undefined;
+  /** Where present, plans are graded by what they do in each of them, not by how they are written. */
+  worlds?: readonly World[] | undefined;
 }

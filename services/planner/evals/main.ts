@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { createDrafter } from "@planwright/models";
 import { CodedError } from "@planwright/plan";
 import { BaselineSchema, lossesSince, toBaseline } from "./baseline.ts";
+import { languageCases } from "./language-cases.ts";
 import { modelCases } from "./model-cases.ts";
 import { offlineCases } from "./offline-cases.ts";
 import { isUnanswered, playLive, playRecorded } from "./play-cases.ts";
@@ -32,7 +33,7 @@ try {
 }
 
 async function run({ model, domain, update, json, maxSeconds }: Settings): Promise<number> {
-  const all = [...offlineCases(), ...readingCases(), ...modelCases()];
+  const all = [...offlineCases(), ...readingCases(), ...modelCases(), ...languageCases()];
   const cases = all.filter((each) => domain === null || each.domain === domain);
   if (cases.length === 0) throw new SettingsInvalidError({ reason: `There are no cases of ${domain}` });
   const graded =

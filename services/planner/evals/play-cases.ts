@@ -2,7 +2,8 @@ import { createDrafter, type DraftErrorCode, type Drafter } from "@planwright/mo
 import { toolOfStep } from "@planwright/plan";
 import { answer, type ModelRequest, type ScriptedAnswer, startModelServer } from "@planwright/testing";
 import type { Ending, EvalCase } from "./eval-case.ts";
-import { grade } from "./grade.ts";
+import { type Grade, grade } from "./grade.ts";
+import { gradeDeeds } from "./grade-deeds.ts";
 import { runCase } from "./run-case.ts";
 import type { GradedCase } from "./summarise.ts";
 
@@ -23,7 +24,7 @@ export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCa
       let asked = 0;
       server.script(({ body }) => {
         if (isOffer(body)) return each.direct ?? NO_CALLS;
-        const hidden = toolsNotIn(body, each.wanted);
+        const hidden = [...toolsNotIn(body, each.wanted), ...languageNotIn(body, each.wanted)];
         if (hidden.length > 0) return answer({ steps: [], impossible: `not shown: ${hidden.join(", ")}` });
         return (
           answers[Math.min(asked++, answers.length - 1)] ?? {
@@ -35,12 +36,19 @@ export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCa
       });
       const played = await runCase(each, answers.length > 0 ? model : offline);
       const wanted = each.wantedOfAnswers ?? each.wanted;
-      graded.push({ ...each, wanted, played, grade: grade(wanted, played.ending, true) });
+      graded.push({ ...each, wanted, played, grade: await gradeOf(each, wanted, played.ending, true) });
     }
     return graded;
   } finally {
     await server.close();
   }
+}
+
+/** By what a plan does where the case has worlds, else by the plan itself. */
+async function gradeOf(each: EvalCase, wanted: Ending, ending: Ending, exactly: boolean): Promise<Grade> {
+  const { worlds, tools } = each;
+  if (worlds && wanted.type === "plan") return gradeDeeds(wanted.plan, ending, { tools, worlds });
+  return grade(wanted, ending, exactly);
 }
 
 /** True when tools are offered for plain calls: the form of a plan is asked for by a schema, or by one tool that has to be called. */
@@ -53,6 +61,19 @@ function toolsNotIn(body: ModelRequest["body"], wanted: Ending): string[] {
   const isShown = (tool: string) =>
     prompt.includes(JSON.stringify(`"name":${JSON.stringify(tool)}`).slice(1, -1));
   return wanted.plan.steps.map(toolOfStep).filter((tool) => !isShown(tool));
+}
+
+/** Parts of the plan language that the wanted plan needs and that no rule of the prompt offers. */
+function languageNotIn(body: ModelRequest["body"], wanted: Ending): string[] {
+  if (wanted.type !== "plan") return [];
+  const { steps, outputs } = wanted.plan;
+  const needed = [
+    ...(steps.some((step) => "forEach" in step) ? ["forEach"] : []),
+    ...(steps.some((step) => "when" in step) ? ["when"] : []),
+    ...(outputs === undefined ? [] : ["outputs"]),
+  ];
+  const prompt = JSON.stringify(body["messages"] ?? []);
+  return needed.filter((part) => !prompt.includes(JSON.stringify(`"${part}"`).slice(1, -1)));
 }
 const NO_CALLS: ScriptedAnswer = { type: "answer", text: "PLAN" };
 
@@ -71,7 +92,7 @@ export async function playLive(
   const work = async () => {
     for (const [, each] of waiting) {
       const played = await runCase(each, drafter);
-      graded.push({ ...each, played, grade: grade(each.wanted, played.ending, false) });
+      graded.push({ ...each, played, grade: await gradeOf(each, each.wanted, played.ending, false) });
       onDone(graded.length, open.length);
     }
   };

@@ -94,7 +94,7 @@ test("what is written in the strictest form is read as the plan that is meant", 
         when: '{"gt":["<<find.total>>",0]}',
       },
     ],
-    outputs: ["close"],
+    outputs: [{ name: "closed", value: "<<close.summary.ok>>" }],
     missing: null,
     impossible: null,
   };
@@ -109,7 +109,7 @@ test("what is written in the strictest form is read as the plan that is meant", 
         when: { gt: ["<<find.total>>", 0] },
       },
     ],
-    outputs: ["close"],
+    outputs: { closed: "<<close.summary.ok>>" },
   });
   expect(read.ok && read).toEqual(meant.ok && meant);
 });

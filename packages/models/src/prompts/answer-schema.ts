@@ -5,6 +5,8 @@ import type { PlanLanguage } from "./plan-language.ts";
 const CALL = { tool: { type: "string" }, arguments: { type: "string" } };
 const NAMED = { id: { type: "string" }, ...CALL };
 const ORDERED = { ...NAMED, dependsOn: { type: "array", items: { type: "string" } } };
+/** One of the wanted outputs; an object with free names is nothing that a strict schema could hold. */
+const PART = { name: { type: "string" }, value: { type: "string" } };
 /** A list of calls or a condition, neither of which has a form that every provider's dialect could hold: JSON text as well. */
 const TEXT = { type: ["string", "null"] };
 
@@ -28,7 +30,7 @@ export function answerSchema({ loops, conditions, outputs }: PlanLanguage, isRep
   const steps = [isReplan ? NAMED : CALL, ORDERED, ...whole];
   return objectOf({
     steps: { type: "array", items: { anyOf: steps.map(objectOf) } },
-    ...(outputs && { outputs: { type: ["array", "null"], items: { type: "string" } } }),
+    ...(outputs && { outputs: { type: ["array", "null"], items: objectOf(PART) } }),
     missing: { type: ["array", "null"], items: { type: "string" } },
     impossible: { type: ["string", "null"] },
   });

@@ -22,7 +22,7 @@ const RULES = [
 const LANGUAGE_RULES: Readonly<Record<keyof PlanLanguage, string>> = {
   loops: `One step calls a tool for each item of a list that an earlier step gives: {"tool":"closeTicket","arguments":{"id":"<<item.id>>"},"forEach":"<<findTickets.tickets>>"}. What its calls gave: "<<closeTicket.results[*].data.field>>". A field of all items as a list: "<<findTickets.tickets[*].id>>". No forEach for what the request itself lists, or where one call takes the whole list.`,
   conditions: `A step that depends on an earlier result has "when": {"lt":["<<getBalance.balance>>",10]}, as JSON text where text is asked for; "otherwise" is {"not":..}. Operators: eq ne lt lte gt gte in contains startsWith with two operands, exists empty with one, all any with a list of conditions. No "when" for what the request itself decides.`,
-  outputs: `Where only some results are asked for, "outputs" beside "steps" lists their steps: ["getBalance"].`,
+  outputs: `Where only some results are asked for, "outputs" beside "steps" names them: [{"name":"balance","value":"<<getBalance.balance>>"}].`,
 };
 
 /** What the model is told before anything else. The tools and the request follow as data in the user's message. */

@@ -1,0 +1,81 @@
+import { createVirtualClock, runPlan } from "@planwright/engine";
+import {
+  canonicalJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Plan,
+  type ToolDescriptor,
+} from "@planwright/plan";
+import { z } from "zod";
+
+/** What tools answer, by name: one value to every call, or by the text of the first argument. Any other tool answers as its output schema says. */
+export const WorldSchema = z.strictObject({
+  gives: z.record(z.string(), z.json()).default({}),
+  byArgument: z.record(z.string(), z.record(z.string(), z.json())).default({}),
+  /** How many calls the wanted plan makes here. */
+  calls: z.number().int().min(0),
+});
+export type World = z.infer<typeof WorldSchema>;
+
+/** What a plan does in a world. */
+export interface Deeds {
+  status: string;
+  /** Tools that were called. */
+  tools: string[];
+  /** Each call with its arguments, as canonical JSON. */
+  calls: string[];
+  /** Values of the outputs, in no order and under no name; null when the plan asks for no particular ones. */
+  outputs: string[] | null;
+}
+
+/** Runs a plan in memory over tools that answer as the world says. */
+export async function deedsOf(
+  { steps, outputs }: Pick<Plan, "steps" | "outputs">,
+  tools: readonly ToolDescriptor[],
+  world: World,
+): Promise<Deeds> {
+  const made: { tool: string; arguments: JsonObject }[] = [];
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const result = await runPlan(
+    { steps, ...(outputs && { outputs }) },
+    {
+      tools,
+      clock: createVirtualClock(),
+      random: () => 0.5,
+      callTool: ({ tool, arguments: args }) => {
+        made.push({ tool, arguments: args });
+        return answerOf(world, { tool, arguments: args }, byName.get(tool));
+      },
+    },
+  );
+  return {
+    status: result.status,
+    tools: made.map(({ tool }) => tool),
+    calls: made.map((call) => canonicalJson(call)),
+    outputs: outputs ? Object.values(result.outputs).map((value) => canonicalJson(value)) : null,
+  };
+}
+
+function answerOf(
+  { gives, byArgument }: World,
+  call: { tool: string; arguments: JsonObject },
+  tool: ToolDescriptor | undefined,
+): JsonValue {
+  const first = String(Object.values(call.arguments)[0] ?? "");
+  return byArgument[call.tool]?.[first] ?? gives[call.tool] ?? sampleOf(tool?.outputSchema ?? {}, call);
+}
+
+/** A value of a schema that tells by which call it was given. */
+function sampleOf(schema: JsonValue, call: JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return null;
+  const { type, properties } = schema;
+  if (isJsonObject(properties)) {
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, inner]) => [name, sampleOf(inner, call)]),
+    );
+  }
+  if (type === "string") return `of ${canonicalJson(call)}`;
+  if (type === "number" || type === "integer") return 7;
+  return type === "array" ? [] : null;
+}
