@@ -62,8 +62,9 @@ function answerOf(
   call: { tool: string; arguments: JsonObject },
   tool: ToolDescriptor | undefined,
 ): JsonValue {
-  const first = String(Object.values(call.arguments)[0] ?? "");
-  return byArgument[call.tool]?.[first] ?? gives[call.tool] ?? sampleOf(tool?.outputSchema ?? {}, call);
+  const [first = ""] = Object.values(call.arguments);
+  const key = typeof first === "string" ? first : canonicalJson(first);
+  return byArgument[call.tool]?.[key] ?? gives[call.tool] ?? sampleOf(tool?.outputSchema ?? {}, call);
 }
 
 /** A value of a schema that tells by which call it was given. */
