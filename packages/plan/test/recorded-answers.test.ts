@@ -1,11 +1,12 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { type DiagnosticCode, readModelAnswer, type Step } from "@planwright/plan";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TOOLS } from "./answers/base-plans.ts";
+import { DESK_TOOLS } from "./answers/desk-tools.ts";
 import recorded from "./data/model-answers.json" with { type: "json" };
 
-/** An answer as a model of that family writes them. */
+/** An answer as models write them, and what it says. */
 interface RecordedAnswer {
-  family: string;
   title: string;
   query: string;
   /** Lines. */
@@ -17,20 +18,40 @@ interface RecordedAnswer {
   warnings?: DiagnosticCode[];
   repaired?: true;
 }
-const answers = recorded as RecordedAnswer[];
 
-test.each(answers)("$family: $title", ({ query, answer, finishReason, steps, errors = [], ...rest }) => {
-  const read = readModelAnswer(answer.join("\n"), { tools: TOOLS, query, finishReason });
+/** By model, and by habit: one file a habit. */
+const folder = new URL("data/answers/", import.meta.url);
+const habits = readdirSync(folder).map((name) => {
+  const answers = JSON.parse(readFileSync(new URL(name, folder), "utf8")) as RecordedAnswer[];
+  return { habit: name.replace(/\.json$/, ""), answers };
+});
+const models = recorded as (RecordedAnswer & { family: string })[];
+
+function expectReading({ query, answer, finishReason, steps, errors = [], ...rest }: RecordedAnswer): void {
+  const tools = [...TOOLS, ...DESK_TOOLS];
+  const read = readModelAnswer(answer.join("\n"), { tools, query, finishReason });
   const codesOf = (wanted: string) =>
     read.diagnostics.filter(({ severity }) => severity === wanted).map(({ code }) => code);
   expect(codesOf("error")).toEqual(errors);
-  expect([...new Set(codesOf("warning"))]).toEqual(rest.warnings ?? []);
+  expect([...new Set(codesOf("warning"))].toSorted()).toEqual((rest.warnings ?? []).toSorted());
   expect(read.ok && read.plan.steps).toEqual(steps ?? false);
   expect(read.ok && read.repaired).toBe(rest.repaired ?? false);
+}
+
+test.each(models)("$family: $title", expectReading);
+
+describe.each(habits)("$habit", ({ answers }) => {
+  test.each(answers)("$title", expectReading);
 });
 
-test("there are at least 40, of at least 15 families", () => {
-  expect(answers.length).toBeGreaterThanOrEqual(40);
-  const families = new Set(answers.map(({ family }) => family.replace(/-.*/, "")));
+test("there are at least 40 by model, of at least 15 models", () => {
+  expect(models.length).toBeGreaterThanOrEqual(40);
+  const families = new Set(models.map(({ family }) => family.replace(/-.*/, "")));
   expect(families.size).toBeGreaterThanOrEqual(15);
+});
+
+test("there are at least 300 by habit, of at least 12 habits, each other than all others", () => {
+  const texts = new Set(habits.flatMap(({ answers }) => answers.map(({ answer }) => answer.join("\n"))));
+  expect(texts.size).toBeGreaterThanOrEqual(300);
+  expect(habits.length).toBeGreaterThanOrEqual(12);
 });

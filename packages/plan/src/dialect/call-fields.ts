@@ -49,6 +49,7 @@ const plainNames = (names: readonly string[] | undefined) => new Set((names ?? [
 const TOOLS = plainNames(CALL_FIELDS["tool"]);
 const ARGUMENTS = plainNames(CALL_FIELDS["arguments"]);
 const LABELS = plainNames(Object.values(LABEL_FIELDS).flat());
+const COMMON = new Set(["input", "inputs", "params", "with"]);
 const NESTED = plainNames(LABEL_FIELDS["function"]);
 
 /** True for a field that holds the arguments of a call. */
@@ -66,6 +67,12 @@ export function isToolField(name: string): boolean {
 export function isLabelField(name: string): boolean {
   const plain = plainName(name);
   return plain === "step" || (LABELS.has(plain) && plain !== "name" && plain !== "task");
+}
+
+/** True for a field that only calls have: one that names a tool or holds arguments, by a name that other JSON seldom has. */
+export function isCallField(name: string): boolean {
+  const plain = plainName(name);
+  return (TOOLS.has(plain) || ARGUMENTS.has(plain)) && !COMMON.has(plain);
 }
 
 /** True for a field that holds a call of its own: `{function: {name, arguments}}`. */
@@ -120,4 +127,18 @@ export function isCatalogue(list: readonly JsonValue[]): boolean {
     );
   };
   return list.length > 0 && list.every(isOffer);
+}
+
+const PROSE_TYPES = new Set(["text", "thinking", "redactedthinking", "reasoning", "message", "outputtext"]);
+const PROSE_FIELDS = new Set(
+  "type id text thinking reasoning signature summary content data role status annotations".split(" "),
+);
+
+/** A block of an answer that says something and calls nothing: `{type: "text", text}`, `{text}`. */
+export function isProseBlock(value: JsonValue): boolean {
+  if (!isJsonObject(value) || isCall(value)) return false;
+  const { type } = value;
+  const names = Object.keys(value).map(plainName);
+  if (!names.every((name) => PROSE_FIELDS.has(name))) return false;
+  return typeof type === "string" ? PROSE_TYPES.has(plainName(type)) : names.join() === "text";
 }

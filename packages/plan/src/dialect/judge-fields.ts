@@ -25,22 +25,25 @@ export interface StepJudging {
   /** Names for suggestions. */
   readonly known: Iterable<string>;
   readonly findings: Findings;
+  /** Keys below the step, where the fields are not its own. */
+  readonly below?: readonly string[];
 }
 
 /** Judges the fields of a step that no dialect knows, once its call is read. */
 export function judgeStepFields(
   unknown: readonly UnknownField[],
   step: DraftStep,
-  { tool, known, findings }: StepJudging,
+  { tool, known, findings, below = [] }: StepJudging,
 ): void {
+  const place = { step, keys: below };
   for (const field of unknown) {
-    const where = at({ step }, cut(field.name));
+    const where = at(place, cut(field.name));
     if (saysNothing(field.name, field.value) || isOwnPlace(field, step.index)) continue;
     if (mayBeArgument(field.name, step, tool)) {
       const message = `step ${step.id}: field ${cut(field.name)} may be an argument of ${step.tool}; put it into the arguments, or leave it out`;
       findings.add("FIELD_UNKNOWN", where, { message });
     } else if (isNote(field)) addNote(field, where, findings);
-    else unknownField(field.name, known, { step }, findings);
+    else unknownField(field.name, known, place, findings);
   }
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from "../json.ts";
 import { type Findings } from "../validation/findings.ts";
-import { CALL_LISTS, callsIn, isCall, isCatalogue } from "./call-fields.ts";
+import { CALL_LISTS, callsIn, isCall, isCatalogue, isProseBlock } from "./call-fields.ts";
 import { addNote, judgePlanFields } from "./judge-fields.ts";
 import { at, type FieldNames, type Fields, readFields } from "./read-fields.ts";
 import { readOutputsField, type WrittenOutputs } from "./read-outputs.ts";
@@ -86,14 +86,24 @@ function readCalls(fields: Fields, findings: Findings): JsonValue[] | undefined 
 const SHAPE = 'A plan is {"steps": [{"id", "tool", "arguments"}]} or a list of calls';
 
 function withCalls(
-  document: { calls: JsonValue[] } & Partial<PlanDocument>,
+  given: { calls: JsonValue[] } & Partial<PlanDocument>,
   findings: Findings,
 ): PlanDocument | undefined {
+  const document = { ...given, calls: withoutProse(given.calls, findings) };
   if (document.calls.length === 0) {
     findings.add("PLAN_EMPTY", at({}, "steps"), { message: "The plan has no steps; it needs at least one" });
     return undefined;
   }
   return { outputs: undefined, executionOrder: undefined, policy: undefined, limits: undefined, ...document };
+}
+
+/** Models put blocks of text and of thoughts between their calls. */
+function withoutProse(calls: readonly JsonValue[], findings: Findings): JsonValue[] {
+  return calls.filter((call, index) => {
+    const isProse = isProseBlock(call);
+    if (isProse) addNote({ name: "text", value: call }, at({}, "steps", index), findings);
+    return !isProse;
+  });
 }
 
 function holdsCalls(value: JsonValue): boolean {

@@ -52,7 +52,8 @@ function readInnerCall(call: JsonObject, step: DraftStep, reading: StepReading):
   const { fields, unknown } = withTool(read, { catalogue, findings, where });
   readCall(fields, step, reading);
   const known = Object.keys(CALL_FIELDS);
-  judgeStepFields(unknown, step, { tool: catalogue?.find(step.tool), known, findings });
+  const tool = catalogue?.find(step.tool);
+  judgeStepFields(unknown, step, { tool, known, findings, below: where.keys });
 }
 
 const FORMS =

@@ -111,11 +111,12 @@ function withFunction(outer: ReadFields, step: DraftStep, { catalogue, findings 
     findings.add("FIELD_INVALID", where, { message: `step ${step.id}: function is {"name", "arguments"}` });
     return outer;
   }
+  const { function: _nested, ...labels } = LABEL_FIELDS;
   const names = {
     callId: ["id", ...(STEP_FIELDS["callId"] ?? [])],
     type: ["type"],
     ...CALL_FIELDS,
-    name: ["name"],
+    ...labels,
   };
   const inner = withTool(readFields(wrapped.value, names, where, findings), { catalogue, findings, where });
   return {

@@ -1,3 +1,5 @@
+import { isCallField } from "../dialect/call-fields.ts";
+import { plainName } from "../dialect/field-words.ts";
 import { endOfEllipsis, isElidingComment } from "./elision.ts";
 import { beginsComment, isQuote, readString, skipSpaces } from "./read-string.ts";
 
@@ -46,11 +48,9 @@ export interface ClosedJson {
 /** Deepest nesting that is read: arguments may have 64 levels, a plan in its wrappers has a few around them. */
 const MAX_DEPTH = 128;
 
-/** Names that only plans have; `name` and `id` say nothing. */
+/** Names that only plans have, beside those of the fields of calls; `name` and `id` say nothing. */
 const PLAN_NAMES = new Set(
-  "steps tools calls plan tool toolName tool_name tool_calls tool_input action_input kwargs function arguments parameters args dependsOn depends_on executionOrder output_steps".split(
-    " ",
-  ),
+  "steps tools calls plan toolcalls function dependson executionorder outputsteps".split(" "),
 );
 
 const LITERALS: ReadonlyMap<string, string> = new Map([
@@ -165,7 +165,7 @@ class Scanner {
     if (!name.isQuoted && !NAME.test(name.value)) return this.#brokenWord("a name is missing", name.end);
     if (level.names.has(name.value)) this.#doubleName ??= name.value;
     level.names.add(name.value);
-    this.#speaksOfSteps ||= PLAN_NAMES.has(name.value);
+    this.#speaksOfSteps ||= PLAN_NAMES.has(plainName(name.value)) || isCallField(name.value);
     this.#take(`"${name.value}`, name.end);
     level.expects = "colon";
     return undefined;
