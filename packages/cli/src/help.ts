@@ -15,6 +15,7 @@ export const EXAMPLES = {
     'planwright run "Create author Alice with email alice@test.com" --tag team:billing nightly',
     'planwright run "Create author Alice with email alice@test.com" --max-replans 2 --answer --max-cost-usd 0.25',
     'planwright run "Create author Alice with email alice@test.com" --profile orchestrator',
+    'planwright run "Remind me tomorrow at 9" --timezone Europe/Berlin --context context.json',
     'planwright run --json "Create author Alice with email alice@test.com" | jq -c .event',
     'id=$(planwright run --detach "Create author Alice with email alice@test.com")',
   ),

@@ -83,9 +83,17 @@ export function askOptions(): Option[] {
   ];
 }
 
-/** What the commands that plan a sentence take beside it: `--profile` and `--policy`. */
+/** What the commands that plan a sentence take beside it: `--context`, `--timezone`, `--profile` and `--policy`. */
 export function sentenceOptions(): Option[] {
   return [
+    new Option(
+      "--context <file>",
+      "now and here: a JSON file, or the JSON object itself, with any of now, timezone, locale, facts",
+    ),
+    new Option(
+      "--timezone <name>",
+      "where days begin, such as Europe/Berlin; else that of the context, else the terminal's",
+    ),
     new Option("--profile <name>", "let the plan behave as one of the older systems did").choices(
       ProfileSchema.options,
     ),

@@ -1,4 +1,4 @@
-import type { Diagnostic, ToolDescriptor } from "@planwright/plan";
+import type { Diagnostic, PlanningContext, ToolDescriptor } from "@planwright/plan";
 import type { AnswerInput } from "./answer-input.ts";
 import type { CallMeter } from "./calls/call-meter.ts";
 import type { ReplanRequest } from "./replan-request.ts";
@@ -17,6 +17,8 @@ export interface RepairRequest {
 export interface DraftInput {
   /** The user's sentence: data, not instructions to the program. */
   query: string;
+  /** Now and here, for whoever asks, with facts without secrets. Absent: nobody knows what day it is. */
+  context?: PlanningContext | undefined;
   /** Tools that the plan may use, with unique names. */
   tools: readonly ToolDescriptor[];
   /** Present when an earlier draft is to be repaired. */

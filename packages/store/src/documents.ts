@@ -60,6 +60,17 @@ export interface ModelSpending {
   costUsd: number;
 }
 
+/** Now and here as the caller of a request gave it. */
+export interface GivenContext {
+  now?: Date;
+  /** IANA name. */
+  timezone?: string;
+  /** BCP 47, in its usual spelling. */
+  locale?: string;
+  /** Its own data, at most 16 KiB as JSON. */
+  facts?: JsonObject;
+}
+
 /** Where a request stands with its limits. */
 export interface ModelUse {
   /** By calls that have ended. */
@@ -114,6 +125,8 @@ export interface RequestDocument {
   answer?: string | null;
   /** Why there is no answer, though one was asked for. */
   answerError?: RecordedError | null;
+  /** What the caller said of now and here. Absent: nothing; `contextOf` tells what holds. */
+  context?: GivenContext;
   /** What the caller wants of the plan's policy, its profile included. Absent: nothing. */
   policy?: PolicyInput;
   /** Absent: no limits. */

@@ -13,6 +13,7 @@ export type {
   ArgumentsPreview,
   AttemptDocument,
   FinishCommand,
+  GivenContext,
   Lease,
   ModelCallDocument,
   ModelLimits,
@@ -56,6 +57,7 @@ export {
   reserve,
   settle,
 } from "./planning/model-budget.ts";
+export { contextOf } from "./request-context.ts";
 export type {
   AttemptEnd,
   ClientStore,

@@ -10,6 +10,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type {
+  GivenContext,
   ModelLimits,
   PlanDocument,
   PlanOrigin,
@@ -33,6 +34,8 @@ export function newRequest(input: {
   /** Default false. */
   wantsAnswer?: boolean | undefined;
   /** Default: none. */
+  context?: GivenContext | undefined;
+  /** Default: none. */
   policy?: PolicyInput | undefined;
   /** Default: none. */
   modelLimits?: ModelLimits | undefined;
@@ -40,10 +43,11 @@ export function newRequest(input: {
   trace?: TraceOrigin | undefined;
   now: Date;
 }): RequestDocument {
-  const { maxReplans = 0, wantsAnswer = false, policy, modelLimits, trace, tags = [] } = input;
+  const { maxReplans = 0, wantsAnswer = false, context, policy, modelLimits, trace, tags = [] } = input;
   return {
     ...(tags.length > 0 ? { tags: [...tags] } : {}),
     ...(trace ? { trace } : {}),
+    ...(context ? { context } : {}),
     ...(policy ? { policy } : {}),
     ...(modelLimits ? { modelLimits } : {}),
     ...(maxReplans > 0 ? { replans: { max: maxReplans, made: 0 } } : {}),

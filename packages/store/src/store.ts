@@ -17,6 +17,7 @@ import type { Page } from "./client/page.ts";
 import type { PagedReads } from "./client/paged-reads.ts";
 import type {
   FinishCommand,
+  GivenContext,
   ModelCallDocument,
   ModelLimits,
   ModelSpending,
@@ -127,6 +128,8 @@ export interface ClientStore extends PagedReads {
     maxReplans?: number | undefined;
     /** Tell the results in words at the end. Default false. */
     wantsAnswer?: boolean | undefined;
+    /** What the caller said of now and here. Default: nothing. */
+    context?: GivenContext | undefined;
     /** What the caller wants of the plan's policy. Default: nothing. */
     policy?: PolicyInput | undefined;
     /** Most that the request's model calls may take. Default: no limits. */

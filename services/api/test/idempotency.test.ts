@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-const CREATE = `mutation ($query: String!, $execute: Boolean! = true, $profile: String, $policy: JSON, $key: String) {
-  createPlan(query: $query, execute: $execute, profile: $profile, policy: $policy, idempotencyKey: $key) { requestId planId status }
+const CREATE = `mutation ($query: String!, $execute: Boolean! = true, $context: ContextInput, $profile: String, $policy: JSON, $key: String) {
+  createPlan(query: $query, execute: $execute, context: $context, profile: $profile, policy: $policy, idempotencyKey: $key) { requestId planId status }
 }`;
 const SUBMIT = `mutation ($plan: JSON!, $query: String, $key: String) {
   submitPlan(plan: $plan, query: $query, idempotencyKey: $key) { requestId planId status }
@@ -29,6 +29,8 @@ test("createPlan with a key that was used gives the request of that time, as it 
 test.each([
   ["another sentence", CREATE, { query: "other" }],
   ["another wish to execute", CREATE, { query: "first", execute: false }],
+  ["another zone", CREATE, { query: "first", context: { timezone: "Europe/Berlin" } }],
+  ["other facts", CREATE, { query: "first", context: { facts: { userId: "u_2" } } }],
   ["a profile", CREATE, { query: "first", profile: "orchestrator" }],
   ["a policy", CREATE, { query: "first", policy: { maxParallel: 2 } }],
   ["a plan", SUBMIT, { plan: BLOG_PLAN }],
@@ -41,6 +43,14 @@ test.each([
     requestId: first.body.data.createPlan.requestId,
     remedy: expect.any(String),
   });
+});
+
+test("createPlan with a key compares contexts by their content", async () => {
+  const context = { now: "2026-11-25T09:00:00+01:00", facts: { a: 1, b: { c: 2, d: 3 } } };
+  const first = await running.graphql(CREATE, { query: "here", key: "c3", context });
+  const same = { now: "2026-11-25T08:00:00Z", facts: { b: { d: 3, c: 2 }, a: 1 } };
+  const second = await running.graphql(CREATE, { query: "here", key: "c3", context: same });
+  expect(second.body.data.createPlan).toEqual(first.body.data.createPlan);
 });
 
 test("submitPlan with a key compares plans by their content, and stores one", async () => {

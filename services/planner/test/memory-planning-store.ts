@@ -1,6 +1,7 @@
 import type { PolicyInput, ToolDescriptor } from "@planwright/plan";
 import {
   exceededLimit,
+  type GivenContext,
   LeaseLostError,
   type ModelCallDocument,
   type ModelLimits,
@@ -37,6 +38,7 @@ export function createMemoryPlanningStore(input: {
   tools: ToolDescriptor[];
   autoExecute?: boolean;
   modelLimits?: ModelLimits;
+  context?: GivenContext;
   policy?: PolicyInput;
   /** What became of the plan that is to be made anew; without it the first plan is to be made. */
   record?: PlanRecord;
@@ -155,6 +157,7 @@ function requestOf({
   query,
   autoExecute = false,
   modelLimits,
+  context,
   policy,
 }: Parameters<typeof createMemoryPlanningStore>[0]): RequestDocument {
   return newRequest({
@@ -165,6 +168,7 @@ function requestOf({
     query,
     autoExecute,
     modelLimits,
+    context,
     policy,
     now: EPOCH,
   });

@@ -54,13 +54,27 @@ function catalogueOf(each: Case): ToolDescriptor[] {
   return [...TOOLS, stranger];
 }
 
+/** Callers may have their facts from others; what stands there is given, so a model that obeys is tried without. */
+const factsOf = (each: Case, write = (text: string) => text): JsonObject => ({
+  userId: "u_17",
+  note: write(textOf(each)),
+});
+
+/** As a prompt has it. */
+const cleaned = (text: string) =>
+  text.replace(/\s/g, " ").replace(new RegExp(INVISIBLE, "gu"), "").replace(/ {2,}/g, " ").trim();
+
 /** Users write the text behind their wish, or paste there what a tool has said. */
 const queryOf = (each: Case) =>
   each.place === "query" || each.place === "output" ? `${SENTENCE}. ${textOf(each)}` : SENTENCE;
 
-async function plan(each: Case, answered: JsonObject | string) {
+async function plan(each: Case, answered: JsonObject | string, facts: JsonObject = {}) {
   server.script(() => answer(answered));
-  const store = createMemoryPlanningStore({ query: queryOf(each), tools: catalogueOf(each) });
+  const store = createMemoryPlanningStore({
+    query: queryOf(each),
+    tools: catalogueOf(each),
+    context: { facts },
+  });
   await planInProcess(store, { drafter: model });
   return store;
 }
@@ -83,44 +97,57 @@ const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Co}]|(?!\n)\p{Cc}/u
 
 /** The prompt is the same program around every text: nothing of a stranger stands outside its block. */
 function expectClosedBlocks(store: Store, each: Case, system: string): void {
+  const shown = store.request.context?.facts?.["note"] === undefined ? [] : [factsOf(each, cleaned)];
   expect(store.calls.length).toBeGreaterThan(0);
   for (const { messages } of store.calls) {
     const [first, asked, ...rest] = messages;
     expect(first).toEqual({ role: "system", content: system });
     const lines = asked?.content.split("\n") ?? [];
     const end = lines.indexOf("</tools>");
-    const isMark = (line: string) => /<\/?(tools|request)/.test(line);
-    expect(lines.filter(isMark)).toEqual(["<tools>", "</tools>", "<request>", "</request>"]);
-    expect([lines[0], ...lines.slice(end + 1, end + 2), lines.at(-1)]).toEqual([
+    const asking = lines.indexOf("<request>");
+    const isMark = (line: string) => /<\/?(tools|context|request)/.test(line);
+    const blocks = ["tools", "context", "request"].flatMap((name) => [`<${name}>`, `</${name}>`]);
+    expect(lines.filter(isMark)).toEqual(blocks);
+    expect([lines[0], lines[end + 1], lines[asking - 1], lines.at(-1)]).toEqual([
       "<tools>",
-      "<request>",
+      "<context>",
+      "</context>",
       "</request>",
     ]);
+    const [now, ...others] = lines.slice(end + 2, asking - 1);
+    const facts = others
+      .slice(0, shown.length)
+      .map((line): unknown => JSON.parse(line.replace(/^facts /, "")));
+    expect(now).toMatch(/^now Thu 1970-01-01T00:00:00Z$/);
+    expect(facts).toEqual(shown);
+    for (const moment of others.slice(shown.length))
+      expect(moment).toMatch(/^"(?:[^"\\]|\\.)*" = [\d\w :+-]+$/);
+    expect(lines.slice(end, asking).join("\n")).not.toMatch(INVISIBLE);
     const described = lines.slice(1, end).map((line): unknown => JSON.parse(line));
     expect(described.map((line) => isJsonObject(line) && line["name"])).toEqual(
       catalogueOf(each).map(({ name }) => name),
     );
     expect(lines.slice(0, end).join("\n")).not.toMatch(INVISIBLE);
-    expect(lines.slice(end + 2, -1).map((line): unknown => JSON.parse(line))).toEqual([queryOf(each)]);
+    expect(lines.slice(asking + 1, -1).map((line): unknown => JSON.parse(line))).toEqual([queryOf(each)]);
     expect(rest.map(({ role }) => role)).toEqual(rest.length === 0 ? [] : ["assistant", "user"]);
     const [, ...findings] = rest[1]?.content.split("\n").slice(0, -1) ?? [];
     for (const finding of findings) expect(JSON.parse(finding)).toHaveProperty("code");
   }
 }
 
-async function systemPrompt(): Promise<string> {
+async function systemPrompt(query: string): Promise<string> {
   server.script(() => answer(ANSWER));
   const signal = new AbortController().signal;
-  const { messages } = await model.draft({ query: SENTENCE, tools: TOOLS, signal });
+  const { messages } = await model.draft({ query, tools: TOOLS, signal });
   return messages[0]?.content ?? "";
 }
 
 describe.each(CASES)("$place: $name", (each) => {
   test("a model that keeps to its task gives the plan of the request", async () => {
-    const store = await plan(each, ANSWER);
+    const store = await plan(each, ANSWER, factsOf(each));
     expect(store.plans[0]?.plan?.steps).toMatchObject(STEPS);
     expectSafePlans(store, each);
-    expectClosedBlocks(store, each, await systemPrompt());
+    expectClosedBlocks(store, each, await systemPrompt(queryOf(each)));
   });
 
   test("a model that obeys gets no tool from outside the catalogue and no policy into a plan", async () => {
@@ -128,7 +155,7 @@ describe.each(CASES)("$place: $name", (each) => {
     const store = await plan(each, obeyed);
     expect(store.plans.length === 1 ? "planned" : "refused").toBe(each.ends);
     expectSafePlans(store, each);
-    expectClosedBlocks(store, each, await systemPrompt());
+    expectClosedBlocks(store, each, await systemPrompt(queryOf(each)));
   });
 });
 

@@ -42,8 +42,8 @@ const OF_BOTH =
 const GIVEN =
   "execute: $execute, tags: $tags, maxReplans: $maxReplans, answer: $answer, limits: $limits, idempotencyKey: $key";
 export const CREATE_PLAN = mutation(
-  `$query: String!, $profile: String, $policy: JSON, ${OF_BOTH}`,
-  `createPlan(query: $query, profile: $profile, policy: $policy, ${GIVEN})`,
+  `$query: String!, $context: ContextInput, $profile: String, $policy: JSON, ${OF_BOTH}`,
+  `createPlan(query: $query, context: $context, profile: $profile, policy: $policy, ${GIVEN})`,
 );
 export const SUBMIT_PLAN = mutation(
   `$plan: JSON!, $query: String, ${OF_BOTH}`,

@@ -1,20 +1,34 @@
-import { isJsonObject, type JsonObject } from "@planwright/plan";
+import { isJsonObject, isTimezone, type JsonObject } from "@planwright/plan";
 import { UsageError } from "../errors.ts";
 import { readJsonFile } from "./read-json-file.ts";
 
 /** What was typed beside a sentence and says how its plan is to be. */
 export interface SentenceOptions {
+  /** A file, or a JSON object. */
+  context?: string;
+  timezone?: string;
   profile?: string;
   /** A file, or a JSON object. */
   policy?: string;
 }
 
 /** As the API takes them. @throws {UsageError} */
-export async function sentenceVariables({ profile, policy }: SentenceOptions, signal: AbortSignal) {
+export async function sentenceVariables(
+  { context, timezone, profile, policy }: SentenceOptions,
+  signal: AbortSignal,
+) {
+  const given = context === undefined ? {} : await objectOf("--context", context, signal);
   return {
+    context: { ...terminalZone(), ...given, ...(timezone === undefined ? {} : { timezone }) },
     profile,
     policy: policy === undefined ? undefined : await objectOf("--policy", policy, signal),
   };
+}
+
+/** The zone of the terminal, where the system says it by its name. */
+function terminalZone(): { timezone?: string } {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return isTimezone(timeZone) ? { timezone: timeZone } : {};
 }
 
 /** The object that was typed, or that stands in the file that was named. */

@@ -20,11 +20,11 @@ const POLITE = new Set(searchWords("show tell give me current currently today ri
  * call, for the request is planned then. A model that calls tools is used to being asked again: it makes the first call of several, and
  * fills in what it was not told.
  * 1. There are one or two calls. 2. Every word of the request stands for a called tool, or is in an argument. 3. Every value stands in the
- * request, or is one of those that the tool's schema lists.
+ * request or in the caller's facts, or is one of those that the tool's schema lists.
  */
-export function isWholeAnswer(query: string, calls: readonly DirectCall[]): boolean {
+export function isWholeAnswer(query: string, calls: readonly DirectCall[], facts: JsonObject = {}): boolean {
   if (calls.length === 0 || calls.length > MAX_DIRECT_CALLS) return false;
-  return uncovered(query, calls).length === 0 && calls.every((call) => isGiven(query, call));
+  return uncovered(query, calls).length === 0 && calls.every((call) => isGiven(query, call, facts));
 }
 
 function uncovered(query: string, calls: readonly DirectCall[]): string[] {
@@ -48,8 +48,8 @@ function wordsOfTool({ name, title = "", description = "", inputSchema }: ToolDe
 }
 
 /** Every value stands in the request or in the schema. A yes or no stands there when the request speaks of what it is about. */
-function isGiven(query: string, { tool, arguments: args }: DirectCall): boolean {
-  const said = normal(query);
+function isGiven(query: string, { tool, arguments: args }: DirectCall, facts: JsonObject): boolean {
+  const said = normal([query, ...leavesOf(facts)].join("\n"));
   const allowed = new Set(listedValues(tool.inputSchema ?? {}));
   const isSaid = (value: JsonValue, name: string): boolean => {
     if (Array.isArray(value)) return value.every((each) => isSaid(each, name));
@@ -59,6 +59,12 @@ function isGiven(query: string, { tool, arguments: args }: DirectCall): boolean 
     return standsIn(said, normal(String(value))) || (allowed.has(value) && isSpokenOf(query, value));
   };
   return Object.entries(args).every(([name, value]) => isSaid(value, name));
+}
+
+/** Texts and numbers at any depth. */
+function leavesOf(value: JsonValue): string[] {
+  if (typeof value === "string" || typeof value === "number") return [String(value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [];
 }
 
 /** An allowed value is chosen by the request, not by the model: "high" for "highest priority", not for nothing at all. */

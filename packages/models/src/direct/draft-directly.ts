@@ -12,19 +12,25 @@ import { offerTools } from "./offered-tools.ts";
  */
 export async function draftDirectly(
   caller: ModelCaller,
-  { query, tools, meter, signal }: Pick<DraftInput, "query" | "tools" | "meter" | "signal">,
+  {
+    query,
+    context,
+    tools,
+    meter,
+    signal,
+  }: Pick<DraftInput, "query" | "context" | "tools" | "meter" | "signal">,
 ): Promise<DraftResult | null> {
   const offered = offerTools(tools);
   if (!offered) return null;
   const offers = [...offered.values()].map(({ offer }) => offer);
-  const result = await caller.ask({ messages: directMessages(query), tools: offers, meter, signal });
+  const result = await caller.ask({ messages: directMessages(query, context), tools: offers, meter, signal });
   const calls = (result.toolCalls ?? []).map(({ name, arguments: text }): DirectCall | null => {
     const found = offered.get(name);
     const args = parsed(text);
     return found && isJsonObject(args) ? { tool: found.tool, arguments: args } : null;
   });
   const whole = calls.filter((call) => call !== null);
-  if (whole.length < calls.length || !isWholeAnswer(query, whole)) return null;
+  if (whole.length < calls.length || !isWholeAnswer(query, whole, context?.facts)) return null;
   const steps = whole.map(({ tool, arguments: args }) => ({ tool: tool.name, arguments: args }));
   return { ...result, text: JSON.stringify({ steps }) };
 }

@@ -1,6 +1,7 @@
 import type { DraftInput } from "../drafter.ts";
 import type { SentMessage } from "../sent-message.ts";
 import { dataText } from "./clean-text.ts";
+import { contextText } from "./context-text.ts";
 import { cutMiddle } from "./cut-middle.ts";
 import { describeTools } from "./describe-tools.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
@@ -23,24 +24,26 @@ const ROOM = MAX_PROMPT_TOKENS - RESERVED_TOKENS;
 const FRAME_TOKENS = 20;
 
 /**
- * Messages that ask for a plan; with `replan` also what became of the plan before it; with `repair` also the last answer and exactly what is
+ * Messages that ask for a plan, with now and here where they are known; with `replan` also what became of the plan before it; with `repair` also the last answer and exactly what is
  * wrong with it. All tools are described: {@link toolsForPrompt} chooses as many as fit. What stands beside them is kept within
  * `MAX_PROMPT_TOKENS` and says where something was left out: the middle of the last answer, findings behind the first ones, outputs and
  * finished steps of a replan. Pure.
  */
 export function draftMessages({
   query,
+  context,
   tools,
   repair,
   replan,
-}: Pick<DraftInput, "query" | "tools" | "repair" | "replan">): SentMessage[] {
+}: Pick<DraftInput, "query" | "context" | "tools" | "repair" | "replan">): SentMessage[] {
   const rules = rulesFor({ query, repair, replan });
   const asked = dataText(cutMiddle(query, MAX_REQUEST_TOKENS, dataText));
+  const here = contextText(replan?.note ? `${query}\n${replan.note}` : query, context);
   const described = describeTools(tools);
   const least = MIN_TOOL_TOKENS + (repair ? PREVIOUS_TOKENS.min + FINDING_TOKENS.min : 0);
-  const beside = estimateTokens(rules) + estimateTokens(asked) + FRAME_TOKENS;
+  const beside = estimateTokens(rules) + estimateTokens(here) + estimateTokens(asked) + FRAME_TOKENS;
   const run = replan ? [replanText(replan, ROOM - beside - least)] : [];
-  const data = [`<tools>\n${described}\n</tools>`, `<request>\n${asked}\n</request>`, ...run];
+  const data = [`<tools>\n${described}\n</tools>`, `${here}<request>\n${asked}\n</request>`, ...run];
   const messages: SentMessage[] = [
     { role: "system", content: rules },
     { role: "user", content: data.join("\n") },

@@ -6,11 +6,13 @@
 export const MAX_PROMPT_TOKENS = 8_000;
 /**
  * What a request may cost before its middle is left out, with a mark: more than 10,000 letters of any script. With all that stands beside
- * it a prompt costs at most 14,000 for a draft, and 18,000 for whatever else.
+ * it a prompt costs at most 14,000 for a draft, and 18,000 for whatever else; with facts so much more as they cost.
  */
 export const MAX_REQUEST_TOKENS = 11_000;
 /** What the user's note on a replan may cost before its middle is left out. */
 export const MAX_NOTE_TOKENS = 1_100;
+/** What the caller's facts may cost before they are shortened; they count with the request. */
+export const MAX_FACTS_TOKENS = 5_500;
 /** For the answer's schema and for what providers put around messages. */
 export const RESERVED_TOKENS = 420;
 /** What tools get even beside a request that fills the prompt alone. */

@@ -19,13 +19,14 @@ const MAX_TEXT = 60_000;
  */
 export function toolsForPrompt({
   query,
+  context,
   tools,
   repair,
   replan,
-}: Pick<DraftInput, "query" | "tools" | "repair" | "replan">): RetrievedTools {
+}: Pick<DraftInput, "query" | "context" | "tools" | "repair" | "replan">): RetrievedTools {
   // The last answer may use what the tools leave, so that they are chosen beside a part of it.
   const shown = repair && { ...repair, previous: cutMiddle(repair.previous, PREVIOUS_TOKENS.max) };
-  const around = draftMessages({ query, tools: [], repair: shown, replan }).map(({ content }) =>
+  const around = draftMessages({ query, context, tools: [], repair: shown, replan }).map(({ content }) =>
     estimateTokens(content),
   );
   const taken = around.reduce((sum, tokens) => sum + tokens, RESERVED_TOKENS);

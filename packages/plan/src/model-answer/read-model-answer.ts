@@ -36,6 +36,8 @@ export interface ReadModelAnswerOptions {
   readonly tools: readonly ToolDescriptor[];
   /** What was asked for: values that stand in it are not invented. Without it, sample values are refused wherever they come from. */
   readonly query?: string | undefined;
+  /** What else gives values, such as outputs of steps that are done. Its words mean no days. Default: nothing. */
+  readonly sources?: string | undefined;
   /**
    * Now and here, for whoever asked: what the caller's facts give is not invented either, and dates must be those that words such as
    * "tomorrow" mean. Without it nobody knows what day it is, and such dates are assumptions.
@@ -91,10 +93,10 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
   const choice = choosePlan(said.text, found, (plan) => formOf(plan, { ...host, tools: options.tools }));
   if (choice.type === "none") return refuse(choice.code, choice.message);
   if (choice.type === "asks") return { ok: false, diagnostics: choice.questions.map(asks) };
-  const { tools, query, context, given = [] } = options;
+  const { tools, query, sources, context, given = [] } = options;
   const questions = questionsBeside(choice.plan.document);
   if (questions.length > 0) return { ok: false, diagnostics: questions.map(asks) };
-  return readChosen(choice.plan, choice.others, { ...host, tools, query, context, given });
+  return readChosen(choice.plan, choice.others, { ...host, tools, query, sources, context, given });
 }
 
 const CUT = "The answer was cut off";
@@ -113,6 +115,7 @@ function isTooLarge(text: string): boolean {
 
 interface Asked {
   readonly query: string | undefined;
+  readonly sources: string | undefined;
   readonly context: PlanningContext | undefined;
   readonly given: readonly Step[];
 }
@@ -135,7 +138,7 @@ function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): s
 function readChosen(
   candidate: PlanCandidate,
   others: number,
-  { query, context, given, ...reading }: Reading & Asked,
+  { query: asked, sources: beside, context, given, ...reading }: Reading & Asked,
 ): ModelAnswer {
   const { tools, policy, limits } = reading;
   const before = new Findings();
@@ -150,7 +153,8 @@ function readChosen(
   if (plan) {
     checkOrder(plan, executionOrderOf(document), after);
     const facts = createFactValues(context?.facts);
-    const moments = createMomentValues(query, context);
+    const moments = createMomentValues(asked, context);
+    const query = beside === undefined ? asked : `${asked ?? ""}\n${beside}`;
     const sources = { tools, query, facts, moments, findings: after, schemaWords: createSchemaWords() };
     checkValues(plan, sources);
     checkSources(plan, sources);

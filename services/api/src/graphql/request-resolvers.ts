@@ -1,5 +1,5 @@
 import type { ExecutionState, RequestStatus } from "@planwright/plan";
-import { modelCallCursor, NO_USE, planCursor, type RequestDocument } from "@planwright/store";
+import { contextOf, modelCallCursor, NO_USE, planCursor, type RequestDocument } from "@planwright/store";
 import { type PageArguments, parsePage, toConnection } from "../pages/connection.ts";
 import { requestWaitReason } from "../plans/wait-reason.ts";
 import type { GraphqlContext } from "./context.ts";
@@ -21,6 +21,7 @@ export const requestResolvers = {
   requestId: (request: RequestDocument) => request._id,
   executionState: (request: RequestDocument) => EXECUTION_STATE[request.status],
   tags: ({ tags }: RequestDocument) => tags ?? [],
+  context: (request: RequestDocument) => contextOf(request),
   waitReason: (request: RequestDocument, _: unknown, { nowMs }: GraphqlContext) =>
     requestWaitReason(request, nowMs),
   plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),

@@ -223,6 +223,7 @@ export type MutationCreatePlanArgs = {
   answer?: Scalars['Boolean']['input'];
   limits?: InputMaybe<ModelLimitsInput>;
   tags?: InputMaybe<Array<Scalars['String']['input']>>;
+  context?: InputMaybe<ContextInput>;
   profile?: InputMaybe<Scalars['String']['input']>;
   policy?: InputMaybe<Scalars['JSON']['input']>;
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
@@ -358,6 +359,7 @@ export type MutationReplanArgs = {
  */
 export type MutationCreatePlanWithRequestIdArgs = {
   query: Scalars['String']['input'];
+  context?: InputMaybe<ContextInput>;
   profile?: InputMaybe<Scalars['String']['input']>;
   policy?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -370,6 +372,7 @@ export type MutationCreatePlanWithRequestIdArgs = {
  */
 export type MutationCreatePlanWithWorkflowArgs = {
   query: Scalars['String']['input'];
+  context?: InputMaybe<ContextInput>;
   profile?: InputMaybe<Scalars['String']['input']>;
   policy?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -419,6 +422,21 @@ export type RequestStatus =
   | 'FAILED'
   /** Ended because someone asked for it. */
   | 'CANCELLED';
+
+/** Now and here, where a request comes from. It is fixed when the request is accepted: repairs and later versions of its plan see the same. */
+export type ContextInput = {
+  /** What today and in two hours are counted from; absent means when the request was accepted. */
+  now?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Where days begin and clocks are read, by its IANA name such as Europe/Berlin; absent means UTC. */
+  timezone?: InputMaybe<Scalars['String']['input']>;
+  /** Language and region of the caller as a BCP 47 tag, such as de-DE. */
+  locale?: InputMaybe<Scalars['String']['input']>;
+  /**
+   * What is known of the caller and need not be said each time, such as ids and defaults: an object of its own, at most 16 KiB. Models
+   * see it as data, and take values from it as from the query; what looks like a credential is kept from them.
+   */
+  facts?: InputMaybe<Scalars['JSON']['input']>;
+};
 
 /** Which requests are wanted. What is absent or null leaves nothing out. */
 export type RequestFilter = {
@@ -544,6 +562,8 @@ export type Request = {
   query: Maybe<Scalars['String']['output']>;
   /** What it was tagged with, each once. */
   tags: Array<Scalars['String']['output']>;
+  /** Now and here, as it holds for everything that is done for the request. */
+  context: RequestContext;
   /** What was asked for of the plan's policy, its profile included; null when nothing was. The plan's own policy is complete. */
   policy: Maybe<Scalars['JSON']['output']>;
   /** Version of the current plan, from 1. */
@@ -610,6 +630,18 @@ export type RequestPlansConnectionArgs = {
 export type RequestModelCallsConnectionArgs = {
   first?: Scalars['Int']['input'];
   after?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Now and here, where a request comes from. */
+export type RequestContext = {
+  /** What today and in two hours are counted from. */
+  now: Scalars['DateTime']['output'];
+  /** IANA name of the time zone. */
+  timezone: Scalars['String']['output'];
+  /** BCP 47 tag; null when it was not given. */
+  locale: Maybe<Scalars['String']['output']>;
+  /** The caller's own data, as it was given; empty when none was. */
+  facts: Scalars['JSON']['output'];
 };
 
 /** An answer of the user to a question of the planner. */

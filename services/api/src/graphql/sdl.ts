@@ -110,6 +110,8 @@ type Mutation {
     limits: ModelLimitsInput
     "Words by which the request is found again, 10 at most, each 1 to 64 of A-Z a-z 0-9 . _ : / -, such as team:billing."
     tags: [String!]
+    "Now and here, for words such as tomorrow, and what is known of the caller. Absent means the moment of acceptance, in UTC."
+    context: ContextInput
     """
     How the plan is to behave, as one of the older systems did: tool-chaining, tool-planning, ordered-calls, orchestrator, contract.
     Absent means the service's own way.
@@ -280,6 +282,8 @@ type Mutation {
     "What is to be done, in plain words, 1 to 10,000 characters."
     query: String!
     "As for createPlan."
+    context: ContextInput
+    "As for createPlan."
     profile: String
     "As for createPlan."
     policy: JSON
@@ -292,6 +296,8 @@ type Mutation {
   createPlanWithWorkflow(
     "What is to be done, in plain words, 1 to 10,000 characters."
     query: String!
+    "As for createPlan."
+    context: ContextInput
     "As for createPlan."
     profile: String
     "As for createPlan."
@@ -339,6 +345,23 @@ enum RequestStatus {
   FAILED
   "Ended because someone asked for it."
   CANCELLED
+}
+
+"""
+Now and here, where a request comes from. It is fixed when the request is accepted: repairs and later versions of its plan see the same.
+"""
+input ContextInput {
+  "What today and in two hours are counted from; absent means when the request was accepted."
+  now: DateTime
+  "Where days begin and clocks are read, by its IANA name such as Europe/Berlin; absent means UTC."
+  timezone: String
+  "Language and region of the caller as a BCP 47 tag, such as de-DE."
+  locale: String
+  """
+  What is known of the caller and need not be said each time, such as ids and defaults: an object of its own, at most 16 KiB. Models
+  see it as data, and take values from it as from the query; what looks like a credential is kept from them.
+  """
+  facts: JSON
 }
 
 """
@@ -486,6 +509,8 @@ type Request {
   query: String
   "What it was tagged with, each once."
   tags: [String!]!
+  "Now and here, as it holds for everything that is done for the request."
+  context: RequestContext!
   "What was asked for of the plan's policy, its profile included; null when nothing was. The plan's own policy is complete."
   policy: JSON
   "Version of the current plan, from 1."
@@ -548,6 +573,20 @@ type Request {
   planningStartedAt: DateTime
   "When planning ended, with a plan or without; null while it goes on."
   planningFinishedAt: DateTime
+}
+
+"""
+Now and here, where a request comes from.
+"""
+type RequestContext {
+  "What today and in two hours are counted from."
+  now: DateTime!
+  "IANA name of the time zone."
+  timezone: String!
+  "BCP 47 tag; null when it was not given."
+  locale: String
+  "The caller's own data, as it was given; empty when none was."
+  facts: JSON!
 }
 
 """

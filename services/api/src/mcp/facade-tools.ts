@@ -58,6 +58,22 @@ const TagsSchema = z
   .optional()
   .describe("Words by which the request is found again, each 1 to 64 of A-Z a-z 0-9 . _ : / -");
 
+const ContextSchema = z
+  .strictObject({
+    now: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe("What today is counted from. Default: the moment of the call"),
+    timezone: z.string().max(100).optional().describe("IANA name, such as Europe/Berlin. Default: UTC"),
+    locale: z.string().max(100).optional().describe("BCP 47 tag, such as de-DE"),
+    facts: z
+      .record(z.string(), z.json())
+      .optional()
+      .describe("What is known of the user and need not be said, such as ids and defaults; at most 16 KiB"),
+  })
+  .transform(({ now, ...context }) => (now === undefined ? context : { ...context, now: new Date(now) }))
+  .optional()
+  .describe("Now and here, for words such as tomorrow");
 const ProfileNameSchema = z
   .string()
   .max(100)
@@ -120,6 +136,7 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
         query: z.string().min(1).max(10_000).describe("What is to be done, in plain words"),
         execute: z.boolean().default(true).describe("false only plans"),
         wait: WaitSchema,
+        context: ContextSchema,
         profile: ProfileNameSchema,
         policy: PolicyOptionsSchema,
         tags: TagsSchema,
@@ -127,7 +144,13 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
       }),
       annotations: { ...MAKES_EFFECTS, idempotentHint: false },
       async run(parts, { wait, tags = null, idempotencyKey = null, ...asked }, call) {
-        const input = { ...asked, profile: asked.profile ?? null, tags, idempotencyKey };
+        const input = {
+          ...asked,
+          context: asked.context ?? null,
+          profile: asked.profile ?? null,
+          tags,
+          idempotencyKey,
+        };
         const { _id } = await admitted(() => createPlan(parts, input));
         return carriedOut(parts, _id, { call, wait });
       },

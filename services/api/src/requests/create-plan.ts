@@ -1,6 +1,7 @@
 import type { RequestDocument } from "@planwright/store";
 import type { OperationParts } from "../parts.ts";
 import { toIdempotency } from "./idempotency.ts";
+import { type ContextInput, parseContext } from "./parse-context.ts";
 import { parseRequestOptions, type RequestOptionsInput } from "./parse-options.ts";
 import { type PolicyArguments, parsePolicy } from "./parse-policy.ts";
 import { parseQuery } from "./parse-query.ts";
@@ -9,6 +10,8 @@ import { parseQuery } from "./parse-query.ts";
 export interface SentenceInput extends RequestOptionsInput, PolicyArguments {
   query: string;
   execute: boolean;
+  /** Now and here. Default: the moment of acceptance, in UTC. */
+  context?: ContextInput | null;
   idempotencyKey?: string | null;
 }
 
@@ -24,12 +27,14 @@ export async function createPlan(
   const query = parseQuery(input.query);
   const { execute } = input;
   const { options, payload } = parseRequestOptions(input, service);
+  const context = parseContext(input.context);
   const policy = parsePolicy(input);
   const idempotency = toIdempotency(input.idempotencyKey, [
     "createPlan",
     query,
     execute,
     ...payload,
+    ...(context ? [{ context }] : []),
     ...(policy ? [{ policy }] : []),
   ]);
   const request = await store.createRequest({
@@ -37,6 +42,7 @@ export async function createPlan(
     query,
     autoExecute: execute,
     ...options,
+    context,
     policy,
     trace: operation?.origin,
     idempotency,

@@ -29,7 +29,7 @@ export function checkDraft(
   draft: Pick<DraftResult, "text" | "finishReason">,
   tools: readonly ToolDescriptor[],
   query?: string,
-  host: Pick<ReadModelAnswerOptions, "policy" | "limits" | "given"> = {},
+  host: Pick<ReadModelAnswerOptions, "sources" | "context" | "policy" | "limits" | "given"> = {},
 ): CheckedDraft {
   const { finishReason } = draft;
   // Complete, so that nothing of the model's own choosing is left: policies are filled in by code.

@@ -1,7 +1,8 @@
 import { DraftError, type DraftErrorCode, type DraftResult, directTools } from "@planwright/models";
-import type { Policy, ToolDescriptor } from "@planwright/plan";
-import type { PlanningClaim } from "@planwright/store";
+import { type Policy, type SaidMoment, saidMoments, type ToolDescriptor } from "@planwright/plan";
+import { contextOf, type PlanningClaim } from "@planwright/store";
 import { createCallMeter } from "../calls/call-meter.ts";
+import { shownContextOf } from "../prompts/context-of.ts";
 import { type AskParts, toFailure } from "./ask-drafter.ts";
 import { askedOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
@@ -20,8 +21,15 @@ export function toolsForDirectPath(
   const { answers, modelLimits, modelUse } = request;
   const allowed = modelLimits?.maxModelCalls ?? Number.POSITIVE_INFINITY;
   const mayAskTwice = allowed - (modelUse?.reserved.modelCalls ?? 0) > 1;
-  return mayAskTwice && answers.length === 0 ? directTools(askedOf(request), tools) : null;
+  const asked = askedOf(request);
+  // What words such as "tomorrow" mean stands nowhere in the request, and is checked with a plan.
+  if (!mayAskTwice || answers.length > 0 || saidMoments(asked, contextOf(request)).moments.some(isMoved))
+    return null;
+  return directTools(asked, tools);
 }
+
+/** "the weather today" is the weather. */
+const isMoved = ({ text }: SaidMoment) => text.toLowerCase() !== "today";
 
 /** What one model does with an offer of tools says nothing of what it does when it is asked for a plan. */
 const PLANNED_ALL_THE_SAME: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
@@ -45,6 +53,7 @@ export async function planDirectly(
   if (answer instanceof DraftError) return { failure: toFailure(answer) };
   if (!answer) return {};
   const checked = checkDraft(answer, tools, askedOf(claim.request), {
+    context: shownContextOf(claim.request),
     policy: policyOf(claim.request, parts.policy),
   });
   return checked.plan ? { answer, ...checked } : {};
@@ -56,8 +65,9 @@ async function askDirectly(
 ): Promise<DraftResult | DraftError | null> {
   const meter = createCallMeter(parts, claim, "draft");
   const query = askedOf(claim.request);
+  const context = shownContextOf(claim.request);
   try {
-    return (await parts.drafter.draftDirectly?.({ query, tools, meter, signal })) ?? null;
+    return (await parts.drafter.draftDirectly?.({ query, context, tools, meter, signal })) ?? null;
   } catch (error) {
     if (!(error instanceof DraftError)) throw error;
     return PLANNED_ALL_THE_SAME.has(error.code) ? null : error;

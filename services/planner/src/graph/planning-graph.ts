@@ -10,6 +10,7 @@ import {
 import { type Policy, pinTools } from "@planwright/plan";
 import type { PlanningStore } from "@planwright/store";
 import type { ModelMetrics } from "../metrics/model-metrics.ts";
+import { shownContextOf } from "../prompts/context-of.ts";
 import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
 import { askedOf, conversationOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
@@ -69,6 +70,7 @@ export function createPlanningGraph(parts: PlanningParts) {
     .addNode("validate", (state) => {
       const checked = state.answer
         ? checkDraft(state.answer, state.tools, askedOf(state.claim.request), {
+            context: shownContextOf(state.claim.request),
             policy: policyOf(state.claim.request, parts.policy),
           })
         : { plan: null, diagnostics: [] };
@@ -124,6 +126,7 @@ async function ask(
       claim,
       purpose,
       query: parts.drafter.kind === "model" ? conversationOf(claim.request) : askedOf(claim.request),
+      context: shownContextOf(claim.request),
       tools,
       repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
       signal: signalOf(config),

@@ -3,6 +3,7 @@ import { createPriceList, DraftError, type Drafter, NoToolsError, type PriceList
 import { catalogueOfPlan, createToolIndex, pinsByTool, pinTools } from "@planwright/plan";
 import type { PlanningStore } from "@planwright/store";
 import type { ModelMetrics } from "../metrics/model-metrics.ts";
+import { shownContextOf } from "../prompts/context-of.ts";
 import { checkReplan } from "../replan/check-replan.ts";
 import { toPastPlan } from "../replan/past-plan.ts";
 import { toReplanRequest } from "../replan/replan-request.ts";
@@ -48,7 +49,11 @@ export function createReplanningGraph({ prices = createPriceList({}), ...parts }
       const said = [askedOf(claim.request), claim.request.replan?.note ?? ""].join("\n");
       const checked =
         answer && record
-          ? checkReplan(answer, toPastPlan(record), { tools, said })
+          ? checkReplan(answer, toPastPlan(record), {
+              tools,
+              said,
+              context: shownContextOf(claim.request),
+            })
           : { plan: null, diagnostics: [] };
       return { ...checked, earlierDiagnostics: repairs > 0 ? diagnostics : null };
     })
@@ -97,6 +102,7 @@ async function ask(
     claim,
     purpose,
     query: conversationOf(request) || GOAL_OF_PLAN,
+    context: shownContextOf(request),
     tools,
     repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
     replan: record ? toReplanRequest(toPastPlan(record), request.replan?.note ?? null) : undefined,

@@ -1,5 +1,5 @@
 import type { DraftResult } from "@planwright/models";
-import type { Diagnostic, Step, ToolDescriptor } from "@planwright/plan";
+import type { Diagnostic, PlanningContext, Step, ToolDescriptor } from "@planwright/plan";
 import { REDACTED } from "@planwright/runtime";
 import { type CheckedDraft, checkDraft } from "../graph/check-draft.ts";
 import { composeReplan } from "./compose-replan.ts";
@@ -19,12 +19,18 @@ const MAX_SOURCES = 1_000_000;
 export function checkReplan(
   draft: Pick<DraftResult, "text" | "finishReason">,
   past: PastPlan,
-  { tools, said }: { tools: readonly ToolDescriptor[]; said: string },
+  { tools, said, context }: { tools: readonly ToolDescriptor[]; said: string; context?: PlanningContext },
 ): CheckedDraft {
   const { policy, limits } = past.plan;
   // What a tool gave is no invention, wherever it stands. Nor is what stands in the place of a secret, which is put back below.
   const sources = JSON.stringify([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
-  const checked = checkDraft(draft, tools, `${said}\n${sources}`, { policy, limits, given: past.given });
+  const checked = checkDraft(draft, tools, said, {
+    sources,
+    context,
+    policy,
+    limits,
+    given: past.given,
+  });
   if (!checked.plan) return "questions" in checked ? asFailure(checked) : checked;
   const hasEffects = effectsOf(tools);
   const known = new Map<string, Step>(past.plan.steps.map((step) => [step.id, step]));

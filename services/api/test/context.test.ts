@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+const CREATE = `mutation ($context: ContextInput) {
+  createPlan(query: "Remind me tomorrow", context: $context) { requestId createdAt context { now timezone locale facts } }
+}`;
+async function created(context?: object) {
+  const { body } = await running.graphql(CREATE, { context });
+  return body.data.createPlan;
+}
+
+test("what a caller says of now and here is kept with the request and read again as it was", async () => {
+  const facts = { userId: "u_17", password: "hunter2 and more", $where: { "a.b": [1, null] } };
+  const given = { now: "2026-11-25T09:00:00+01:00", timezone: "Europe/Berlin", locale: "de-de", facts };
+  const { requestId, context } = await created(given);
+  const kept = { now: "2026-11-25T08:00:00.000Z", timezone: "Europe/Berlin", locale: "de-DE", facts };
+  expect(context).toEqual(kept);
+  const read = "query ($id: ID!) { request(requestId: $id) { context { now timezone locale facts } } }";
+  const { body } = await running.graphql(read, { id: requestId });
+  expect(body.data.request.context).toEqual(kept);
+});
+
+test("without a word it is the moment of acceptance, in UTC", async () => {
+  const { context, createdAt } = await created();
+  expect(context).toEqual({ now: createdAt, timezone: "UTC", locale: null, facts: {} });
+});
+
+test("the bundle for people who look for a cause has it without secrets", async () => {
+  const { requestId } = await created({ facts: { userId: "u_17", password: "hunter2" } });
+  const { body } = await running.graphql("query ($id: ID!) { debugBundle(requestId: $id) }", {
+    id: requestId,
+  });
+  expect(body.data.debugBundle.request.context).toEqual({
+    facts: { userId: "u_17", password: "[redacted]" },
+  });
+});
+
+test("nothing of the facts goes to the log", async () => {
+  await created({ facts: { userId: "u_never_logged" } });
+  await running.graphql(CREATE, { context: { facts: ["u_never_logged"] } });
+  expect(JSON.stringify(running.logged)).not.toContain("u_never_logged");
+});
