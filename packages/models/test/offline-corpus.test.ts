@@ -3,15 +3,18 @@ import { describe, expect, test } from "vitest";
 import { answerTo, CASES, DOMAINS } from "./offline-corpus.ts";
 
 describe.each(DOMAINS)("$domain", ({ tools, cases }) => {
-  test.each(cases)("answers as it should: $query", ({ query, expected }) => {
-    expect(answerTo({ query, tools })).toEqual(expected);
+  test.each(cases)("answers as it should: $query", ({ query, context, expected }) => {
+    expect(answerTo({ query, context, tools })).toEqual(expected);
   });
 
-  test.each(cases.filter(({ expected }) => "steps" in expected))("plans validly: $query", ({ query }) => {
-    const answer = answerTo({ query, tools });
-    const { diagnostics } = parsePlan(answer, { tools });
-    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  });
+  test.each(cases.filter(({ expected }) => "steps" in expected))(
+    "plans validly: $query",
+    ({ query, context }) => {
+      const answer = answerTo({ query, context, tools });
+      const { diagnostics } = parsePlan(answer, { tools });
+      expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    },
+  );
 });
 
 test("the corpus holds at least 120 requests in at least 8 domains", () => {

@@ -30,10 +30,18 @@ const ToolSchema = z.strictObject({
   outputSchema: SchemaSchema.optional(),
 });
 
+/** Now and here; absent: nobody knows what day it is. */
+export const ContextSchema = z.strictObject({
+  now: z.iso.datetime().transform((text) => new Date(text)),
+  timezone: z.string().default("UTC"),
+});
+
 const DomainSchema = z.strictObject({
   domain: z.string(),
   tools: z.array(ToolSchema).min(1).transform(nameTools),
-  cases: z.array(z.strictObject({ query: z.string(), expected: ExpectedSchema })).min(1),
+  cases: z
+    .array(z.strictObject({ query: z.string(), context: ContextSchema.optional(), expected: ExpectedSchema }))
+    .min(1),
 });
 
 const FOLDER = new URL("offline-corpus/", import.meta.url);
@@ -50,9 +58,14 @@ export const CASES = DOMAINS.flatMap(({ domain, tools, cases }) =>
 );
 
 /** What the rules make of a request, in the form of the corpus. */
-export function answerTo({ query, tools }: Pick<(typeof CASES)[number], "query" | "tools">): Expected {
+export function answerTo({
+  query,
+  tools,
+  context,
+}: Pick<(typeof CASES)[number], "query" | "tools"> &
+  Partial<Pick<(typeof CASES)[number], "context">>): Expected {
   try {
-    return { steps: planByRules(query, tools).steps };
+    return { steps: planByRules(query, tools, context).steps };
   } catch (error) {
     if (error instanceof ValueMissingError) {
       return { missing: error.facts.missing.map(({ tool, parameter }) => `${tool}.${parameter}`) };

@@ -1,4 +1,5 @@
 import { type Plan, type ToolDescriptor } from "@planwright/plan";
+import type { GivenContext } from "@planwright/store";
 import type { ScriptedAnswer } from "@planwright/testing";
 import type { World } from "./world.ts";
 
@@ -21,6 +22,8 @@ export interface EvalCase {
   /** Name of the catalogue. */
   domain: string;
   query: string;
+  /** Now and here; absent: a day long ago, in UTC. */
+  context?: GivenContext | undefined;
   tools: readonly ToolDescriptor[];
   /** What the model says, one answer a call, the last one to every further call; empty for the offline drafter. */
   answers: readonly ScriptedAnswer[];

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { JsonObjectSchema } from "@planwright/plan";
 import type { ScriptedAnswer } from "@planwright/testing";
 import { z } from "zod";
-import { DOMAINS } from "../../../packages/models/test/offline-corpus.ts";
+import { ContextSchema, DOMAINS } from "../../../packages/models/test/offline-corpus.ts";
 import { CaseInvalidError } from "./case-invalid-error.ts";
 import type { Ending, EvalCase } from "./eval-case.ts";
 import { planEnding } from "./plan-ending.ts";
@@ -32,6 +33,7 @@ const FileSchema = z.strictObject({
       z.strictObject({
         title: z.string(),
         query: z.string(),
+        context: ContextSchema.extend({ facts: JsonObjectSchema.optional() }).optional(),
         answers: z.array(AnswerSchema).min(1),
         /** Calls that the model makes where it is offered tools instead of being asked for a plan. */
         calls: z
@@ -59,11 +61,12 @@ export function modelCases(): EvalCase[] {
 function casesOf({ catalogue, cases }: z.infer<typeof FileSchema>): EvalCase[] {
   const tools = DOMAINS.find(({ domain }) => domain === catalogue)?.tools ?? SIZED.get(catalogue);
   if (!tools) throw new CaseInvalidError({ reason: `there is no catalogue ${catalogue}` });
-  return cases.map(({ title, query, answers, calls, expected, endsIn }) => ({
+  return cases.map(({ title, query, context, answers, calls, expected, endsIn }) => ({
     id: `model/${catalogue}: ${title}`,
     source: "model",
     domain: catalogue,
     query,
+    context: context && { ...context, facts: context.facts ?? {} },
     tools,
     answers: answers.map(toAnswer),
     direct: calls && { type: "answer", toolCalls: calls },

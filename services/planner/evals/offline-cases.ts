@@ -5,11 +5,12 @@ import { planEnding } from "./plan-ending.ts";
 /** Requests that the offline drafter plans, asks about or refuses. */
 export function offlineCases(): EvalCase[] {
   return DOMAINS.flatMap(({ domain, tools, cases }) =>
-    cases.map(({ query, expected }) => ({
-      id: `offline/${domain}: ${query}`,
+    cases.map(({ query, context, expected }) => ({
+      id: `offline/${domain}: ${query}${context ? ` (${context.now.toISOString()} ${context.timezone})` : ""}`,
       source: "offline" as const,
       domain,
       query,
+      context,
       tools,
       answers: [],
       wanted: endingOf(expected),

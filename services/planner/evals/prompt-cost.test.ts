@@ -1,6 +1,7 @@
 import { estimateTokens } from "@planwright/models";
 import { expect, test } from "vitest";
 import { answerSchema } from "../../../packages/models/src/prompts/answer-schema.ts";
+import { contextText } from "../../../packages/models/src/prompts/context-text.ts";
 import { planLanguage } from "../../../packages/models/src/prompts/plan-language.ts";
 import { systemPrompt } from "../../../packages/models/src/prompts/system-prompt.ts";
 import { modelCases } from "./model-cases.ts";
@@ -19,17 +20,24 @@ const costOf = (query: string) => {
   );
 };
 
-/** Requests whose plans need calls, references and order alone; each once. */
+/** Now without a context of the caller, as a prompt says it. */
+const NOW = estimateTokens(
+  contextText("", { now: new Date("2026-11-25T08:52:11Z"), timezone: "UTC", locale: null, facts: {} }),
+);
+
+/** Requests whose plans need calls, references and order alone, and nothing that only a caller's context gives; each once. */
 const plainRequests = () => [
   ...new Map(
-    [...offlineCases(), ...modelCases()].map((each) => [`${each.domain}: ${each.query}`, each]),
+    [...offlineCases(), ...modelCases()]
+      .filter(({ domain }) => domain !== "now-and-here")
+      .map((each) => [`${each.domain}: ${each.query}`, each]),
   ).values(),
 ];
 
-test("over all requests that need nothing of it, the plan language costs at most 5 % of the prompts", () => {
+test("over all requests that need nothing of it, the plan language and the line that says now cost at most 5 % of the prompts", () => {
   const requests = plainRequests();
   expect(requests).toHaveLength(BEFORE.requests);
-  const more = requests.map(({ query }) => costOf(query) - BEFORE.rulesAndForm);
+  const more = requests.map(({ query }) => costOf(query) + NOW - BEFORE.rulesAndForm);
   expect(more.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(BEFORE.prompts * 0.05);
 });
 

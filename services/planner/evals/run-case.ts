@@ -17,10 +17,10 @@ export interface Played {
 
 /** Plans one request with the planner's own graph, over a store in memory. */
 export async function runCase(
-  { query, tools }: Pick<EvalCase, "query" | "tools">,
+  { query, context, tools }: Pick<EvalCase, "query" | "context" | "tools">,
   drafter: Drafter,
 ): Promise<Played> {
-  const store = createMemoryPlanningStore({ query, tools: [...tools] });
+  const store = createMemoryPlanningStore({ query, tools: [...tools], ...(context && { context }) });
   const missing = new Set<string>();
   const planRequest = createPlanRequest({
     store,

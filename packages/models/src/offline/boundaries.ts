@@ -64,7 +64,7 @@ function beginsMeasure(reading: Reading, at: number, mode: Mode, isSeparated: bo
 function beginsMoment(reading: Reading, at: number, mode: Mode): boolean {
   const isLong = mode === "text" || mode === "title";
   if (isLong && !openParameters(reading).some((each) => isDated(each) && each.required)) return false;
-  const moment = momentAt(reading.tokens, at);
+  const moment = momentAt(reading, at);
   if (!moment) return false;
   return openParameters(reading).some(isDated) || (mode === "name" && moment.isRelative);
 }

@@ -13,20 +13,34 @@ const TO = new Set("to end until before due out".split(" "));
 export function dated(reading: Reading, at: number): Argument | null {
   const word = reading.tokens[at]?.lower ?? "";
   const isBehind = PREPOSITIONS.has(word) && reading.tokens[at]?.kind === "word";
-  const start = isBehind ? at + 1 : at;
-  const moment = momentAt(reading.tokens, start);
+  // "in two hours" begins with its preposition.
+  const isWhole = reading.moments.some((each) => each.start === reading.tokens[at]?.start);
+  const start = isBehind && !isWhole ? at + 1 : at;
+  const moment = momentAt(reading, start);
   const open = openParameters(reading).filter(isDated);
   if (!moment || open.length === 0) return null;
-  const range = rangeAt(reading, moment, open);
+  const range = wholeRange(moment, open) ?? rangeAt(reading, moment, open);
   if (range) return range;
-  const parameter = parameterFor(open, isBehind ? word : null);
+  const parameter = parameterFor(open, start > at ? word : null);
   return parameter && momentFor(reading, parameter, start);
+}
+
+/** "last week" for the two that hold its first and its last day. */
+function wholeRange({ range, next }: Moment, open: readonly Parameter[]): Argument | null {
+  const [from, to] = bounds(open);
+  if (!range || !from || !to) return null;
+  const gives = [
+    { parameter: from, value: range.from },
+    { parameter: to, value: range.to },
+  ];
+  const isFitting = gives.every(({ parameter, value }) => valueFor(parameter, value) !== undefined);
+  return isFitting ? { next, gives, isTyped: true } : null;
 }
 
 /** Two days, the second behind "to" or "until": the beginning and the end. */
 function rangeAt(reading: Reading, first: Moment, open: readonly Parameter[]): Argument | null {
   if (!RANGE_ENDS.has(reading.tokens[first.next]?.lower ?? "")) return null;
-  const second = momentAt(reading.tokens, first.next + 1);
+  const second = momentAt(reading, first.next + 1);
   const [from, to] = bounds(open);
   if (!second || !from || !to) return null;
   const [begin, end] = [valueOf(from, first), valueOf(to, second)];
@@ -60,7 +74,7 @@ function parameterFor(open: readonly Parameter[], preposition: string | null): P
 
 /** What the words at a position give a parameter that holds a day or a moment; what is no such value there is unusable. */
 export function momentFor(reading: Reading, parameter: Parameter, at: number): Argument | null {
-  const moment = momentAt(reading.tokens, at);
+  const moment = momentAt(reading, at);
   if (!moment) return null;
   const value = valueOf(parameter, moment);
   const end = value !== null && parameter.shape === "date" ? moment.dateEnd : moment.next;
@@ -69,7 +83,7 @@ export function momentFor(reading: Reading, parameter: Parameter, at: number): A
   return { next: moment.next, unusable: { parameter, said } };
 }
 
-/** "tomorrow" needs a clock, "2026-12-01" alone is no moment, and no time zone is made up. */
+/** "tomorrow" needs now and here, "2026-12-01" alone is no moment, and no time zone is made up. */
 function valueOf(parameter: Parameter, moment: Moment): string | null {
   if (parameter.shape === "date") return moment.date;
   const isWhole = moment.date !== null && moment.time !== null;

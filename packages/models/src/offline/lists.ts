@@ -35,7 +35,7 @@ export function nextListed(reading: Reading, at: number): ReadValue | null {
   const isOther =
     choiceAt(reading, behind)?.isNamed === true ||
     measureAt(openParameters(reading), reading.tokens, behind) !== null ||
-    momentAt(reading.tokens, behind) !== null;
+    momentAt(reading, behind) !== null;
   return isOther ? null : readValue(reading, behind, "name");
 }
 

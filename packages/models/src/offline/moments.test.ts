@@ -1,3 +1,4 @@
+import { saidMoments } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { momentAt } from "./moments.ts";
 import { tokenize } from "./tokens.ts";
@@ -15,19 +16,36 @@ test.each([
   { text: "12am", time: "00:00:00" },
   { text: "2026-10-01T09:00Z", instant: "2026-10-01T09:00:00Z" },
 ])("$text is read as a moment", ({ text, ...expected }) => {
-  expect(momentAt(tokenize(text), 0)).toMatchObject({ ...NOTHING, ...expected });
+  expect(momentAt({ tokens: tokenize(text), moments: [] }, 0)).toMatchObject({ ...NOTHING, ...expected });
 });
 
 test.each(["tomorrow", "next friday", "this weekend", "dec 24", "tonight"])(
   "which day %s is depends on a clock",
   (text) => {
-    expect(momentAt(tokenize(text), 0)).toMatchObject({ date: null, isRelative: true });
+    expect(momentAt({ tokens: tokenize(text), moments: [] }, 0)).toMatchObject({
+      date: null,
+      isRelative: true,
+    });
   },
 );
 
 test.each(["2026-02-30", "31 april 2027", "25:00", "13pm", "may", "next", "Paris", "12", '"2026-11-03"'])(
   "%s is no moment",
   (text) => {
-    expect(momentAt(tokenize(text), 0)).toBeNull();
+    expect(momentAt({ tokens: tokenize(text), moments: [] }, 0)).toBeNull();
   },
 );
+
+const NOW = { now: new Date("2026-11-25T08:52:11Z"), timezone: "Europe/Berlin" };
+
+test.each([
+  ["tomorrow", { date: "2026-11-26", time: null, dateEnd: 1, next: 1 }],
+  ["tomorrow at 9", { date: "2026-11-26", time: "09:00:00+01:00", dateEnd: 1, next: 3 }],
+  ["in two hours", { date: "2026-11-25", time: "11:52:11+01:00", next: 3 }],
+  ["next monday", { date: "2026-11-30", next: 2 }],
+  ["last week", { date: null, range: { from: "2026-11-16", to: "2026-11-22" }, next: 2 }],
+  ["next friday", { date: null, time: null, next: 2 }],
+])("with now and here %s is worked out, where it means one thing", (text, expected) => {
+  const source = { tokens: tokenize(text), moments: saidMoments(text, NOW).moments };
+  expect(momentAt(source, 0)).toMatchObject({ ...expected, isRelative: true });
+});

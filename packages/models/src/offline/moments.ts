@@ -1,3 +1,4 @@
+import type { MomentReading, SaidMoment } from "@planwright/plan";
 import type { Token } from "./tokens.ts";
 
 /** A date, a time or both, as words at a place of the sentence say them. */
@@ -8,8 +9,10 @@ export interface Moment {
   time: string | null;
   /** Date and time in one word, as it stands: "2026-10-01T09:00:00Z". */
   instant: string | null;
-  /** True for "tomorrow" or "next monday": which day that is depends on a clock, and the rules have none. */
+  /** True for "tomorrow" or "next monday": which day that is depends on now and here, and may not be known. */
   isRelative: boolean;
+  /** Days in a row, or the time between two moments: "last week". */
+  range?: { from: string; to: string };
   /** First position behind the date alone; equal to `next` when no date is said. */
   dateEnd: number;
   next: number;
@@ -23,8 +26,16 @@ const DAYS = "monday tuesday wednesday thursday friday saturday sunday".split(" 
 const RELATIVE = new Set(["today", "tomorrow", "tonight", "yesterday", ...DAYS]);
 const PERIODS = new Set(["week", "month", "year", "weekend", "morning", "afternoon", "evening", ...DAYS]);
 
+/** Where a moment is looked for: tokens, and what words of the sentence mean now and here, as far as that is known. */
+export interface MomentSource {
+  tokens: readonly Token[];
+  moments: readonly SaidMoment[];
+}
+
 /** Reads "2026-11-03 at 14:00", "5 march 2027", "9am on March 5th, 2027", "tomorrow at 9"; null when nothing of the kind stands there. */
-export function momentAt(tokens: readonly Token[], at: number): Moment | null {
+export function momentAt({ tokens, moments }: MomentSource, at: number): Moment | null {
+  const said = saidAt({ tokens, moments }, at);
+  if (said) return said;
   const first = tokens[at];
   if (!first || first.kind === "quoted" || first.kind === "mark") return null;
   const instant = INSTANT.exec(first.text);
@@ -48,6 +59,30 @@ export function momentAt(tokens: readonly Token[], at: number): Moment | null {
   const behind = dateAt(tokens, skip(tokens, time.next, "on"));
   const next = behind?.next ?? time.next;
   return { ...NOTHING, ...behind, time: time.time, dateEnd: next, next };
+}
+
+/** What is worked out; of words with two meanings only that they mean a day. */
+function saidAt({ tokens, moments }: MomentSource, at: number): Moment | null {
+  const moment = moments.find(({ start }) => start === tokens[at]?.start);
+  if (!moment || tokens[at]?.kind === "quoted") return null;
+  const [reading, second] = moment.readings;
+  const behind = (end: number) => tokens.filter((token) => token.start < end).length;
+  const places = { dateEnd: behind(moment.dayEnd), next: behind(moment.end) };
+  return { ...NOTHING, ...(reading && !second ? partsOf(reading) : {}), isRelative: true, ...places };
+}
+
+function partsOf(reading: MomentReading): Partial<Moment> {
+  switch (reading.type) {
+    case "day":
+      return { date: reading.date };
+    case "instant": {
+      const [date = null, time = null] = reading.at.split("T");
+      return { date, time };
+    }
+    case "days":
+    case "span":
+      return { range: { from: reading.from, to: reading.to } };
+  }
 }
 
 const NOTHING = { date: null, time: null, instant: null, isRelative: false };

@@ -1,4 +1,4 @@
-import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { type JsonObject, type PlanningContext, saidMoments, type ToolDescriptor } from "@planwright/plan";
 import { NoToolsError, NotUnderstoodError, ValueMissingError } from "../draft-error.ts";
 import type { Drafter } from "../drafter.ts";
 import { ModelRequiredError } from "../model-required-error.ts";
@@ -23,10 +23,10 @@ export function createOfflineDrafter(): Drafter {
   return {
     name: "offline",
     kind: "offline",
-    draft: async ({ query, tools, replan, signal }) => {
+    draft: async ({ query, context, tools, replan, signal }) => {
       signal.throwIfAborted();
       if (replan) throw new ModelRequiredError("replan");
-      const text = JSON.stringify(planByRules(query, tools));
+      const text = JSON.stringify(planByRules(query, tools, context));
       const usage = { inputTokens: null, outputTokens: null };
       return { text, usage, finishReason: "stop", latencyMs: 0, messages: [] };
     },
@@ -38,11 +38,16 @@ export function createOfflineDrafter(): Drafter {
 
 /**
  * The plan that a sentence asks for. Every clause becomes at least one step and every word is used, or the sentence is refused.
+ * @param context - now and here; without it words such as "tomorrow" mean no day
  * @throws {NotUnderstoodError} naming the clause and the nearest tools
  * @throws {ValueMissingError} naming the values that tools require and the sentence does not give
  * @throws {NoToolsError}
  */
-export function planByRules(query: string, tools: readonly ToolDescriptor[]): OfflinePlan {
+export function planByRules(
+  query: string,
+  tools: readonly ToolDescriptor[],
+  context?: Pick<PlanningContext, "now" | "timezone">,
+): OfflinePlan {
   if (tools.length === 0) throw new NoToolsError();
   const catalogue = tools.map(toolWordsOf);
   const refuse = (clause: string, reason: string) =>
@@ -57,12 +62,13 @@ export function planByRules(query: string, tools: readonly ToolDescriptor[]): Of
     throw refuse(query, '"$ref:" would be read as a reference, and it cannot be escaped');
   const clauses = splitClauses(tokenize(query), query, catalogue);
   if (clauses.length === 0) throw refuse(query.trim(), "it asks for nothing");
+  const moments = context ? saidMoments(query, context).moments : [];
   const steps: PlannedStep[] = [];
   let stage = 0;
   for (const [index, clause] of clauses.entries()) {
     if (clause.verb === null) throw refuse(clause.text, "it does not begin with a verb that the rules know");
     if (clause.isSequel && index > 0) stage += 1;
-    const input = { clause, index, stage, sentence: query, steps, catalogue };
+    const input = { clause, index, stage, sentence: query, moments, steps, catalogue };
     const matches = toolsFor(input);
     if (matches.length === 0) throw refuse(clause.text, "no tool fits its verb and noun");
     steps.push(...planOrRefuse(input, matches, (reason) => refuse(clause.text, reason)));

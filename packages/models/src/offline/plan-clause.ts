@@ -1,3 +1,4 @@
+import type { SaidMoment } from "@planwright/plan";
 import { DraftError } from "../draft-error.ts";
 import { antecedentAt } from "./antecedents.ts";
 import { bindArguments } from "./bind-arguments.ts";
@@ -23,6 +24,8 @@ export interface ClauseInput {
   /** Number of "then" in front of it. */
   stage: number;
   sentence: string;
+  /** What words of the sentence mean now and here. */
+  moments: readonly SaidMoment[];
   steps: readonly PlannedStep[];
   catalogue: readonly ToolWords[];
 }
@@ -93,10 +96,11 @@ function attempt(input: ClauseInput, match: ToolMatch): PlannedStep[] | DraftErr
 }
 
 function stepsFor(input: ClauseInput, match: ToolMatch): PlannedStep[] {
-  const { clause, index, stage, sentence, steps, catalogue } = input;
+  const { clause, index, stage, sentence, moments, steps, catalogue } = input;
   const { words } = match;
   const objects = bindArguments({
     sentence,
+    moments,
     clause: clause.text,
     words,
     tokens: withAdjectives(clause.rest.slice(argumentsFrom(clause, match)), match.adjectives),

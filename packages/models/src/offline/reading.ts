@@ -1,3 +1,4 @@
+import type { SaidMoment } from "@planwright/plan";
 import { NotUnderstoodError } from "../draft-error.ts";
 import type { PlannedStep } from "./links.ts";
 import type { Parameter } from "./parameter.ts";
@@ -14,6 +15,8 @@ export interface Reading {
   tokens: readonly Token[];
   /** Kinds of things that the catalogue has tools for. */
   things: ReadonlySet<string>;
+  /** What words of the sentence mean now and here; empty where that is not known. */
+  moments: readonly SaidMoment[];
   /** Steps of the clauses before. */
   steps: readonly PlannedStep[];
   /** True when the clause speaks of several objects: "authors Alice and Bob". */
