@@ -15,6 +15,13 @@ export {
 } from "./protocol.ts";
 export { type Clock, createSystemClock } from "./runner/clock.ts";
 export {
+  executeOrderedToolCalls,
+  type OrderedCallResult,
+  type OrderedCallsOptions,
+  type RunnableCall,
+  type RunnableTool,
+} from "./runner/execute-ordered-tool-calls.ts";
+export {
   EXECUTE_TOOL_PLAN,
   type ExecuteToolPlanTool,
   executeToolPlan,

@@ -141,7 +141,14 @@ export {
   StepSchema,
   toolOfStep,
 } from "./step.ts";
-export { type InsertedCall, type OrderingPolicy, type ToolCall, toolOfCall } from "./tool-call.ts";
+export {
+  dependenciesOfCall,
+  type InsertedCall,
+  type OrderingPolicy,
+  providedByCall,
+  type ToolCall,
+  toolOfCall,
+} from "./tool-call.ts";
 export type { ToolAnnotations, ToolDescriptor } from "./tool-descriptor.ts";
 export { toolDigest } from "./tool-digest.ts";
 export { createToolIndex, type ToolIndex } from "./tool-index.ts";

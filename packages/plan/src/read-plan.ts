@@ -3,6 +3,7 @@ import { insertAbsentSteps, namesOfDrafts } from "./dialect/absent-steps.ts";
 import type { DraftStep } from "./dialect/draft-step.ts";
 import { withoutNulls } from "./dialect/null-arguments.ts";
 import { orderSteps } from "./dialect/order-steps.ts";
+import { addNeededProviders, providersOf } from "./dialect/provided-fields.ts";
 import { type PlanDocument, readDocument } from "./dialect/read-document.ts";
 import { readOutputs } from "./dialect/read-outputs.ts";
 import { readStep } from "./dialect/read-step.ts";
@@ -132,7 +133,16 @@ function linkSteps(steps: readonly DraftStep[], { names, policy, catalogue, find
   const candidates = () => steps.map(({ id }) => id);
   const aliases = new Map(steps.flatMap(({ id, forEach }) => (forEach ? [[forEach.as, id] as const] : [])));
   const outputs = catalogue && createKnownOutputs(steps, catalogue);
-  const context: DependencyContext & Rewriting = { names, candidates, aliases, policy, findings, outputs };
+  const providers = providersOf(steps, catalogue);
+  const context: DependencyContext & Rewriting = {
+    names,
+    candidates,
+    aliases,
+    policy,
+    findings,
+    outputs,
+    providers,
+  };
   const isKnown = (name: string) => locateRoot(name, [], names).type !== "unknown";
   for (const step of steps) {
     rewriteStep(step, context);
@@ -142,6 +152,8 @@ function linkSteps(steps: readonly DraftStep[], { names, policy, catalogue, find
     checkSecrets(step, findings);
   }
   if (catalogue) addContractDependencies(steps, catalogue, context);
+  if (catalogue && policy.mergeDependencyOutputs)
+    addNeededProviders(steps, { providers, catalogue, findings });
   for (const step of steps) checkDependencyCount(step, findings);
 }
 

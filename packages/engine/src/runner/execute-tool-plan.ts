@@ -16,6 +16,7 @@ export const EXECUTE_TOOL_PLAN = "execute_tool_plan";
 export interface ToolPlanResult {
   status: FinalPlanStatus | "INVALID";
   outputs: { [stepId: string]: JsonValue };
+  /** What is wrong with the plan; or each step that failed or was skipped, and why. */
   errors: { step?: string; code: string; message: string; suggestion?: string }[];
 }
 
@@ -60,6 +61,12 @@ const INPUT_SCHEMA: JsonObject = {
   required: ["steps", "output_steps"],
 };
 
+/** A plan that stands under `plan` counts as one that stands there itself. */
+function planIn(input: unknown): unknown {
+  if (!isJsonObject(input) || input["steps"] !== undefined) return input;
+  return isJsonObject(input["plan"]) || Array.isArray(input["plan"]) ? input["plan"] : input;
+}
+
 /**
  * The tool `execute_tool_plan`: an agent hands over a whole plan and gets only what it asked for, so intermediate results never
  * enter its context. Opt-in: nothing registers it. A plan that calls it is refused. Failures go forward: steps that depend on a
@@ -77,7 +84,8 @@ export function executeToolPlan(
       "Runs several tool calls as one plan and returns only the outputs of output_steps. Use it when calls build on each other " +
       'or can run at once. Refer to earlier outputs with "$ref:stepId.field".',
     inputSchema: structuredClone(INPUT_SCHEMA),
-    async execute(input, { signal } = {}) {
+    async execute(given, { signal } = {}) {
+      const input = planIn(given);
       const nested = stepsCallingItself(input);
       if (nested.length > 0) return refused(nested);
       try {

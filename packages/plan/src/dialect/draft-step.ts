@@ -33,6 +33,8 @@ export interface DraftStep {
   when: Condition | undefined;
   /** As written: ids of steps or names of tools; ids once they are resolved. */
   dependsOn: string[];
+  /** Names of fields that its output holds, as the call itself says. */
+  provides: string[];
   options: StepOptions;
   references: DraftReference[];
   /** References whose root is not known: findings of their own, and nothing else can be said of what they give. */
@@ -49,6 +51,7 @@ export function createDraftStep(known: { index: number; id: string; tool?: strin
     forEach: undefined,
     when: undefined,
     dependsOn: [],
+    provides: [],
     options: {},
     references: [],
     refused: [],

@@ -10,6 +10,7 @@ import { plainName } from "./field-words.ts";
 import { forEachFields, fromJsonText } from "./for-each-form.ts";
 import { judgeStepFields } from "./judge-fields.ts";
 import { withStepId, withTool } from "./name-call.ts";
+import { readProvides } from "./provided-fields.ts";
 import { readCall, type StepReading } from "./read-call.ts";
 import { readDependencies } from "./read-dependencies.ts";
 import {
@@ -47,6 +48,7 @@ const STEP_FIELDS: FieldNames = {
     "upstream",
   ],
   after: ["after"],
+  provides: ["provides"],
   type: ["type"],
   when: ["when"],
   forEach: ["forEach"],
@@ -55,6 +57,8 @@ const STEP_FIELDS: FieldNames = {
   onError: ["onError"],
   approval: ["approval"],
 };
+/** What a call may say inside `function` as well as beside it. */
+const ORDER_FIELDS = ["dependsOn", "after", "provides"];
 const STEP_NAMES = ["id", "tool", "arguments", "dependsOn", "after", "when", "forEach"].concat([
   "retry",
   "timeoutMs",
@@ -81,6 +85,7 @@ export function readStep(value: JsonValue, index: number, reading: StepReading):
   else readCall(fields, step, reading);
   judgeStepFields(unknown, step, { tool: catalogue?.find(step.tool), known: STEP_NAMES, findings });
   step.dependsOn = readDependencies(fields, step, findings);
+  step.provides = readProvides(fields, step, findings);
   const when = fromJsonText(fields.get("when")?.value ?? null);
   if (when !== null && checkCondition(when, step, findings)) step.when = when;
   readOptions(fields, step, findings);
@@ -116,6 +121,7 @@ function withFunction(outer: ReadFields, step: DraftStep, { catalogue, findings 
     callId: ["id", ...(STEP_FIELDS["callId"] ?? [])],
     type: ["type"],
     ...CALL_FIELDS,
+    ...Object.fromEntries(ORDER_FIELDS.map((name) => [name, STEP_FIELDS[name] ?? []])),
     ...labels,
   };
   const inner = withTool(readFields(wrapped.value, names, where, findings), { catalogue, findings, where });

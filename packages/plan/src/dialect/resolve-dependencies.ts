@@ -5,6 +5,7 @@ import { scanText } from "../reference/scan-text.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import { type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
+import type { Providers } from "./provided-fields.ts";
 
 /** What dependencies are resolved with. */
 export interface DependencyContext {
@@ -12,10 +13,13 @@ export interface DependencyContext {
   readonly candidates: () => Iterable<string>;
   readonly policy: Policy;
   readonly findings: Findings;
+  /** A dependency may name a field that other steps provide. */
+  readonly providers: Providers;
 }
 
 /**
- * Turns the dependencies of a step into step ids. A tool's name means all other steps that use the tool. What is not in the plan is
+ * Turns the dependencies of a step into step ids. A tool's name means all other steps that use the tool,
+ * the name of a field all other steps that provide it. What is not in the plan is
  * an error, or left out with a warning where the policy says so; likewise a step that depends on itself.
  */
 export function resolveDependencies(step: DraftStep, context: DependencyContext): void {
@@ -48,6 +52,8 @@ function dependencyIds(
     case "scope":
     case "forbidden":
     case "unknown": {
+      const providers = context.providers.get(name)?.filter((other) => other !== step) ?? [];
+      if (providers.length > 0) return providers.map(({ id }) => id);
       const suggestion = findings.nearest(name, context.candidates());
       const message = `step ${step.id} depends on ${cut(name)}: no such step${didYouMean(suggestion)}`;
       if (policy.onAbsentDependency === "ignore") {

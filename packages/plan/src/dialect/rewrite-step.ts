@@ -19,7 +19,7 @@ export interface Rewriting {
   readonly candidates: () => Iterable<string>;
   /** The steps in whose forEach a name stands for the item, by that name. */
   readonly aliases?: ReadonlyMap<string, string> | undefined;
-  readonly policy: Pick<Policy, "onUnresolvedStep">;
+  readonly policy: Pick<Policy, "onMissingField" | "onUnresolvedStep">;
   readonly findings: Findings;
   /** What is known of outputs; undefined without a catalogue. */
   readonly outputs?: KnownOutputs | undefined;
@@ -108,7 +108,17 @@ function rewriteReference(reference: TextReference, isWhole: boolean, at: TextPl
   }
   const printed = printReference(name, path);
   step.references.push({ text: printed, keys, isWhole, source: { type, name }, path });
-  return printed;
+  return isKeptAsWritten(reference, { name, path }, at) ? text : printed;
+}
+
+/** Under a policy that keeps what it cannot fill, text that means the same without a change stays as it was written. */
+function isKeptAsWritten(
+  reference: TextReference,
+  { name, path }: { name: string; path: readonly PathSegment[] },
+  { rewriting: { policy } }: TextPlace,
+): boolean {
+  const keeps = policy.onMissingField === "keep" || policy.onUnresolvedStep === "keep";
+  return keeps && reference.root === name && path === reference.path;
 }
 
 /** The path below the output, without a word for the output itself. */

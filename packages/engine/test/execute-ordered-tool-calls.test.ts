@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import {
+  createVirtualClock,
+  executeOrderedToolCalls,
+  type OrderedCallsOptions,
+  type RunnableCall,
+  type RunnableTool,
+} from "../src/index.ts";
+
+/** Tools that take 10 ms, and tell when they were called with what. */
+function world(more: { [name: string]: Partial<RunnableTool> } = {}) {
+  const clock = createVirtualClock();
+  const seen: [string, number, object][] = [];
+  const toolOf = (name: string): RunnableTool => ({
+    name,
+    async run(args) {
+      seen.push([name, clock.now(), args]);
+      await clock.sleep(10);
+      return { from: name, ...args };
+    },
+    ...more[name],
+  });
+  const names = [...new Set(["read", "write", ...Object.keys(more)])];
+  const execute = (calls: RunnableCall[], options: OrderedCallsOptions = {}) =>
+    executeOrderedToolCalls(calls, names.map(toolOf), { clock, ...options });
+  return { execute, seen };
+}
+
+test("calls around a sequential tool run before and after it, each result with its duration", async () => {
+  const { execute, seen } = world({ deploy: { sequential: true } });
+  const results = await execute([
+    { id: "1", tool: "read", arguments: { n: 1 } },
+    { id: "2", name: "read", arguments: '{"n": 2}' },
+    { id: "3", tool: "deploy" },
+    { id: "4", function: { name: "read" }, arguments: { text: "{{3.ok}} <<x.y>> stay" } },
+  ]);
+  expect(seen.map(([name, at]) => [name, at])).toEqual([
+    ["read", 0],
+    ["read", 0],
+    ["deploy", 10],
+    ["read", 20],
+  ]);
+  expect(results).toEqual([
+    { id: "1", tool: "read", durationMs: 10, result: { from: "read", n: 1 } },
+    { id: "2", tool: "read", durationMs: 10, result: { from: "read", n: 2 } },
+    { id: "3", tool: "deploy", durationMs: 10, result: { from: "deploy" } },
+    { id: "4", tool: "read", durationMs: 10, result: { from: "read", text: "{{3.ok}} <<x.y>> stay" } },
+  ]);
+});
+
+test("each call is made once whatever became of the others, and what went wrong is its result", async () => {
+  const { execute, seen } = world({
+    broken: {
+      annotations: { readOnlyHint: true },
+      run: () => {
+        throw new TypeError("it broke");
+      },
+    },
+    refusing: { run: () => ({ isError: true, content: [{ type: "text", text: "not allowed" }] }) },
+    strict: { inputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } },
+    declared: { run: undefined },
+  });
+  const results = await execute([
+    { id: "1", tool: "broken" },
+    { id: "2", tool: "refusing", after: ["1"] },
+    { id: "3", tool: "strict", arguments: {} },
+    { id: "4", tool: "ghost" },
+    { id: "5", tool: "declared" },
+    { id: "6", tool: "read", arguments: "no JSON" },
+    { id: "7", tool: "read", after: ["2", "nowhere"] },
+  ]);
+  expect(results.map((one) => ("isError" in one ? one.error : one.result))).toEqual([
+    "it broke",
+    "not allowed",
+    "strict: argument n is required",
+    "Tool ghost is not known",
+    "Tool declared has nothing to run",
+    "Arguments of read are not an object",
+    { from: "read" },
+  ]);
+  expect(results.every(({ durationMs }) => durationMs === 0 || durationMs === 10)).toBe(true);
+  expect(seen.map(([name]) => name)).toEqual(["read"]);
+});
+
+test("tools that depend on others and calls that name others wait for them; cycles run together", async () => {
+  const { execute, seen } = world({ publish: { dependsOn: ["write"] } });
+  await execute([
+    { id: "1", tool: "publish" },
+    { id: "2", tool: "write", provides: ["draft"] },
+    { id: "3", tool: "read", dependencies: ["draft"] },
+    { id: "4", tool: "read", after: ["5"] },
+    { id: "5", tool: "read", after: ["4"] },
+  ]);
+  expect(seen.map(([name, at]) => [name, at])).toEqual([
+    ["write", 0],
+    ["read", 0],
+    ["read", 0],
+    ["publish", 10],
+    ["read", 10],
+  ]);
+});
+
+test("results come back as they were returned, whatever JSON can carry", async () => {
+  const odd = { big: 1n, list: new Set([1]) };
+  const { execute } = world({ odd: { run: () => odd }, nothing: { run: () => undefined } });
+  const [first, second] = await execute([
+    { id: "1", tool: "odd" },
+    { id: "2", tool: "nothing" },
+  ]);
+  expect(first && "result" in first && first.result).toBe(odd);
+  expect(second).toMatchObject({ id: "2", result: undefined });
+});
+
+test("two calls with one id and a call without a tool are refused before any call, a tool defined twice is told", async () => {
+  const { execute, seen } = world();
+  const twice = [
+    { id: "1", tool: "read" },
+    { id: "1", tool: "write" },
+  ];
+  await expect(execute(twice)).rejects.toMatchObject({ code: "TOOL_CALLS_INVALID" });
+  await expect(execute([{ id: "1" }])).rejects.toMatchObject({ code: "TOOL_CALLS_INVALID" });
+  expect(seen).toEqual([]);
+  expect(await execute([])).toEqual([]);
+
+  const told: string[] = [];
+  const tools = [
+    { name: "a", run: () => "earlier" },
+    { name: "a", run: () => "later" },
+  ];
+  const results = await executeOrderedToolCalls([{ id: "1", tool: "a" }], tools, {
+    onDiagnostic: ({ code }) => told.push(code),
+  });
+  expect(results).toMatchObject([{ result: "later" }]);
+  expect(told).toEqual(["TOOL_DUPLICATE"]);
+});
+
+test("a cancelled run makes no further call, and says so", async () => {
+  const controller = new AbortController();
+  const { execute, seen } = world({ stop: { sequential: true, run: () => controller.abort() } });
+  const results = await execute(
+    [
+      { id: "1", tool: "stop" },
+      { id: "2", tool: "read" },
+    ],
+    { signal: controller.signal },
+  );
+  expect(results[1]).toMatchObject({ isError: true, error: "The run was cancelled", durationMs: 0 });
+  expect(seen).toEqual([]);
+});

@@ -1,0 +1,222 @@
+/** What each of the five older systems does, in its own words: its plans, its tools, and what it gives back. */
+import type { ToolDescriptor } from "@planwright/plan";
+import { expect, test } from "vitest";
+import {
+  type Call,
+  createVirtualClock,
+  executeOrderedToolCalls,
+  executeToolPlan,
+  type RunnableTool,
+  runPlan,
+} from "../src/index.ts";
+
+/** Answers calls by tool and tells when they started; each takes 10 ms. */
+function answering(answers: { [tool: string]: (args: { [name: string]: unknown }) => unknown }) {
+  const clock = createVirtualClock();
+  const seen: [string, number, object][] = [];
+  const callTool = async ({ tool, arguments: args }: Call) => {
+    seen.push([tool, clock.now(), args]);
+    await clock.sleep(10);
+    return answers[tool]?.(args) ?? null;
+  };
+  return { clock, seen, callTool };
+}
+
+const failure = (text: string) => ({ isError: true, content: [{ type: "text", text }] });
+
+test("tool chaining: one call after the other in executionOrder, values put into text, results by tool", async () => {
+  const tools: ToolDescriptor[] = [
+    { name: "createAuthor", inputSchema: { type: "object", required: ["name", "email"] } },
+    { name: "createBlog", inputSchema: { type: "object", required: ["title", "authorId"] } },
+    { name: "addComment" },
+  ];
+  const plan = {
+    plan: "Create the author first, then the blog with the author's id",
+    tools: [
+      {
+        name: "createBlog",
+        parameters: { title: "Hello", authorId: "{{createAuthor._id}}" },
+        dependsOn: "createAuthor",
+      },
+      { name: "createAuthor", parameters: { name: "Alice", email: "alice@test.com" }, dependsOn: null },
+      {
+        name: "addComment",
+        parameters: { text: "By {{createAuthor.name}}, {{createBlog.gone}}", blogId: "{{createBlog._id}}" },
+        dependsOn: ["createBlog"],
+      },
+    ],
+    executionOrder: ["createAuthor", "createBlog", "addComment"],
+    outputMapping: { blogId: "{{createBlog._id}}" },
+  };
+  const { clock, seen, callTool } = answering({
+    createAuthor: ({ name }) => ({ _id: "a1", name }),
+    createBlog: ({ authorId }) => ({ _id: "b1", authorId }),
+    addComment: () => ({ ok: true }),
+  });
+  const policy = { profile: "tool-chaining" } as const;
+  const result = await runPlan(plan, { tools, callTool, clock, policy });
+  expect(seen).toEqual([
+    ["createAuthor", 0, { name: "Alice", email: "alice@test.com" }],
+    ["createBlog", 10, { title: "Hello", authorId: "a1" }],
+    ["addComment", 20, { text: "By Alice, {{createBlog.gone}}", blogId: "b1" }],
+  ]);
+  expect(result).toMatchObject({
+    status: "COMPLETED",
+    outputs: { createAuthor: { _id: "a1" }, createBlog: { authorId: "a1" }, addComment: { ok: true } },
+  });
+
+  const stopped = answering({ createAuthor: () => failure("no such domain") });
+  const failed = await runPlan(plan, { tools, policy, callTool: stopped.callTool, clock: stopped.clock });
+  expect(failed.status).toBe("FAILED");
+  expect(stopped.seen).toHaveLength(1);
+});
+
+test("tool planning: steps as JSON text, $ref into outputs, only output_steps come back, failures and skips with reasons", async () => {
+  const { clock, seen, callTool } = answering({
+    search: ({ q }) => (q === "bad" ? failure("no index") : { hits: [{ id: 7 }, { id: 9 }], secret: 1 }),
+    read: ({ id, lang }) => ({ text: `Page ${String(id)} ${String(lang)}` }),
+  });
+  const tool = executeToolPlan([{ name: "search" }, { name: "read" }], { callTool, clock });
+  const steps = [
+    { id: "s1", tool: "search", arguments: '{"q": "tea"}' },
+    { id: "s2", tool: "read", arguments: '{"id": "$ref:s1.hits[1].id", "lang": "$ref:s1.lang"}' },
+    { id: "s3", tool: "search", arguments: '{"q": "bad"}' },
+    { id: "s4", tool: "read", arguments: '{"id": "$ref:s3.hits[0].id"}' },
+  ];
+  const result = await tool.execute({ steps, output_steps: ["s2", "s4"] });
+  expect(result).toEqual({
+    status: "PARTIAL",
+    outputs: { s2: { text: "Page 9 null" } },
+    errors: [
+      { step: "s3", code: "TOOL_FAILED", message: "no index" },
+      { step: "s4", code: "DEPENDENCY_FAILED", message: "Skipped because dependency 's3' failed" },
+    ],
+  });
+  // Nothing that a tool does not declare keeps its calls apart.
+  expect(seen.map(([name, at]) => [name, at])).toEqual([
+    ["search", 0],
+    ["search", 0],
+    ["read", 10],
+  ]);
+  for (const output_steps of [[], undefined]) {
+    const all = await tool.execute({ steps: steps.slice(0, 2), output_steps });
+    expect(Object.keys(all.outputs)).toEqual(["s1", "s2"]);
+  }
+  const wrapped = await tool.execute({ plan: { steps: steps.slice(0, 2), output_steps: ["s2"] } });
+  expect(wrapped).toMatchObject({ status: "COMPLETED", outputs: { s2: { text: "Page 9 null" } } });
+});
+
+test("ordered calls: sequential tools part the others, every call has its result or its error and its duration", async () => {
+  const clock = createVirtualClock();
+  const started: string[] = [];
+  const tool = (name: string, more: Partial<RunnableTool> = {}): RunnableTool => ({
+    name,
+    run: async ({ path }) => {
+      started.push(`${name} ${String(path)} at ${clock.now()}`);
+      await clock.sleep(10);
+      if (path === "/missing") throw new TypeError("no such file");
+      return `${name} ${String(path)}`;
+    },
+    ...more,
+  });
+  const tools = [tool("read"), tool("write", { sequential: true }), tool("index", { dependsOn: ["write"] })];
+  const results = await executeOrderedToolCalls(
+    [
+      { id: "c1", name: "read", arguments: { path: "/a" } },
+      { id: "c2", name: "read", arguments: { path: "/missing" } },
+      { id: "c3", name: "write", arguments: { path: "/a" } },
+      { id: "c4", name: "read", arguments: { path: "/a" } },
+      { id: "c5", name: "index", arguments: { path: "/" }, after: ["c4"] },
+    ],
+    tools,
+    { clock },
+  );
+  expect(started).toEqual([
+    "read /a at 0",
+    "read /missing at 0",
+    "write /a at 10",
+    "read /a at 20",
+    "index / at 30",
+  ]);
+  expect(results).toEqual([
+    { id: "c1", tool: "read", result: "read /a", durationMs: 10 },
+    { id: "c2", tool: "read", isError: true, error: "no such file", durationMs: 10 },
+    { id: "c3", tool: "write", result: "write /a", durationMs: 10 },
+    { id: "c4", tool: "read", result: "read /a", durationMs: 10 },
+    { id: "c5", tool: "index", result: "index /", durationMs: 10 },
+  ]);
+});
+
+test("orchestrator: names, dependencies and provided fields order calls; outputs fill arguments; navigation first; a cycle opens last", async () => {
+  const tools: ToolDescriptor[] = [
+    { name: "navigate", navigation: true },
+    { name: "login", provides: ["token"] },
+    { name: "loadProfile", inputSchema: { type: "object", required: ["token"], properties: { token: {} } } },
+    { name: "log" },
+    { name: "ping" },
+    { name: "pong" },
+  ];
+  const calls = [
+    { function: { name: "ping", arguments: "{}", dependencies: ["pong", "log"] } },
+    { function: { name: "pong", arguments: "{}" }, dependencies: ["ping"] },
+    { name: "loadProfile", arguments: {} },
+    { name: "login", arguments: { user: "ann" }, provides: ["token"] },
+    { name: "log", arguments: { what: "seen" }, depends_on: ["loadProfile", "neverCalled"] },
+    { name: "navigate", arguments: { url: "/home" }, dependencies: ["log"] },
+  ];
+  const { clock, seen, callTool } = answering({
+    login: () => ({ token: "T1", other: 1 }),
+    loadProfile: ({ token }) => ({ name: "Ann", token }),
+    pong: () => failure("no answer"),
+  });
+  const policy = { profile: "orchestrator" } as const;
+  const result = await runPlan({ calls }, { tools, callTool, clock, policy });
+  expect(seen.map(([name, at]) => [name, at])).toEqual([
+    ["navigate", 0],
+    ["login", 0],
+    ["loadProfile", 10],
+    ["log", 20],
+    ["ping", 30],
+    ["pong", 40],
+  ]);
+  expect(seen[2]?.[2]).toEqual({ token: "T1" });
+  const statuses = Object.fromEntries(Object.entries(result.steps).map(([id, { status }]) => [id, status]));
+  expect(statuses).toMatchObject({
+    ping: "COMPLETED",
+    pong: "FAILED",
+    log: "COMPLETED",
+    navigate: "COMPLETED",
+  });
+  expect(result.status).toBe("PARTIAL");
+});
+
+test("contract: modes, limits and error_propagation of x-orchestration decide, a tool without a word runs alone", async () => {
+  const contract = (name: string, declared: object): ToolDescriptor => ({
+    name,
+    inputSchema: { type: "object", "x-orchestration": { ...declared } },
+  });
+  const tools = [
+    contract("look", { mode: "parallel-safe", side_effects: false, error_propagation: "partial-success" }),
+    contract("fan", { mode: "fan-out-bounded", max_concurrency: 2, side_effects: false }),
+    contract("report", { mode: "dependent", depends_on: [{ tool: "look", required_fields: ["id"] }] }),
+    { name: "silent" },
+  ];
+  const steps = [
+    ...[1, 2, 3].map((n) => ({ id: `look${n}`, tool: "look", arguments: {} })),
+    ...[1, 2, 3].map((n) => ({ id: `fan${n}`, tool: "fan", arguments: {} })),
+    ...[1, 2].map((n) => ({ id: `silent${n}`, tool: "silent", arguments: {} })),
+    { id: "report", tool: "report", arguments: {} },
+  ];
+  const { clock, seen, callTool } = answering({ look: () => ({ id: 1 }) });
+  const result = await runPlan({ steps }, { tools, callTool, clock, policy: { profile: "contract" } });
+  const at = (name: string) => seen.flatMap(([tool, from]) => (tool === name ? [from] : []));
+  expect([at("look"), at("fan"), at("silent"), at("report")]).toEqual([[0, 0, 0], [0, 0, 10], [0, 10], [10]]);
+  expect(result.status).toBe("COMPLETED");
+
+  const failing = answering({ look: () => failure("gone"), fan: () => 1 });
+  const partial = await runPlan(
+    { steps: [steps[0], steps[3]] },
+    { tools, callTool: failing.callTool, clock: failing.clock, policy: { profile: "contract" } },
+  );
+  expect(partial.status).toBe("PARTIAL");
+});

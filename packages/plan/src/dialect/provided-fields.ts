@@ -1,0 +1,70 @@
+import { isJsonObject } from "../json.ts";
+import type { Catalogue } from "../validation/catalogue.ts";
+import type { Findings } from "../validation/findings.ts";
+import type { DraftStep } from "./draft-step.ts";
+import type { Fields } from "./read-fields.ts";
+
+const MAX_FIELDS = 1_000;
+const MAX_NAME_LENGTH = 256;
+
+/** The steps that provide a field, by its name, in plan order. */
+export type Providers = ReadonlyMap<string, readonly DraftStep[]>;
+
+/** The fields that a call says its output holds: a name or a list of names. */
+export function readProvides(fields: Fields, step: DraftStep, findings: Findings): string[] {
+  const value = fields.get("provides")?.value;
+  if (value === undefined) return [];
+  const list = Array.isArray(value) ? value : [value];
+  const names = list.flatMap((name) =>
+    typeof name === "string" && name.length <= MAX_NAME_LENGTH ? [name] : [],
+  );
+  if (names.length === list.length && list.length <= MAX_FIELDS) return [...new Set(names)];
+  const message = `step ${step.id}: provides is a list of at most ${MAX_FIELDS} names of fields`;
+  findings.add("FIELD_INVALID", { step, keys: ["provides"] }, { message });
+  return [];
+}
+
+/** Who provides what: by the calls themselves, and by the contracts of their tools. */
+export function providersOf(steps: readonly DraftStep[], catalogue: Catalogue | undefined): Providers {
+  const providers = new Map<string, DraftStep[]>();
+  for (const step of steps) {
+    const tool = catalogue?.find(step.tool);
+    const promised = tool ? (catalogue?.contractOf(tool).provides ?? []) : [];
+    for (const field of new Set([...step.provides, ...promised])) {
+      const known = providers.get(field);
+      if (known) known.push(step);
+      else providers.set(field, [step]);
+    }
+  }
+  return providers;
+}
+
+/**
+ * Makes steps wait for the calls that provide what they need: an argument that their tool requires, that they do not give, and that outputs
+ * of dependencies fill in (policy `mergeDependencyOutputs`). Calls before the step are asked first; a step that waits for one of them already
+ * keeps its dependencies.
+ */
+export function addNeededProviders(
+  steps: readonly DraftStep[],
+  { providers, catalogue, findings }: { providers: Providers; catalogue: Catalogue; findings: Findings },
+): void {
+  for (const step of steps) {
+    const required = catalogue.find(step.tool)?.inputSchema?.["required"];
+    if (!Array.isArray(required) || !isJsonObject(step.arguments)) continue;
+    for (const field of required) {
+      if (typeof field !== "string" || Object.hasOwn(step.arguments, field)) continue;
+      addProviders(step, field, providers.get(field) ?? [], findings);
+    }
+  }
+}
+
+function addProviders(step: DraftStep, field: string, all: readonly DraftStep[], findings: Findings): void {
+  const others = all.filter((other) => other !== step);
+  const known = new Set([...step.dependsOn, ...step.references.map(({ source }) => source.name)]);
+  if (others.length === 0 || others.some(({ id }) => known.has(id))) return;
+  const earlier = others.filter(({ index }) => index < step.index);
+  const ids = (earlier.length > 0 ? earlier : others).map(({ id }) => id);
+  step.dependsOn.push(...ids);
+  const message = `step ${step.id} waits for ${ids.slice(0, 10).join(", ")}: its tool ${step.tool} needs ${field}, which they provide`;
+  findings.add("DEPENDENCY_ADDED", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
+}
