@@ -202,6 +202,35 @@ test("--profile and --policy, from a file or as JSON, are those of the plan; a w
   expect(refused.stderr).toContain("policy.speed");
 });
 
+test("a sentence is read where the terminal is, or where --timezone and --context say", async () => {
+  const contextOf = async (...args: string[]) => {
+    const ran = await planwright(["plan", "Create author Jo with email jo@test.com", ...args], {
+      env: { ...system.env, TZ: "Asia/Tokyo" },
+    });
+    const [, requestId = ""] = /planwright execute (\S+)/.exec(ran.stdout) ?? [];
+    const { request } = await graphql(system.stack.apiUrl, {
+      query: "query ($id: ID!) { request(requestId: $id) { context { now timezone locale facts } } }",
+      variables: { id: requestId },
+      schema: z.object({ request: z.object({ context: z.looseObject({ timezone: z.string() }) }) }),
+    });
+    return request.context;
+  };
+  expect(await contextOf()).toMatchObject({ timezone: "Asia/Tokyo", locale: null, facts: {} });
+  const file = join(system.folder, "context.json");
+  const given = {
+    now: "2026-11-25T08:00:00.000Z",
+    timezone: "Europe/Berlin",
+    locale: "de-DE",
+    facts: { id: 1 },
+  };
+  writeFileSync(file, JSON.stringify(given));
+  expect(await contextOf("--context", file)).toEqual(given);
+  expect(await contextOf("--context", file, "--timezone", "UTC")).toEqual({ ...given, timezone: "UTC" });
+  const refused = await system.cli("plan", "x", "--timezone", "Mars/Base");
+  expect(refused.exitCode).toBe(4);
+  expect(refused.stderr).toContain("Not a time zone");
+});
+
 test("an invalid plan ends with 1, and every finding is told", async () => {
   const file = join(system.folder, "bad.json");
   writeFileSync(file, JSON.stringify({ steps: [{ id: "a", tool: "createAuthr", arguments: {} }] }));

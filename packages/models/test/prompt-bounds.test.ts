@@ -106,6 +106,17 @@ describe("a planning prompt over 1,000 tools", () => {
   });
 });
 
+test.each([1_000, 9_000, 16_000])("facts of %d characters count with the request", (length) => {
+  const facts = { note: "a fact of the caller's own. ".repeat(1_000).slice(0, length) };
+  const context = { now: new Date(0), timezone: "Europe/Berlin", locale: "de-DE", facts };
+  const cut = (tokens: number) => "create an author and a blog. ".repeat(1_000).slice(0, tokens * 3);
+  const query = cut(Math.max(0, HELD.draft - tokensOf(JSON.stringify(facts)) - 100));
+  const { spent, messages } = cost({ query, context });
+  expect(messages[1]?.content).toContain(facts.note.trim());
+  if (query !== "") expect(spent).toBeLessThanOrEqual(MAX_PROMPT_TOKENS);
+  expect(cost({ query: cut(11_000), context }).spent).toBeLessThanOrEqual(14_000 + 5_600);
+});
+
 describe("what does not fit a repair is left out visibly", () => {
   const query = "create an author";
   const finding = (message: string): Diagnostic => ({ code: "TOOL_UNKNOWN", severity: "error", message });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningApi, startTestApi } from "./running-api.ts";
+import { acceptedRequest, planAs } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -38,6 +39,21 @@ test("the bundle for people who look for a cause has it without secrets", async 
   });
   expect(body.data.debugBundle.request.context).toEqual({
     facts: { userId: "u_17", password: "[redacted]" },
+  });
+});
+
+test("older clients may say it too, and how their plan is to behave", async () => {
+  const query = "an older client that knows what day it is";
+  const answer = running.graphql(
+    `mutation ($query: String!, $context: ContextInput) {
+      createPlanWithRequestId(query: $query, context: $context, profile: "orchestrator", policy: { maxParallel: 2 }) {
+        request { context { timezone facts } policy } } }`,
+    { query, context: { timezone: "Asia/Tokyo", facts: { userId: "u_17" } } },
+  );
+  await planAs(running.store, await acceptedRequest(running.store, query));
+  expect((await answer).body.data.createPlanWithRequestId.request).toEqual({
+    context: { timezone: "Asia/Tokyo", facts: { userId: "u_17" } },
+    policy: { profile: "orchestrator", maxParallel: 2 },
   });
 });
 

@@ -62,6 +62,26 @@ test("a sentence is planned; sent twice under one key it is one request", async 
   expect(second.structuredContent).toEqual(first.structuredContent);
 });
 
+test("an agent says now, here, facts, profile and policy as other clients do", async () => {
+  const client = await connect();
+  const context = { now: "2026-11-25T09:00:00+01:00", timezone: "Europe/Berlin", facts: { userId: "u_17" } };
+  const asked = {
+    query: "Create author Alice",
+    context,
+    profile: "orchestrator",
+    policy: { maxParallel: 2 },
+  };
+  const result = await client.callTool({ name: "create_plan", arguments: { ...asked, execute: false } });
+  const { requestId } = result.structuredContent as { requestId: string };
+  const read =
+    "query ($id: ID!) { request(requestId: $id) { context { now timezone locale facts } policy } }";
+  const { body } = await running.graphql(read, { id: requestId });
+  expect(body.data.request).toEqual({
+    context: { ...context, now: "2026-11-25T08:00:00.000Z", locale: null },
+    policy: { profile: "orchestrator", maxParallel: 2 },
+  });
+});
+
 test("progress comes live, while the plan runs, and rises with every notification", async () => {
   const { store } = running;
   const client = await connect();
