@@ -1,5 +1,5 @@
 /**
- * What the name of a field says that no dialect knows. Names are compared without case, `_`, `-` and spaces. A name in neither
+ * What the name of a field says that no dialect knows. Names are compared without case, spaces and `_-/#$@`. A name in neither
  * list says nothing about itself.
  */
 import type { JsonValue } from "../json.ts";
@@ -20,11 +20,12 @@ const NOTES = [
   "successcriteria|successcriterion|acceptancecriteria|assumption|warning|risk|consideration|limitation|caveat|alternative|tradeoff|constraint",
   "time|duration|cost|tokens|latency|complexity|difficulty|effort|importance|impact|totalcost|totalduration",
   // Names for outputs, which references of the plan do not use unless they name a step
-  "outputname|outputvariable|outputvar|outputkey|outputas|outputmapping|outputmap|outputfield|resultname|resultvariable|resultkey|resultas|saveas|saveresultas|saveoutputas|storeas|storeresultas|storeresultin|storein|saveto|assignto|assign|bindto|variable|variablename|var|as|returns|returnvalue|returntype",
+  "produces|outputname|outputvariable|outputvar|outputkey|outputas|outputmapping|outputmap|outputfield|resultname|resultvariable|resultkey|resultas|saveas|saveresultas|saveoutputas|storeas|storeresultas|storeresultin|storein|saveto|assignto|assign|bindto|variable|variablename|var|as|returns|returnvalue|returntype",
   // About the document
   "version|schemaversion|planversion|apiversion|revision|formatname|metadata|meta|tag|keyword|category|author|createdby|createdat|created|updatedat|updated|generatedat|generatedby|timestamp|date|datetime|model|modelname|agent|assistant|planner|source|language|locale|id|planid|requestid|planname|plantitle|uuid",
   "totalsteps|total|stepcount|stepscount|numsteps|numberofsteps|nsteps|totalcalls|callcount|numcalls|totaltools|toolcount|toolscount|numtools|count|toolsused|toolsneeded|toolsrequired|requiredtools|usedtools|progress",
   "parallel|isparallel|parallelizable|canparallel|canrunparallel|canruninparallel|canbeparallel|runinparallel|executeinparallel|parallelexecution|parallelgroup|parallelgroups|parallelsteps",
+  "readonly|isreadonly|idempotent|isidempotent|sideeffect|hassideeffect|final|isfinal|islast|islaststep|isfinalstep",
   "answer|finalanswer|finalresponse|reply|assistantmessage|conclusion|icon|color|colour|emoji|display|position|ui",
   // Envelopes of providers
   "role|content|object|usage|choices|finishreason|stopreason|stopsequence|logprobs|systemfingerprint|servicetier|audio|annotations|thoughtsignature|callerid|cachecontrol",
@@ -45,12 +46,25 @@ const EFFECTS = new Set(
   ),
 );
 
+/** With one of these as its status a step or a plan is not to be run. */
+const NOT_TO_RUN =
+  /^(?:errors?|fail(?:ed|ure)?|refused|declined|impossible|invalid|cancell?ed|skip(?:ped)?|disabled|blocked|rejected|inactive)$/i;
+
+/** True for a status that says that something is not to be run. */
+export function isAgainstRunning({ name, value }: { name: string; value: JsonValue }): boolean {
+  return (
+    /^(?:step|plan)?(?:status|state)$/.test(plainName(name)) &&
+    typeof value === "string" &&
+    NOT_TO_RUN.test(value.trim())
+  );
+}
+
 /** Longer names say nothing. */
 const MAX_LENGTH = 64;
 
 /** The form in which names of fields are compared: `depends_on`, `dependsOn` and `Depends On` are one. */
 export function plainName(name: string): string {
-  return name.length > MAX_LENGTH ? name : name.toLowerCase().replace(/[\s_-]+/g, "");
+  return name.length > MAX_LENGTH ? name : name.toLowerCase().replace(/[\s_\-/#$@]+/g, "");
 }
 
 /** True for the name of what is said about a step or a plan: a description, a reason, an expected result, a version. */

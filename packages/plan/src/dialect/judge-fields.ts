@@ -8,7 +8,14 @@ import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { cut, type Findings, type Where } from "../validation/findings.ts";
 import { callsIn, isCall, isLabelField } from "./call-fields.ts";
 import type { DraftStep } from "./draft-step.ts";
-import { isAffirmation, isNoteName, looksLikeEffect, plainName, saysNothing } from "./field-words.ts";
+import {
+  isAffirmation,
+  isAgainstRunning,
+  isNoteName,
+  looksLikeEffect,
+  plainName,
+  saysNothing,
+} from "./field-words.ts";
 import { at, type UnknownField, unknownField } from "./read-fields.ts";
 
 /** Fields that count steps; they say nothing where they say the step's own place. */
@@ -57,7 +64,9 @@ export function judgePlanFields(
     const { name, value } = field;
     if (saysNothing(name, value)) continue;
     const isPlain = typeof value !== "object" && findings.nearest(name, known) === undefined;
-    const isNamed = plainName(name) === "plan" || (isPlain && !looksLikeEffect(name) && !isAffirmation(name));
+    const isAgainst = isAgainstRunning(field);
+    const isNamed =
+      plainName(name) === "plan" || (isPlain && !isAgainst && !looksLikeEffect(name) && !isAffirmation(name));
     if (isNote(field) || (isNamed && !holdsCalls(value))) addNote(field, at({}, cut(name)), findings);
     else unknownField(name, known, {}, findings);
   }
@@ -73,6 +82,7 @@ export function addNote({ name, value }: UnknownField, where: Where, findings: F
 /** True for a field that changes no call, whatever its value says in words. A sentence under a label is no tool and no argument. */
 function isNote({ name, value }: UnknownField): boolean {
   if (isAffirmation(name)) return value === true;
+  if (isAgainstRunning({ name, value })) return false;
   if (isLabelField(name)) return typeof value === "string" && /\s/.test(value.trim());
   return isNoteName(name) && !holdsCalls(value);
 }

@@ -6,6 +6,7 @@ import { FORBIDDEN_KEYS } from "../own-property.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import { argumentKeys, type DraftStep, toolKeys } from "./draft-step.ts";
+import { plainName } from "./field-words.ts";
 import type { Fields } from "./read-fields.ts";
 import { depthOf, parseJson } from "./read-value.ts";
 
@@ -59,13 +60,23 @@ function readArguments(value: JsonValue, step: DraftStep, { limits, findings }: 
 function namedValues(list: readonly JsonValue[]): JsonObject | undefined {
   const args: JsonObject = {};
   for (const item of list) {
-    const { name, value, ...others } = isJsonObject(item) ? item : {};
-    if (typeof name !== "string" || value === undefined || Object.keys(others).length > 0) return undefined;
+    const entries = isJsonObject(item)
+      ? Object.keys(item).map((field) => [field, item[field] ?? null] as const)
+      : [];
+    const names = entries.filter(([field]) => NAMING.has(plainName(field)));
+    const values = entries.filter(([field]) => plainName(field) === "value");
+    const isMore = entries.some(([field]) => !DESCRIBING.has(plainName(field)));
+    const name = names[0]?.[1];
+    const value = values[0]?.[1];
+    if (names.length !== 1 || value === undefined || isMore || typeof name !== "string") return undefined;
     if (FORBIDDEN_KEYS.has(name) || Object.hasOwn(args, name)) return undefined;
     args[name] = value;
   }
   return args;
 }
+
+const NAMING = new Set(["name", "key", "parameter", "argument", "param", "arg"]);
+const DESCRIBING = new Set([...NAMING, "value", "type", "description", "required"]);
 
 function readArgumentText(text: string, step: DraftStep, findings: Findings): JsonValue | undefined {
   if (text.trim() === "") return {};

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonValue } from "../json.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import { type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
 import { isNoteName, plainName } from "./field-words.ts";
+import { fromJsonText } from "./for-each-form.ts";
 import type { Fields } from "./read-fields.ts";
 
 /**
@@ -24,7 +25,8 @@ export function readDependencies(fields: Fields, step: DraftStep, findings: Find
 /** Undefined where the value names no steps. */
 function namesIn(value: JsonValue): string[] | undefined {
   const names: string[] = [];
-  for (const item of Array.isArray(value) ? value : [value]) {
+  const form = fromJsonText(value);
+  for (const item of Array.isArray(form) ? form : [form]) {
     const name = nameIn(item);
     if (name === undefined) return undefined;
     if (name !== "") names.push(name);

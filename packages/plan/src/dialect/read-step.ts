@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { FORBIDDEN_KEYS } from "../own-property.ts";
 import { CallStepSchema, RetryPolicySchema } from "../step.ts";
 import { cut, type Findings } from "../validation/findings.ts";
-import { CALL_FIELDS, LABEL_FIELDS } from "./call-fields.ts";
+import { CALL_FIELDS, isCall, LABEL_FIELDS } from "./call-fields.ts";
 import { createDraftStep, type DraftStep } from "./draft-step.ts";
 import { plainName } from "./field-words.ts";
 import { forEachFields, fromJsonText } from "./for-each-form.ts";
@@ -99,17 +99,24 @@ function provisionalId({ id, tool, name }: JsonObject, index: number): string {
 }
 
 const CALL_TYPES = new Set<JsonValue>(
-  "function tool call step task action toolcall tooluse functioncall apicall api mcp mcptool mcpcall toolinvocation invocation execute invoke single standard".split(
+  "function tool call step task action toolcall tooluse functioncall apicall api mcp mcptool mcpcall toolinvocation invocation execute invoke single standard invoketool calltool usetool runtool executetool toolexecution toolrequest operation command request".split(
     " ",
   ),
 );
+
+/** The field of a step that holds its call: `function`, or `tool` or `action` where they hold more than a name. */
+function wrappedCall(fields: Fields) {
+  const names = ["tool", ...Object.keys(LABEL_FIELDS)];
+  const found = names.flatMap((name) => fields.get(name) ?? []).find(({ value }) => isCall(value));
+  return found ?? fields.get("function");
+}
 
 /** The calls of model providers wrap name and arguments: `{type: "function", function: {name, arguments}}`. */
 function withFunction(outer: ReadFields, step: DraftStep, { catalogue, findings }: StepReading): ReadFields {
   const type = outer.fields.get("type");
   const isKnown = typeof type?.value === "string" && CALL_TYPES.has(plainName(type.value));
   if (type && !isKnown) unknownField("type", STEP_NAMES, { step }, findings);
-  const wrapped = outer.fields.get("function");
+  const wrapped = wrappedCall(outer.fields);
   if (!wrapped || typeof wrapped.value === "string") return outer;
   const where = at({ step }, wrapped.name);
   if (!isJsonObject(wrapped.value)) {
@@ -125,8 +132,9 @@ function withFunction(outer: ReadFields, step: DraftStep, { catalogue, findings 
     ...labels,
   };
   const inner = withTool(readFields(wrapped.value, names, where, findings), { catalogue, findings, where });
+  const around = [...outer.fields].filter(([, field]) => field !== wrapped);
   return {
-    fields: new Map([...outer.fields, ...inner.fields]),
+    fields: new Map([...around, ...inner.fields]),
     unknown: [...outer.unknown, ...inner.unknown],
   };
 }

@@ -40,6 +40,8 @@ function dependencyIds(
   const where = { step, keys: ["dependsOn", position] };
   const located = locateDependency(name, names);
   if (!located) return [];
+  const several = located.type === "unknown" ? separated(name, step, names) : [];
+  if (several.length > 0) return several;
   switch (located.type) {
     case "step":
       if (located.name !== step.id) return [located.name];
@@ -85,6 +87,15 @@ function locateDependency(name: string, names: Names): Located | undefined {
   if (NOTHING.test(name)) return undefined;
   const reference = wholeReference(name) ?? wholeReference(`<<${name}>>`);
   return reference ? locateRoot(reference.root, reference.path, names) : located;
+}
+
+/** "find, read" names two steps, where both are steps; nothing where one is none. */
+function separated(name: string, step: DraftStep, names: Names): string[] {
+  const parts = name.split(/[,;]/, MAX_DEPENDENCIES).map((part) => part.trim());
+  const located = parts.filter((part) => part !== "").map((part) => locateDependency(part, names));
+  if (parts.length < 2) return [];
+  const ids = located.flatMap((each) => (each?.type === "step" && each.name !== step.id ? [each.name] : []));
+  return ids.length === located.length ? ids : [];
 }
 
 function wholeReference(text: string): TextReference | undefined {

@@ -1,5 +1,5 @@
 import { CALL_LISTS, callsIn, isCall, isCatalogue } from "../dialect/call-fields.ts";
-import { looksLikeEffect, saysNothing } from "../dialect/field-words.ts";
+import { isAgainstRunning, looksLikeEffect, saysNothing } from "../dialect/field-words.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { innerJson } from "./inner-json.ts";
 import { questionsIn } from "./questions-in.ts";
@@ -146,7 +146,8 @@ function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly
     const value = wrapper[name] ?? null;
     if (saysNothing(name, value)) continue;
     // What may change a call is for the reader to refuse.
-    if (PLAN_FIELDS.some((field) => field === name) || looksLikeEffect(name)) own[name] = value;
+    const mayChange = looksLikeEffect(name) || isAgainstRunning({ name, value });
+    if (PLAN_FIELDS.some((field) => field === name) || mayChange) own[name] = value;
     else ignored.push(name);
   }
   if (Object.keys(own).length === 0) return { ...candidate, ignored };
