@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { directTools } from "@planwright/models";
 import { parsePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { BaselineSchema } from "./baseline.ts";
@@ -40,6 +41,16 @@ test.each(WORLDS)("$id: the wanted plan makes the calls that are said, in world 
 test("catalogues hold 3 to 300 tools", () => {
   const sizes = CASES.map(({ tools }) => tools.length);
   expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([3, 300]);
+});
+
+test("no request that needs a list, a condition or chosen outputs takes the direct path", () => {
+  const needing = languageCases().filter(({ wanted }) => {
+    if (wanted.type !== "plan") return false;
+    const { steps, outputs } = wanted.plan;
+    return outputs !== undefined || steps.some((step) => "forEach" in step || "when" in step);
+  });
+  expect(needing.length).toBeGreaterThan(200);
+  expect(needing.filter(({ query, tools }) => directTools(query, tools)).map(({ id }) => id)).toEqual([]);
 });
 
 test("no two cases have the same id", () => {

@@ -294,3 +294,35 @@ test("a secret goes to no other step, tool or argument", () => {
     expect(JSON.stringify(refused)).not.toContain("hidden");
   }
 });
+
+test("a new version may loop over what a finished step gave, and do so under a condition", () => {
+  const each = { tool: "send", arguments: '{"to":"<<item.email>>"}', forEach: "<<find.people>>" };
+  const { plan } = check(pastOf(STEPS, FAILED), [
+    { id: "sendAll", ...each, dependsOn: [], when: '{"not":{"empty":"<<find.people>>"}}' },
+  ]);
+  expect(plan?.steps).toMatchObject([
+    { id: "find" },
+    {
+      id: "sendAll",
+      forEach: {
+        items: "<<find.people>>",
+        as: "item",
+        do: { tool: "send", arguments: { to: "<<item.email>>" } },
+      },
+      when: { not: { empty: "<<find.people>>" } },
+      approval: true,
+    },
+  ]);
+});
+
+test("a list that completed is kept when the answer repeats it in short form", () => {
+  const items = "<<find.people>>";
+  const list = { id: "all", forEach: { items, do: { tool: "send", arguments: { to: "<<item.email>>" } } } };
+  const past = pastOf([FIND, list, LOG_OF_LIST], { log: { status: "FAILED" } });
+  const short = { id: "all", tool: "send", arguments: { to: "<<item.email>>" }, forEach: items };
+  expect(
+    asks(past, [short, { ...LOG_OF_LIST, arguments: { title: "again", of: "<<all.summary.ok>>" } }]),
+  ).toEqual(["find", "all", "log: ask"]);
+});
+
+const LOG_OF_LIST = { id: "log", tool: "create", arguments: { title: "sent", of: "<<all.summary.ok>>" } };

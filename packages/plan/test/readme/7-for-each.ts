@@ -18,6 +18,13 @@ const parsed = parsePlan({
 });
 assert(parsed.ok);
 
+const call = { tool: "send", arguments: { to: "<<item.mail>>" } };
+const people = { id: "people", tool: "listPeople" };
+assert.deepEqual(
+  parsePlan([people, { id: "letters", ...call, forEach: "<<people.list>>" }]),
+  parsePlan([people, { id: "letters", forEach: { items: "<<people.list>>", do: call } }]),
+);
+
 const scope = { person: { id: 7, mail: "a@b.co" }, index: 0 };
 const { value } = resolveReferences({ to: "<<person.mail>>", number: "<<index>>" }, { outputs: {}, scope });
 assert.deepEqual(value, { to: "a@b.co", number: 0 });
