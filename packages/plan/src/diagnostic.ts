@@ -53,6 +53,7 @@ export const DIAGNOSTIC_CODES = [
   "TOOL_DUPLICATE", // defined twice in the catalogue: the later definition counts
   "TOOL_RECURSIVE", // a plan that calls the tool that runs plans
   "TOOL_SCHEMA_UNUSABLE", // its input schema cannot be checked against
+  "TOOL_SCHEMA_TYPE", // its input schema names types that JSON Schema does not know
   // Arguments
   "ARGUMENTS_NOT_JSON",
   "ARGUMENTS_NOT_OBJECT",

@@ -105,6 +105,7 @@ export {
 export { referencedSteps } from "./reference/referenced-steps.ts";
 export { type Resolved, type ResolveOptions, resolveReferences } from "./reference/resolve-references.ts";
 export { type Reference, scanReferences } from "./reference/scan-references.ts";
+export { type ForeignType, foreignTypesOf, isJsonType, type JsonType, jsonTypesOf } from "./schema-types.ts";
 export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secret.ts";
 export {
   type ExecutionState,

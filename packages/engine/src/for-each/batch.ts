@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  jsonTypesOf,
   type SecretPlace,
   scanReferences,
   secretPlaces,
@@ -82,5 +83,5 @@ function elementType(node: StepNode, param: string): JsonValue {
   const properties = node.tool.descriptor?.inputSchema?.["properties"];
   const list = isJsonObject(properties) ? properties[param] : undefined;
   const elements = isJsonObject(list) ? list["items"] : undefined;
-  return isJsonObject(elements) ? (elements["type"] ?? "object") : "object";
+  return (isJsonObject(elements) ? jsonTypesOf(elements["type"])?.[0] : undefined) ?? "object";
 }

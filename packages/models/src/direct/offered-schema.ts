@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { isJsonObject, type JsonObject, type JsonValue, jsonTypesOf } from "@planwright/plan";
 import { cleanText } from "../prompts/clean-text.ts";
 
 const MAX_DESCRIPTION = 120;
@@ -28,8 +28,14 @@ const listOf =
   (value, depth) =>
     Array.isArray(value) ? allOf(value, keep, depth) : undefined;
 
+/** By their usual meaning: providers refuse types that JSON Schema does not know. One that nobody knows is not offered. */
+const typesOf: Keep = (value) => {
+  const types = jsonTypesOf(value);
+  return types?.length === 1 ? types[0] : types && [...types];
+};
+
 const KEYWORDS: ReadonlyMap<string, Keep> = new Map([
-  ["type", (value, depth) => (Array.isArray(value) ? allOf(value, scalar, depth) : scalar(value, depth))],
+  ["type", typesOf],
   ["properties", fields],
   ["required", listOf(fieldName)],
   ["items", schema],

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { isJsonObject, type JsonObject, type JsonValue, jsonTypesOf } from "@planwright/plan";
 import { CONTENT_NAMES, LINK_ENDINGS, QUERY_NAMES, REASON_NAMES, TITLE_NAMES } from "./lexicon.ts";
 import { splitName, stem, wordsOf } from "./words.ts";
 
@@ -90,8 +90,7 @@ export function ownObject(holder: JsonObject | undefined, key: string): JsonObje
 }
 
 function typeOf(schema: JsonObject): Parameter["type"] {
-  const stated = schema["type"];
-  const types = Array.isArray(stated) ? stated : [stated];
+  const types = jsonTypesOf(schema["type"]) ?? [];
   for (const type of ["string", "integer", "number", "boolean", "array", "object"] as const) {
     if (types.includes(type)) return type;
   }

@@ -3,6 +3,7 @@ import {
   ContractDeclarationSchema,
   isJsonObject,
   type JsonValue,
+  jsonTypesOf,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { type Described, describedBy } from "./described.ts";
@@ -127,7 +128,10 @@ function outputsOf(tool: ToolDescriptor): Set<string> {
 function onlyTextOf(tool: ToolDescriptor): string | null {
   const [only, second] = Object.entries(ownObject(tool.outputSchema, "properties"));
   const [name, schema] = only ?? [];
-  return name !== undefined && second === undefined && isJsonObject(schema) && schema["type"] === "string"
+  return name !== undefined &&
+    second === undefined &&
+    isJsonObject(schema) &&
+    jsonTypesOf(schema["type"])?.[0] === "string"
     ? name
     : null;
 }
@@ -145,7 +149,8 @@ function listOf(tool: ToolDescriptor): ToolWords["list"] {
   return { path: name === "" ? "" : `.${name}`, fields: new Set(fields) };
 }
 
-const isArray = (schema: JsonValue | undefined) => isJsonObject(schema) && schema["type"] === "array";
+const isArray = (schema: JsonValue | undefined) =>
+  isJsonObject(schema) && jsonTypesOf(schema["type"])?.[0] === "array";
 
 function dependenciesOf(tool: ToolDescriptor): Map<string, string[]> {
   const declared = declarationsOf(tool).flatMap((declaration) => declaration.depends_on ?? []);

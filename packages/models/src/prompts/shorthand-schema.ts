@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { isJsonObject, type JsonObject, type JsonValue, jsonTypesOf } from "@planwright/plan";
 import { cleanText } from "./clean-text.ts";
 
 /** How much of a schema is said. */
@@ -81,8 +81,7 @@ const numberOf = (value: JsonValue | undefined) => (typeof value === "number" ? 
 const textOf = (value: JsonValue) => cleanText(JSON.stringify(value), MAX_VALUE);
 
 function typeOf(type: JsonValue | undefined): string {
-  const types = (Array.isArray(type) ? type : [type]).filter((each) => typeof each === "string");
-  return types.length > 0 ? types.map((each) => cleanText(each, 20)).join("|") : "any";
+  return jsonTypesOf(type)?.join("|") ?? "any";
 }
 
 function defaultOf(schema: JsonObject): string {

@@ -2,10 +2,11 @@ import type { ErrorObject } from "ajv/dist/2020.js";
 import { argumentKeys, type DraftReference, type DraftStep } from "../dialect/draft-step.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Policy } from "../policy.ts";
+import { foreignTypesOf } from "../schema-types.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { toArgumentProblem, typeName } from "./argument-problem.ts";
 import { checkAgainstSchema } from "./compile-schema.ts";
-import { didYouMean, type Findings } from "./findings.ts";
+import { cut, didYouMean, type Findings } from "./findings.ts";
 import { fitTexts, fittedWarnings, toSegment } from "./fit-texts.ts";
 import { givesTypes, type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
 import { judgeable, type OpenPlaces, openSecrets, pointerOf } from "./open-values.ts";
@@ -40,6 +41,7 @@ export function checkArguments(checking: ArgumentChecking): void {
     findings.add(code, { step }, { severity, message });
     return;
   }
+  tellForeignTypes(checking, tool.inputSchema);
   for (const [index, message] of fittedWarnings(tool.name, fitted.places).entries()) {
     const keys = [...argumentKeys(step), ...(fitted.places[index]?.keys ?? [])];
     findings.add(
@@ -53,6 +55,18 @@ export function checkArguments(checking: ArgumentChecking): void {
   for (const error of reported.slice(0, MAX_PROBLEMS)) report(error, checking);
   checkTypes(checking, tool.inputSchema);
   checkUndeclared(checking, tool.inputSchema);
+}
+
+/** Once a tool, as what cannot be used of its schema. */
+function tellForeignTypes({ step, tool, findings, unusable }: ArgumentChecking, schema: JsonObject): void {
+  const foreign = foreignTypesOf(schema);
+  if (foreign.length === 0 || unusable.has(tool.name)) return;
+  unusable.add(tool.name);
+  const read = foreign.map(
+    ({ name, readAs }) => `${JSON.stringify(cut(name, 40))} as ${readAs?.join(" or ") ?? "anything"}`,
+  );
+  const message = `The input schema of ${tool.name} names types that JSON Schema does not know; they are read by their usual meaning: ${read.join(", ")}`;
+  findings.add("TOOL_SCHEMA_TYPE", { step }, { message, severity: "warning" });
 }
 
 function report(error: ErrorObject, { step, tool, policy, findings }: ArgumentChecking): void {

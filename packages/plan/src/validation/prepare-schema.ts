@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { setOwn } from "../own-property.ts";
+import { jsonTypesOf } from "../schema-types.ts";
 
 /** The keyword that counts how often a subschema is applied; see {@link prepareSchema}. */
 export const COST_KEYWORD = "x-planwright-cost";
@@ -23,10 +24,6 @@ const SCHEMAS = new Set([
 ]);
 /** Keywords without subschemas, with the check that keeps a malformed one from spoiling the whole schema. */
 const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
-  [
-    "type",
-    (value: JsonValue) => isTypeName(value) || (isList(value) && value.length > 0 && value.every(isTypeName)),
-  ],
   ["enum", (value: JsonValue) => isList(value) && value.length > 0],
   ["const", () => true],
   ["required", isTextList],
@@ -52,10 +49,6 @@ const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ].map((name) => [name, (value: JsonValue) => Number.isInteger(value) && Number(value) >= 0] as const),
 ]);
 
-const TYPES = new Set<JsonValue>(["string", "number", "integer", "boolean", "object", "array", "null"]);
-function isTypeName(value: JsonValue): boolean {
-  return TYPES.has(value);
-}
 function isText(value: JsonValue): value is string {
   return typeof value === "string";
 }
@@ -71,7 +64,7 @@ function isTextList(value: JsonValue): boolean {
 
 /**
  * A stranger's schema, rebuilt from the keywords that are known, as JSON Schema 2020-12: lists in `items` become `prefixItems`, what
- * is malformed is left out, `$id` and `$schema` too. Each subschema gets {@link COST_KEYWORD}, so that whoever evaluates it can
+ * is malformed is left out, `$id` and `$schema` too; types go by their usual meaning. Each subschema gets {@link COST_KEYWORD}, so that whoever evaluates it can
  * stop one that costs exponential time. Undefined when it is no schema, or too large or too deep to be looked at.
  */
 export function prepareSchema(schema: JsonValue): JsonObject | undefined {
@@ -95,7 +88,10 @@ export function prepareSchema(schema: JsonValue): JsonObject | undefined {
     depth: number,
     parent: JsonObject,
   ): boolean {
-    if (keyword === "items" && isList(operand)) {
+    if (keyword === "type") {
+      const types = jsonTypesOf(operand);
+      if (types) into["type"] = types.length === 1 ? (types[0] ?? "null") : [...types];
+    } else if (keyword === "items" && isList(operand)) {
       const list = prepareList(operand, depth);
       const rest = prepare(parent["additionalItems"] ?? true, depth + 1);
       if (!list || rest === undefined) return false;

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { PathSegment } from "../reference/path.ts";
+import { jsonTypesOf } from "../schema-types.ts";
 
 /** What a schema tells of the place that a path leads to. */
 export type SchemaAtPath =
@@ -60,8 +61,10 @@ export function typesOverlap(some: ReadonlySet<string>, others: ReadonlySet<stri
 function typesOf(schema: JsonValue): readonly string[] | undefined {
   if (!isJsonObject(schema)) return undefined;
   const { type, enum: values } = schema;
-  if (typeof type === "string") return [type];
-  if (Array.isArray(type) && type.length > 0) return type.filter((name) => typeof name === "string");
+  const types = jsonTypesOf(type);
+  if (types) return types;
+  // A type that nobody knows may be any.
+  if (type !== undefined) return undefined;
   if (Object.hasOwn(schema, "const")) return [jsonType(schema["const"] ?? null)];
   if (Array.isArray(values) && values.length > 0) return values.map(jsonType);
   return undefined;
