@@ -1,5 +1,5 @@
 import { isTerminalStepStatus } from "@planwright/plan";
-import { concludeItems } from "./for-each/conclude.ts";
+import { closeCutShort, concludeItems } from "./for-each/conclude.ts";
 import type { Command, EngineEvent, StepRecord } from "./protocol.ts";
 import { admit, expand, offerWhenDurable } from "./schedule/admit.ts";
 import { callAgain, callHeld, dispatch } from "./schedule/dispatch.ts";
@@ -110,7 +110,8 @@ function start(turn: Turn): void {
   const roots = state.steps.filter((node) => node.unmet === 0);
   for (const node of state.steps) if (isRecordedFinal(node)) finalize(turn, node);
   for (const node of roots) admit(turn, node);
-  if (state.stopping) for (const node of state.steps) close(turn, node);
+  const closeNode = state.stopping ? close : closeCutShort;
+  for (const node of state.steps) closeNode(turn, node);
 }
 
 function isRecordedFinal({ unit }: StepNode): boolean {

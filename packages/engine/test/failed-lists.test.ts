@@ -205,3 +205,23 @@ test("items carried over from an earlier version wait for what comes before thei
     arguments: { calls: { "f[1]": { x: 2 } } },
   });
 });
+
+test.each([
+  ["fail-fast", "FAILED"],
+  ["fail-forward", "FAILED"],
+] as const)(
+  "a list that was closed with its plan (%s) before a crash is CANCELLED after it, not COMPLETED",
+  (onStepFailure, status) => {
+    const skipped = { code: "PLAN_FAILED", message: "m", retryable: false };
+    const records: StepRecord[] = [
+      { key: "bad", stepId: "bad", status: "FAILED", attempts: 1, error: failedError },
+      { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
+      { key: "f[0]", stepId: "f", item: 0, status: "SKIPPED", attempts: 0, error: skipped },
+      { key: "f[1]", stepId: "f", item: 1, status: "SKIPPED", attempts: 0, error: skipped },
+    ];
+    const steps = [{ id: "bad", tool: "t" }, list({ items: [1, 2], minSuccess: 0 })];
+    const run = simulate(planOf(steps, { onStepFailure }), [tool("t")], { records });
+    expect(run.statuses["f"]).toBe("CANCELLED");
+    expect(run.finish?.status).toBe(status);
+  },
+);

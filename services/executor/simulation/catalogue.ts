@@ -31,6 +31,11 @@ export const CATALOGUE: readonly ToolDescriptor[] = [
   tool("keyed", keyed),
   tool("keyed_two_at_once", { ...keyed, mode: "fan-out-bounded", max_concurrency: 2 }),
   tool("keyed_in_batches", { ...keyed, batch: { param: "items", max: 4 } }),
+  tool("keyed_in_envelopes", {
+    ...keyed,
+    batch: { param: "items", max: 3 },
+    error_propagation: "partial-success",
+  }),
   tool("keyed_barrier", { ...keyed, barrier: true }),
   tool("looked_up", { ...plain, lookup: { ...lookup, settle_ms: SETTLE_MS } }),
   tool("looked_up_late", { ...plain, lookup }),
@@ -48,6 +53,8 @@ export interface ToolFacts {
   limit: number;
   isBarrier: boolean;
   needsApproval: boolean;
+  /** A failed item of a list of its calls stops the list, where the plan does not say. */
+  stopsLists: boolean;
 }
 
 /** Facts by name of the tool. */
@@ -55,12 +62,16 @@ export const TOOL_FACTS: ReadonlyMap<string, ToolFacts> = new Map(
   CATALOGUE.map((descriptor): [string, ToolFacts] => {
     const { contract } = toolContract(descriptor);
     const { mode, maxConcurrency = Number.POSITIVE_INFINITY, barrier, requiresApproval } = contract;
+    const stopsLists = contract.errorPropagation === "fail-fast";
     const limit = mode === "sequential-only" ? 1 : maxConcurrency;
     const effectClass = effectClassOf(contract);
-    return [descriptor.name, { effectClass, limit, isBarrier: barrier, needsApproval: requiresApproval }];
+    const needsApproval = requiresApproval;
+    return [descriptor.name, { effectClass, limit, isBarrier: barrier, needsApproval, stopsLists }];
   }),
 );
 
+/** The tool that answers batches with the envelope of a forEach. */
+export const ENVELOPE_TOOL = "keyed_in_envelopes";
 /** Name of the lookup tool. */
 export const LOOKUP_TOOL = "lookup";
 /** The tool whose calls kill the caller. */

@@ -1,5 +1,12 @@
-import { type Step, toolOfStep } from "@planwright/plan";
-import type { ExecutionStore, PlanClaim } from "@planwright/store";
+import {
+  type ForEach,
+  isForEachStep,
+  isJsonObject,
+  type JsonValue,
+  type Step,
+  toolOfStep,
+} from "@planwright/plan";
+import type { ExecutionStore, PlanClaim, UnitRecord } from "@planwright/store";
 import {
   createMemoryDatabase,
   createMemoryStore,
@@ -138,6 +145,32 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
+    name: "failed-item-counted-as-success",
+    violates: ["lists-tell"],
+    store: (store) => withRecords(store, (record) => ({ ...record, output: flattered(record.output) })),
+  },
+  {
+    name: "failed-items-forgotten-at-the-end",
+    violates: ["lists-tell"],
+    store: (store) => ({
+      ...store,
+      finishPlan: (claim, finish, last) => {
+        const isShort = finish.status === "PARTIAL" && finish.error?.code === "ITEMS_FAILED";
+        return store.finishPlan(claim, isShort ? { ...finish, status: "COMPLETED" } : finish, last);
+      },
+    }),
+  },
+  {
+    name: "list-goes-on-after-a-failure",
+    violates: ["lists-tell", "lists-stop"],
+    store: (store) => withLists(store, (forEach) => ({ ...forEach, errors: "collect" })),
+  },
+  {
+    name: "no-success-needed",
+    violates: ["lists-tell"],
+    store: (store) => withLists(store, (forEach) => ({ ...forEach, minSuccess: 0 })),
+  },
+  {
     name: "lookup-not-asked",
     violates: ["verified-effect-once"],
     tools: (tools) => ({
@@ -173,6 +206,33 @@ function withClaims(store: ExecutionStore, change: (claim: PlanClaim) => void): 
       return claim;
     },
   };
+}
+
+/** Changes what the executor writes of units. */
+function withRecords(store: ExecutionStore, change: (record: UnitRecord) => UnitRecord): ExecutionStore {
+  return {
+    ...store,
+    writeRecords: (claim, records, ends) => store.writeRecords(claim, records.map(change), ends),
+    finishPlan: (claim, finish, last) =>
+      store.finishPlan(claim, finish, last && { ...last, records: last.records.map(change) }),
+  };
+}
+
+/** Changes the lists of plans as the executor reads them. */
+function withLists(store: ExecutionStore, change: (forEach: ForEach) => ForEach): ExecutionStore {
+  return withClaims(store, ({ plan }) => {
+    const steps = plan.plan.steps.map((step) =>
+      isForEachStep(step) ? { ...step, forEach: change(step.forEach) } : step,
+    );
+    plan.plan = { ...plan.plan, steps };
+  });
+}
+
+/** An envelope that counts every item as a success. */
+function flattered(output: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(output) || !isJsonObject(output["summary"]) || !Array.isArray(output["results"]))
+    return output;
+  return { ...output, summary: { ok: output["results"].length, error: 0 } };
 }
 
 /** Gives the ids away, and stores what they stand for later. */

@@ -19,11 +19,14 @@ const TOOLS = [
 ] as const;
 /** One in so many steps calls a tool that needs approval. */
 const GUARDED_RATE = 0.04;
+/** One in so many steps is a list. */
+const LIST_RATE = 0.22;
 const TOOLS_OF_LISTS = [
   "read",
   "read_in_batches",
   "keyed",
   "keyed_in_batches",
+  "keyed_in_envelopes",
   "looked_up",
   "plain",
 ] as const;
@@ -54,20 +57,28 @@ function drawStep(random: Random, plan: string, index: number, isDeadly: boolean
   const uses = earlier.filter(() => random.chance(2 / (index + 1))).slice(-3);
   const waitsFor = earlier.filter(() => random.chance(0.5 / (index + 1))).slice(-2);
   const common: JsonObject = { id, dependsOn: waitsFor, ...drawOptions(random, earlier) };
-  if (random.chance(0.15) && !isDeadly) {
+  if (random.chance(LIST_RATE) && !isDeadly) {
     const [source] = uses;
     const items = source === undefined ? [1, 2, 3, 4, 5, 6].slice(random.whole(0, 5)) : `<<${source}.list>>`;
     const call = {
       tool: random.pick(TOOLS_OF_LISTS),
       arguments: { unit: `${unit}/<<index>>`, item: "<<item>>" },
     };
-    const errors = random.pick(["collect", "collect", "stop"]);
-    return { ...common, forEach: { items, errors, concurrency: random.whole(1, 4), do: call } };
+    const options = { concurrency: random.whole(1, 4), ...drawFailureOptions(random) };
+    return { ...common, forEach: { items, ...options, do: call } };
   }
   const inputs = Object.fromEntries(uses.map((use) => [use, `<<${use}.value>>`]));
   const isGuarded = random.chance(GUARDED_RATE);
   const tool = isDeadly ? DEADLY_TOOL : isGuarded ? "plain_guarded" : random.pick(TOOLS);
   return { ...common, tool, arguments: { unit, ...inputs } };
+}
+
+/** What failed items do to their list; half of the lists leave it to the contract, and half to the default. */
+function drawFailureOptions(random: Random): JsonObject {
+  const options: JsonObject = {};
+  if (random.chance(0.5)) options["errors"] = random.pick(["collect", "collect", "stop"]);
+  if (random.chance(0.5)) options["minSuccess"] = random.pick([0, 1, 2, 3, 0.5, 0.9]);
+  return options;
 }
 
 function drawOptions(random: Random, earlier: readonly string[]): JsonObject {

@@ -37,6 +37,8 @@ export interface ToolSettings {
   rateLimited: number;
   unauthorized: number;
   reported: number;
+  /** Of each item of a batch. */
+  itemFailed: number;
   lost: number;
   hanging: number;
   lookupSilent: number;
@@ -90,6 +92,7 @@ function drawTools(random: Random): ToolSettings {
     rateLimited: rate(0.08),
     unauthorized: rate(0.01),
     reported: rate(0.04),
+    itemFailed: rate(0.15),
     lost: rate(0.12),
     hanging: rate(0.05),
     lookupSilent: rate(0.2),

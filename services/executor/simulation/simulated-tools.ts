@@ -2,7 +2,7 @@ import type { Outcome } from "@planwright/engine";
 import type { JsonObject, JsonValue } from "@planwright/plan";
 import type { ToolCall, ToolClients } from "@planwright/tools";
 import { drawCallFate, failed } from "./call-fate.ts";
-import { DEADLY_TOOL, LOOKUP_TOOL, TOOL_FACTS } from "./catalogue.ts";
+import { DEADLY_TOOL, ENVELOPE_TOOL, LOOKUP_TOOL, TOOL_FACTS } from "./catalogue.ts";
 import { hashOf } from "./random.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { unitNamesOf } from "./unit-names.ts";
@@ -35,16 +35,19 @@ export function createSimulatedTools(world: World): SimulatedTools {
       return result === undefined ? { found: false } : { found: true, result };
     }
     const effectClass = TOOL_FACTS.get(call.tool)?.effectClass ?? "U";
-    const outputs = names.map((name): JsonValue => {
+    const isBatch = Array.isArray(call.arguments["items"]);
+    const results = names.map((name): ItemResult => {
       const entry = effectClass === "K" ? `${call.idempotencyKey} ${name}` : name;
       const known = effectClass === "K" ? ledger.get(entry) : undefined;
-      if (known !== undefined) return known;
+      if (known !== undefined) return { data: known };
+      if (isBatch && random.chance(settings.tools.itemFailed)) return { error: ITEM_ERROR };
       checker.effects.acted(name, effectClass);
       const output = outputOf(name, serial++);
       ledger.set(entry, output);
-      return output;
+      return { data: output };
     });
-    return Array.isArray(call.arguments["items"]) ? { results: outputs } : (outputs[0] ?? null);
+    if (isBatch) return call.tool === ENVELOPE_TOOL ? envelopeOf(results) : { results: results.map(bare) };
+    return bare(results[0]);
   }
 
   function send(process: SimulatedProcess, call: ToolCall, ended: () => void): Promise<Outcome> {
@@ -96,6 +99,27 @@ export function createSimulatedTools(world: World): SimulatedTools {
       },
     }),
   };
+}
+
+/** What a tool says of one item of a batch. */
+type ItemResult = { data: JsonValue } | { error: JsonObject };
+
+const ITEM_ERROR = { code: "ITEM_REFUSED", message: "simulated refusal of an item" };
+
+function bare(result: ItemResult | undefined): JsonValue {
+  return result && "data" in result ? result.data : { error: ITEM_ERROR };
+}
+
+/** Entries come in any order: their index tells which item they are about. */
+function envelopeOf(results: readonly ItemResult[]): JsonObject {
+  const entries = results.map((result, index) => {
+    const key = `k${index}`;
+    return "data" in result
+      ? { index, key, status: "ok", ...result }
+      : { index, key, status: "error", ...result };
+  });
+  const ok = results.filter((result) => "data" in result).length;
+  return { results: entries.toReversed(), summary: { ok, error: results.length - ok } };
 }
 
 /** What a process that is dead hears. */

@@ -1,6 +1,6 @@
 import { isForEachStep, isTerminalStepStatus } from "@planwright/plan";
 import type { Items, StepNode } from "../state/engine-state.ts";
-import { close } from "../state/stop.ts";
+import { close, stopReason } from "../state/stop.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 import { envelopeOf } from "./envelope.ts";
@@ -18,6 +18,8 @@ export function concludeItems(turn: Turn, node: StepNode): void {
   // A plan that is being ended does not wait for operators: a list that would is cut short.
   const isCutShort = isEnding(turn.state) && waits;
   if (turn.state.stopping && (!isWhole || isCutShort)) close(turn, node);
+  else if (wasClosed(items))
+    return; // the end of its plan comes, or `closeCutShort`
   else if (items.stopped && open > 0) skipOpenItems(turn, node, items);
   else if (items.stopsAtFailure && items.failed > 0)
     fail(turn, node, items, "and the list stops at the first failure");
@@ -28,6 +30,21 @@ export function concludeItems(turn: Turn, node: StepNode): void {
     if (node.dependents.length > 0) turn.isPatient = true;
     change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
   }
+}
+
+/**
+ * Cancels a list of which items were closed with the plan before a crash, where nothing closes the plan now. What it was to do is
+ * not done, though none of its items failed.
+ */
+export function closeCutShort(turn: Turn, node: StepNode): void {
+  const { forEach, unit } = node;
+  if (!forEach || !wasClosed(forEach) || node.final || unit.unacknowledged || node.active > 0) return;
+  change(turn, unit, { status: "CANCELLED", error: stopReason(turn.state) });
+}
+
+/** True for a list of which items were skipped or cancelled, though none of them failed. */
+function wasClosed({ settled, ok, failed, stopped }: Items): boolean {
+  return !stopped && settled > ok + failed;
 }
 
 /** Of items in doubt nobody knows whether the list failed: where that depends on them, an operator has to say. */

@@ -1,6 +1,7 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
 import { EPOCH_MS } from "../simulated-process.ts";
+import { stopsAtFailure } from "./check-lists.ts";
 import { MAX_CLAIMS_WITHOUT_PROGRESS } from "./check-plans.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
@@ -32,10 +33,33 @@ export function checkCallStart(call: StartingCall, fail: Fail): void {
   checkBarriers(call, fail);
   checkApproval(call, fail);
   checkUnits(call, fail);
+  checkStopped(call, fail);
   const { facts } = call;
   if (facts.claimsWithoutAnything > MAX_CLAIMS_WITHOUT_PROGRESS) {
     fail("poison-ends", `${nameOf(call)} at claim ${facts.claimsWithoutAnything} without progress`);
   }
+}
+
+/** A call of items that were never called before, long enough after another item of a list that stops at failures has failed. */
+function checkStopped(call: StartingCall, fail: Fail): void {
+  const { facts, step, keys, begunAt, calmSince } = call;
+  if (!stopsAtFailure(step) || call.isLookup || !keys.every((key) => isFirst(facts.units.get(key), call)))
+    return;
+  for (const unit of facts.units.values()) {
+    if (unit.stepId !== step.step.id || unit.item === null || unit.status !== "FAILED" || !unit.finishedAt)
+      continue;
+    const failedAt = unit.finishedAt.getTime() - EPOCH_MS;
+    const isLate =
+      facts.claimedAt > failedAt || (calmSince <= failedAt && begunAt - failedAt > HEARD_WITHIN_MS);
+    if (isLate) fail("lists-stop", `${nameOf(call)} ${begunAt - failedAt} ms after ${unit.key} failed`);
+  }
+}
+
+/** True for a unit of which nobody had begun a call before this one. */
+function isFirst(unit: StepDocument | undefined, { step, owner, epoch }: StartingCall): boolean {
+  if (!unit) return false;
+  if (step.tool.effectClass === "R") return unit.attempts.length === 0;
+  return unit.attempts.length === 1 && unit.attempts[0]?.executor === owner && unit.epoch === epoch;
 }
 
 function nameOf({ facts, keys, owner }: StartingCall): string {

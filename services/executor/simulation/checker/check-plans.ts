@@ -2,6 +2,7 @@ import { isTerminalPlanStatus, isTerminalStepStatus, PLAN_TRANSITIONS } from "@p
 import type { PlanDocument } from "@planwright/store";
 import type { Actor } from "../actor.ts";
 import { EPOCH_MS } from "../simulated-process.ts";
+import { checkLists } from "./check-lists.ts";
 import type { Fail } from "./invariants.ts";
 import { countFinished, type PlanFacts } from "./plan-facts.ts";
 
@@ -88,7 +89,10 @@ function ended(facts: PlanFacts, { after, now, calmSince, soon }: PlanWrite, fai
   if (cancelAskedAt !== null && calmSince <= cancelAskedAt && now - cancelAskedAt > CANCELLED_WITHIN_MS) {
     fail("cancel-stops", `${name} was over ${now - cancelAskedAt} ms after its cancel`);
   }
-  soon(() => checkWhole(facts, after, fail));
+  soon(() => {
+    checkWhole(facts, after, fail);
+    checkLists(facts, after, fail);
+  });
 }
 
 function checkWhole({ name, units }: PlanFacts, after: PlanDocument, fail: Fail): void {

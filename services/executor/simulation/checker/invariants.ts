@@ -5,6 +5,10 @@ export const INVARIANTS = {
   "ends-whole":
     "When a plan is over, each of its steps is over or in doubt, and its counts are those of its steps",
   "one-writer": "Nothing is written under an epoch older than the one that fenced it off",
+  "lists-tell":
+    "What a list and its plan come to is what the items came to: no failed item counts as a success, and no success is missing",
+  "lists-stop":
+    "A list that stops at failures starts no item within 1 s of calm after one has failed, or under a later claim",
   "call-within-lease": "A call starts only while its executor holds the lease by the clock of the database",
   "taken-over": "A plan that is due is claimed within 3 s while all is calm",
   "completed-is-final": "A unit that is over never changes, and one that is COMPLETED is never called again",

@@ -1,0 +1,116 @@
+/**
+ * What lists come to, told from the plan, the contracts and the items alone. The engine's own counting is not asked.
+ *
+ * 1. A list that completed has as many successes as it needs, called each item, and counts them as they ended.
+ * 2. A list that stops at failures and completed has no item that did not.
+ * 3. A list that failed by its items has a reason for it.
+ * 4. What a tool says around an item, such as an entry of its own envelope, is no item's output.
+ * 5. A plan is COMPLETED only when each item of its lists is; where nothing but items failed it is PARTIAL.
+ */
+import { type ForEachStep, isForEachStep, isJsonObject } from "@planwright/plan";
+import type { PlanDocument, StepDocument } from "@planwright/store";
+import type { Fail } from "./invariants.ts";
+import type { PlanFacts, StepFacts } from "./plan-facts.ts";
+
+/** A list with its units as they are when the plan is over. */
+interface EndedList {
+  name: string;
+  step: ForEachStep;
+  stops: boolean;
+  unit: StepDocument;
+  /** In input order. */
+  items: readonly StepDocument[];
+}
+
+/** Checks the lists of a plan that is over now. */
+export function checkLists(facts: PlanFacts, after: PlanDocument, fail: Fail): void {
+  const lists = [...facts.steps.values()].flatMap((step) => endedList(facts, step));
+  for (const list of lists) {
+    if (list.unit.status === "COMPLETED") checkCompleted(list, fail);
+    if (list.unit.error?.code === "ITEMS_FAILED" && list.unit.status === "FAILED") checkFailed(list, fail);
+  }
+  const partial = lists.find(
+    ({ unit, items }) => unit.status === "COMPLETED" && countOf(items, "COMPLETED") < items.length,
+  );
+  if (!partial) return;
+  const isWhole = [...facts.units.values()].every(isFine);
+  const expected = isWhole ? after.status === "PARTIAL" : after.status !== "COMPLETED";
+  if (!expected)
+    fail("lists-tell", `${facts.name} ended ${after.status} though items of ${partial.name} failed`);
+}
+
+/** True for a step that nothing went wrong with, apart from items. */
+function isFine({ item, status, error }: StepDocument): boolean {
+  return (
+    item !== null || status === "COMPLETED" || (status === "SKIPPED" && error?.code === "CONDITION_FALSE")
+  );
+}
+
+/** True when the first failed item of a step starts no others: by the plan, else by the contract of its tool. */
+export function stopsAtFailure({ step, tool }: StepFacts): boolean {
+  if (!isForEachStep(step)) return false;
+  return step.forEach.errors === undefined ? tool.stopsLists : step.forEach.errors === "stop";
+}
+
+function endedList(facts: PlanFacts, { step, ...rest }: StepFacts): EndedList[] {
+  const unit = facts.units.get(step.id);
+  if (!isForEachStep(step) || !unit) return [];
+  const items = [...facts.units.values()]
+    .filter(({ stepId, item }) => stepId === step.id && item !== null)
+    .toSorted((one, other) => (one.item ?? 0) - (other.item ?? 0));
+  return [{ name: `${facts.name}/${step.id}`, step, stops: stopsAtFailure({ step, ...rest }), unit, items }];
+}
+
+function checkCompleted(list: EndedList, fail: Fail): void {
+  const { name, items, stops } = list;
+  const ok = countOf(items, "COMPLETED");
+  const failed = countOf(items, "FAILED") + countOf(items, "IN_DOUBT");
+  const told = `${name} is COMPLETED with ${ok} of ${items.length} items, ${failed} failed`;
+  if (ok + failed < items.length) fail("lists-tell", `${told}, and others were never called`);
+  if (ok < needed(list)) fail("lists-tell", `${told}; it needs ${needed(list)}`);
+  if (stops && failed > 0) fail("lists-tell", `${told}, though it stops at failures`);
+  if (!items.every(isBare)) fail("lists-tell", `${told}, and an item's output is an entry`);
+  if (!tellsItems(list)) fail("lists-tell", `${told}, and tells ${JSON.stringify(list.unit.output)}`);
+}
+
+/** Every simulated tool gives a value, and so does the simulated operator. */
+function isBare({ status, output, outputRef }: StepDocument): boolean {
+  return (
+    status !== "COMPLETED" || outputRef !== null || (isJsonObject(output) && Object.hasOwn(output, "value"))
+  );
+}
+
+/** True when the envelope says of each item, and in all, what its own document says. */
+function tellsItems({ unit: { output, outputRef }, items }: EndedList): boolean {
+  if (outputRef) return true;
+  if (!isJsonObject(output) || !Array.isArray(output["results"]) || !isJsonObject(output["summary"]))
+    return false;
+  const { results, summary } = output;
+  const ok = countOf(items, "COMPLETED");
+  if (summary["ok"] !== ok || summary["error"] !== items.length - ok || results.length !== items.length)
+    return false;
+  return results.every((entry, index) => {
+    const item = items[index];
+    if (!item || !isJsonObject(entry) || entry["index"] !== index) return false;
+    const isOk = item.status === "COMPLETED";
+    return (entry["status"] === "ok") === isOk && Object.hasOwn(entry, isOk ? "data" : "error");
+  });
+}
+
+function checkFailed(list: EndedList, fail: Fail): void {
+  const ok = countOf(list.items, "COMPLETED");
+  const hasReason = ok < needed(list) || (list.stops && countOf(list.items, "FAILED") > 0);
+  const told = `${list.name} is FAILED by its items with ${ok} of ${list.items.length}`;
+  if (!hasReason) fail("lists-tell", `${told}; it needs ${needed(list)}`);
+}
+
+/** Successes that the plan asks for: 1 where it does not say, none of an empty list. */
+function needed({ step: { forEach }, items }: EndedList): number {
+  const { minSuccess = 1 } = forEach;
+  if (items.length === 0) return 0;
+  return minSuccess < 1 ? minSuccess * items.length : minSuccess;
+}
+
+function countOf(items: readonly StepDocument[], status: StepDocument["status"]): number {
+  return items.filter((item) => item.status === status).length;
+}
