@@ -11,8 +11,8 @@ export interface Diagnostic {
   message: string;
   /** The nearest valid choice, ready to be put in. */
   suggestion?: string | undefined;
-  /** True when it rests on outputs of earlier runs, not on anything declared: it may be wrong, and is never more than a warning. */
-  isObserved?: boolean | undefined;
+  /** So many outputs of earlier runs are all that it rests on: nothing declares it, so that it may be wrong and is never more than a warning. */
+  observedIn?: number | undefined;
 }
 
 /** Every code a diagnostic can carry. */

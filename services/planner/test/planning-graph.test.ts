@@ -1,5 +1,5 @@
 import { createDrafter, type Drafter } from "@planwright/models";
-import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { type JsonObject, observeOutput, type ToolDescriptor } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
@@ -298,4 +298,61 @@ test("a model reads an answer below its question, and takes no value from the qu
   );
   expect(asked()).toBe(2);
   expect(store.plans[0]?.plan?.steps).toMatchObject([{ arguments: { folderId: "f-7a10" } }]);
+});
+
+/** Tools without output schemas; the first has given three outputs. */
+const SEEN_TOOLS: ToolDescriptor[] = TOOLS.map(({ outputSchema: _outputSchema, ...tool }) => ({
+  ...tool,
+  ...(tool.name === "createFolder" && {
+    observedOutput: [1, 2, 3].reduce<ToolDescriptor["observedOutput"]>(
+      (known) => observeOutput(known, { folderId: "f" }),
+      undefined,
+    ),
+  }),
+}));
+const noteIn = (field: string) =>
+  broken([
+    { id: "createFolder", tool: "createFolder", arguments: { name: "Work" } },
+    {
+      id: "createNote",
+      tool: "createNote",
+      arguments: { title: "Hello", folderId: `<<createFolder.${field}>>` },
+    },
+  ]);
+
+test("a model is shown what earlier outputs looked like", async () => {
+  answers(noteIn("folderId"));
+  const { store } = await plan({ drafter: model, tools: SEEN_TOOLS });
+  const sent = JSON.stringify(store.calls[0]?.messages);
+  expect(sent).toContain('\\"seen\\":{\\"folderId\\":\\"string\\"}');
+  expect(sent).toContain("earlier runs");
+  expect(store.plans[0]?.diagnostics).toEqual([]);
+});
+
+test("a model that names a field that was never seen is told once, with the nearest, and its next answer is taken", async () => {
+  const asked = answers(noteIn("folderld"), noteIn("folderId"));
+  const { store } = await plan({ drafter: model, tools: SEEN_TOOLS });
+  expect(asked()).toBe(2);
+  expect(JSON.stringify(store.calls[1]?.messages)).toContain("did you mean folderId?");
+  expect(store.plans[0]?.plan?.steps[1]).toMatchObject({
+    arguments: { folderId: "<<createFolder.folderId>>" },
+  });
+});
+
+test("a model that insists on such a field gets its plan with a warning, after one more call", async () => {
+  const asked = answers(noteIn("other"));
+  const { result, store } = await plan({ drafter: model, tools: SEEN_TOOLS });
+  expect(asked()).toBe(2);
+  expect(result).toMatchObject({ type: "planned" });
+  expect(store.plans[0]?.diagnostics).toMatchObject([
+    { code: "REFERENCE_FIELD_UNKNOWN", severity: "warning", observedIn: 3 },
+  ]);
+});
+
+test("an answer that cannot run takes no plan away that could", async () => {
+  const asked = answers(noteIn("other"), WRONG_TOOL);
+  const { result, store } = await plan({ drafter: model, tools: SEEN_TOOLS });
+  expect(asked()).toBe(2);
+  expect(result).toMatchObject({ type: "planned" });
+  expect(store.plans[0]?.plan?.steps[1]).toMatchObject({ arguments: { folderId: "<<createFolder.other>>" } });
 });

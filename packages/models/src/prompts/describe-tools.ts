@@ -1,4 +1,4 @@
-import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import { type JsonObject, leavesOpen, schemaOfShape, type ToolDescriptor } from "@planwright/plan";
 import { cleanText, dataText } from "./clean-text.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { type SchemaDetail, shorthandSchema } from "./shorthand-schema.ts";
@@ -7,7 +7,7 @@ const MAX_DESCRIPTION = 400;
 /** A tool with a dearer line, in estimated tokens, is described again with less of its schemas, so that it leaves room for others. */
 const MAX_LINE_TOKENS = 1_200;
 
-/** One JSON line a tool: name, description, arguments, and the fields of its output. Everything in it is data. */
+/** One JSON line a tool: name, description, arguments, and the fields of its output, declared or seen. Everything in it is data. */
 export function describeTools(tools: readonly ToolDescriptor[]): string {
   return tools.map(toolLine).join("\n");
 }
@@ -22,6 +22,8 @@ const DETAILS: readonly SchemaDetail[] = [
 ];
 /** Of an output a plan needs the names by which to refer to it. */
 const OUTPUT: SchemaDetail = { depth: 3, isFull: false };
+/** Of outputs that were seen nothing else is known, and what is wanted often stands in items of a list inside. */
+const SEEN: SchemaDetail = { depth: 5, isFull: false };
 
 /** The line of one tool. */
 export function toolLine(tool: ToolDescriptor): string {
@@ -33,17 +35,23 @@ export function toolLine(tool: ToolDescriptor): string {
   return line;
 }
 
-function describeTool(
-  { name, description, title, inputSchema, outputSchema }: ToolDescriptor,
-  detail: SchemaDetail,
-): JsonObject {
+function describeTool(tool: ToolDescriptor, detail: SchemaDetail): JsonObject {
+  const { name, description, title, inputSchema, outputSchema } = tool;
   const output = { ...OUTPUT, depth: Math.min(OUTPUT.depth, detail.depth) };
   return {
     name,
     description: cleanText(description ?? title ?? "", MAX_DESCRIPTION),
     input: isOpen(inputSchema) ? {} : shorthandSchema(inputSchema, detail),
     ...(outputSchema === undefined ? {} : { output: shorthandSchema(outputSchema, output) }),
+    ...seenOutput(tool, detail),
   };
+}
+
+/** What earlier outputs looked like, where no schema says it all. */
+function seenOutput({ outputSchema, observedOutput }: ToolDescriptor, { depth }: SchemaDetail): JsonObject {
+  if (!observedOutput || !leavesOpen(outputSchema)) return {};
+  const detail = { ...SEEN, depth: Math.min(SEEN.depth, depth) };
+  return { seen: shorthandSchema(schemaOfShape(observedOutput), detail) };
 }
 
 /** True for schemas that say nothing of arguments. */

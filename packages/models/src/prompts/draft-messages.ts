@@ -5,6 +5,7 @@ import { contextText } from "./context-text.ts";
 import { cutMiddle } from "./cut-middle.ts";
 import { describeTools } from "./describe-tools.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
+import { outputRules } from "./output-rules.ts";
 import { planLanguage } from "./plan-language.ts";
 import {
   FINDING_TOKENS,
@@ -36,7 +37,7 @@ export function draftMessages({
   repair,
   replan,
 }: Pick<DraftInput, "query" | "context" | "tools" | "repair" | "replan">): SentMessage[] {
-  const rules = rulesFor({ query, repair, replan });
+  const rules = rulesFor({ query, tools, repair, replan });
   const asked = dataText(cutMiddle(query, MAX_REQUEST_TOKENS, dataText));
   const here = contextText(replan?.note ? `${query}\n${replan.note}` : query, context);
   const described = describeTools(tools);
@@ -60,8 +61,9 @@ export function draftMessages({
   ];
 }
 
-function rulesFor(input: Pick<DraftInput, "query" | "repair" | "replan">): string {
+function rulesFor(input: Pick<DraftInput, "query" | "tools" | "repair" | "replan">): string {
   const language = planLanguage(input);
-  const rules = systemPrompt(language);
-  return input.replan ? `${rules}\n\n${replanRules(planRules(language).length + 1)}` : rules;
+  const replan = input.replan ? replanRules(planRules(language).length + 1) : "";
+  const parts = [systemPrompt(language), replan, outputRules(input.tools)];
+  return parts.filter((part) => part !== "").join("\n\n");
 }

@@ -24,13 +24,15 @@ export function repairText(diagnostics: readonly Diagnostic[], maxTokens: number
 /** From the longest to the shortest. */
 function* textsOf(diagnostics: readonly Diagnostic[]): Generator<string> {
   const shown = diagnostics.slice(0, MAX_FINDINGS);
+  const around = aroundLines(diagnostics.some(({ severity }) => severity === "error"));
   for (const size of SIZES) yield around(linesOf(shown, size, diagnostics.length));
   for (let count = shown.length - 1; count > 0; count -= 1)
     yield around(linesOf(shown.slice(0, count), SIZES[2], diagnostics.length));
 }
 
-const around = (lines: string[]) =>
-  `The plan cannot run. Findings:\n${lines.join("\n")}\nAnswer with the whole corrected plan as one JSON object and nothing else.`;
+/** Where there are warnings alone the plan could run. */
+const aroundLines = (isError: boolean) => (lines: string[]) =>
+  `The plan ${isError ? "cannot run" : "can run, but may fail half-way"}. Findings:\n${lines.join("\n")}\nAnswer with the whole corrected plan as one JSON object and nothing else.`;
 
 function linesOf(shown: readonly Diagnostic[], size: Size, total: number): string[] {
   const lines = shown.map((each) => dataText(findingOf(each, size)));

@@ -24,8 +24,9 @@ const MAX_VALUE = 120;
  */
 export function shorthandSchema(schema: JsonValue, detail: SchemaDetail): JsonValue {
   if (!isJsonObject(schema)) return "any";
-  const { properties, items } = schema;
-  if (isJsonObject(properties)) return detail.depth > 0 ? fieldsOf(schema, properties, detail) : "object";
+  const { items } = schema;
+  const properties = namedOrKeyed(schema, detail);
+  if (properties) return detail.depth > 0 ? fieldsOf(schema, properties, detail) : "object";
   if (isJsonObject(items)) {
     const below = { ...detail, depth: detail.depth - 1 };
     return detail.depth > 0 ? [shorthandSchema(items, below), ...wordsOf(schema, detail)] : "array";
@@ -44,6 +45,16 @@ export function shorthandSchema(schema: JsonValue, detail: SchemaDetail): JsonVa
     : { "one of": values };
 }
 
+/** The fields of an object; of an output also `[key]` for what stands under any other key. */
+function namedOrKeyed(schema: JsonObject, { isFull }: SchemaDetail): JsonObject | undefined {
+  const { properties, additionalProperties } = schema;
+  const isKeyed = !isFull && isJsonObject(additionalProperties);
+  if (isJsonObject(properties)) return isKeyed ? { ...properties, [KEY]: additionalProperties } : properties;
+  return isKeyed ? { [KEY]: additionalProperties } : undefined;
+}
+
+const KEY = "[key]";
+
 function fieldsOf(schema: JsonObject, properties: JsonObject, detail: SchemaDetail): JsonObject {
   const names = Array.isArray(schema["required"]) ? schema["required"] : [];
   const required = new Set(names);
@@ -51,7 +62,7 @@ function fieldsOf(schema: JsonObject, properties: JsonObject, detail: SchemaDeta
   const fields = Object.entries(properties).filter(([name]) => !detail.isRequiredOnly || required.has(name));
   return Object.fromEntries(
     fields.slice(0, MAX_FIELDS).map(([name, inner]) => {
-      const isRequired = required.has(name);
+      const isRequired = required.has(name) || name === KEY;
       return [`${cleanText(name, MAX_NAME)}${isRequired ? "" : "?"}`, shorthandSchema(inner, below)];
     }),
   );

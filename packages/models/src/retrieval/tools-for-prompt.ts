@@ -2,6 +2,7 @@ import type { DraftInput } from "../drafter.ts";
 import { cutMiddle } from "../prompts/cut-middle.ts";
 import { draftMessages } from "../prompts/draft-messages.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";
+import { outputRules } from "../prompts/output-rules.ts";
 import {
   MAX_PROMPT_TOKENS,
   MIN_TOOL_TOKENS,
@@ -29,7 +30,8 @@ export function toolsForPrompt({
   const around = draftMessages({ query, context, tools: [], repair: shown, replan }).map(({ content }) =>
     estimateTokens(content),
   );
-  const taken = around.reduce((sum, tokens) => sum + tokens, RESERVED_TOKENS);
+  const ofOutputs = estimateTokens(outputRules(tools));
+  const taken = around.reduce((sum, tokens) => sum + tokens, RESERVED_TOKENS + ofOutputs);
   const maxTokens = Math.max(MIN_TOOL_TOKENS, MAX_PROMPT_TOKENS - taken);
   const before = new Set(replan?.steps.map(({ tool }) => tool));
   const named = [...before, ...(repair ? namesIn(repair) : [])];

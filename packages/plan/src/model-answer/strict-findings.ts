@@ -15,7 +15,8 @@ const MADE_UP: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNDECLARED", "RE
 export function strictFindings(diagnostics: readonly Diagnostic[], policy: Policy): Diagnostic[] {
   return diagnostics.map((each) => {
     const isBorne =
-      each.isObserved || (each.code === "REFERENCE_FIELD_UNKNOWN" && policy.onMissingField !== "error");
+      each.observedIn !== undefined ||
+      (each.code === "REFERENCE_FIELD_UNKNOWN" && policy.onMissingField !== "error");
     const isBetterKnown = each.code === "REFERENCE_TYPE" && each.suggestion !== undefined;
     return (isBetterKnown || MADE_UP.has(each.code)) && !isBorne ? { ...each, severity: "error" } : each;
   });

@@ -80,13 +80,17 @@ function reportAbsent(absent: AbsentReference, { policy, findings }: ToolCheckin
   const { step, reference, found, outputs } = absent;
   const hint = fieldHint(reference, step, outputs);
   const near = hint ? undefined : findings.nearest(found.key, found.declared);
-  const isObserved = found.outputs !== undefined;
   const message = `step ${step.id} refers to ${reference.text}: ${absence(absent)}${hint?.text ?? didYouMean(near)}`;
-  const isError = found.closed && policy.onMissingField === "error" && !isObserved;
+  const isError = found.closed && policy.onMissingField === "error" && found.outputs === undefined;
   const severity = isError ? "error" : "warning";
   const suggestion = hint?.suggestion ?? near;
   const where = { step, keys: reference.keys };
-  findings.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity, suggestion, isObserved });
+  findings.add("REFERENCE_FIELD_UNKNOWN", where, {
+    message,
+    severity,
+    suggestion,
+    observedIn: found.outputs,
+  });
 }
 
 function absence({ reference: { source }, found: { key, declared, outputs } }: AbsentReference): string {

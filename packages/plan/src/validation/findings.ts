@@ -15,7 +15,7 @@ export interface Words {
   message: string;
   severity?: Diagnostic["severity"] | undefined;
   suggestion?: string | undefined;
-  isObserved?: boolean | undefined;
+  observedIn?: number | undefined;
 }
 
 /** Near names are searched this often for one plan: a plan where every name is wrong needs no more hints. */
@@ -56,7 +56,7 @@ export class Findings {
         ...(path !== "" && { path }),
         message: words.message,
         ...(words.suggestion !== undefined && { suggestion: words.suggestion }),
-        ...(words.isObserved && { isObserved: true }),
+        ...(words.observedIn !== undefined && { observedIn: words.observedIn }),
       };
     });
   }

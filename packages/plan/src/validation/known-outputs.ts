@@ -32,8 +32,8 @@ export interface KnownOutputs {
 const OPEN: SchemaAtPath = { type: "open" };
 
 /** How much a finding weighs: what rests on outputs of earlier runs is only a warning. */
-export function weightOf(outputs: number | undefined): Pick<Words, "severity" | "isObserved"> {
-  return outputs === undefined ? { severity: "error" } : { severity: "warning", isObserved: true };
+export function weightOf(outputs: number | undefined): Pick<Words, "severity" | "observedIn"> {
+  return outputs === undefined ? { severity: "error" } : { severity: "warning", observedIn: outputs };
 }
 
 /** JSON types that the value of a place can have; undefined when they are not known. */

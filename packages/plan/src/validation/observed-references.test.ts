@@ -40,7 +40,7 @@ test("a field that was never seen is a warning with the nearest that was", () =>
     {
       code: "REFERENCE_FIELD_UNKNOWN",
       severity: "warning",
-      isObserved: true,
+      observedIn: 3,
       stepId: "done",
       path: "steps[1].arguments.ticket",
       message:

@@ -15,6 +15,7 @@ import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts
 import { askedOf, conversationOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
 import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
+import { afterDoubt, orDoubted } from "./doubted-draft.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { questionsAboutValues } from "./open-values.ts";
 import { PlanningState } from "./planning-state.ts";
@@ -57,10 +58,12 @@ export function createPlanningGraph(parts: PlanningParts) {
   const path = ({ claim, tools }: PlanningState) =>
     drafter.draftDirectly && toolsForDirectPath(claim, tools) ? "direct" : "draft";
   const ifPlannable = (state: PlanningState) => (state.failure ? "store" : "validate");
+  const ifUndecided = (state: PlanningState) => (state.plan ? "store" : ifPlannable(state));
 
   return new StateGraph(PlanningState)
-    .addNode("retrieve", async () => {
-      const tools = sameCatalogue(await store.toolCatalogue());
+    .addNode("retrieve", async ({ claim }) => {
+      const { tenant } = claim.request;
+      const tools = sameCatalogue(await store.toolCatalogue(tenant), tenant);
       return tools.length > 0 ? { tools } : { failure: toFailure(new NoToolsError()) };
     })
     .addNode("direct", (state, config: LangGraphRunnableConfig) =>
@@ -74,9 +77,10 @@ export function createPlanningGraph(parts: PlanningParts) {
             policy: policyOf(state.claim.request, parts.policy),
           })
         : { plan: null, diagnostics: [] };
-      return { ...checked, earlierDiagnostics: state.repairs > 0 ? state.diagnostics : null };
+      const update = { ...checked, earlierDiagnostics: state.repairs > 0 ? state.diagnostics : null };
+      return afterDoubt(state, update, drafter.kind);
     })
-    .addNode("repair", (state, config) => ask(parts, state, config, "repair"))
+    .addNode("repair", async (state, config) => orDoubted(state, await ask(parts, state, config, "repair")))
     .addNode("store", async ({ claim, tools, plan, diagnostics, answer, failure, questions }) => {
       const raw = answer ? keptText(answer.text) : null;
       const origin = originOf(drafter, answer);
@@ -105,7 +109,7 @@ export function createPlanningGraph(parts: PlanningParts) {
     ])
     .addConditionalEdges("draft", ifPlannable, ["store", "validate"])
     .addConditionalEdges("validate", (state) => afterCheck(state, drafter.kind), ["repair", "store"])
-    .addConditionalEdges("repair", ifPlannable, ["store", "validate"])
+    .addConditionalEdges("repair", ifUndecided, ["store", "validate"])
     .addEdge("store", END)
     .compile();
 }

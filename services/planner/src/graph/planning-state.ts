@@ -3,6 +3,13 @@ import type { DraftResult } from "@planwright/models";
 import type { Diagnostic, Plan, ToolDescriptor } from "@planwright/plan";
 import type { PlanDocument, PlanningClaim, RecordedError } from "@planwright/store";
 
+/** A plan that can run, with the answer that it came from. */
+export interface DoubtedDraft {
+  plan: Plan;
+  diagnostics: Diagnostic[];
+  answer: DraftResult | null;
+}
+
 /**
  * What is known while one request is planned.
  * 1. `failure` and `plan` are never both set. 2. `repairs` counts calls already made to repair. 3. Once either is set, only `store` runs.
@@ -19,6 +26,8 @@ export const PlanningState = Annotation.Root({
   /** Findings about the answer before it; null when there was none. */
   earlierDiagnostics: Annotation<Diagnostic[] | null>,
   repairs: Annotation<number>,
+  /** A plan that can run, kept while a repair is asked about fields that no earlier output had; null when there was no such doubt. */
+  doubted: Annotation<DoubtedDraft | null>,
   /** What the user has to say before there can be a plan; empty when nothing is asked. */
   questions: Annotation<string[]>,
   /** Why no plan can come out of this. */
@@ -39,6 +48,7 @@ export function initialState(claim: PlanningClaim): PlanningState {
     diagnostics: [],
     earlierDiagnostics: null,
     repairs: 0,
+    doubted: null,
     questions: [],
     failure: null,
     stored: null,

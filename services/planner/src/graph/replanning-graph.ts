@@ -9,6 +9,7 @@ import { toPastPlan } from "../replan/past-plan.ts";
 import { toReplanRequest } from "../replan/replan-request.ts";
 import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
 import { askedOf, conversationOf } from "./asked-of.ts";
+import { afterDoubt, orDoubted } from "./doubted-draft.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { keptText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
@@ -34,10 +35,14 @@ export interface ReplanningParts {
 export function createReplanningGraph({ prices = createPriceList({}), ...parts }: ReplanningParts) {
   const { store, drafter } = parts;
   const ifPlannable = (state: ReplanningState) => (state.failure ? "store" : "validate");
+  const ifUndecided = (state: ReplanningState) => (state.plan ? "store" : ifPlannable(state));
 
   return new StateGraph(ReplanningState)
     .addNode("read", async ({ claim }) => {
-      const [record, catalogue] = await Promise.all([store.readPlanRecord(claim), store.toolCatalogue()]);
+      const [record, catalogue] = await Promise.all([
+        store.readPlanRecord(claim),
+        store.toolCatalogue(claim.request.tenant),
+      ]);
       if (!record) return { failure: NOTHING_FAILED };
       if (record.units.some(({ status }) => status === "IN_DOUBT")) return { record, failure: IN_DOUBT };
       const { plan, toolPins } = record.plan;
@@ -45,7 +50,8 @@ export function createReplanningGraph({ prices = createPriceList({}), ...parts }
       return tools.length > 0 ? { record, tools } : { record, failure: toFailure(new NoToolsError()) };
     })
     .addNode("draft", (state, config) => ask({ ...parts, prices }, state, config, "replan"))
-    .addNode("validate", ({ answer, record, tools, claim, repairs, diagnostics }) => {
+    .addNode("validate", (state) => {
+      const { answer, record, tools, claim, repairs, diagnostics } = state;
       const said = [askedOf(claim.request), claim.request.replan?.note ?? ""].join("\n");
       const checked =
         answer && record
@@ -55,9 +61,12 @@ export function createReplanningGraph({ prices = createPriceList({}), ...parts }
               context: shownContextOf(claim.request),
             })
           : { plan: null, diagnostics: [] };
-      return { ...checked, earlierDiagnostics: repairs > 0 ? diagnostics : null };
+      const update = { ...checked, earlierDiagnostics: repairs > 0 ? diagnostics : null };
+      return afterDoubt(state, update, drafter.kind);
     })
-    .addNode("repair", (state, config) => ask({ ...parts, prices }, state, config, "repair"))
+    .addNode("repair", async (state, config) =>
+      orDoubted(state, await ask({ ...parts, prices }, state, config, "repair")),
+    )
     .addNode("store", async ({ claim, plan, tools, record, diagnostics, answer, failure }) => {
       if (plan) {
         const raw = answer ? keptText(answer.text) : null;
@@ -73,7 +82,7 @@ export function createReplanningGraph({ prices = createPriceList({}), ...parts }
     .addConditionalEdges("read", (state) => (state.failure ? "store" : "draft"), ["store", "draft"])
     .addConditionalEdges("draft", ifPlannable, ["store", "validate"])
     .addConditionalEdges("validate", (state) => afterCheck(state, drafter.kind), ["repair", "store"])
-    .addConditionalEdges("repair", ifPlannable, ["store", "validate"])
+    .addConditionalEdges("repair", ifUndecided, ["store", "validate"])
     .addEdge("store", END)
     .compile();
 }

@@ -9,3 +9,15 @@ test("an equal catalogue is the same array, a changed one is not", () => {
   expect(same(changed)).toBe(changed);
   expect(same([])).toEqual([]);
 });
+
+test("how often a field was seen is no change, and another tenant's catalogue is another", () => {
+  const same = createSameCatalogue();
+  const seen = (times: number) => [
+    { name: "a", observedOutput: { types: { object: times }, fields: { id: { types: { string: times } } } } },
+  ];
+  const first = same(seen(3), "t1");
+  const other = same([{ name: "a" }], "t2");
+  expect(same(seen(4), "t1")).toBe(first);
+  expect(same([{ name: "a" }], "t2")).toBe(other);
+  expect(same(seen(2), "t1")).not.toBe(first);
+});

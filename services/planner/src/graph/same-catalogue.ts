@@ -1,15 +1,32 @@
-import type { ToolDescriptor } from "@planwright/plan";
+import { schemaOfShape, seenIn, type ToolDescriptor } from "@planwright/plan";
+
+/** Tenants whose last catalogue is kept; each may hold shapes of outputs of its own. */
+const MAX_TENANTS = 16;
+/** Beyond this, further outputs of the same shape change nothing. */
+const MANY_OUTPUTS = 3;
 
 /**
- * Gives the array of the time before back while nothing in the catalogue has changed, so that what was made from that array, such as a
- * search index, is made once and not for every request.
+ * Gives the array of the time before back while nothing in a tenant's catalogue has changed, so that what was made from that array, such as a
+ * search index, is made once and not for every request. How often a field was seen is no change.
  */
-export function createSameCatalogue(): (tools: ToolDescriptor[]) => ToolDescriptor[] {
-  let kept: ToolDescriptor[] = [];
-  let keptText = "[]";
-  return (tools) => {
-    const text = JSON.stringify(tools);
-    if (text !== keptText) [kept, keptText] = [tools, text];
-    return kept;
+export function createSameCatalogue(): (tools: ToolDescriptor[], tenant?: string) => ToolDescriptor[] {
+  const kept = new Map<string, { tools: ToolDescriptor[]; text: string }>();
+  return (tools, tenant = "") => {
+    const text = JSON.stringify(tools.map(comparable));
+    const before = kept.get(tenant);
+    const same = before?.text === text ? before : { tools, text };
+    kept.delete(tenant);
+    kept.set(tenant, same);
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_TENANTS && oldest !== undefined) kept.delete(oldest);
+    return same.tools;
   };
+}
+
+function comparable({ observedOutput, ...tool }: ToolDescriptor): unknown {
+  if (!observedOutput) return tool;
+  const schema = JSON.stringify(schemaOfShape(observedOutput), (key, value) =>
+    key === "x-seen" ? undefined : value,
+  );
+  return [tool, Math.min(seenIn(observedOutput), MANY_OUTPUTS), schema];
 }
