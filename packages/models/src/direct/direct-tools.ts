@@ -13,7 +13,7 @@ const NEAR = 0.5;
 const MAX_CANDIDATES = 6;
 /** Words by which one call takes up another, by which it is made for many things or under a condition, or by which its result is not wanted whole. */
 const LINKED =
-  /\b(?:then|after|afterwards|before|finally|next|again|it|its|that|those|this|these|they|them|their|him|his|her|hers|there|same|result|results|each|every|everyone|everybody|everything|all|any|anyone|both|per|whose|if|unless|until|while|when|whenever|whether|otherwise|else|except|without|depending|provided|should|only|just|nothing|merely|solely)\b/i;
+  /\b(?:then|after|afterwards|before|finally|next|again|it|its|that|those|this|these|they|them|their|him|his|her|hers|there|same|result|results|each|every|everyone|everybody|everything|all|any|anyone|both|per|whose|if|unless|until|while|(?<!^\s*)when|whenever|whether|otherwise|else|except|depending|provided|should|only|just|nothing|merely|solely)\b/i;
 
 /**
  * The tools to offer for one plain tool-calling request instead of a plan, or null when the request needs a plan. A pure rule, and a strict one: what is not
