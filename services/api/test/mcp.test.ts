@@ -112,6 +112,24 @@ test("progress comes live, while the plan runs, and rises with every notificatio
   expect(told.every(({ total }) => total === 2)).toBe(true);
 });
 
+test("execute_tool_plan takes steps and output_steps themselves, and tells what was skipped", async () => {
+  const client = await connect();
+  const given = { steps: BLOG_PLAN.steps, output_steps: ["createBlog"] };
+  const done = await client.callTool({ name: "execute_tool_plan", arguments: given });
+  expect(done).toMatchObject({ structuredContent: { status: "COMPLETED" } });
+  const { outputs } = done.structuredContent as { outputs: object };
+  expect(Object.keys(outputs)).toEqual(["createBlog"]);
+
+  for (const wrong of [{}, { plan: BLOG_PLAN, ...given }, { output_steps: ["createBlog"] }]) {
+    const refused = await client.callTool({ name: "execute_tool_plan", arguments: wrong });
+    expect(refused.isError).toBe(true);
+  }
+
+  end = (planId) => failAs(running.store, planId as PlanId);
+  const failed = await client.callTool({ name: "execute_tool_plan", arguments: given });
+  expect(failed).toMatchObject({ isError: true, structuredContent: { status: "FAILED" } });
+});
+
 test("failures name the step; refusals name code and remedy", async () => {
   end = (planId) => failAs(running.store, planId as PlanId);
   const client = await connect();

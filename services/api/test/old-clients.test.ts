@@ -275,7 +275,7 @@ test("operations that older clients do not know tell a malformed id from an unkn
 
 test("getAvailableTools gives name, description and category", async () => {
   const { body } = await running.graphql(
-    "{ getAvailableTools { name description category server title inputSchema outputSchema contract } }",
+    "{ getAvailableTools { name description category server title inputSchema parameters outputSchema contract } }",
   );
   expect(body.data.getAvailableTools).toMatchObject([
     {

@@ -945,6 +945,8 @@ export type Tool = {
   category: Scalars['String']['output'];
   /** JSON Schema of the arguments. */
   inputSchema: Scalars['JSON']['output'];
+  /** The same, as it is called where functions are declared. */
+  parameters: Scalars['JSON']['output'];
   /** JSON Schema of the structured output. */
   outputSchema: Maybe<Scalars['JSON']['output']>;
   /** What the caller's own runs have shown of its outputs, where no schema says it all; null before the first of them. */

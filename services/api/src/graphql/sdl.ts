@@ -917,6 +917,8 @@ type Tool {
   category: String!
   "JSON Schema of the arguments."
   inputSchema: JSON!
+  "The same, as it is called where functions are declared."
+  parameters: JSON!
   "JSON Schema of the structured output."
   outputSchema: JSON
   "What the caller's own runs have shown of its outputs, where no schema says it all; null before the first of them."

@@ -158,18 +158,34 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
     toolOf({
       name: "execute_tool_plan",
       description: `Executes a whole plan of tool calls with references such as <<step.field>> between them, and gives only the outputs that the plan names in outputs. ${ENDS_BADLY}`,
-      schema: z.strictObject({
-        plan: z
-          .looseObject({})
-          .describe(
-            '{ "steps": [{ "id", "tool", "arguments", "dependsOn"? }], "outputs"?: [step ids] or { name: value with references } }',
-          ),
-        wait: WaitSchema,
-        tags: TagsSchema,
-        idempotencyKey: KeySchema,
-      }),
+      schema: z
+        .strictObject({
+          plan: z
+            .looseObject({})
+            .optional()
+            .describe(
+              '{ "steps": [{ "id", "tool", "arguments", "dependsOn"? }], "outputs"?: [step ids] or { name: value with references } }',
+            ),
+          steps: z
+            .array(z.looseObject({}))
+            .max(1_000)
+            .optional()
+            .describe('Instead of plan: [{ "id", "tool", "arguments" }]'),
+          output_steps: z
+            .array(z.string().max(100))
+            .max(1_000)
+            .optional()
+            .describe("With steps: ids of the steps whose outputs come back; none or absent: all"),
+          wait: WaitSchema,
+          tags: TagsSchema,
+          idempotencyKey: KeySchema,
+        })
+        .refine(({ plan, steps, output_steps }) => (plan ? !steps && !output_steps : steps), {
+          message: "Give either plan, or steps with output_steps",
+        }),
       annotations: { ...MAKES_EFFECTS, idempotentHint: false },
-      async run(parts, { plan, wait, tags = null, idempotencyKey = null }, call) {
+      async run(parts, { plan: given, steps, output_steps, wait, tags = null, idempotencyKey = null }, call) {
+        const plan = given ?? { steps, ...(output_steps && { output_steps }) };
         const { _id } = await admitted(() =>
           submitPlan(parts, { plan, execute: true, tags, idempotencyKey }),
         );

@@ -46,6 +46,8 @@ export function reportOf({ request, plan }: RequestSnapshot, whole: readonly Ste
   if (request.error) report["error"] = told(request.error, planningAdvice(request.error.code));
   else if (plan?.error) report["error"] = told(plan.error, stepAdvice(plan.error.code));
   if (failed.length > 0) report["failedSteps"] = failed;
+  const skipped = whole.filter(({ item, status }) => item === null && status === "SKIPPED").map(toFailure);
+  if (skipped.length > 0) report["skippedSteps"] = skipped;
   if (open.length > 0) report["waitingSteps"] = open.map(({ key, status }) => ({ key, status }));
   if (request.status === "NEEDS_INPUT") report["questions"] = [...request.questions];
   if (request.answer) report["answer"] = request.answer;

@@ -17,6 +17,8 @@ export interface ToolView {
   description: string;
   category: string;
   inputSchema: JsonObject;
+  /** The same as `inputSchema`. */
+  parameters: JsonObject;
   outputSchema: JsonObject | null;
   observedOutput: { outputs: number; schema: JsonObject } | null;
   annotations: ToolAnnotations | null;
@@ -28,13 +30,15 @@ const MAX_CATEGORY_LENGTH = 100;
 /** The public side of a descriptor: nothing of the operator's configuration goes out. Pure. */
 export function toToolView(tool: ToolDescriptor): ToolView {
   const server = tool.server ?? "";
+  const inputSchema = tool.inputSchema ?? { type: "object" };
   return {
     name: tool.name,
     server,
     title: tool.title ?? tool.annotations?.title ?? null,
     description: tool.description ?? "",
     category: declaredCategory(tool) ?? (server === "" ? "general" : server),
-    inputSchema: tool.inputSchema ?? { type: "object" },
+    inputSchema,
+    parameters: inputSchema,
     outputSchema: tool.outputSchema ?? null,
     observedOutput: observedView(tool.observedOutput),
     annotations: tool.annotations ?? null,
@@ -46,12 +50,16 @@ function observedView(shape: ToolDescriptor["observedOutput"]): ToolView["observ
   return shape ? { outputs: seenIn(shape), schema: schemaOfShape(shape) } : null;
 }
 
-/** `category` in `_meta`, or at the top level of the descriptor. */
+/** `category` in `_meta`, at the top level of the descriptor, or in the contract (`x-orchestration`), the first that is a word. */
 function declaredCategory(tool: ToolDescriptor): string | undefined {
-  const meta =
-    isJsonObject(tool._meta) && Object.hasOwn(tool._meta, "category") ? tool._meta["category"] : undefined;
-  const category = meta ?? (Object.hasOwn(tool, "category") ? tool["category"] : undefined);
-  return typeof category === "string" && category !== "" && category.length <= MAX_CATEGORY_LENGTH
-    ? category
-    : undefined;
+  const contracts = [tool._meta, tool, tool.inputSchema].map((one) => ownOf(one, "x-orchestration"));
+  return [tool._meta, tool, ...contracts].map((one) => ownOf(one, "category")).find(isCategory);
+}
+
+function ownOf(value: unknown, name: string): unknown {
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function isCategory(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= MAX_CATEGORY_LENGTH;
 }
