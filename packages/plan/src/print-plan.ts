@@ -8,9 +8,16 @@ import type { Step } from "./step.ts";
  * `parsePlan(printPlan(plan), { limits: plan.limits })` gives the plan back.
  */
 export function printPlan(plan: Plan): string {
-  const { formatVersion, steps, outputs, policy, limits } = plan;
+  const { formatVersion, steps, outputs, literals, policy, limits } = plan;
   return JSON.stringify(
-    { formatVersion, steps: steps.map(inOrder), outputs, policy: sorted(policy), limits: sorted(limits) },
+    {
+      formatVersion,
+      steps: steps.map(inOrder),
+      outputs,
+      literals,
+      policy: sorted(policy),
+      limits: sorted(limits),
+    },
     null,
     2,
   );

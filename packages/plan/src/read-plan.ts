@@ -13,10 +13,12 @@ import {
   addContractDependencies,
   checkDependencyCount,
   type DependencyContext,
+  nameDependencies,
   resolveDependencies,
 } from "./dialect/resolve-dependencies.ts";
 import { type Rewriting, rewriteStep } from "./dialect/rewrite-step.ts";
 import { nameSteps } from "./dialect/step-ids.ts";
+import { createTranslator, type Translator } from "./dialect/translate-notations.ts";
 import { planGraph } from "./graph.ts";
 import type { JsonValue } from "./json.ts";
 import type { Limits, LimitsInput } from "./limits.ts";
@@ -41,6 +43,10 @@ export interface ReadPlanOptions {
   readonly tools?: readonly ToolDescriptor[] | undefined;
   readonly policy?: PolicyInput | undefined;
   readonly limits?: LimitsInput | undefined;
+  /** What was asked for, where that is known: text that stands in it is no reference, whatever it looks like. */
+  readonly request?: string | undefined;
+  /** So many steps in front are in the one form already, and their texts in our notation. Default 0. */
+  readonly given?: number | undefined;
 }
 
 /** What came of reading: a plan when the shape allowed one, whatever else was found. */
@@ -74,13 +80,25 @@ function readInto(input: unknown, options: ReadPlanOptions, findings: Findings):
   if (policy.onAbsentDependency === "insert" && catalogue)
     insertAbsentSteps(steps, catalogue, limits.maxSteps, findings);
   const names = namesOfDrafts(steps);
-  linkSteps(steps, { names, policy, catalogue, findings });
+  const { request, given = 0 } = options;
+  const translator = createTranslator({
+    steps,
+    names,
+    policy,
+    findings,
+    request,
+    literals: document.literals,
+    given,
+  });
+  linkSteps(steps, { names, policy, catalogue, findings, translator });
   const candidates = () => steps.map(({ id }) => id);
-  const asked = document.outputs && readOutputs(document.outputs, { names, candidates, findings });
+  const asked =
+    document.outputs && readOutputs(document.outputs, { names, candidates, findings, translator });
   const plan: Plan = {
     formatVersion: 1,
     steps: steps.map(toStep),
     ...(asked && { outputs: asked.outputs }),
+    ...(translator.literals.length > 0 && { literals: [...translator.literals] }),
     policy,
     limits,
   };
@@ -127,28 +145,23 @@ interface LinkContext {
   policy: Policy;
   catalogue: Catalogue | undefined;
   findings: Findings;
+  translator: Translator;
 }
 
-function linkSteps(steps: readonly DraftStep[], { names, policy, catalogue, findings }: LinkContext): void {
+function linkSteps(steps: readonly DraftStep[], { catalogue, ...link }: LinkContext): void {
+  const { names, policy, findings } = link;
   const candidates = () => steps.map(({ id }) => id);
   const aliases = new Map(steps.flatMap(({ id, forEach }) => (forEach ? [[forEach.as, id] as const] : [])));
   const outputs = catalogue && createKnownOutputs(steps, catalogue);
   const providers = providersOf(steps, catalogue);
-  const context: DependencyContext & Rewriting = {
-    names,
-    candidates,
-    aliases,
-    policy,
-    findings,
-    outputs,
-    providers,
-  };
+  const context: DependencyContext & Rewriting = { ...link, candidates, aliases, outputs, providers };
   const isKnown = (name: string) => locateRoot(name, [], names).type !== "unknown";
+  for (const step of steps) nameDependencies(step, link);
   for (const step of steps) {
     rewriteStep(step, context);
     resolveDependencies(step, context);
     checkForEach(step, names.hasStep, findings);
-    checkPlaceholders(step, isKnown, findings);
+    checkPlaceholders(step, isKnown, link.translator.isLiteral, findings);
     checkSecrets(step, findings);
   }
   if (catalogue) addContractDependencies(steps, catalogue, context);

@@ -124,6 +124,9 @@ property.prop([fc.dictionary(fc.string({ minLength: 1, maxLength: 20 }), fc.json
   "what reads as outputs can be printed and read again",
   (outputs) => {
     const parsed = parsePlan({ steps: STEPS, outputs });
-    if (parsed.ok) expect(parsePlan(printPlan(parsed.plan))).toEqual(parsed);
+    if (!parsed.ok) return;
+    const again = parsePlan(printPlan(parsed.plan));
+    // What was told of the first text, such as another notation, is no fault of the printed one.
+    expect({ ok: again.ok, plan: again.ok && again.plan }).toEqual({ ok: true, plan: parsed.plan });
   },
 );

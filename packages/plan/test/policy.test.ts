@@ -91,6 +91,7 @@ test("planJsonSchema is JSON Schema 2020-12 of the plan document", () => {
     "formatVersion",
     "steps",
     "outputs",
+    "literals",
     "policy",
     "limits",
   ]);

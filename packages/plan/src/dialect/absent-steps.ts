@@ -57,7 +57,7 @@ export function insertAbsentSteps(
         if (!tool || present.has(tool.name) || count >= maxSteps) continue;
         present.add(tool.name);
         count++;
-        const added = createDraftStep({ index: 0, id: "", tool: tool.name });
+        const added = createDraftStep({ index: 0, position: -1, id: "", tool: tool.name });
         before.unshift(added);
         pending.push(added);
       }

@@ -21,11 +21,15 @@ export interface DraftReference {
 export interface DraftStep {
   /** Position in the plan. */
   index: number;
+  /** Where it stood in the document, from 0; below 0 for a step that was put in. */
+  position: number;
   id: string;
   /** False while the id was made up from the tool's name. */
   hasOwnId: boolean;
   /** The id as it was written, when it is none that a plan can have: `1`, `step 1`, `functions.find:0`. */
   writtenId: string | undefined;
+  /** Further names that its writer gave to what the step gives, such as `$var1`. */
+  labels: readonly string[];
   tool: string;
   /** Of the call; for a forEach those of `do`. */
   arguments: JsonObject;
@@ -42,10 +46,17 @@ export interface DraftStep {
 }
 
 /** A step of which nothing is known but what is given. */
-export function createDraftStep(known: { index: number; id: string; tool?: string }): DraftStep {
+export function createDraftStep(known: {
+  index: number;
+  id: string;
+  tool?: string;
+  position?: number;
+}): DraftStep {
   return {
     hasOwnId: false,
+    position: known.index,
     writtenId: undefined,
+    labels: [],
     tool: "",
     arguments: {},
     forEach: undefined,

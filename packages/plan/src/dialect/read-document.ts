@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from "../json.ts";
+import { PlanSchema } from "../plan.ts";
 import { type Findings } from "../validation/findings.ts";
 import { CALL_LISTS, callsIn, isCall, isCatalogue, isProseBlock } from "./call-fields.ts";
 import { addNote, judgePlanFields } from "./judge-fields.ts";
@@ -12,6 +13,8 @@ export interface PlanDocument {
   readonly outputs: WrittenOutputs | undefined;
   /** Of the tool-chaining dialect: a list of tools or steps, or `sequential`, `parallel`. */
   readonly executionOrder: JsonValue | undefined;
+  /** Texts that stand for themselves. */
+  readonly literals: readonly string[];
   readonly policy: JsonValue | undefined;
   readonly limits: JsonValue | undefined;
 }
@@ -23,6 +26,7 @@ const DOCUMENT_FIELDS: FieldNames = {
   calls: ["calls"],
   outputs: ["outputs", "output_steps"],
   executionOrder: ["executionOrder"],
+  literals: ["literals"],
   policy: ["policy"],
   limits: ["limits"],
 };
@@ -55,6 +59,7 @@ export function readDocument(value: JsonValue, findings: Findings): PlanDocument
       calls,
       outputs: readOutputsField(fields.get("outputs"), findings),
       executionOrder: fields.get("executionOrder")?.value,
+      literals: readLiterals(fields.get("literals")?.value, findings),
       policy: fields.get("policy")?.value,
       limits: fields.get("limits")?.value,
     },
@@ -94,7 +99,25 @@ function withCalls(
     findings.add("PLAN_EMPTY", at({}, "steps"), { message: "The plan has no steps; it needs at least one" });
     return undefined;
   }
-  return { outputs: undefined, executionOrder: undefined, policy: undefined, limits: undefined, ...document };
+  return {
+    outputs: undefined,
+    executionOrder: undefined,
+    literals: [],
+    policy: undefined,
+    limits: undefined,
+    ...document,
+  };
+}
+
+const LiteralsSchema = PlanSchema.shape.literals.unwrap();
+
+function readLiterals(value: JsonValue | undefined, findings: Findings): readonly string[] {
+  if (value === undefined) return [];
+  const parsed = LiteralsSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const message = "literals is a list of at most 1000 texts of 1 to 300 characters";
+  findings.add("FIELD_INVALID", at({}, "literals"), { message });
+  return [];
 }
 
 /** Models put blocks of text and of thoughts between their calls. */

@@ -9,6 +9,7 @@ import { scanText } from "../reference/scan-text.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import type { DraftReference } from "./draft-step.ts";
 import { at } from "./read-fields.ts";
+import type { Translator } from "./translate-notations.ts";
 
 /** Outputs as a document writes them: names of steps or tools, or parts by name. */
 export type WrittenOutputs = readonly string[] | JsonObject;
@@ -25,6 +26,7 @@ export interface OutputsContext {
   /** Near names are looked for among these. */
   readonly candidates: () => Iterable<string>;
   readonly findings: Findings;
+  readonly translator: Translator;
 }
 
 const SHAPE = `is a list of at most ${MAX_OUTPUTS} step ids, or at most ${MAX_OUTPUT_PARTS} values with references by name`;
@@ -97,10 +99,15 @@ function isNames(written: WrittenOutputs): written is readonly string[] {
   return Array.isArray(written);
 }
 
-function readNames(written: readonly string[], { names, candidates, findings }: OutputsContext): string[] {
+function readNames(
+  written: readonly string[],
+  { names, candidates, findings, translator }: OutputsContext,
+): string[] {
   const ids = new Set<string>();
   for (const [position, name] of written.entries()) {
-    const located = locateRoot(name, [], names);
+    const named = locateRoot(name, [], names);
+    const meant = named.type === "unknown" ? translator.stepId(name) : undefined;
+    const located = meant === undefined ? named : locateRoot(meant, [], names);
     if (located.type === "step") ids.add(located.name);
     else if (located.type === "ambiguous") for (const id of located.candidates) ids.add(id);
     else {
@@ -132,7 +139,8 @@ interface PartPlace {
   readonly references: DraftReference[];
 }
 
-function rewriteText(text: string, place: PartPlace): string {
+function rewriteText(written: string, place: PartPlace): string {
+  const text = place.context.translator.text(written, place);
   const scanned = scanText(text);
   if (!scanned) return text;
   checkMalformed(scanned.malformed, place);

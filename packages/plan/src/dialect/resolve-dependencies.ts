@@ -6,6 +6,7 @@ import type { Catalogue } from "../validation/catalogue.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import { type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
 import type { Providers } from "./provided-fields.ts";
+import type { Translator } from "./translate-notations.ts";
 
 /** What dependencies are resolved with. */
 export interface DependencyContext {
@@ -15,6 +16,17 @@ export interface DependencyContext {
   readonly findings: Findings;
   /** A dependency may name a field that other steps provide. */
   readonly providers: Providers;
+  readonly translator: Translator;
+}
+
+/** Turns dependencies that go by a number, a label, or a reference to a whole output into step ids; the others stay as they are. */
+export function nameDependencies(
+  step: DraftStep,
+  { names, translator }: Pick<DependencyContext, "names" | "translator">,
+): void {
+  step.dependsOn = step.dependsOn.map((name) =>
+    locateRoot(name, [], names).type === "unknown" ? (translator.stepId(name) ?? name) : name,
+  );
 }
 
 /**

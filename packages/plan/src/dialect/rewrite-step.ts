@@ -8,9 +8,9 @@ import { scanText } from "../reference/scan-text.ts";
 import type { Condition } from "../step.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import type { KnownOutputs } from "../validation/known-outputs.ts";
-import { foreignReference } from "../validation/placeholder.ts";
 import { argumentKeys, type DraftStep } from "./draft-step.ts";
 import { withoutOutputWord } from "./output-word.ts";
+import type { Translator } from "./translate-notations.ts";
 
 /** What references are rewritten with. */
 export interface Rewriting {
@@ -23,6 +23,7 @@ export interface Rewriting {
   readonly findings: Findings;
   /** What is known of outputs; undefined without a catalogue. */
   readonly outputs?: KnownOutputs | undefined;
+  readonly translator: Translator;
 }
 
 /**
@@ -72,12 +73,12 @@ interface TextPlace {
   place: Place | undefined;
 }
 
-function rewriteText(text: string, at: TextPlace): string {
+function rewriteText(written: string, at: TextPlace): string {
+  const { step, names, rewriting, below, place } = at;
+  const keys = [...below, ...placeKeys(place)];
+  const text = rewriting.translator.text(written, { step, keys, hasScope: names.hasScope });
   const scanned = scanText(text);
-  if (!scanned) {
-    if (text.length <= 200 && /[${<]/.test(text)) checkSpelling(text, at);
-    return text;
-  }
+  if (!scanned) return text;
   checkMalformed(scanned.malformed, at);
   let rewritten = "";
   let from = 0;
@@ -201,17 +202,6 @@ function checkMalformed(malformed: readonly { root: string; text: string }[], at
   }
 }
 
-/** `${step.field}` and the like, where the root exists. */
-function checkSpelling(text: string, at: TextPlace): void {
-  const { step, names, rewriting, below, place } = at;
-  const foreign = foreignReference(text);
-  if (!foreign || locateRoot(foreign.root, [], names).type === "unknown") return;
-  const suggestion = `<<${foreign.root}${foreign.path}>>`;
-  const message = `step ${step.id}: ${cut(text)} is text, not a reference; write ${suggestion}`;
-  const keys = [...below, ...placeKeys(place)];
-  rewriting.findings.add("REFERENCE_SPELLING", { step, keys }, { message, suggestion });
-}
-
 /** Conditions are as deep as the document's limit at most, so recursion is safe. */
 function rewriteCondition(condition: Condition, step: DraftStep, rewriting: Rewriting): Condition {
   const rewrite = createRewriter(step, rewriting.names, rewriting);
@@ -226,7 +216,8 @@ function rewriteCondition(condition: Condition, step: DraftStep, rewriting: Rewr
     const [written, status] = value.status;
     // Ids may be written as numbers.
     const name = String(written);
-    const located = locateRoot(name, [], rewriting.names);
+    const known = rewriting.translator.stepId(name) ?? name;
+    const located = locateRoot(known, [], rewriting.names);
     if (located.type === "step") return { status: [located.name, status] };
     if (located.type !== "scope") refuseReference(name, name, located, keys, { step, rewriting });
     return value;

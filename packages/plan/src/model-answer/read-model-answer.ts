@@ -148,13 +148,19 @@ function readChosen(
   }
   const { document: own, isRepaired } = tidyPlan(candidate, { ...reading, findings: before });
   const document = withGiven(own, given);
-  const { plan, diagnostics } = readPlan(document, { tools, policy, limits });
+  const query = beside === undefined ? asked : `${asked ?? ""}\n${beside}`;
+  const { plan, diagnostics } = readPlan(document, {
+    tools,
+    policy,
+    limits,
+    request: query,
+    given: given.length,
+  });
   const after = new Findings();
   if (plan) {
     checkOrder(plan, executionOrderOf(document), after);
     const facts = createFactValues(context?.facts);
     const moments = createMomentValues(asked, context);
-    const query = beside === undefined ? asked : `${asked ?? ""}\n${beside}`;
     const sources = { tools, query, facts, moments, findings: after, schemaWords: createSchemaWords() };
     checkValues(plan, sources);
     checkSources(plan, sources);

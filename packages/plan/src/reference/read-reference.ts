@@ -106,6 +106,18 @@ function readName(text: string, from: number, delimited: boolean): number {
   }
 }
 
+/** The path that begins at `from`, as far as it goes, as between delimiters. */
+export function readPath(text: string, from: number, delimited = true): { path: PathSegment[]; end: number } {
+  const path: PathSegment[] = [];
+  let at = from;
+  for (;;) {
+    const segment = path.length < MAX_SEGMENTS ? readSegment(text, at, delimited) : undefined;
+    if (!segment) return { path, end: at };
+    path.push(segment.segment);
+    at = segment.end;
+  }
+}
+
 interface ReadSegment {
   segment: PathSegment;
   end: number;

@@ -22,11 +22,12 @@ const MAX_PLACEHOLDERS = 20;
 export function checkPlaceholders(
   step: DraftStep,
   hasStep: (name: string) => boolean,
+  isLiteral: (text: string) => boolean,
   findings: Findings,
 ): void {
   let count = 0;
   visitTexts(step.arguments, (text, place) => {
-    if (text.length > 100 || !isPlaceholder(text) || count >= MAX_PLACEHOLDERS) return;
+    if (text.length > 100 || !isPlaceholder(text) || count >= MAX_PLACEHOLDERS || isLiteral(text)) return;
     const foreign = foreignReference(text);
     // Reported as a reference in a foreign spelling already.
     if (foreign && hasStep(foreign.root)) return;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   fitTexts,
   outputOfToolResult,
+  parsePlan,
   resolveArguments,
   resolveReferences,
   scanReferences,
@@ -38,6 +39,19 @@ const taken = { properties: { label: { type: "string" }, cents: { type: "integer
 const args = resolveArguments({ label: "<<price>>", cents: "<<price>>" }, known, taken);
 assert.deepEqual(args.value, { label: "1e3", cents: 1000 });
 assert.deepEqual(fitTexts(taken, { label: 7 }).value, { label: "7" });
+
+const foreign = parsePlan([
+  { id: 1, tool: "find" },
+  { id: 2, tool: "send", arguments: { text: "See $1.url and ${find.title}", price: "\\$1" } },
+]);
+assert(foreign.ok);
+assert.deepEqual(foreign.plan.steps[1], {
+  id: "s2",
+  tool: "send",
+  arguments: { text: "See <<s1.url>> and <<s1.title>>", price: "$1" },
+  dependsOn: [],
+});
+assert.deepEqual(foreign.plan.literals, ["$1"]);
 
 const [reference] = scanReferences({ to: ["Dear <<author.name>>"] });
 assert.deepEqual([reference?.root, reference?.at, reference?.start], ["author", ["to", 0], 5]);

@@ -1,0 +1,152 @@
+import type { JsonValue } from "../json.ts";
+import { visitTexts } from "../map-json.ts";
+import { createLiteralTexts } from "../notation/literal-texts.ts";
+import { readInner } from "../notation/read-inner.ts";
+import { candidatesAt } from "../notation/scan-notations.ts";
+import { createStepNames, type StepNames } from "../notation/step-names.ts";
+import { type Notice, translateText } from "../notation/translate-text.ts";
+import type { Policy } from "../policy.ts";
+import { locateRoot, type Names } from "../reference/locate-root.ts";
+import { cut, type Findings } from "../validation/findings.ts";
+import type { DraftStep } from "./draft-step.ts";
+
+/** Where a text stands. */
+export interface TextPlace {
+  /** Absent for the plan's outputs. */
+  readonly step?: DraftStep | undefined;
+  readonly keys: readonly (string | number)[];
+  readonly hasScope?: ((name: string) => boolean) | undefined;
+}
+
+/** Brings what names steps in a foreign notation into our own, with a diagnostic for each. */
+export interface Translator {
+  /** A text with its references in our notation. */
+  text(text: string, place: TextPlace): string;
+  /** The id of the step that a text names and nothing else; undefined where that is not clear. */
+  stepId(text: string): string | undefined;
+  /** True for a text that the request or the plan says to stand for itself, or that was escaped. */
+  isLiteral(this: void, text: string): boolean;
+  /** Texts that were met and stand for themselves. */
+  readonly literals: readonly string[];
+}
+
+/** What a plan is translated with. */
+export interface TranslatorOptions {
+  readonly steps: readonly DraftStep[];
+  readonly names: Names;
+  readonly policy: Pick<Policy, "onUnresolvedStep">;
+  readonly findings: Findings;
+  /** What was asked for, where that is known: what stands in it stays text. */
+  readonly request: string | undefined;
+  /** Texts of which the plan says that they stand for themselves. */
+  readonly literals: readonly string[];
+  /** So many steps in front are in our notation already. */
+  readonly given: number;
+}
+
+/** Places of steps are those of the document; steps without one (put in by policy) have a place below 0. */
+export function createTranslator(options: TranslatorOptions): Translator {
+  const { steps, names, policy, findings, request, given } = options;
+  const stepNames = createStepNames(steps, names, given);
+  const literals = createLiteralTexts(options.literals, request);
+  const hasHabit = request !== undefined || numbersSteps(steps);
+  const positions = new Map(steps.map(({ id, position }) => [id, position]));
+
+  function text(written: string, { step, keys, hasScope = none }: TextPlace): string {
+    if (step && step.position < given) return written;
+    const dependsOn = step?.dependsOn ?? [];
+    const own = step?.position ?? steps.length;
+    const translated = translateText(written, {
+      names,
+      stepNames,
+      literals,
+      place: { step, dependsOn, hasScope },
+      isEarlier: (id) => (positions.get(id) ?? own) < own || dependsOn.includes(id),
+      hasHabit: hasHabit || step === undefined,
+    });
+    if (!translated) return written;
+    const place = { keys, ...(step ? { step } : {}) };
+    const begin = step ? `step ${step.id}` : "the outputs";
+    for (const notice of translated.notices) report(notice, begin, place);
+    return translated.text;
+  }
+
+  function report(notice: Notice, begin: string, place: { step?: DraftStep; keys: TextPlace["keys"] }): void {
+    const shown = cut(notice.text);
+    const [reading] = notice.readings;
+    const escape = `\\${notice.text}`;
+    switch (notice.type) {
+      case "translated": {
+        const message = `${begin}: ${shown} is read as ${reading}; write that`;
+        findings.add("REFERENCE_SPELLING", place, { message, severity: "warning", suggestion: reading });
+        return;
+      }
+      case "doubt": {
+        const isOpen = notice.readings.length > 1;
+        const message = isOpen
+          ? `${begin}: ${shown} can mean ${notice.readings.slice(0, 20).join(", ")}; write the one that is meant`
+          : `${begin}: ${shown} may be the reference ${reading} or text; write ${reading}, or ${cut(escape)} for the characters themselves`;
+        const code = isOpen ? "REFERENCE_AMBIGUOUS" : "REFERENCE_SPELLING";
+        findings.add(code, place, { message, suggestion: reading });
+        return;
+      }
+      case "malformed": {
+        const message = `${begin}: ${shown} is no reference; write <<step.field>>, or ${cut(escape)} for the characters themselves`;
+        findings.add("REFERENCE_MALFORMED", place, { message, suggestion: reading });
+        return;
+      }
+      case "unknown": {
+        const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
+        const message = `${begin} refers to ${shown}: no such step; write <<step.field>>, or ${cut(escape)} for the characters themselves`;
+        findings.add("REFERENCE_UNKNOWN", place, { message, severity });
+      }
+    }
+  }
+
+  return {
+    text,
+    isLiteral: (written) => literals.has(written),
+    stepId: (written) => clearStep(written, stepNames, names),
+    get literals() {
+      return literals.met;
+    },
+  };
+}
+
+const none = () => false;
+
+/** The one step that a text means: by its name there, or by a reference to its whole output. */
+function clearStep(text: string, stepNames: StepNames, names: Names): string | undefined {
+  const place = { step: undefined, dependsOn: [], hasScope: none };
+  const inside = candidatesAt(text, 0).flatMap(({ start, end, inner }) =>
+    start === 0 && end === text.length ? [inner] : [],
+  );
+  for (const name of [text, ...inside]) {
+    const inner = readInner(name, (each) => stepNames.read(each, place) !== undefined);
+    if (!inner || inner.rest !== "" || inner.path.length > 0) continue;
+    const reading =
+      typeof inner.name === "string" ? stepNames.read(inner.name, place) : stepNames.at(inner.name.position);
+    const [id, ...others] = reading?.ids ?? [];
+    if (
+      id !== undefined &&
+      others.length === 0 &&
+      !reading?.isDoubtful &&
+      locateRoot(id, [], names).type === "step"
+    )
+      return id;
+  }
+  return undefined;
+}
+
+const NUMBERED_VALUE = /^\$(?:\{[0-9]{1,4}\}|[0-9]{1,4})(?:\.[A-Za-z_]|$)/;
+
+/** True where a value of some step is a number behind a dollar sign with a field, or in braces: money is not written so. */
+function numbersSteps(steps: readonly DraftStep[]): boolean {
+  let found = false;
+  const look = (value: JsonValue) =>
+    visitTexts(value, (text) => {
+      found ||= text.length < 200 && /[{.]/.test(text) && NUMBERED_VALUE.test(text);
+    });
+  for (const step of steps) look(step.arguments);
+  return found;
+}

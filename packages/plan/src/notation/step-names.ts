@@ -1,0 +1,165 @@
+/**
+ * What names in foreign notations mean. Ids win, as in our own notation; then whatever goes by the name counts: tools, labels, and places
+ * in the plan (`1`, `step 2`, `E3`). Only a name with one meaning is a reference.
+ */
+
+import { lookUp } from "../own-property.ts";
+import type { Names } from "../reference/locate-root.ts";
+
+/** A step as its plan's writer knew it. */
+export interface NamedStep {
+  readonly id: string;
+  /** The id as it was written, where a plan cannot have that. */
+  readonly writtenId: string | undefined;
+  readonly hasOwnId: boolean;
+  /** Further names of what the step gives. */
+  readonly labels: readonly string[];
+  /** Where it stood in the document, from 0; below 0 for a step that nobody wrote. */
+  readonly position: number;
+}
+
+/** The place of a name. */
+export interface NamePlace {
+  readonly step: NamedStep | undefined;
+  /** Steps that the step waits for explicitly. */
+  readonly dependsOn: readonly string[];
+  readonly hasScope: (name: string) => boolean;
+}
+
+/** What a name means. */
+export interface NameReading {
+  /** `marked`: a name that is no word, such as `s1`, `E1`, `1`; `word`: an id that may be one; `tool`: a tool or a label; `scope`: of a forEach. */
+  readonly kind: "marked" | "word" | "tool" | "scope";
+  /** Ids of steps; one, unless several things go by the name. */
+  readonly ids: readonly string[];
+  /** True where numbering leaves open which step is meant. */
+  readonly isDoubtful: boolean;
+}
+
+/** Finds the steps that names mean. */
+export interface StepNames {
+  read(name: string, place: NamePlace): NameReading | undefined;
+  /** The step at a place counted from 0. */
+  at(position: number): NameReading | undefined;
+}
+
+const BEHIND_WORD =
+  /^(?:step|steps|task|node|var|call|result|output|action|observation|obs|tool|plan|id)?[ _-]?#?([0-9]{1,4})$/i;
+const BEHIND_LETTER = /^[Est][ _-]?([0-9]{1,4})$/;
+const PREVIOUS = new Set(
+  "$json $input $prev $previous previous prev last previous_step prev_step last_step previous_output previous_result last_result last_output".split(
+    " ",
+  ),
+);
+
+/** True for a name that no text has by chance: a number, alone or behind a word for a step, or anything with a sign. */
+function isMarked(name: string): boolean {
+  return numberIn(name) !== undefined || /^[$#@%]|[0-9][A-Za-z]|[A-Za-z][0-9]|:/.test(name);
+}
+
+/** @param given - steps in front that stood in no document: places are counted without them and with them */
+export function createStepNames(steps: readonly NamedStep[], names: Names, given = 0): StepNames {
+  const written = writtenNames(steps);
+  const labels = labelsOf(steps);
+  const numbering = numberingOf(steps, given);
+  const byPosition = new Map(steps.map(({ id, position }) => [position, id]));
+
+  function readId(name: string, { hasScope }: NamePlace): NameReading | undefined {
+    const kind = isMarked(name) ? "marked" : "word";
+    if (hasScope(name)) return { kind: "scope", ids: [name], isDoubtful: false };
+    if (names.hasStep(name)) return { kind, ids: [name], isDoubtful: false };
+    const id = written.get(name);
+    return id === undefined ? undefined : { kind, ids: [id], isDoubtful: false };
+  }
+
+  function readOther(name: string, place: NamePlace): NameReading | undefined {
+    const users = names.tools && lookUp(names.tools, name);
+    const ofTool = typeof users === "string" ? [users] : (users ?? []);
+    const numbered = numbering.read(name);
+    const previous = PREVIOUS.has(name.toLowerCase()) ? previousOf(place) : undefined;
+    const ofLabel = labels.get(name) ?? [];
+    const ids = [...new Set([...ofTool, ...ofLabel, ...(numbered?.ids ?? []), ...(previous?.ids ?? [])])];
+    if (ids.length === 0) return undefined;
+    const isMark = numbered !== undefined || previous !== undefined || (ofLabel.length > 0 && isMarked(name));
+    const isDoubtful = numbered?.isDoubtful === true || previous?.isDoubtful === true;
+    return { kind: isMark ? "marked" : "tool", ids, isDoubtful };
+  }
+
+  function previousOf({ step, dependsOn }: NamePlace): NameReading | undefined {
+    if (!step || step.position <= 0) return undefined;
+    const [only, ...others] = dependsOn.flatMap((name) =>
+      names.hasStep(name) ? [name] : (written.get(name) ?? []),
+    );
+    const before = byPosition.get(step.position - 1);
+    if (only !== undefined && others.length === 0) return { kind: "marked", ids: [only], isDoubtful: false };
+    if (before === undefined) return undefined;
+    return { kind: "marked", ids: [before], isDoubtful: step.position !== 1 || dependsOn.length > 0 };
+  }
+
+  return {
+    read: (name, place) => readId(name, place) ?? readOther(name, place),
+    at: (position) => {
+      const id = byPosition.get(position + given);
+      return id === undefined ? undefined : { kind: "marked", ids: [id], isDoubtful: given > 0 };
+    },
+  };
+}
+
+/** Written ids, and those with a sign in front also without it. */
+function writtenNames(steps: readonly NamedStep[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const renamed = steps.flatMap(({ id, writtenId }) => (writtenId === undefined ? [] : [{ id, writtenId }]));
+  for (const { id, writtenId } of renamed) names.set(writtenId, id);
+  for (const { id, writtenId } of renamed) {
+    const bare = writtenId.replace(/^[$#@%]/, "");
+    if (!names.has(bare)) names.set(bare, id);
+  }
+  return names;
+}
+
+function labelsOf(steps: readonly NamedStep[]): ReadonlyMap<string, readonly string[]> {
+  const labels = new Map<string, string[]>();
+  for (const { id, labels: own } of steps) {
+    for (const name of new Set(own.flatMap((label) => [label, label.replace(/^[$#@%]/, "")]))) {
+      labels.set(name, [...(labels.get(name) ?? []), id]);
+    }
+  }
+  return labels;
+}
+
+/**
+ * Numbers of steps: by ids that count (`s1`, `2`) and by places counted from 1. Where all ids count in the order of the plan they alone decide;
+ * otherwise a number is clear only when both agree, or when no id has it.
+ */
+function numberingOf(steps: readonly NamedStep[], given: number) {
+  const own = steps.filter(({ position }) => position >= given);
+  const byNumber = new Map<number, string[]>();
+  const numbers = own.map(({ id, writtenId, hasOwnId }) => {
+    const number = hasOwnId ? numberIn(writtenId ?? id) : undefined;
+    if (number !== undefined) byNumber.set(number, [...(byNumber.get(number) ?? []), id]);
+    return number;
+  });
+  const [first] = numbers;
+  const areInOrder = first !== undefined && numbers.every((number, index) => number === first + index);
+  const byPlace = new Map(own.map(({ id, position }) => [position - given + 1, id]));
+
+  function read(name: string): Pick<NameReading, "ids" | "isDoubtful"> | undefined {
+    const number = numberIn(name);
+    if (number === undefined) return undefined;
+    const byId = byNumber.get(number) ?? [];
+    if (areInOrder && byId.length > 0) return { ids: byId, isDoubtful: false };
+    const place = byPlace.get(number);
+    const ids = [...new Set([...byId, ...(place === undefined ? [] : [place])])];
+    // Some planners count from 0: no step has that number, and yet it means one.
+    if (number === 0 && ids.length === 0)
+      return { ids: own.slice(0, 1).map(({ id }) => id), isDoubtful: true };
+    if (ids.length === 0) return undefined;
+    return { ids, isDoubtful: ids.length > 1 || given > 0 || areInOrder };
+  }
+  return { read };
+}
+
+function numberIn(name: string): number | undefined {
+  const digits = (BEHIND_WORD.exec(name) ?? BEHIND_LETTER.exec(name))?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}

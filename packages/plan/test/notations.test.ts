@@ -1,0 +1,336 @@
+import { fc, test } from "@fast-check/vitest";
+import { type JsonValue, parsePlan, printPlan, readModelAnswer, type ToolDescriptor } from "@planwright/plan";
+import { describe, expect } from "vitest";
+import harmless from "./data/harmless-texts.json" with { type: "json" };
+
+const take = { type: "object", properties: { value: {} } };
+const tools: ToolDescriptor[] = ["find", "look", "send"].map((name) => ({
+  name,
+  inputSchema: take,
+  annotations: { readOnlyHint: true },
+}));
+
+/** A plan of three steps of which the last one takes a value. */
+function planWith(value: unknown, ids: readonly unknown[] = ["s1", "s2", "s3"]) {
+  const steps = [{ tool: "find" }, { tool: "look" }, { tool: "send", arguments: { value } }];
+  return steps.map((step, index) => ({ ...(ids[index] !== undefined && { id: ids[index] }), ...step }));
+}
+
+interface Outcome {
+  value?: JsonValue | undefined;
+  codes: string[];
+}
+
+function outcomeOf(input: unknown, request?: string): Outcome {
+  const read =
+    request === undefined
+      ? parsePlan(input)
+      : readModelAnswer(JSON.stringify(input), { tools, query: request });
+  const codes = read.diagnostics
+    .filter(({ code }) => code !== "STEP_ID_RENAMED" && code !== "ARGUMENT_UNSOURCED")
+    .map(({ code, severity }) => `${severity} ${code}`);
+  if (!read.ok) return { codes };
+  expect(parsePlan(printPlan(read.plan)).ok && parsePlan(printPlan(read.plan))).toMatchObject({
+    plan: read.plan,
+  });
+  const last = read.plan.steps.at(-1);
+  return { value: last && "arguments" in last ? last.arguments["value"] : undefined, codes };
+}
+
+/** A text as it stands in a plan when it means itself: in signs of our own it stays escaped. */
+function asText(text: string): string[] {
+  return [text, `\\${text}`, text.replace("{{", "\\{{")];
+}
+
+const READ = ["warning REFERENCE_SPELLING"];
+
+/** Text, what it means, and the ids with which it does. */
+const notations: [string, string, (readonly unknown[])?][] = [
+  ["$s1.text", "<<s1.text>>"],
+  ["$s1", "<<s1>>"],
+  ["$1.text", "<<s1.text>>"],
+  ["${1}", "<<s1>>"],
+  ["${1.text}", "<<s1.text>>"],
+  ["${s1.x}", "<<s1.x>>"],
+  ["$var1.text$", "<<s1.text>>"],
+  ["$var1.text$", "<<var1.text>>", ["$var1", "$var2", "$var3"]],
+  ["#E1", "<<s1>>"],
+  ["#E1", "<<E1>>", ["#E1", "#E2", "#E3"]],
+  ["@s1", "<<s1>>"],
+  ["@s1.text", "<<s1.text>>"],
+  ["=s1.text", "<<s1.text>>"],
+  ["<GENERATED>-0", "<<s0>>", [0, 1, 2]],
+  ["<resource>-1", "<<s1>>", [0, 1, 2]],
+  ["<GENERATED>-0", "<<find>>", []],
+  ["[[s1.text]]", "<<s1.text>>"],
+  ["%s1.text%", "<<s1.text>>"],
+  ["{s1.text}", "<<s1.text>>"],
+  ["<s1.text>", "<<s1.text>>"],
+  ['{{ $node["s1"].json.text }}', "<<s1.text>>"],
+  ["{{ $('s1').item.json.text }}", "<<s1.text>>"],
+  ["{{steps.s1.text}}", "<<s1.text>>"],
+  ["{{1.text}}", "<<s1.text>>"],
+  ["{{1__text}}", "<<s1.text>>"],
+  ["{{step1.text}}", "<<s1.text>>"],
+  ["${{ steps.s1.outputs.x }}", "<<s1.x>>"],
+  ["${steps.s1.output.x}", "<<s1.x>>"],
+  ["{{steps.s1.outputs.parameters.x}}", "<<s1.x>>"],
+  ["$.s1.x", "<<s1.x>>"],
+  ["$.steps.s1.result.x", "<<s1.x>>"],
+  ["$.steps[0].x", "<<s1.x>>"],
+  ["$['s1']['x y']", '<<s1["x y"]>>'],
+  ["@{outputs('s1')?['x']}", "<<s1.x>>"],
+  ["${find.text}", "<<s1.text>>"],
+  ["$find.text", "<<s1.text>>"],
+  ["${s1[0].a}", "<<s1[0].a>>"],
+  ["${s1.items[*].a}", "<<s1.items[*].a>>"],
+  ["<<1.text>>", "<<s1.text>>"],
+  ["<<step 1.text>>", "<<s1.text>>"],
+  ["<<#1.text>>", "<<s1.text>>"],
+  ["<<步骤1.text>>", "<<s1.text>>", ["步骤1", "步骤2", "步骤3"]],
+  ["<<steps.s1.text>>", "<<s1.text>>"],
+  ["<<functions.find:0.text>>", "<<functions_find_0.text>>", ["functions.find:0", "b", "c"]],
+  ["$ref:1.text", "<<s1.text>>"],
+  ["$ref:步骤1.text", "<<s1.text>>", ["步骤1", "步骤2", "步骤3"]],
+];
+
+describe.each(notations)("%s", (text, meant, ids = ["s1", "s2", "s3"]) => {
+  test("is a reference when it is all of a text", () => {
+    expect(outcomeOf(planWith(text, ids))).toEqual({ value: meant, codes: READ });
+  });
+
+  test("is a reference or an error inside a text", () => {
+    for (const [before, after] of [
+      ["See ", ""],
+      ["See ", "."],
+      ["(", ")"],
+      ["a\n", " b"],
+    ]) {
+      const inside = `${before}${text}${after}`;
+      const found = outcomeOf(planWith(inside, ids));
+      expect([`${before}${meant}${after}`, undefined]).toContain(found.value);
+      expect(found.codes.length).toBeGreaterThan(0);
+    }
+  });
+
+  test("is text when the request says it in the same letters", () => {
+    const { value, codes } = outcomeOf(planWith(text, ids), `Send the text ${text} to all`);
+    expect(value).toBeOneOf(asText(text));
+    expect(codes).toEqual([]);
+  });
+
+  test("is text when it is escaped", () => {
+    const { value, codes } = outcomeOf(planWith(`\\${text}`, ids));
+    expect(value).toBeOneOf(asText(text));
+    expect(codes).toEqual([]);
+  });
+});
+
+test("the step before is meant where only one can be: the one waited for, or the first", () => {
+  const [find, , send] = planWith("{{$json.text}}");
+  expect(outcomeOf([find, send])).toEqual({ value: "<<s1.text>>", codes: READ });
+  const waiting = planWith("Dear {{ $json.text }}").map((step) => ({
+    ...step,
+    ...(step.id === "s3" && { after: ["s1"] }),
+  }));
+  expect(outcomeOf(waiting)).toEqual({ value: "Dear <<s1.text>>", codes: READ });
+  expect(outcomeOf(planWith("{{$json.text}}")).codes).toEqual(["error REFERENCE_SPELLING"]);
+});
+
+test.each([
+  ["$9", "text"],
+  ["See $9.", "text"],
+  ["${nobody.x}", "text"],
+  ["#E9", "text"],
+  ["@nobody", "text"],
+  ["{nobody.x}", "text"],
+  ["[[nobody.x]]", "text"],
+  ["%nobody.x%", "text"],
+  ["=nobody.x", "text"],
+  ["<GENERATED>-9", "text"],
+  ["{{$nobody.text}}", "text"],
+  ["$nobody.text$", "text"],
+  ["<<9.text>>", "error REFERENCE_UNKNOWN"],
+  ["<<步骤9>>", "error REFERENCE_UNKNOWN"],
+  ["<<the author's id>>", "error REFERENCE_UNKNOWN"],
+  ["see <<no one, really>> there", "error REFERENCE_UNKNOWN"],
+])("%s, which names no step, is %s", (text, expected) => {
+  const { value, codes } = outcomeOf(planWith(`${text}`));
+  const isPlaceholder = codes.join() === "error ARGUMENT_PLACEHOLDER";
+  if (expected === "text" && !isPlaceholder) expect({ value, codes }).toEqual({ value: text, codes: [] });
+  else
+    expect({ value, code: codes[0] }).toEqual({
+      value: undefined,
+      code: isPlaceholder ? codes[0] : expected,
+    });
+});
+
+test.each([
+  ["a tool of two steps", "${find.text}", ["a", "b", "c"], "find"],
+  ["a place where ids count otherwise", "$1.text", ["s2", "s1", "s3"], "look"],
+  ["a number when ids count from another one", "$1.text", ["s5", "s6", "s7"], "look"],
+  ["the step before, where several stand before", "{{$json.text}}", ["a", "b", "c"], "look"],
+  ["a task counted from 0 or 1", "<GENERATED>-1", ["s1", "s2", "s3"], "look"],
+  ["0 where nothing counts from 0", "${0}", ["a", "b", "c"], "look"],
+])("what can mean several things is an error: %s", (_, text, ids, second) => {
+  const [first, , last] = planWith(text, ids);
+  const input = [first, { id: ids[1], tool: second }, last];
+  expect(outcomeOf(input).value).toBeUndefined();
+  expect(outcomeOf(input, "Do it").value).toBeUndefined();
+});
+
+test.each([
+  ["a word between signs of templates and shell", "Hi {alice}, echo $alice ${alice} [[alice]] %alice%"],
+  ["a word that may be a name", "@alice"],
+  ["an expression of another language", "${alice.text.toUpperCase() + 1}"],
+  ["a filter", "{{ alice.text | upper }}"],
+  ["arithmetic with a number", "1 << 2 >> 1"],
+  ["a price that may be a place", "It costs $1"],
+  ["a place among prices", "Pay $1 or $2.50"],
+])("a doubt is an error, and nothing is changed: %s", (_, text) => {
+  const { value, codes } = outcomeOf(planWith(text, ["alice", "bob", "carol"]));
+  expect(value).toBeUndefined();
+  expect(codes.every((code) => /^error REFERENCE_(?:SPELLING|MALFORMED)$/.test(code))).toBe(true);
+});
+
+test("a number behind a dollar sign is read inside a text when the request is known and has none", () => {
+  expect(outcomeOf(planWith("See $1"), "Look it up and send it")).toEqual({
+    value: "See <<s1>>",
+    codes: READ,
+  });
+  expect(outcomeOf(planWith("See $1"), "Say that it costs $100").value).toBe("See <<s1>>");
+  expect(outcomeOf(planWith("It costs $1"), "Say that it costs $1")).toEqual({
+    value: "It costs $1",
+    codes: [],
+  });
+  expect(outcomeOf(planWith(["$1.text", "See $1"])).value).toEqual(["<<s1.text>>", "See <<s1>>"]);
+});
+
+test("a price in a step that nothing before can be meant by is text", () => {
+  for (const text of ["$1", "It costs $1", "$1 each"]) {
+    expect(outcomeOf([{ tool: "send", arguments: { value: text } }])).toEqual({ value: text, codes: [] });
+  }
+});
+
+test("hashtags, mentions, tags and quantifiers with words stay text, also where a step has the word for a name", () => {
+  for (const text of ["Sun #look @find", "<find>x</find>", "a{1} [[1]] #1 @2", "find@look.com", "{1}-{2}"]) {
+    expect(outcomeOf(planWith(text, []))).toEqual({ value: text, codes: [] });
+  }
+});
+
+test("conditions, loops and outputs are read in the same way", () => {
+  const parsed = parsePlan({
+    steps: [
+      { id: 1, tool: "find" },
+      {
+        id: 2,
+        forEach: {
+          items: "$1.list",
+          key: "${item.id}",
+          do: { tool: "look", arguments: { value: "{item.id} of $1.total", tag: "an <item>", n: "$index" } },
+        },
+        when: { all: [{ gt: ["#E1.count", 0] }, { status: ["#E1", "COMPLETED"] }] },
+        after: ["$1"],
+      },
+    ],
+    outputs: { text: "Found {{1.total}}" },
+  });
+  if (!parsed.ok) expect.fail(JSON.stringify(parsed.diagnostics));
+  expect(parsed.plan.steps[1]).toMatchObject({
+    forEach: {
+      items: "<<s1.list>>",
+      key: "<<item.id>>",
+      do: { arguments: { value: "<<item.id>> of <<s1.total>>", tag: "an <item>", n: "<<index>>" } },
+    },
+    when: { all: [{ gt: ["<<s1.count>>", 0] }, { status: ["s1", "COMPLETED"] }] },
+    dependsOn: ["s1"],
+  });
+  expect(parsed.plan.outputs).toEqual({ text: "Found <<s1.total>>" });
+});
+
+test("the plan carries what was given literally, so that reading it again changes nothing", () => {
+  const read = readModelAnswer(JSON.stringify(planWith("Pay $1 to {{bob}}, \\$2")), {
+    tools,
+    query: "Look it up, then send: Pay $1 to {{bob}}",
+  });
+  if (!read.ok) expect.fail(JSON.stringify(read.diagnostics));
+  expect(read.plan.literals).toEqual(["$1", "$2"]);
+  const again = parsePlan(printPlan(read.plan));
+  expect(again).toMatchObject({ ok: true, plan: read.plan, diagnostics: [] });
+  const last = read.plan.steps.at(-1);
+  expect(last && "arguments" in last && last.arguments).toEqual({ value: "Pay $1 to \\{{bob}}, $2" });
+});
+
+test("texts of steps that a plan builds on are not read anew", () => {
+  const read = readModelAnswer(
+    JSON.stringify([{ id: "s2", tool: "send", arguments: { value: "<<s1.x>>" } }]),
+    {
+      tools,
+      query: "Go on",
+      given: [
+        { id: "s0", tool: "find", arguments: {}, dependsOn: [] },
+        { id: "s1", tool: "look", arguments: { value: "$s0.x" }, dependsOn: [] },
+      ],
+    },
+  );
+  if (!read.ok) expect.fail(JSON.stringify(read.diagnostics));
+  expect(read.plan.steps[1]).toMatchObject({ arguments: { value: "$s0.x" } });
+});
+
+const word = ["alpha", "beta", "gamma"];
+test.each(harmless)("%j stays text when it names nothing of the plan", (text) => {
+  const isPlaceholder = (codes: string[]) => codes.join() === "error ARGUMENT_PLACEHOLDER";
+  const alone = outcomeOf(planWith(text, word));
+  if (!isPlaceholder(alone.codes)) expect(alone).toEqual({ value: text, codes: [] });
+  const inside = `Say: ${text} and more`;
+  expect(outcomeOf(planWith(inside, word))).toEqual({ value: inside, codes: [] });
+  expect(outcomeOf(planWith(`${text}\n${text}`, word)).codes).toEqual([]);
+});
+
+const step = fc.constantFrom("first", "second", "s1", "s2", "t-1", "1", "step 2", "#E1");
+const field = fc.array(fc.constantFrom("text", "items", "a_b"), { maxLength: 2 });
+const write: ((root: string, path: string) => string)[] = [
+  (root, path) => `$${root}${path}`,
+  (root, path) => `\${${root}${path}}`,
+  (root, path) => `\${{ steps.${root}.outputs${path} }}`,
+  (root, path) => `{{${root}${path}}}`,
+  (root, path) => `{{steps.${root}.output${path}}}`,
+  (root, path) => `{${root}${path}}`,
+  (root, path) => `[[${root}${path}]]`,
+  (root, path) => `%${root}${path}%`,
+  (root, path) => `<${root}${path}>`,
+  (root, path) => `<<${root}${path}>>`,
+  (root, path) => `<< ${root}${path} >>`,
+  (root, path) => `@${root}${path}`,
+  (root, path) => `#${root}${path}`,
+  (root, path) => `=${root}${path}`,
+  (root, path) => `$.${root}${path}`,
+  (root, path) => `$ref:${root}${path}`,
+];
+
+test.prop([
+  fc.uniqueArray(step, { minLength: 2, maxLength: 3 }),
+  field,
+  fc.constantFrom(...write),
+  fc.constantFrom("", "See ", "(", "x: "),
+  fc.constantFrom("", ".", " now", ")"),
+])(
+  "in every notation a field of a step is a reference or an error, never text",
+  (ids, fields, notation, before, after) => {
+    const [root = ""] = ids;
+    const path = fields.map((name) => `.${name}`).join("");
+    // A word or number without a field stands for itself in tags, tweets and formulas.
+    fc.pre(fields.length > 0);
+    fc.pre(!/[ #]/.test(root) || /[{[<]/.test(notation("", "")));
+    const text = `${before}${notation(root, path)}${after}`;
+    const steps = [
+      ...ids.map((id) => ({ id, tool: `tool_${id.length}` })),
+      { id: "last", tool: "send", arguments: { value: text } },
+    ];
+    const canonical = parsePlan(ids.map((id) => ({ id, tool: `tool_${id.length}` })));
+    const id = canonical.ok ? canonical.plan.steps[0]?.id : "";
+    const read = outcomeOf(steps);
+    if (read.value !== undefined) expect(read.value).toBe(`${before}<<${id}${path}>>${after}`);
+    else expect(read.codes.some((code) => code.startsWith("error"))).toBe(true);
+  },
+);
