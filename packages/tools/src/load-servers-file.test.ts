@@ -103,7 +103,13 @@ test("all faults are named at once", () => {
 
 test("a file that is missing or not JSON is refused", async () => {
   await expect(loadServersFile("/does/not/exist.json")).rejects.toThrow(
-    "/does/not/exist.json: cannot be read",
+    "/does/not/exist.json: does not exist; correct MCP_SERVERS_FILE or unset it",
   );
   await expect(loadServersFile(await fileWith("{"))).rejects.toThrow("is not JSON");
+});
+
+test("a server that says neither how it is started nor where it is called is told so, and once", () => {
+  expect(() => parseServers({ mcpServers: { shop: { comand: "shop" } } })).toThrow(
+    'Servers file (given): server "shop": needs "command" (a program to start) or "url" (an address to call)',
+  );
 });
