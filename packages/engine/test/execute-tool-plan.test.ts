@@ -72,3 +72,25 @@ test("the tool object has what agents ask for", () => {
   expect(one.description).toContain("output_steps");
   expect(one.inputSchema).toMatchObject({ type: "object", required: ["steps", "output_steps"] });
 });
+
+test("items of a list that failed are told, though the list completed", async () => {
+  const letters = { ...tool("send"), annotations: { readOnlyHint: true }, trusted: true };
+  const send = ({ arguments: { to } }: { arguments: { [name: string]: unknown } }) =>
+    to === "b"
+      ? { isError: true, content: [{ type: "text", text: "no such address" }] }
+      : { sent: String(to) };
+  const result = await executeToolPlan([letters], { callTool: send }).execute({
+    steps: [
+      { id: "all", forEach: { items: ["a", "b"], do: { tool: "send", arguments: { to: "<<item>>" } } } },
+    ],
+    output_steps: ["all"],
+  });
+  expect(result.status).toBe("PARTIAL");
+  expect(result.errors).toEqual([
+    {
+      step: "all",
+      code: "ITEMS_FAILED",
+      message: expect.stringContaining("1 of 2 items of step 'all' failed"),
+    },
+  ]);
+});

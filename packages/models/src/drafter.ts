@@ -17,7 +17,7 @@ export interface RepairRequest {
 export interface DraftInput {
   /** The user's sentence: data, not instructions to the program. */
   query: string;
-  /** Now and here, for whoever asks, with facts without secrets. Absent: nobody knows what day it is. */
+  /** Now and here, of the caller, with facts without secrets. Absent: the current day is unknown. */
   context?: PlanningContext | undefined;
   /** Tools that the plan may use, with unique names. */
   tools: readonly ToolDescriptor[];

@@ -30,7 +30,7 @@ const ToolSchema = z.strictObject({
   outputSchema: SchemaSchema.optional(),
 });
 
-/** Now and here; absent: nobody knows what day it is. */
+/** Now and here; absent: the current day is unknown. */
 export const ContextSchema = z.strictObject({
   now: z.iso.datetime().transform((text) => new Date(text)),
   timezone: z.string().default("UTC"),

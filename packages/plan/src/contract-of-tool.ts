@@ -34,7 +34,7 @@ export interface EffectiveContract {
   sources: Record<keyof ToolContract, ContractSource>;
   /** One sentence each, at most 50; empty for a clean descriptor. */
   warnings: string[];
-  /** Those of the warnings that name a declaration which cannot be read, whoever made it. */
+  /** Those of the warnings that name a declaration which cannot be read, from any source. */
   unreadable: string[];
 }
 

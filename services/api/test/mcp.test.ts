@@ -128,6 +128,9 @@ test("execute_tool_plan takes steps and output_steps themselves, and tells what 
   end = (planId) => failAs(running.store, planId as PlanId);
   const failed = await client.callTool({ name: "execute_tool_plan", arguments: given });
   expect(failed).toMatchObject({ isError: true, structuredContent: { status: "FAILED" } });
+  expect(failed.structuredContent).toMatchObject({
+    skippedSteps: [{ key: "createBlog", message: "Skipped because dependency 'createAuthor' failed" }],
+  });
 });
 
 test("failures name the step; refusals name code and remedy", async () => {

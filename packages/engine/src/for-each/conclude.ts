@@ -47,7 +47,7 @@ function wasClosed({ settled, ok, failed, stopped }: Items): boolean {
   return !stopped && settled > ok + failed;
 }
 
-/** Of items in doubt nobody knows whether the list failed: where that depends on them, an operator has to say. */
+/** Items in doubt leave open whether the list failed: where that depends on them, an operator decides. */
 function waitsForOperator(items: Items, required: number): boolean {
   if (items.inDoubt === 0) return false;
   if (items.stopsAtFailure) return items.failed === 0;

@@ -8,7 +8,7 @@ const MAX_KEY_CHARS = 64;
 
 /**
  * What a list that completed did not do, told from its envelope; undefined when all of its items succeeded. Told from the output
- * alone, so that whoever goes on after a crash, or with a list of an earlier version, tells the same.
+ * alone, so that an executor that resumes after a crash, or with a list of an earlier version, gives the same error.
  * @param stepId - of the list
  * @param output - the envelope
  */

@@ -124,9 +124,13 @@ function toFinding({ severity, stepId, code, message, suggestion }: Diagnostic):
   return [{ ...(stepId ? { step: stepId } : {}), code, message, ...(suggestion ? { suggestion } : {}) }];
 }
 
-function toResult({ status, outputs, steps }: RunResult): ToolPlanResult {
+function toResult({ status, outputs, steps, error: why }: RunResult): ToolPlanResult {
   const errors = Object.entries(steps).flatMap(([step, { error }]) =>
     error ? [{ step, code: error.code, message: error.message }] : [],
   );
+  // A list of which items failed is a completed step: only the plan tells of it.
+  const list = why?.code === "ITEMS_FAILED" && isJsonObject(why.data) ? why.data["stepId"] : undefined;
+  if (why && typeof list === "string" && !errors.some(({ step }) => step === list))
+    errors.push({ step: list, code: why.code, message: why.message });
   return { status, outputs, errors };
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run demo [-- "a sentence"]: starts everything, or uses what npm start runs here; sends the sentence, shows what becomes of it.
+// npm run demo [-- "a sentence"]: starts everything, or uses what npm start runs here; sends the sentence, shows how the plan runs and ends.
 import { randomInt } from "node:crypto";
 import { exampleSentence, runDemo } from "../demo/run-demo.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";

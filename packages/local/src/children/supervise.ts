@@ -25,7 +25,7 @@ export interface UnexpectedEnd {
   restartsInMs: number | undefined;
 }
 
-/** What becomes of a process that ends without being asked to. */
+/** What happens when a process ends without being asked to. */
 export interface Supervision {
   onUnexpectedEnd?: ((end: UnexpectedEnd) => void) | undefined;
   /**

@@ -28,7 +28,7 @@ const listOf =
   (value, depth) =>
     Array.isArray(value) ? allOf(value, keep, depth) : undefined;
 
-/** By their usual meaning: providers refuse types that JSON Schema does not know. One that nobody knows is not offered. */
+/** By their usual meaning: providers refuse types that JSON Schema does not know. An unknown type is not offered. */
 const typesOf: Keep = (value) => {
   const types = jsonTypesOf(value);
   return types?.length === 1 ? types[0] : types && [...types];

@@ -69,7 +69,7 @@ export function isLabelField(name: string): boolean {
   return plain === "step" || (LABELS.has(plain) && plain !== "name" && plain !== "task");
 }
 
-/** True for a field that only calls have: one that names a tool or holds arguments, by a name that other JSON seldom has. */
+/** True for a field that only calls have: one that names a tool or holds arguments, by a name that other JSON rarely has. */
 export function isCallField(name: string): boolean {
   const plain = plainName(name);
   return (TOOLS.has(plain) || ARGUMENTS.has(plain)) && !COMMON.has(plain);

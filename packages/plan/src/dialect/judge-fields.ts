@@ -1,5 +1,5 @@
 /**
- * What becomes of fields that no dialect knows. What changes no call is a note: the plan does not hold it, a warning says so, and
+ * How fields that no dialect knows are treated. What changes no call is a note: the plan does not hold it, a warning says so, and
  * the text that came in is stored as it is. What might change a call is refused, because leaving it out would make another call
  * than the one that was asked for.
  */
@@ -87,7 +87,7 @@ function isNote({ name, value }: UnknownField): boolean {
   return isNoteName(name) && !holdsCalls(value);
 }
 
-/** A call that stands where none is expected is no note: nobody would make it. */
+/** A call that stands where none is expected is no note: it would never be made. */
 function holdsCalls(value: JsonValue): boolean {
   if (isCall(value)) return true;
   const calls = callsIn(value);

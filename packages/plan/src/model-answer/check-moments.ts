@@ -12,7 +12,7 @@ import { createQueryWords } from "./query-words.ts";
 
 /** Values that are looked at in one plan. */
 const MAX_VALUES = 20_000;
-/** Findings for one plan; nobody reads more. */
+/** Most diagnostics for one plan. */
 const MAX_FINDINGS = 20;
 
 /** A value of a plan, with its place. */

@@ -12,7 +12,7 @@ export interface MomentValues extends SaidMoments {
   gives(value: string | number): boolean;
 }
 
-/** Works them out; none without a request, or where nobody knows what day it is. */
+/** Works them out; none without a request, or where the current day is unknown. */
 export function createMomentValues(
   query: string | undefined,
   context: PlanningContext | undefined,

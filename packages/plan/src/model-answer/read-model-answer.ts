@@ -39,8 +39,8 @@ export interface ReadModelAnswerOptions {
   /** What else gives values, such as outputs of steps that are done. Its words mean no days. Default: nothing. */
   readonly sources?: string | undefined;
   /**
-   * Now and here, for whoever asked: what the caller's facts give is not invented either, and dates must be those that words such as
-   * "tomorrow" mean. Without it nobody knows what day it is, and such dates are assumptions.
+   * Now and here, of the caller: what the caller's facts give is not invented either, and dates must be those that words such as
+   * "tomorrow" mean. Without it the current day is unknown, and such dates are assumptions.
    */
   readonly context?: PlanningContext | undefined;
   /** The provider's word on how the answer ended: `length`, `max_tokens`, `content_filter`, `refusal`, ... in any provider's spelling. */

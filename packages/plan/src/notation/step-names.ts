@@ -14,7 +14,7 @@ export interface NamedStep {
   readonly hasOwnId: boolean;
   /** Further names of what the step gives. */
   readonly labels: readonly string[];
-  /** Where it stood in the document, from 0; below 0 for a step that nobody wrote. */
+  /** Where it stood in the document, from 0; below 0 for a step that the document does not hold. */
   readonly position: number;
 }
 

@@ -63,7 +63,7 @@ function typesOf(schema: JsonValue): readonly string[] | undefined {
   const { type, enum: values } = schema;
   const types = jsonTypesOf(type);
   if (types) return types;
-  // A type that nobody knows may be any.
+  // An unknown type may be any type.
   if (type !== undefined) return undefined;
   if (Object.hasOwn(schema, "const")) return [jsonType(schema["const"] ?? null)];
   if (Array.isArray(values) && values.length > 0) return values.map(jsonType);

@@ -416,7 +416,7 @@ export type RequestStatus =
   | 'EXECUTING'
   /** Every step that had to be done is done. */
   | 'COMPLETED'
-  /** Some requested outputs are there, some are not. */
+  /** Some requested outputs are there, some are not; or items of a list failed. */
   | 'PARTIAL'
   /** Planning or execution failed: see error and plan.error. */
   | 'FAILED'
@@ -496,7 +496,7 @@ export type PlanStatus =
   | 'CANCELLING'
   /** Every step that had to be done is done. */
   | 'COMPLETED'
-  /** Some requested outputs are there, some are not. */
+  /** Some requested outputs are there, some are not; or items of a list failed. */
   | 'PARTIAL'
   /** Ended by a failed step: see error. */
   | 'FAILED'

@@ -339,7 +339,7 @@ enum RequestStatus {
   EXECUTING
   "Every step that had to be done is done."
   COMPLETED
-  "Some requested outputs are there, some are not."
+  "Some requested outputs are there, some are not; or items of a list failed."
   PARTIAL
   "Planning or execution failed: see error and plan.error."
   FAILED
@@ -431,7 +431,7 @@ enum PlanStatus {
   CANCELLING
   "Every step that had to be done is done."
   COMPLETED
-  "Some requested outputs are there, some are not."
+  "Some requested outputs are there, some are not; or items of a list failed."
   PARTIAL
   "Ended by a failed step: see error."
   FAILED

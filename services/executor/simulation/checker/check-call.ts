@@ -55,7 +55,7 @@ function checkStopped(call: StartingCall, fail: Fail): void {
   }
 }
 
-/** True for a unit of which nobody had begun a call before this one. */
+/** True for a unit without a call that began before this one. */
 function isFirst(unit: StepDocument | undefined, { step, owner, epoch }: StartingCall): boolean {
   if (!unit) return false;
   if (step.tool.effectClass === "R") return unit.attempts.length === 0;
