@@ -1,5 +1,12 @@
 import { fc, test } from "@fast-check/vitest";
-import { type JsonValue, parsePlan, printPlan, readModelAnswer, type ToolDescriptor } from "@planwright/plan";
+import {
+  argumentsOfStep,
+  type JsonValue,
+  parsePlan,
+  printPlan,
+  readModelAnswer,
+  type ToolDescriptor,
+} from "@planwright/plan";
 import { describe, expect } from "vitest";
 import harmless from "./data/harmless-texts.json" with { type: "json" };
 
@@ -334,3 +341,14 @@ test.prop([
     else expect(read.codes.some((code) => code.startsWith("error"))).toBe(true);
   },
 );
+
+test("a model cannot declare that its own reference is text", () => {
+  const steps = [
+    { id: "s1", tool: "find", arguments: {} },
+    { id: "s2", tool: "find", arguments: { text: "See ${s1.text}" } },
+  ];
+  const answer = JSON.stringify({ steps, literals: ["${s1.text}"] });
+  const read = readModelAnswer(answer, { tools: [{ name: "find" }], query: "Find it and tell about it" });
+  const sent = read.ok ? read.plan.steps.map(argumentsOfStep).at(-1) : undefined;
+  expect({ ok: read.ok, sent }).toEqual({ ok: true, sent: { text: "See <<s1.text>>" } });
+});

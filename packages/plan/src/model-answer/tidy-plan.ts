@@ -52,6 +52,9 @@ export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidyi
     else if (isHostField(name)) {
       if (value !== null && !isSame(value, tidying[name]))
         ignore(name, [], "is not for a model to choose", findings);
+    } else if (name === "literals") {
+      // What is text and no reference, the request says: a model could have a reference sent as text.
+      if (value !== null) ignore(name, [], "is not for a model to choose", findings);
     } else setOwn(tidy, name, value);
   }
   return { document: tidy, ...repairs };
