@@ -135,10 +135,12 @@ function expectClosedBlocks(store: Store, each: Case, system: string): void {
   }
 }
 
-async function systemPrompt(query: string): Promise<string> {
+/** What the model is told where the stranger writes nothing but its own harmless words. */
+async function systemPrompt(each: Case): Promise<string> {
   server.script(() => answer(ANSWER));
   const signal = new AbortController().signal;
-  const { messages } = await model.draft({ query, tools: TOOLS, signal });
+  const tools = catalogueOf({ ...each, place: "query" });
+  const { messages } = await model.draft({ query: queryOf(each), tools, signal });
   return messages[0]?.content ?? "";
 }
 
@@ -147,7 +149,7 @@ describe.each(CASES)("$place: $name", (each) => {
     const store = await plan(each, ANSWER, factsOf(each));
     expect(store.plans[0]?.plan?.steps).toMatchObject(STEPS);
     expectSafePlans(store, each);
-    expectClosedBlocks(store, each, await systemPrompt(queryOf(each)));
+    expectClosedBlocks(store, each, await systemPrompt(each));
   });
 
   test("a model that obeys gets no tool from outside the catalogue and no policy into a plan", async () => {
@@ -155,7 +157,7 @@ describe.each(CASES)("$place: $name", (each) => {
     const store = await plan(each, obeyed);
     expect(store.plans.length === 1 ? "planned" : "refused").toBe(each.ends);
     expectSafePlans(store, each);
-    expectClosedBlocks(store, each, await systemPrompt(queryOf(each)));
+    expectClosedBlocks(store, each, await systemPrompt(each));
   });
 });
 

@@ -50,6 +50,12 @@ function mongodArguments(dbPath: string, port: number): string[] {
     ["--replSet", REPLICA_SET],
     ["--wiredTigerCacheSizeGB", "0.5"],
     ["--oplogSize", "256"],
+    // Each collection and index is an open file until it was idle for this long, and a test run makes hundreds of databases: with
+    // the default of ten minutes a long run meets the limit of open files, and the server ends.
+    [
+      "--wiredTigerEngineConfigString",
+      "file_manager=(close_idle_time=30,close_scan_interval=5,close_handle_minimum=500)",
+    ],
     ["--setParameter", "diagnosticDataCollectionEnabled=false"],
     // A process that dies inside a transaction leaves its locks behind for this long; ours take milliseconds.
     ["--setParameter", "transactionLifetimeLimitSeconds=5"],
