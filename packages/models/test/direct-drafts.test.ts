@@ -51,6 +51,35 @@ test.each(["openai", "anthropic"] as const)(
   },
 );
 
+test.each(["openai", "anthropic"] as const)(
+  "a tool whose name %s does not allow is offered under another, and its calls come back under its own",
+  async (protocol) => {
+    const named = ["send mail", "3d größe.messen"].map((name): ToolDescriptor => ({ ...weather, name }));
+    server.script(() => ({
+      type: "answer",
+      toolCalls: [
+        { id: "c0", name: "send_mail", arguments: { city: "Oslo" } },
+        { id: "c1", name: "tool_3d_gr__e_messen", arguments: { city: "Rome" } },
+      ],
+    }));
+    const result = await drafterOf(protocol).draftDirectly?.({
+      query: QUERY,
+      tools: named,
+      signal: AbortSignal.timeout(20_000),
+    });
+    expect(JSON.parse(result?.text ?? "")).toMatchObject({
+      steps: [{ tool: "send mail" }, { tool: "3d größe.messen" }],
+    });
+    const offered = JSON.stringify(server.requests.at(-1)?.body["tools"]);
+    const names = [...offered.matchAll(/"name":"([^"]*)"/g)].map(([, name]) => name);
+    expect(names).toEqual([
+      expect.stringMatching(/^[A-Za-z_][\w-]{0,63}$/),
+      expect.stringMatching(/^[A-Za-z_][\w-]{0,63}$/),
+    ]);
+    expect(offered).toContain("3d größe.messen: Returns the current weather");
+  },
+);
+
 test.each<[string, ScriptedReply]>([
   ["no calls", { type: "answer", text: "PLAN" }],
   ["one of two", made("Oslo")],

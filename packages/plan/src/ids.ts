@@ -15,8 +15,19 @@ export const StepIdSchema = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/);
 /** Name of a step inside its plan. */
 export type StepId = z.infer<typeof StepIdSchema>;
 
-/** A tool name (MCP SEP-986), or `server/tool` where two servers offer the same name. */
-export const ToolNameSchema = z.string().regex(/^[A-Za-z0-9._-]{1,128}(\/[A-Za-z0-9._-]{1,128})?$/);
+/** A character that people see: no control, no line break, no blank, nothing without a width or a meaning. */
+const VISIBLE = String.raw`[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]`;
+/** Plain spaces may stand between the first and the last character: two names that look alike are one name. */
+const OWN_NAME = `${VISIBLE}(?:(?:${VISIBLE}| ){0,126}${VISIBLE})?`;
+
+/**
+ * The name by which a server lists a tool: 1 to 128 printable characters of any script, with plain spaces inside and none at the ends.
+ * MCP (SEP-986) asks for letters, digits and `_-./`; servers give others too.
+ */
+export const OwnToolNameSchema = z.string().regex(new RegExp(`^${OWN_NAME}$`, "u"));
+
+/** Name of a tool in plans: the server's own, or `server/tool` where two servers offer the same name or the name holds a slash. */
+export const ToolNameSchema = z.string().regex(new RegExp(`^(?:[A-Za-z0-9._-]{1,128}/)?${OWN_NAME}$`, "u"));
 /** Name of a tool as plans use it. */
 export type ToolName = z.infer<typeof ToolNameSchema>;
 

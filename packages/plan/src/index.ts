@@ -37,6 +37,7 @@ export {
 export {
   createPlanId,
   createRequestId,
+  OwnToolNameSchema,
   type PlanId,
   PlanIdSchema,
   type RandomBytes,

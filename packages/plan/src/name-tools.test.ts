@@ -21,6 +21,7 @@ describe("nameTools", () => {
     ["server names become what plans allow", ["my server:a", "ümlaut:a"], ["my_server/a", "_mlaut/a"]],
     ["servers whose names become the same are numbered", ["a b:t", "a_b:t"], ["a_b/t", "a_b/t-2"]],
     ["a tool whose own name looks qualified gives way", ["x:a", "y:a", "z:x/a"], ["x/a", "y/a", "z/x/a"]],
+    ["a name that holds a slash goes with its server", ["x:n/a", "n/b"], ["x/n/a", "n/b"]],
     ["names that are qualified already stay", ["x:x/a", "y:y/a"], ["x/a", "y/a"]],
     ["a qualified name stays when its rival has gone", ["x:x/a"], ["x/a"]],
     ["a newcomer is qualified beside a qualified one", ["x:x/a", "y:a"], ["x/a", "y/a"]],
@@ -76,8 +77,8 @@ describe("findTool", () => {
     ["b", "x", "b"],
     ["x/b", "x", "b"],
     ["c", undefined, "c"],
-    ["n/a", "deep", "n/a"],
-    ["deep/n/a", "deep", "n/a"],
+    ["n/a", "deep", "deep/n/a"],
+    ["deep/n/a", "deep", "deep/n/a"],
   ])("%s is the one of server %s", (name, server, found) => {
     expect(findTool(tools, name)).toMatchObject({ name: found, ...(server ? { server } : {}) });
   });

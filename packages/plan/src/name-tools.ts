@@ -2,7 +2,7 @@ import type { ToolDescriptor } from "./tool-descriptor.ts";
 
 /**
  * The same tools, in order, with names that are unique. A name that several servers offer becomes `server/tool` for each of
- * them; characters of a server's name that plans do not allow become `_`. A tool without a server keeps its name. A tool that one server lists
+ * them, and so does a name that holds a slash itself; characters of a server's name that plans do not allow become `_`. A tool without a server keeps its name. A tool that one server lists
  * twice is kept once: the later definition counts, in the place of the first. Applying it again changes nothing.
  */
 export function nameTools(tools: readonly ToolDescriptor[]): ToolDescriptor[] {
@@ -16,7 +16,7 @@ export function nameTools(tools: readonly ToolDescriptor[]): ToolDescriptor[] {
   for (const tool of listed.values()) {
     const bare = bareName(tool);
     const isShared = (offers.get(bare)?.size ?? 0) > 1;
-    const name = freeName(isShared ? qualifiedName(tool) : tool.name, tool, named);
+    const name = freeName(isShared || bare.includes("/") ? qualifiedName(tool) : tool.name, tool, named);
     named.set(name, name === tool.name ? tool : { ...tool, name });
   }
   return [...named.values()];
@@ -79,7 +79,7 @@ function prefixOf({ server }: ToolDescriptor): string {
   return server === undefined ? "" : `${server.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 128)}/`;
 }
 
-/** Two servers can still clash (`a b` and `a_b`, or a tool whose own name holds a slash): the later one is numbered. */
+/** Two servers can still clash (`a b` and `a_b`): the later one is numbered. */
 function freeName(wanted: string, tool: ToolDescriptor, named: ReadonlyMap<string, ToolDescriptor>): string {
   if (!named.has(wanted)) return wanted;
   const qualified = qualifiedName(tool);

@@ -1,3 +1,4 @@
+import { bareName } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { readListedTools } from "./listed-tools.ts";
 import { parseServers } from "./load-servers-file.ts";
@@ -41,8 +42,12 @@ test("the operator's trust and contract come from the configuration", () => {
 test.each([
   ["no object", 5],
   ["no name", { inputSchema }],
-  ["a name with a space", { name: "a b", inputSchema }],
-  ["a name with a slash", { name: "a/b", inputSchema }],
+  ["an empty name", { name: "", inputSchema }],
+  ["a blank at the end of its name", { name: "a b ", inputSchema }],
+  ["a line break in its name", { name: "a\nb", inputSchema }],
+  ["an invisible character in its name", { name: "a\u200bb", inputSchema }],
+  ["a blank that looks like another in its name", { name: "a\u00a0b", inputSchema }],
+  ["half a character in its name", { name: "a\ud800b", inputSchema }],
   ["a name that is too long", { name: "a".repeat(129), inputSchema }],
   ["a schema that is nested too deep", { name: "t", inputSchema: deep(5_000) }],
   ["no input schema", { name: "t" }],
@@ -56,6 +61,24 @@ test.each([
   const { tools, warnings } = read([bad, { name: "good", inputSchema }]);
   expect(tools.map((tool) => tool.name)).toEqual(["good"]);
   expect(warnings).toEqual([expect.stringMatching(/dropped/)]);
+});
+
+test.each(["send mail", "größe.messen", "获取天气", "$price (USD)", "\u{1F4E8} mail".padEnd(129, "."), "_"])(
+  "a tool named %s keeps its name, and the operator's contract for it",
+  (name) => {
+    const { tools, warnings } = read([{ name, inputSchema }], { tools: { [name]: { barrier: true } } });
+    expect(tools).toMatchObject([{ name, override: { barrier: true } }]);
+    expect(warnings).toEqual([]);
+  },
+);
+
+test("a tool whose name holds a slash goes with its server, and the operator names it as the server does", () => {
+  const { tools, warnings } = read([{ name: "repo/search", inputSchema }], {
+    tools: { "repo/search": { barrier: true } },
+  });
+  expect(tools).toMatchObject([{ name: "s/repo/search", override: { barrier: true } }]);
+  expect(tools.map(bareName)).toEqual(["repo/search"]);
+  expect(warnings).toEqual([]);
 });
 
 test("a tool listed twice is taken once", () => {

@@ -2,8 +2,8 @@ import {
   canonicalJson,
   isJsonObject,
   type JsonObject,
+  OwnToolNameSchema,
   type ToolDescriptor,
-  ToolNameSchema,
 } from "@planwright/plan";
 
 import type { ServerConfig } from "./server-config.ts";
@@ -48,7 +48,8 @@ export function readListedTools(
     else tools.set(read.tool.name, read.tool);
   });
   for (const name of Object.keys(config.tools)) {
-    if (!tools.has(name)) warnings.push(`The configuration names tool ${name}, which is not listed`);
+    if (!tools.has(nameInCatalogue(server, name)))
+      warnings.push(`The configuration names tool ${name}, which is not listed`);
   }
   return { tools: [...tools.values()], warnings };
 }
@@ -62,8 +63,11 @@ function readTool(
   const { name } = entry;
   if (typeof name !== "string") return { problem: "it has no name" };
   const shown = clean(name, 100);
-  if (!ToolNameSchema.safeParse(name).success || name.includes("/")) {
-    return { name: shown, problem: "its name is not 1 to 128 of A-Z a-z 0-9 . _ -" };
+  if (!OwnToolNameSchema.safeParse(name).success) {
+    return {
+      name: shown,
+      problem: "its name is not 1 to 128 printable characters with no blank at the ends",
+    };
   }
   if (!isObjectSchema(entry["inputSchema"]))
     return { name: shown, problem: "its inputSchema is not one of an object" };
@@ -81,7 +85,7 @@ function readTool(
   return {
     tool: {
       ...rest,
-      name,
+      name: nameInCatalogue(server, name),
       server,
       trusted: config.trusted,
       ...(override ? { override: override as JsonObject } : {}),
@@ -91,6 +95,11 @@ function readTool(
       ...(isJsonObject(_meta) ? { _meta } : {}),
     },
   };
+}
+
+/** A slash stands behind the name of a server, so a name that holds one goes with its server. */
+function nameInCatalogue(server: string, ownName: string): string {
+  return ownName.includes("/") ? `${server}/${ownName}` : ownName;
 }
 
 function isObjectSchema(schema: unknown): boolean {

@@ -16,7 +16,7 @@ const common = {
   trusted: z.boolean().default(false),
   disabled: z.boolean().default(false),
   /** The operator's word on the contracts of tools, by tool name; wins over everything. */
-  tools: z.record(z.string().min(1).max(128), ContractDeclarationSchema.strict()).default({}),
+  tools: z.record(z.string().min(1).max(256), ContractDeclarationSchema.strict()).default({}),
   /** Secrets that plans may send to this server, by name; no others are. */
   secrets: z.record(SecretNameSchema, SecretGrantSchema).default({}),
   /** Longest a call of a tool may take, in milliseconds; calls that ask for less get less. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Outcome } from "@planwright/engine";
-import { createToolIndex, nameTools, type ToolDescriptor, toolDigest } from "@planwright/plan";
+import { bareName, createToolIndex, nameTools, type ToolDescriptor, toolDigest } from "@planwright/plan";
 import { callTool, type ToolCall } from "./call-tool.ts";
 import type { AddressGuard } from "./http-fetch.ts";
 import { notFound } from "./outcome-of-error.ts";
@@ -114,9 +114,10 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     catalogue = nameTools(own.map(({ descriptor }) => descriptor));
     index = createToolIndex(catalogue);
     known = new Map();
-    own.forEach(({ descriptor: { name: ownName }, connection }, position) => {
+    own.forEach(({ descriptor: listed, connection }, position) => {
       const descriptor = catalogue[position];
-      if (descriptor !== undefined) known.set(descriptor, { descriptor, ownName, connection });
+      if (descriptor !== undefined)
+        known.set(descriptor, { descriptor, ownName: bareName(listed), connection });
     });
   }
 

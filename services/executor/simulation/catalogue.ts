@@ -29,7 +29,7 @@ export const CATALOGUE: readonly ToolDescriptor[] = [
   tool("read_in_batches", { ...read, batch: { param: "items", max: 4 } }),
   tool("natural", { side_effects: true, idempotency: "natural" }),
   tool("keyed", keyed),
-  tool("keyed_two_at_once", { ...keyed, mode: "fan-out-bounded", max_concurrency: 2 }),
+  tool("keyed: two at once (größe)", { ...keyed, mode: "fan-out-bounded", max_concurrency: 2 }),
   tool("keyed_in_batches", { ...keyed, batch: { param: "items", max: 4 } }),
   tool("keyed_in_envelopes", {
     ...keyed,

@@ -8,7 +8,7 @@ const TOOLS = [
   "natural",
   "keyed",
   "keyed",
-  "keyed_two_at_once",
+  "keyed: two at once (größe)",
   "keyed_barrier",
   "looked_up",
   "looked_up",

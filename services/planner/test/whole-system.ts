@@ -1,5 +1,9 @@
 import { createStore, type Store } from "@planwright/store";
-import { type WholeSystem as Services, startWholeSystem as startServices } from "@planwright/testing";
+import {
+  type CountingTool,
+  type WholeSystem as Services,
+  startWholeSystem as startServices,
+} from "@planwright/testing";
 
 /** Parsed JSON, of any shape: what a test reads of it, it checks. */
 type Answer = ReturnType<typeof JSON.parse>;
@@ -22,9 +26,12 @@ const REQUEST = `query ($id: ID!) { request(requestId: $id) { status version rep
 /** For machines with much else to do. */
 const PATIENCE_MS = 120_000;
 
-/** Starts everything but the planner. @param env - environment of all services */
-export async function startWholeSystem(env: Record<string, string> = {}): Promise<WholeSystem> {
-  const services = await startServices({ env });
+/** Starts everything but the planner. @param env - environment of all services; @param tools - of the counting server beside the usual ones */
+export async function startWholeSystem(
+  env: Record<string, string> = {},
+  tools: readonly CountingTool[] = [],
+): Promise<WholeSystem> {
+  const services = await startServices({ env, tools });
   const store = await createStore({ url: services.mongodbUrl });
 
   async function graphql(

@@ -27,10 +27,10 @@ export function offerTools(
   const offered = new Map<string, { tool: ToolDescriptor; offer: OfferedTool }>();
   let tokens = 0;
   for (const tool of tools) {
-    const plain = tool.name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, MAX_NAME - 4) || "tool";
+    const plain = plainName(tool.name);
     let name = plain;
     for (let number = 2; offered.has(name); number += 1) name = `${plain}_${number}`;
-    const description = cleanText(tool.description ?? tool.title ?? "", MAX_DESCRIPTION);
+    const description = cleanText(describe(tool), MAX_DESCRIPTION);
     const schema = offeredSchema(tool.inputSchema ?? {});
     if (!schema) return null;
     const offer = { name, description, schema };
@@ -39,4 +39,16 @@ export function offerTools(
     offered.set(name, { tool, offer });
   }
   return offered;
+}
+
+/** Google's names begin with a letter or `_`. */
+function plainName(name: string): string {
+  const plain = name.replace(/[^A-Za-z0-9_-]/gu, "_").slice(0, MAX_NAME - 4);
+  return /^[A-Za-z_]/.test(plain) ? plain : `tool_${plain}`.slice(0, MAX_NAME - 4);
+}
+
+/** Where letters of the name are lost, the name itself stands in front. */
+function describe({ name, description, title }: ToolDescriptor): string {
+  const text = description ?? title ?? "";
+  return /\P{ASCII}/u.test(name) ? `${name}: ${text}` : text;
 }

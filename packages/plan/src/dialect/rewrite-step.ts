@@ -165,8 +165,9 @@ function refuseReference(
     case "unknown": {
       const isInside = step.forEach !== undefined && keys[0] === "forEach" && keys[1] !== "items";
       const near = findings.nearest(root, candidates());
-      const suggestion = near ?? (isInside ? step.forEach?.as : undefined);
-      const hint = isInside ? itemHint(step) : aliasHint(root, step, rewriting);
+      const tool = near === undefined ? rewriting.translator.toolHint(root) : undefined;
+      const suggestion = near ?? tool?.suggestion ?? (isInside ? step.forEach?.as : undefined);
+      const hint = tool?.message ?? (isInside ? itemHint(step) : aliasHint(root, step, rewriting));
       const message = `step ${step.id} refers to ${cut(root)}: no such step${didYouMean(near)}${hint}`;
       const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
       findings.add("REFERENCE_UNKNOWN", where, { message, severity, suggestion });

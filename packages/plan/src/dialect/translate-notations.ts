@@ -9,6 +9,7 @@ import type { Policy } from "../policy.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import type { DraftStep } from "./draft-step.ts";
+import { createToolRootHints, type ToolRootHints } from "./tool-root-hint.ts";
 
 /** Where a text stands. */
 export interface TextPlace {
@@ -24,6 +25,8 @@ export interface Translator {
   text(text: string, place: TextPlace): string;
   /** The id of the step that a text names and nothing else; undefined where that is not clear. */
   stepId(text: string): string | undefined;
+  /** What to say where a reference may begin with a tool that no reference can begin with. */
+  readonly toolHint: ToolRootHints;
   /** True for a text that the request or the plan says to stand for itself, or that was escaped. */
   isLiteral(this: void, text: string): boolean;
   /** Texts that were met and stand for themselves. */
@@ -47,6 +50,7 @@ export interface TranslatorOptions {
 /** Places of steps are those of the document; steps without one (put in by policy) have a place below 0. */
 export function createTranslator(options: TranslatorOptions): Translator {
   const { steps, names, policy, findings, request, given } = options;
+  const toolHint = createToolRootHints(steps);
   const stepNames = createStepNames(steps, names, given);
   const literals = createLiteralTexts(options.literals, request);
   const hasHabit = request !== undefined || numbersSteps(steps);
@@ -91,14 +95,15 @@ export function createTranslator(options: TranslatorOptions): Translator {
         return;
       }
       case "malformed": {
-        const message = `${begin}: ${shown} is no reference; write <<step.field>>, or ${cut(escape)} for the characters themselves`;
+        const message = `${begin}: ${shown} is no reference; write ${reading ?? "<<step.field>>"}, or ${cut(escape)} for the characters themselves`;
         findings.add("REFERENCE_MALFORMED", place, { message, suggestion: reading });
         return;
       }
       case "unknown": {
         const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
-        const message = `${begin} refers to ${shown}: no such step; write <<step.field>>, or ${cut(escape)} for the characters themselves`;
-        findings.add("REFERENCE_UNKNOWN", place, { message, severity });
+        const hint = toolHint(notice.text.slice(2));
+        const message = `${begin} refers to ${shown}: no such step${hint?.message ?? "; write <<step.field>>"}, or ${cut(escape)} for the characters themselves`;
+        findings.add("REFERENCE_UNKNOWN", place, { message, severity, suggestion: hint?.suggestion });
       }
     }
   }
@@ -106,6 +111,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
   return {
     text,
     isLiteral: (written) => literals.has(written),
+    toolHint,
     stepId: (written) => clearStep(written, stepNames, names),
     get literals() {
       return literals.met;

@@ -1,5 +1,6 @@
 import type { ToolContract } from "../contract.ts";
 import { type EffectiveContract, toolContract } from "../contract-of-tool.ts";
+import { shortName } from "../dialect/step-ids.ts";
 import type { Policy } from "../policy.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { createToolIndex } from "../tool-index.ts";
@@ -36,7 +37,7 @@ export function createCatalogue(
     names,
     find: (name) => index.find(name),
     findFor: (tool, name) => index.findRelated(tool, name),
-    offersOf: (name) => names.filter((other) => other.endsWith(`/${name}`)),
+    offersOf: (name) => names.filter((other) => other.includes("/") && shortName(other) === name),
     contractOf: (tool) => read(tool).contract,
     unreadableOf: (tool) => read(tool).unreadable,
   };

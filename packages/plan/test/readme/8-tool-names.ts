@@ -29,3 +29,20 @@ assert.deepEqual([known?.name, known?.server], ["search", "mine"]);
 const [pin] = pins;
 assert(pin && known);
 assert.deepEqual(changesSince(pin, known), ["description"]);
+
+const named = [{ name: "send mail" }, { name: "größe.messen" }];
+const spaced = parsePlan(
+  [
+    { id: "m", tool: "send mail" },
+    { id: "g", tool: "größe.messen", arguments: { of: "<<send mail.id>>" } },
+  ],
+  { tools: named },
+);
+assert(spaced.ok);
+assert.deepEqual(spaced.plan.steps[1], {
+  id: "g",
+  tool: "größe.messen",
+  arguments: { of: "<<m.id>>" },
+  dependsOn: [],
+});
+assert.equal(spaced.diagnostics[0]?.code, "REFERENCE_SPELLING");

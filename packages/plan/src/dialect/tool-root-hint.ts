@@ -1,0 +1,49 @@
+import { cut } from "../validation/findings.ts";
+
+/** A tool that references can begin with as it is. */
+const PLAIN = /^[A-Za-z_][\w./-]*$/;
+const MAX_NAMED = 5;
+/** A plan in which more references are wrong needs no more hints. */
+const MAX_HINTS = 200;
+
+/** A hint for a message, and the reference to write. */
+export interface ToolRootHint {
+  readonly message: string;
+  readonly suggestion: string;
+}
+
+/** @param written - what stands between the brackets of a reference, or the beginning of it */
+export type ToolRootHints = (written: string) => ToolRootHint | undefined;
+
+/**
+ * What to say of references that seem to begin with a tool whose name holds spaces or signs: the steps that use the tool, by whose ids it is
+ * referred to. Case and the width of blanks aside. Undefined where no such tool is near.
+ */
+export function createToolRootHints(
+  steps: readonly { readonly id: string; readonly tool: string }[],
+): ToolRootHints {
+  let left = MAX_HINTS;
+  return (written) => {
+    const wanted = comparable(written);
+    if (wanted === "" || left-- <= 0) return undefined;
+    const tool = steps.find((step) => !PLAIN.test(step.tool) && begins(wanted, comparable(step.tool)))?.tool;
+    if (tool === undefined) return undefined;
+    const users = steps.filter((step) => step.tool === tool).slice(0, MAX_NAMED);
+    const [first = "", ...others] = users.map(({ id }) => `<<${id}>>`);
+    return {
+      message: `; refer to tool ${cut(tool)} by the id of its step: ${[first, ...others].join(", ")}`,
+      suggestion: first,
+    };
+  };
+}
+
+/** The text goes on behind the name, or is the beginning of it up to a sign: `send` of `send mail`. */
+function begins(wanted: string, tool: string): boolean {
+  return (
+    wanted.startsWith(tool) || (tool.startsWith(wanted) && !/^[\p{L}\p{N}_]/u.test(tool.slice(wanted.length)))
+  );
+}
+
+function comparable(text: string): string {
+  return text.slice(0, 300).normalize("NFC").toLowerCase().replace(/\s+/gu, " ").trim();
+}
