@@ -40,6 +40,11 @@ export interface ApiClient {
    * @throws {ApiError} such as NOT_FOUND
    */
   read(requestId: string): Promise<Reading | undefined>;
+  /**
+   * Asks once for a plan that is over to be run again. Undefined when there was no answer: it may have been heard all the same.
+   * @throws {ApiError} such as STATE_CONFLICT
+   */
+  rerun(requestId: string, from: string | null): Promise<string | undefined>;
   /** How often the API answered with an error that tells a client nothing, by its code and message. */
   readonly oddErrors: ReadonlyMap<string, number>;
   /** Times that a submission had to be sent again. */
@@ -58,6 +63,7 @@ const SUBMIT = `mutation($plan: JSON!, $key: String!) {
 const CREATE = `mutation($query: String!, $key: String!) {
   accepted: createPlan(query: $query, execute: true, idempotencyKey: $key) { requestId planId }
 }`;
+const RERUN = `mutation($id: ID!, $from: ID) { rerun(requestId: $id, from: $from) { planId } }`;
 const READ = `query($id: ID!) { request(requestId: $id) {
   status planId error { code }
   plan { status waitReason error { code } steps { key status output } }
@@ -106,6 +112,10 @@ export function createApiClient(url: string): ApiClient {
         await delay(answer.waitMs);
       }
     },
+    async rerun(requestId, from) {
+      const answer = await attempt(RERUN, { id: requestId, from });
+      return "data" in answer ? RerunSchema.parse(answer.data).rerun.planId : undefined;
+    },
     async read(requestId) {
       const answer = await attempt(READ, { id: requestId });
       return "data" in answer ? RequestSchema.parse(answer.data).request : undefined;
@@ -114,6 +124,7 @@ export function createApiClient(url: string): ApiClient {
 }
 
 const AcceptedSchema = z.object({ accepted: z.object({ requestId: z.string(), planId: z.string() }) });
+const RerunSchema = z.object({ rerun: z.object({ planId: z.string() }) });
 const RequestSchema = z.object({ request: ReadingSchema });
 
 /** One operation over HTTP. @throws {ApiError} and whatever `fetch` throws */

@@ -104,6 +104,7 @@ function read(fields: Document): Partial<Change> {
     ...(typeof fields["epoch"] === "number" && { epoch: fields["epoch"] }),
     ...(typeof owner === "string" && { owner }),
     ...(typeof fields["writeId"] === "string" && { writeId: fields["writeId"] }),
+    ...(typeof fields["carriedFrom"] === "string" && { isCarried: true }),
     ...(executor !== undefined && { executor }),
   };
 }

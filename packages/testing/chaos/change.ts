@@ -11,10 +11,12 @@ export interface Change {
   status?: string | undefined;
   /** `epoch` of a plan or step; present when it was written. */
   epoch?: number | undefined;
-  /** Of a plan: who took the lease; present when the lease was given to somebody. */
+  /** Of a plan: who took the lease; present when the lease was given to a worker. */
   owner?: string | undefined;
   /** Of a step: the process and number of the write. */
   writeId?: string | undefined;
+  /** Of a step: true when it came from an earlier version of the plan, as it was. */
+  isCarried?: boolean | undefined;
   /** Of a step: executor of an attempt that was added. */
   executor?: string | undefined;
 }

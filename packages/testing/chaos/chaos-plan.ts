@@ -6,16 +6,32 @@ export type ToolClass = "R" | "K" | "V" | "U";
 /** The tool whose limit holds over all plans. */
 export const LIMITED_TOOL = "limited_read";
 
-/** Tools of the counting server that chaos plans use; `isCounted`: a call leaves a line in the ledger. */
-export const CHAOS_TOOLS: Readonly<Record<string, { toolClass: ToolClass; isCounted: boolean }>> = {
-  noop: { toolClass: "R", isCounted: false },
-  read_value: { toolClass: "R", isCounted: false },
-  [LIMITED_TOOL]: { toolClass: "R", isCounted: false },
+/** What the checker knows of a tool: said here once more, so that nothing of the engine's reading of contracts is trusted. */
+export interface ChaosTool {
+  toolClass: ToolClass;
+  /** A call leaves a line in the ledger. */
+  isCounted: boolean;
+  /** Takes up to four items of a list in one call. */
+  isBatch?: true;
+  /** A list of its calls goes on after a failed item where the plan does not say; absent for tools that act: it stops. */
+  collects?: true;
+}
+
+/** Tools of the counting server that chaos plans use. */
+export const CHAOS_TOOLS: Readonly<Record<string, ChaosTool>> = {
+  noop: { toolClass: "R", isCounted: false, collects: true },
+  read_value: { toolClass: "R", isCounted: false, collects: true },
+  [LIMITED_TOOL]: { toolClass: "R", isCounted: false, collects: true },
   set_value: { toolClass: "R", isCounted: true },
   keyed_effect: { toolClass: "K", isCounted: true },
   sequential_effect: { toolClass: "K", isCounted: true },
   looked_up_effect: { toolClass: "V", isCounted: true },
   plain_effect: { toolClass: "U", isCounted: true },
+  item_read: { toolClass: "R", isCounted: false, collects: true },
+  item_keyed: { toolClass: "K", isCounted: true },
+  item_plain: { toolClass: "U", isCounted: true },
+  batch_read: { toolClass: "R", isCounted: false, isBatch: true, collects: true },
+  batch_keyed: { toolClass: "K", isCounted: true, isBatch: true, collects: true },
 };
 
 /** One step as the harness made it. */
@@ -23,8 +39,22 @@ export interface ChaosStep {
   id: string;
   tool: string;
   dependsOn: readonly string[];
-  /** Number of items when the step is a forEach. */
-  items?: number | undefined;
+  /** What the step is a forEach of; absent: one call. */
+  list?: ChaosList | undefined;
+  /** It reads how many items of this list succeeded. */
+  tells?: string | undefined;
+}
+
+/** A list of calls. */
+export interface ChaosList {
+  /** How many. */
+  items: number;
+  /** Absent: by the contract of the tool. */
+  errors?: "stop" | "collect" | undefined;
+  /** Absent: 1. */
+  minSuccess?: number | undefined;
+  /** True: tried often, so that items fail rarely. */
+  isTenacious?: boolean | undefined;
 }
 
 /** A plan to hand in, and what it holds. */

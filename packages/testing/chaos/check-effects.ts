@@ -2,11 +2,13 @@
  * Holds the tool server's ledger against what MongoDB says. An effect belongs to a plan by its idempotency key, and to a step
  * by the label in its arguments, which the plan fixed: so an executor that changed keys from one attempt to the next is found as well.
  */
-import { isForEachStep, isJsonObject, type JsonValue } from "@planwright/plan";
+import { isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
 import type { LedgerEntry } from "../src/index.ts";
-import { CHAOS_TOOLS } from "./chaos-plan.ts";
+import { CHAOS_TOOLS, labelOf } from "./chaos-plan.ts";
 import type { Evidence, FinalStep, Violation, ViolationKind } from "./evidence.ts";
 import { groupBy } from "./group-by.ts";
+import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
+import { callsByLabel, labelIn, planIdOfKey, type UnitCall } from "./tool-calls.ts";
 
 /** What the ledger tells. */
 export interface EffectFindings {
@@ -29,7 +31,10 @@ export function checkEffects(evidence: Evidence): EffectFindings {
       (plan?.steps ?? []).filter(isForEachStep).map(({ id }) => `${_id}/${id}`),
     ),
   );
+  const versions = versionsByRequest(evidence);
+  const indexOf = new Map([...versions.values()].flat().map(({ plan, index }) => [plan._id, index]));
   const effectsOf = groupBy(ledger, unitOf);
+  const effectsByLabel = groupBy(ledger, ({ arguments: args }) => labelIn(args));
   const units = new Map(steps.map((step) => [step._id, step]));
   let replays = 0;
   let inDoubt = 0;
@@ -50,7 +55,10 @@ export function checkEffects(evidence: Evidence): EffectFindings {
     if (step.status === "IN_DOUBT") inDoubt += 1;
     if (step.status === "COMPLETED" && CHAOS_TOOLS[step.tool]?.isCounted) {
       const effect = effectOf(step.output);
-      if (!effects.some((entry) => entry.effect === effect)) {
+      // Of an earlier version, too: what was carried over, and what a call told of that was sent again under its first key.
+      const index = indexOf.get(step.planId);
+      const known = index === undefined ? effects : (effectsByLabel.get(labelOf(index, step.key)) ?? []);
+      if (!known.some((entry) => entry.effect === effect)) {
         report(
           "lost",
           step._id,
@@ -67,7 +75,7 @@ export function checkEffects(evidence: Evidence): EffectFindings {
   for (const [id, effects] of effectsOf) {
     const step = units.get(id);
     if (step === undefined) report("lost", id, "a record of a step that had an effect", "none");
-    const keys = new Set(effects.map(({ key }) => key).filter((key) => key !== id));
+    const keys = new Set(effects.filter((entry) => !isOwnKey(entry, id)).map(({ key }) => key));
     if (keys.size > 0) report("duplicated", id, "its own key with every call", [...keys].join(", "));
     if (new Set(effects.map(({ argsHash }) => argsHash)).size > 1) {
       report("regressions", id, "the same arguments in every attempt", `others for ${numbersOf(effects)}`);
@@ -76,12 +84,57 @@ export function checkEffects(evidence: Evidence): EffectFindings {
       for (const wrong of wrongInputs(entry, id, units)) report("regressions", ...wrong);
   }
   // What a client handed in twice under one key is one request.
-  for (const [label, effects] of groupBy(ledger, labelIn)) {
-    const planIds = new Set(effects.map(planOf));
-    if (planIds.size > 1)
-      report("duplicated", label ?? "?", "one plan for one idempotency key", [...planIds].join(", "));
+  const requestOf = new Map(plans.map(({ _id, requestId }) => [_id, requestId]));
+  for (const [label, effects] of effectsByLabel) {
+    const requestIds = new Set(effects.map(planOf).map((planId) => requestOf.get(planId) ?? planId));
+    if (requestIds.size > 1)
+      report("duplicated", label ?? "?", "one request for one idempotency key", [...requestIds].join(", "));
   }
+  const calls = callsByLabel(evidence.calls);
+  for (const family of versions.values()) violations.push(...newKeysAfterEffects(family, effectsOf, calls));
   return { violations, replays, inDoubt };
+}
+
+/** A unit is called under a new key only when the first call is known not to have acted, or completed and was named. */
+function newKeysAfterEffects(
+  versions: readonly PlanVersion[],
+  effectsOf: ReadonlyMap<string, readonly LedgerEntry[]>,
+  calls: ReadonlyMap<string, readonly UnitCall[]>,
+): Violation[] {
+  return versions.flatMap(({ plan, units }, place) =>
+    units.flatMap(({ key, tool }): Violation[] => {
+      const [effect] = effectsOf.get(`${plan._id}/${key}`) ?? [];
+      const earlier = versions
+        .slice(0, place)
+        .findLast(({ plan: { _id } }) => effectsOf.has(`${_id}/${key}`));
+      if (effect === undefined || earlier === undefined || CHAOS_TOOLS[tool]?.toolClass === "R") return [];
+      const before = earlier.units.find((unit) => unit.key === key);
+      const [first] = effectsOf.get(`${earlier.plan._id}/${key}`) ?? [];
+      const saidNo = (calls.get(labelIn(effect.arguments) ?? "") ?? []).some(
+        (call) => call.key === first?.key && call.answer === "error",
+      );
+      if (before?.status === "COMPLETED" || saidNo) return [];
+      const found = `effect ${effect.effect} under a new one`;
+      return [
+        {
+          kind: "duplicated",
+          id: `${plan._id}/${key}`,
+          expected: `the key of effect ${first?.effect}`,
+          found,
+        },
+      ];
+    }),
+  );
+}
+
+/** The key names the unit, or a batch of items that it is one of. */
+function isOwnKey({ key, tool }: LedgerEntry, id: string): boolean {
+  if (key === id) return true;
+  const batch = /^(.*)\[(\d+)\.\.(\d+)\]$/.exec(key ?? "");
+  const item = /^(.*)\[(\d+)\]$/.exec(id);
+  if (batch === null || item === null || CHAOS_TOOLS[tool]?.isBatch !== true || batch[1] !== item[1])
+    return false;
+  return Number(batch[2]) <= Number(item[2]) && Number(item[2]) <= Number(batch[3]);
 }
 
 /** Inputs of a call that are not what the step before it is recorded to have put out. */
@@ -96,7 +149,7 @@ function wrongInputs(
   const planId = id.slice(0, id.indexOf("/"));
   return Object.entries(from).flatMap(([dependency, used]): [string, string, string][] => {
     const output = units.get(`${planId}/${dependency}`)?.output;
-    const recorded = effectOf(output) ?? labelOfOutput(output);
+    const recorded = effectOf(output) ?? labelIn(JsonValueSchema.safeParse(output).data);
     if (recorded === used) return [];
     return [[id, `effect ${effect} with ${String(recorded)} from ${dependency}`, JSON.stringify(used)]];
   });
@@ -104,30 +157,17 @@ function wrongInputs(
 
 /** `{planId}/{step key}`: the plan as the key has it, the step as the arguments have it. */
 function unitOf(entry: LedgerEntry): string {
-  const label = labelIn(entry) ?? "?/?";
+  const label = labelIn(entry.arguments) ?? "?/?";
   return `${planOf(entry)}/${label.slice(label.indexOf("/") + 1)}`;
 }
 
 function planOf({ key }: LedgerEntry): string {
-  return key === null ? "no plan" : key.slice(0, key.indexOf("/"));
+  return planIdOfKey(key);
 }
 
-function labelIn({ arguments: args }: LedgerEntry): string | undefined {
-  return labelOfOutput(args);
-}
-
-/** The label in anything of the form `{value: {label}}`: arguments and outputs of the counting tools. */
-function labelOfOutput(output: unknown): string | undefined {
-  const value = isObject(output) ? output["value"] : undefined;
-  return isObject(value) && typeof value["label"] === "string" ? value["label"] : undefined;
-}
-
-function effectOf(output: unknown): number | undefined {
-  return isObject(output) && typeof output["effect"] === "number" ? output["effect"] : undefined;
-}
-
-function isObject(value: unknown): value is { [name: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function effectOf(recorded: unknown): number | undefined {
+  const output = JsonValueSchema.safeParse(recorded).data;
+  return isJsonObject(output) && typeof output["effect"] === "number" ? output["effect"] : undefined;
 }
 
 function numbersOf(effects: readonly LedgerEntry[]): string {

@@ -1,17 +1,17 @@
 import { isTerminalPlanStatus, isTerminalStepStatus } from "@planwright/plan";
 import { CHAOS_TOOLS, LIMITED_TOOL } from "./chaos-plan.ts";
 import type { AcceptedIds, Evidence, FinalPlan, FinalRequest, FinalStep, Violation } from "./evidence.ts";
-import { groupBy } from "./group-by.ts";
+import { versionsByRequest } from "./plan-versions.ts";
 
 /** A plan ends at most this long after its deadline, in milliseconds. */
 const AFTER_DEADLINE_MS = 30_000;
 const FINAL_REQUESTS = new Set<string>(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"]);
 
 /** Whether everything that was accepted is still there and came to its end. Pure. */
-export function checkEndings({ accepted, requests, plans, steps }: Evidence): Violation[] {
+export function checkEndings(evidence: Evidence): Violation[] {
+  const { accepted, requests } = evidence;
   const requestOf = new Map(requests.map((request) => [request._id, request]));
-  const planOf = new Map(plans.map((plan) => [plan._id, plan]));
-  const stepsOf = groupBy(steps, ({ planId }) => planId);
+  const versionsOf = versionsByRequest(evidence);
   const known = new Set(accepted.map(({ requestId }) => requestId));
   // Every client got its ids in the end: what is left over was made twice.
   const extra = requests
@@ -27,9 +27,15 @@ export function checkEndings({ accepted, requests, plans, steps }: Evidence): Vi
   const wrong = accepted.flatMap((ids) => {
     const request = requestOf.get(ids.requestId);
     if (request === undefined) return [lost(ids.requestId, "the accepted request in MongoDB", "nothing")];
-    const plan = planOf.get(ids.planId);
-    if (plan === undefined) return checkUnplanned(ids, request);
-    return checkPlan(request, plan, stepsOf.get(plan._id) ?? []);
+    const versions = versionsOf.get(ids.requestId) ?? [];
+    if (versions[0]?.plan._id !== ids.planId) return checkUnplanned(ids, request);
+    const last = versions.at(-1)?.plan._id;
+    const current =
+      last === request.planId ? [] : [lost(request._id, `${last}, its last plan`, request.planId)];
+    // A version is over before the next one is made, and the request tells of that one alone.
+    const told = (planId: string): FinalRequest =>
+      planId === last ? request : { ...request, status: "COMPLETED" };
+    return [...current, ...versions.flatMap(({ plan, units }) => checkPlan(told(plan._id), plan, units))];
   });
   return [...extra, ...wrong];
 }

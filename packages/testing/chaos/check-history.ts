@@ -1,8 +1,8 @@
 /**
  * Reads every write of a run in the order in which MongoDB made them:
  * 1. The epoch of a plan or step never goes down.
- * 2. Nothing is written to what is over.
- * 3. A step shows no sign of a call before all its dependencies were COMPLETED.
+ * 2. Nothing is written to what is over; a request that a client asked to be run again gets its next plan.
+ * 3. A step shows no sign of a call before all its dependencies were COMPLETED, unless a rerun carried it over.
  * 4. A step is written only by the process whose claim gave the step its epoch.
  * 5. An item of a forEach is not born with an older epoch than its step has by then.
  * 6. Nothing disappears.
@@ -26,13 +26,18 @@ interface Known {
 }
 
 /** Everything in the history that must not be. Pure. */
-export function checkHistory({ changes, plans }: Pick<Evidence, "changes" | "plans">): Violation[] {
+export function checkHistory({
+  changes,
+  plans,
+  reruns,
+}: Pick<Evidence, "changes" | "plans" | "reruns">): Violation[] {
   const violations: Violation[] = [];
   const report = (kind: ViolationKind, id: string, expected: string, found: string): void => {
     violations.push({ kind, id, expected, found });
   };
   const dependenciesOf = readDependencies(plans);
   const processOf = readProcesses(changes);
+  const askedAgain = new Set(reruns.map(({ requestId }) => requestId));
   const known = new Map<string, Known>();
   /** `{planId}/{epoch}` to the executor that the epoch was given to. */
   const ownerOf = new Map<string, string>();
@@ -47,6 +52,7 @@ export function checkHistory({ changes, plans }: Pick<Evidence, "changes" | "pla
     if (before?.status !== undefined && isOver(collection, before.status)) {
       const words = `${change.status ?? before.status}, fields ${change.fields.join(", ")}`;
       if (collection !== "requests") report("staleWrites", id, `no write after ${before.status}`, words);
+      else if (askedAgain.has(id) && change.fields.includes("planId")) known.delete(id);
       else if (change.status !== undefined && change.status !== before.status) {
         report("regressions", id, `${before.status} for good`, change.status);
       }
@@ -60,7 +66,7 @@ export function checkHistory({ changes, plans }: Pick<Evidence, "changes" | "pla
     if (collection !== "steps") continue;
     const planId = id.slice(0, id.indexOf("/"));
 
-    if (change.status !== undefined && SIGNS_OF_A_CALL.has(change.status)) {
+    if (change.status !== undefined && SIGNS_OF_A_CALL.has(change.status) && change.isCarried !== true) {
       const open = (dependenciesOf.get(id.replace(/\[\d+\]$/, "")) ?? []).filter(
         (dependency) => known.get(dependency)?.status !== "COMPLETED",
       );
@@ -108,7 +114,7 @@ function readDependencies(plans: Evidence["plans"]): Map<string, string[]> {
   return found;
 }
 
-/** Which executor a writing process is: whoever adds an attempt writes its own name into it. */
+/** Which executor a writing process is: each attempt holds the name of the executor that made it. */
 function readProcesses(changes: readonly Change[]): Map<string, string> {
   const found = new Map<string, string>();
   for (const { writeId, executor } of changes) {

@@ -26,7 +26,7 @@ const before = (place: number, ...writes: Parameters<typeof changesOf>) =>
 test("a run in which nothing went wrong passes", () => {
   expect(checkRun(evidence())).toEqual({
     violations: [],
-    counts: { lost: 0, duplicated: 0, unfinished: 0, regressions: 0, staleWrites: 0 },
+    counts: { lost: 0, duplicated: 0, unfinished: 0, regressions: 0, staleWrites: 0, lists: 0 },
     replays: 0,
     inDoubt: 0,
     passed: true,

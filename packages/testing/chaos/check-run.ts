@@ -1,6 +1,8 @@
 import { checkEffects } from "./check-effects.ts";
 import { checkEndings } from "./check-endings.ts";
 import { checkHistory } from "./check-history.ts";
+import { checkLists } from "./check-lists.ts";
+import { checkReruns } from "./check-reruns.ts";
 import type { Evidence, Violation, ViolationKind } from "./evidence.ts";
 
 /** What a run comes to. */
@@ -10,14 +12,21 @@ export interface Verdict {
   counts: { [kind in ViolationKind]: number };
   replays: number;
   inDoubt: number;
-  /** True when nothing was lost, duplicated, left unfinished, taken back or written by somebody stale. */
+  /** True when nothing was lost, duplicated, left unfinished, taken back, written by a stale executor, or told of a list that was not so. */
   passed: boolean;
 }
 
 /** Judges a run by what is left of it: documents, every write, effects, and what clients saw. Pure. */
 export function checkRun(evidence: Evidence): Verdict {
   const { violations: ofEffects, replays, inDoubt } = checkEffects(evidence);
-  const violations = [...checkEndings(evidence), ...ofEffects, ...checkHistory(evidence), ...evidence.seen];
+  const violations = [
+    ...checkEndings(evidence),
+    ...ofEffects,
+    ...checkLists(evidence),
+    ...checkReruns(evidence),
+    ...checkHistory(evidence),
+    ...evidence.seen,
+  ];
   const count = (kind: ViolationKind): number =>
     new Set(violations.filter((violation) => violation.kind === kind).map(({ id }) => id)).size;
   return {
@@ -28,6 +37,7 @@ export function checkRun(evidence: Evidence): Verdict {
       unfinished: count("unfinished"),
       regressions: count("regressions"),
       staleWrites: count("staleWrites"),
+      lists: count("lists"),
     },
     replays,
     inDoubt,

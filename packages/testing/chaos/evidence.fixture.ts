@@ -44,7 +44,21 @@ export function step(
 ): FinalStep {
   const output =
     status === "COMPLETED" ? { tool, effect: effectNumber, value: { label: labelOf(0, key) } } : null;
-  return { _id: `${PLAN_ID}/${key}`, planId: PLAN_ID, key, stepId: key, item: null, tool, status, output };
+  const item = /\[(\d+)\]$/.exec(key)?.[1];
+  return {
+    _id: `${PLAN_ID}/${key}`,
+    planId: PLAN_ID,
+    key,
+    stepId: key.replace(/\[\d+\]$/, ""),
+    item: item === undefined ? null : Number(item),
+    tool,
+    status,
+    output,
+    error: null,
+    finishedAt: null,
+    carriedFrom: null,
+    attempts: [],
+  };
 }
 
 /** One write; each is a second after the one before it. */
@@ -85,10 +99,12 @@ export function evidence(
       {
         _id: PLAN_ID,
         requestId: REQUEST_ID,
+        version: 1,
         status: planStatus,
         waitReason: null,
         plan: planOf(),
         error: null,
+        createdAt: new Date(0),
         deadlineAt: new Date(60_000),
         finishedAt: new Date(10_000),
         ...plan,
@@ -97,6 +113,8 @@ export function evidence(
     steps: [step("a", "COMPLETED", 1), step("b", "COMPLETED", 2)],
     changes: GOOD_HISTORY,
     ledger: [effect(), effect({ step: "b", effect: 2, from: 1 })],
+    calls: [],
+    reruns: [],
     seen: [],
     ...rest,
   };

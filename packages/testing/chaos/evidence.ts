@@ -1,6 +1,6 @@
 import { PlanSchema, PlanStatusSchema, RequestStatusSchema, StepStatusSchema } from "@planwright/plan";
 import { z } from "zod";
-import type { LedgerEntry } from "../src/index.ts";
+import type { LedgerEntry, LoggedCall } from "../src/index.ts";
 import type { Change } from "./change.ts";
 
 /** What is left of a request in MongoDB. */
@@ -16,10 +16,13 @@ export type FinalRequest = z.output<typeof FinalRequestSchema>;
 export const FinalPlanSchema = z.object({
   _id: z.string(),
   requestId: z.string(),
+  /** From 1; each rerun is another one. */
+  version: z.number(),
   status: PlanStatusSchema,
   waitReason: z.string().nullable(),
   plan: PlanSchema.nullable(),
   error: z.object({ code: z.string() }).nullable(),
+  createdAt: z.date(),
   deadlineAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
 });
@@ -35,6 +38,11 @@ export const FinalStepSchema = z.object({
   tool: z.string(),
   status: StepStatusSchema,
   output: z.unknown(),
+  error: z.object({ code: z.string() }).nullable(),
+  finishedAt: z.date().nullable(),
+  /** The version that called it, for a unit that a rerun did not call again. */
+  carriedFrom: z.string().nullable(),
+  attempts: z.array(z.object({ executor: z.string(), startedAt: z.date(), endedAt: z.date().nullable() })),
 });
 export type FinalStep = z.output<typeof FinalStepSchema>;
 
@@ -43,6 +51,15 @@ export interface AcceptedIds {
   index: number;
   requestId: string;
   planId: string;
+}
+
+/** A client asked for a plan that is over to be run again. */
+export interface AskedRerun {
+  requestId: string;
+  /** The version that was over. */
+  planId: string;
+  /** The step to begin with; null: only what did not complete. */
+  from: string | null;
 }
 
 /** Everything that is known when a run is over. */
@@ -55,12 +72,16 @@ export interface Evidence {
   changes: readonly Change[];
   /** Every effect, in order. */
   ledger: readonly LedgerEntry[];
+  /** Every call that the tools saw, in order, with how they answered. */
+  calls: readonly LoggedCall[];
+  /** What clients asked to be run again, in order; one that got no answer may stand here twice. */
+  reruns: readonly AskedRerun[];
   /** What clients saw going back, and ids that were not known to the API. */
   seen: readonly Violation[];
 }
 
 /** What must not be, by kind; the run fails when there is any. */
-export type ViolationKind = "lost" | "duplicated" | "unfinished" | "regressions" | "staleWrites";
+export type ViolationKind = "lost" | "duplicated" | "unfinished" | "regressions" | "staleWrites" | "lists";
 
 /** One breach of what was promised. */
 export interface Violation {

@@ -1,13 +1,16 @@
 import type { JsonObject, JsonValue } from "@planwright/plan";
-import { CHAOS_TOOLS, type ChaosPlan, type ChaosStep, labelOf } from "./chaos-plan.ts";
+import { CHAOS_TOOLS, type ChaosList, type ChaosPlan, type ChaosStep, labelOf } from "./chaos-plan.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
-const SHAPES = ["chain", "diamond", "wide", "forEach", "mixed"] as const;
+const SHAPES = ["chain", "diamond", "wide", "forEach", "lists", "mixed"] as const;
 /** A share of the plans goes through a planner and its model. */
 const QUERY_SHARE = 0.25;
-/** Longest one call may take, in milliseconds: longer than a slow tool, shorter than anybody's patience. */
+/** Longest one call may take, in milliseconds: longer than a slow tool takes. */
 const STEP_TIMEOUT_MS = 2_500;
 const RETRY = { maxAttempts: 6, initialMs: 200, maxMs: 2_000 };
+/** Items that are to fail now and then are not tried for long. */
+const BRIEF_RETRY = { maxAttempts: 2, initialMs: 100, maxMs: 500 };
+const LIST_TOOLS = ["item_read", "item_keyed", "item_plain", "batch_read", "batch_keyed"] as const;
 
 const TOOL_WEIGHTS = [
   [29, "keyed_effect"],
@@ -36,7 +39,13 @@ function stepsOf(random: SeededRandom): ChaosStep[] {
     id,
     tool: random.weighted(TOOL_WEIGHTS),
     dependsOn,
-    items,
+    list: items === undefined ? undefined : { items, isTenacious: true },
+  });
+  const list = (id: string, dependsOn: readonly string[]): ChaosStep => ({
+    id,
+    tool: random.pick(LIST_TOOLS),
+    dependsOn,
+    list: listOf(random),
   });
   const names = (count: number): string[] => Array.from({ length: count }, (_, place) => `s${place + 1}`);
   switch (random.pick(SHAPES)) {
@@ -59,6 +68,15 @@ function stepsOf(random: SeededRandom): ChaosStep[] {
         step("other", random.chance(0.5) ? ["first"] : [], random.between(2, 6)),
         step("last", ["each", "other"]),
       ];
+    case "lists":
+      return [
+        step("first", []),
+        list("each", ["first"]),
+        list("other", random.chance(0.5) ? ["each"] : []),
+        // Tools that only read: they run again with their list, and an operator is not asked.
+        { id: "told", tool: "read_value", dependsOn: ["each"], tells: "each" },
+        step("last", ["each", "other"]),
+      ];
     case "mixed":
       // Each step leans on one to three of the eight before it: deep, and still something to do side by side.
       return names(random.between(8, 30)).map((id, place, all) => {
@@ -72,20 +90,34 @@ function stepsOf(random: SeededRandom): ChaosStep[] {
   }
 }
 
+/** Half of the lists leave each option to its default. */
+function listOf(random: SeededRandom): ChaosList {
+  return {
+    items: random.between(3, 9),
+    errors: random.chance(0.5) ? random.pick(["stop", "collect"] as const) : undefined,
+    minSuccess: random.chance(0.5) ? random.pick([0, 2, 3, 0.5, 0.9]) : undefined,
+  };
+}
+
 function toJson(random: SeededRandom, index: number, step: ChaosStep, all: readonly ChaosStep[]): JsonObject {
-  const { id, tool, dependsOn, items } = step;
-  const common = { id, dependsOn: [...dependsOn], timeoutMs: STEP_TIMEOUT_MS, retry: RETRY };
-  const label = labelOf(index, items === undefined ? id : `${id}[<<index>>]`);
-  const args: JsonObject = { value: { label, from: outputsOf(dependsOn, all) } };
+  const { id, tool, dependsOn, list, tells } = step;
+  const retry = list === undefined || list.isTenacious ? RETRY : BRIEF_RETRY;
+  const common = { id, dependsOn: [...dependsOn], timeoutMs: STEP_TIMEOUT_MS, retry };
+  const label = labelOf(index, list === undefined ? id : `${id}[<<index>>]`);
+  const told: JsonObject = tells === undefined ? {} : { of: tells, ok: `<<${tells}.summary.ok>>` };
+  const args: JsonObject = { value: { label, from: outputsOf(dependsOn, all), ...told } };
   if (tool === "looked_up_effect") args["reference"] = label;
   const latencyMs = latencyOf(random);
   if (latencyMs > 0) args["latencyMs"] = latencyMs;
-  if (items === undefined) return { ...common, tool, arguments: args };
+  if (list === undefined) return { ...common, tool, arguments: args };
+  const { errors, minSuccess } = list;
   return {
     ...common,
     forEach: {
-      items: Array.from({ length: items }, (_, place) => place),
+      items: Array.from({ length: list.items }, (_, place) => place),
       concurrency: 4,
+      ...(errors !== undefined && { errors }),
+      ...(minSuccess !== undefined && { minSuccess }),
       do: { tool, arguments: args },
     },
   };
@@ -94,7 +126,7 @@ function toJson(random: SeededRandom, index: number, step: ChaosStep, all: reado
 /** References to the effects of earlier steps: a repeated or forgotten effect shows in the arguments of those that follow. */
 function outputsOf(dependsOn: readonly string[], all: readonly ChaosStep[]): JsonObject {
   const entries = all
-    .filter(({ id, items }) => dependsOn.includes(id) && items === undefined)
+    .filter(({ id, list, tells }) => dependsOn.includes(id) && list === undefined && tells === undefined)
     .map(({ id, tool }): [string, JsonValue] => [
       id,
       CHAOS_TOOLS[tool]?.isCounted ? `<<${id}.effect>>` : `<<${id}.value.label>>`,

@@ -1,16 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { MongoClient } from "mongodb";
-import { readLedger } from "../src/index.ts";
+import { readCallLog, readLedger } from "../src/index.ts";
 import { type Accepted, type ApiClient, createApiClient } from "./api-client.ts";
 import { startChangeLog } from "./change-log.ts";
 import type { ChaosPlan } from "./chaos-plan.ts";
-import type { Evidence, Violation } from "./evidence.ts";
+import type { AskedRerun, Evidence, Violation } from "./evidence.ts";
 import { createFaultInjector, type Kill } from "./fault-injector.ts";
 import { makeFaultSchedule } from "./fault-schedule.ts";
 import { plansHeld } from "./plan-holders.ts";
 import { readAtRest } from "./read-evidence.ts";
 import { type Reading, regressionsBetween } from "./reading.ts";
 import { watchRequest } from "./request-watch.ts";
+import { runAgain } from "./run-again.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import type { Settings } from "./settings.ts";
 import type { System } from "./system.ts";
@@ -58,6 +59,7 @@ export async function playOut({
   const client = createApiClient(system.apiUrl);
   const accepted: Accepted[] = [];
   const seen: Violation[] = [];
+  const reruns: AskedRerun[] = [];
   const report = (violation: Violation): void => {
     seen.push(violation);
     say(`${violation.kind}: ${violation.id}: ${violation.found}`);
@@ -82,8 +84,13 @@ export async function playOut({
   const watches: Promise<void>[] = [];
   const watch = async (ids: Accepted): Promise<void> => {
     const own = random.fork(`watch ${ids.index}`);
-    const reading = await watchRequest({ client, accepted: ids, random: own, report, signal: over.signal });
-    if (reading !== undefined) last.set(ids, reading);
+    const look = () => watchRequest({ client, accepted: ids, random: own, report, signal: over.signal });
+    const reading = await look();
+    const { signal } = over;
+    const isAnew =
+      reading !== undefined && (await runAgain({ client, ids, reading, random: own, reruns, signal }));
+    const end = isAnew ? await look() : reading;
+    if (end !== undefined) last.set(ids, end);
     settled += 1;
   };
   const times = submissionTimes(random.fork("pace"), plans.length, withinMs);
@@ -98,9 +105,9 @@ export async function playOut({
   try {
     await Promise.all([injector.run(schedule), ...plans.map(submit)]);
     say("every fault is undone, every plan is accepted");
-    const patience = setTimeout(() => over.abort(), settings.planTimeoutMs + GRACE_MS);
+    const giveUp = setTimeout(() => over.abort(), settings.planTimeoutMs + GRACE_MS);
     await Promise.all(watches);
-    clearTimeout(patience);
+    clearTimeout(giveUp);
   } finally {
     clearInterval(progress);
     await injector.close();
@@ -119,6 +126,8 @@ export async function playOut({
     accepted,
     changes: log.changes,
     ledger: await readLedger(system.ledgerFile),
+    calls: await readCallLog(system.callsFile),
+    reruns,
     seen,
   };
   const { oddErrors } = client;

@@ -1,10 +1,13 @@
 import type { UnexpectedEnd } from "@planwright/local";
+import { listsOf } from "./check-lists.ts";
 import type { Verdict } from "./check-run.ts";
+import type { Evidence } from "./evidence.ts";
+import { versionsByRequest } from "./plan-versions.ts";
 import type { Observed } from "./play-out.ts";
 import { percentile, recoveryTimes } from "./recovery-times.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a run comes to, in figures. The first five after `faults` must be 0. */
+/** What a run comes to, in figures. The first six after `faults` must be 0. */
 export interface Report {
   seed: number;
   plans: number;
@@ -16,6 +19,7 @@ export interface Report {
   unfinished: number;
   regressions: number;
   staleWrites: number;
+  lists: number;
   /** Steps that wait for an operator: a call whose fate nobody can know. */
   inDoubt: number;
   /** Effects of repeatable tools beyond the first. */
@@ -33,6 +37,11 @@ export interface Report {
   expired: number;
   cancelled: number;
   waiting: number;
+  /** Lists that were over with items that did not complete. */
+  brokenLists: number;
+  /** Versions that were made since clients asked for a rerun, and those of them that completed. */
+  reruns: number;
+  rerunsCompleted: number;
   /** Requests whose planning failed. */
   notPlanned: number;
   /** Of `failed`: ended because executor after executor died over them. */
@@ -52,6 +61,7 @@ export function createReport(
   const { accepted, plans, steps, ledger, changes, requests } = evidence;
   const acceptedPlans = new Set(accepted.map(({ planId }) => planId));
   const own = plans.filter(({ _id }) => acceptedPlans.has(_id));
+  const again = plans.filter(({ version }) => version > 1);
   const ended = (status: string): number => own.filter((plan) => plan.status === status).length;
   const inDoubt = new Set(steps.filter(({ status }) => status === "IN_DOUBT").map(({ planId }) => planId));
   const expiredInDoubt = own.filter(({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id)).length;
@@ -75,10 +85,22 @@ export function createReport(
     expired: ended("EXPIRED") - expiredInDoubt,
     cancelled: ended("CANCELLED"),
     waiting: ended("WAITING") + expiredInDoubt,
+    brokenLists: brokenLists(evidence),
+    reruns: again.length,
+    rerunsCompleted: again.filter(({ status }) => status === "COMPLETED").length,
     notPlanned: requests.filter(({ status, error }) => status === "FAILED" && error !== null).length,
     poisoned: own.filter(({ error }) => error?.code === "POISONED").length,
     resubmissions: run.resubmissions,
     crashes: crashes.filter(({ wasReady }) => wasReady).length,
     oddErrors: Object.fromEntries(run.oddErrors),
   };
+}
+
+function brokenLists(evidence: Evidence): number {
+  const lists = [...versionsByRequest(evidence).values()].flat().flatMap(listsOf);
+  return lists.filter(
+    ({ unit, items, planned }) =>
+      (unit.status === "COMPLETED" || unit.status === "FAILED") &&
+      items.filter(({ status }) => status === "COMPLETED").length < planned,
+  ).length;
 }

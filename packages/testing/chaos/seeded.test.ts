@@ -1,6 +1,6 @@
 import { parsePlan } from "@planwright/plan";
 import { describe, expect, test } from "vitest";
-import { COUNTING_TOOLS } from "../src/counting-tool-server/counting-tools.ts";
+import { COUNTING_TOOLS, LIST_TOOLS } from "../src/counting-tool-server/counting-tools.ts";
 import { CHAOS_TOOLS, indexInText, sentenceOf } from "./chaos-plan.ts";
 import { makeFaultSchedule } from "./fault-schedule.ts";
 import { makePlan } from "./make-plan.ts";
@@ -39,7 +39,7 @@ describe("a seed", () => {
 
 describe("chaos plans", () => {
   test("are valid, have 3 to 30 steps, and use tools of every class", () => {
-    const tools = COUNTING_TOOLS.map(({ name, annotations, contract }) => ({
+    const tools = [...COUNTING_TOOLS, ...LIST_TOOLS].map(({ name, annotations, contract }) => ({
       name,
       annotations: { ...annotations },
       inputSchema: { type: "object" },
@@ -53,8 +53,27 @@ describe("chaos plans", () => {
     }
     const used = new Set(plans.flatMap(({ steps }) => steps.map(({ tool }) => tool)));
     expect([...used].toSorted()).toEqual(Object.keys(CHAOS_TOOLS).toSorted());
-    expect(plans.some(({ steps }) => steps.some(({ items }) => items !== undefined))).toBe(true);
+    const lists = plans.flatMap(({ steps }) => steps.flatMap(({ list }) => list ?? []));
+    expect(new Set(lists.map(({ errors }) => errors))).toEqual(new Set(["stop", "collect", undefined]));
+    expect(lists.some(({ minSuccess }) => minSuccess !== undefined && minSuccess < 1)).toBe(true);
+    expect(lists.some(({ minSuccess }) => minSuccess !== undefined && minSuccess > 1)).toBe(true);
     expect(new Set(plans.map(({ via }) => via)).size).toBe(2);
+  });
+
+  test("are checked by what the contracts of their tools say", () => {
+    const contracts = new Map(
+      [...COUNTING_TOOLS, ...LIST_TOOLS].map(({ name, contract }) => [name, contract]),
+    );
+    for (const [name, { collects, isBatch }] of Object.entries(CHAOS_TOOLS)) {
+      const { side_effects, error_propagation, batch } = contracts.get(name) ?? {};
+      const isPartial =
+        (error_propagation ?? (side_effects ? "fail-fast" : "partial-success")) !== "fail-fast";
+      expect({ name, collects, isBatch }).toEqual({
+        name,
+        collects: isPartial || undefined,
+        isBatch: batch !== undefined || undefined,
+      });
+    }
   });
 
   test("are known by their sentence", () => {

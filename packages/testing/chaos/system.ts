@@ -24,6 +24,8 @@ export interface System {
   /** Past the proxies. */
   redisUrl: string;
   ledgerFile: string;
+  /** Every call that a tool saw. */
+  callsFile: string;
   victims: Readonly<Record<VictimName, Victim>>;
   wire(service: ServiceName, link: Link): TcpProxy;
   stop(): Promise<void>;
@@ -61,7 +63,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     startRedis({ dataDir: folder }),
   ]);
   const ledgerFile = join(folder, "ledger.jsonl");
-  const tools = await startTools({ folder, ledgerFile, toolScript, supervision });
+  const callsFile = join(folder, "calls.jsonl");
+  const tools = await startTools({ folder, ledgerFile, callsFile, toolScript, supervision });
   const serversFile = join(folder, "mcp-servers.json");
   const counting = { type: "http", url: `${tools.url}/mcp`, trusted: true };
   writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting } }));
@@ -127,6 +130,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     mongodbUrl: mongo.url.replace("/?", `/${DATABASE}?`),
     redisUrl: redis.url,
     ledgerFile,
+    callsFile,
     victims,
     wire(name, link) {
       const found = wires.get(`${name}/${link}`);
@@ -146,16 +150,17 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 async function startTools(options: {
   folder: string;
   ledgerFile: string;
+  callsFile: string;
   toolScript: () => ScriptInput;
   supervision: Supervision;
 }): Promise<{ victim: Victim; url: string }> {
-  const { folder, ledgerFile, toolScript, supervision } = options;
+  const { folder, ledgerFile, callsFile, toolScript, supervision } = options;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const victim = await startVictim({
     ...supervision,
     name: "tools",
-    ...countingToolServerCommand({ ledgerFile, port }),
+    ...countingToolServerCommand({ ledgerFile, callsFile, lists: true, port }),
     env: process.env,
     logFile: join(folder, "logs", "tools.log"),
     isReady: async () => {

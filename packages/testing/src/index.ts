@@ -1,4 +1,5 @@
 export type { Behaviour, BehaviourInput, ScriptInput } from "./counting-tool-server/behaviour.ts";
+export { type LoggedCall, readCallLog } from "./counting-tool-server/call-log.ts";
 export type { ToolStats } from "./counting-tool-server/counting-core.ts";
 export {
   type CountingToolServerCommandOptions,

@@ -14,6 +14,11 @@ export const BehaviourSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("tool-error"), message: z.string().max(10_000).default("the tool failed") }),
   /** The effect happens, then the tool answers with an error. */
   z.object({ type: z.literal("error-after-effect"), message: z.string().max(10_000).default("failed late") }),
+  /** A batch tool answers, but for these items with an error and no effect; other tools act as usual. */
+  z.object({
+    type: z.literal("items-fail"),
+    places: z.array(z.number().int().min(0).max(10_000)).max(10_000),
+  }),
   /** A JSON-RPC error instead of a result; no effect. */
   z.object({ type: z.literal("protocol-error"), code: z.number().int().default(-32_603) }),
   /** An HTTP status instead of an answer; no effect. 429 and 503 may say when to come back. */

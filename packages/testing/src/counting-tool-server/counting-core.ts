@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { JsonObject, JsonValue } from "@planwright/plan";
+import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import { type Behaviour, createScript, type Script } from "./behaviour.ts";
+import { type CallLog, NO_CALL_LOG } from "./call-log.ts";
 import { COUNTING_TOOLS, type CountingTool } from "./counting-tools.ts";
 import type { EffectLedger, LedgerEntry } from "./effect-ledger.ts";
 
@@ -48,19 +49,31 @@ const KEY_META = "dev.planwright/idempotencyKey";
 const SILENCE: CallAnswer = { type: "silence" };
 
 /** Counts calls and makes effects. @param more - tools beside the usual ones */
-export function createCountingCore(ledger: EffectLedger, more: readonly CountingTool[] = []): CountingCore {
+export function createCountingCore(
+  ledger: EffectLedger,
+  more: readonly CountingTool[] = [],
+  log: CallLog = NO_CALL_LOG,
+): CountingCore {
   const tools = [...COUNTING_TOOLS, ...more];
   const script = createScript();
   const stats = new Map<string, ToolStats>();
-  const effectOf = new Map(tools.map((tool) => [tool.name, tool.effect]));
+  const toolOf = new Map(tools.map((tool) => [tool.name, tool]));
   const byKey = new Map<string, Promise<LedgerEntry>>();
   const byReference = new Map<string, LedgerEntry>();
   for (const entry of ledger.found) remember(entry);
 
   function remember(entry: LedgerEntry): void {
-    if (entry.key !== null) byKey.set(`${entry.tool} ${entry.key}`, Promise.resolve(entry));
+    if (entry.key !== null) byKey.set(sameCall(entry, entry.key), Promise.resolve(entry));
     const { reference } = entry.arguments;
     if (typeof reference === "string") byReference.set(reference, entry);
+  }
+
+  /** One key is one effect; of a batch, one for each item. */
+  function sameCall(
+    { tool, arguments: args }: Pick<IncomingCall, "tool" | "arguments">,
+    key: string,
+  ): string {
+    return `${tool} ${key}${toolOf.get(tool)?.batch === undefined ? "" : JSON.stringify(args)}`;
   }
 
   function count(tool: string): ToolStats {
@@ -73,11 +86,11 @@ export function createCountingCore(ledger: EffectLedger, more: readonly Counting
 
   /** Makes the effect of a call, unless it has none or its key was seen. */
   async function makeEffect({ tool, arguments: args, meta }: IncomingCall): Promise<JsonObject> {
-    const effect = effectOf.get(tool) ?? "never";
+    const effect = toolOf.get(tool)?.effect ?? "never";
     const value: JsonValue = args["value"] ?? null;
     if (tool === "find_effect") return findEffect(args["reference"]);
     if (effect === "never") return { tool, value };
-    const key = typeof meta[KEY_META] === "string" ? meta[KEY_META] : null;
+    const key = keyOf(meta);
     const append = async () => {
       const entry = await ledger.append({ tool, key, meta, arguments: args });
       count(tool).effects += 1;
@@ -85,14 +98,30 @@ export function createCountingCore(ledger: EffectLedger, more: readonly Counting
       return entry;
     };
     if (effect === "always" || key === null) return resultOf(await append());
-    const first = byKey.get(`${tool} ${key}`);
+    const same = sameCall({ tool, arguments: args }, key);
+    const first = byKey.get(same);
     if (first !== undefined) {
       count(tool).repeats += 1;
       return resultOf(await first);
     }
     const entry = append();
-    byKey.set(`${tool} ${key}`, entry);
+    byKey.set(same, entry);
     return resultOf(await entry);
+  }
+
+  /** Acts for the call, or for each item of a batch. @param failing - places of items that fail, unless their effect was made before */
+  async function serve(call: IncomingCall, failing: readonly number[] = []): Promise<JsonObject> {
+    const form = toolOf.get(call.tool)?.batch;
+    const { items } = call.arguments;
+    if (form === undefined || !Array.isArray(items)) return await makeEffect(call);
+    const key = keyOf(call.meta);
+    const each = items.filter(isJsonObject).map(async (item, index): Promise<ItemResult> => {
+      const one = { ...call, arguments: item };
+      const isKnown = key !== null && byKey.has(sameCall(one, key));
+      if (failing.includes(index) && !isKnown) return { error: { code: "REFUSED", message: "not this one" } };
+      return { data: await makeEffect(one) };
+    });
+    return batchAnswer(form, await Promise.all(each));
   }
 
   function findEffect(reference: JsonValue | undefined): JsonObject {
@@ -101,20 +130,20 @@ export function createCountingCore(ledger: EffectLedger, more: readonly Counting
   }
 
   async function act(call: IncomingCall, behaviour: Behaviour | undefined): Promise<CallAnswer> {
-    const { latencyMs } = call.arguments;
-    if (typeof latencyMs === "number" && !(await wait(call, latencyMs))) return SILENCE;
+    const latencyMs = latencyOf(call.arguments);
+    if (latencyMs !== undefined && !(await wait(call, latencyMs))) return SILENCE;
     switch (behaviour?.type) {
       case undefined:
-        return { type: "result", output: await makeEffect(call) };
+        return { type: "result", output: await serve(call) };
       case "latency":
         if (!(await wait(call, behaviour.ms))) return SILENCE;
-        return { type: "result", output: await makeEffect(call) };
+        return { type: "result", output: await serve(call) };
       case "hang":
-        if (behaviour.effect) await makeEffect(call);
+        if (behaviour.effect) await serve(call);
         await wait(call, undefined);
         return SILENCE;
       case "lose-answer":
-        await makeEffect(call);
+        await serve(call);
         call.cut?.();
         return SILENCE;
       case "reset":
@@ -123,14 +152,16 @@ export function createCountingCore(ledger: EffectLedger, more: readonly Counting
       case "tool-error":
         return { type: "tool-error", message: behaviour.message };
       case "error-after-effect":
-        await makeEffect(call);
+        await serve(call);
         return { type: "tool-error", message: behaviour.message };
+      case "items-fail":
+        return { type: "result", output: await serve(call, behaviour.places) };
       case "protocol-error":
         return { type: "protocol-error", code: behaviour.code };
       case "huge":
-        return { type: "result", output: { ...(await makeEffect(call)), text: "x".repeat(behaviour.bytes) } };
+        return { type: "result", output: { ...(await serve(call)), text: "x".repeat(behaviour.bytes) } };
       case "crash":
-        await makeEffect(call);
+        await serve(call);
         process.kill(process.pid, "SIGKILL");
         return SILENCE;
       case "status":
@@ -156,13 +187,43 @@ export function createCountingCore(ledger: EffectLedger, more: readonly Counting
       counted.calls += 1;
       counted.active += 1;
       counted.maxConcurrency = Math.max(counted.maxConcurrency, counted.active);
+      const ended = log.came({ tool: call.tool, key: keyOf(call.meta), arguments: call.arguments });
       try {
-        return await act(call, behaviour);
+        const answer = await act(call, behaviour);
+        if (answer.type === "result") ended("result", answer.output);
+        else ended(answer.type === "silence" ? "nothing" : "error");
+        return answer;
       } finally {
         counted.active -= 1;
       }
     },
   };
+}
+
+/** What a batch tool says of one item. */
+type ItemResult = { data: JsonObject } | { error: { code: string; message: string } };
+
+function batchAnswer(form: "envelope" | "list", results: readonly ItemResult[]): JsonObject {
+  if (form === "list") return { values: results.map((one) => ("data" in one ? one.data : { ...one })) };
+  const ok = results.filter((one) => "data" in one).length;
+  return {
+    results: results.map((one, index) => ({ index, status: "data" in one ? "ok" : "error", ...one })),
+    summary: { ok, error: results.length - ok },
+  };
+}
+
+/** Idempotency key in the `_meta` of a call; null when it had none. */
+export function keyOf(meta: JsonObject): string | null {
+  const key = meta[KEY_META];
+  return typeof key === "string" ? key : null;
+}
+
+/** Of a batch, that of its first item. */
+function latencyOf(args: JsonObject): number | undefined {
+  const { latencyMs, items } = args;
+  if (typeof latencyMs === "number") return latencyMs;
+  const [first] = Array.isArray(items) ? items : [];
+  return isJsonObject(first) ? latencyOf(first) : undefined;
 }
 
 function resultOf({ tool, effect, arguments: args }: LedgerEntry): JsonObject {

@@ -5,6 +5,10 @@ import type { ScriptInput } from "./behaviour.ts";
 /** How to run the counting server as a process of its own. */
 export interface CountingToolServerCommandOptions {
   ledgerFile: string;
+  /** Every call and its answer is written here, effects or not; absent: nowhere. */
+  callsFile?: string | undefined;
+  /** True: the tools for lists too. */
+  lists?: boolean | undefined;
   /** True: speak MCP over standard input and output. False: listen, and print one line of JSON `{url, port, pid}`. */
   stdio?: boolean | undefined;
   port?: number | undefined;
@@ -31,6 +35,8 @@ export function countingToolServerCommand(options: CountingToolServerCommandOpti
       main,
       "--ledger",
       options.ledgerFile,
+      ...(options.callsFile === undefined ? [] : ["--calls", options.callsFile]),
+      ...(options.lists ? ["--lists"] : []),
       ...(options.stdio ? ["--stdio"] : []),
       ...(options.port === undefined ? [] : ["--port", String(options.port)]),
       ...(options.script === undefined ? [] : ["--script", JSON.stringify(options.script)]),

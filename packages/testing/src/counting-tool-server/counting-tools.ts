@@ -10,6 +10,8 @@ export interface CountingTool {
   effect: "always" | "per-key" | "never";
   /** Default: any arguments; `value`, `reference` and `latencyMs` mean what {@link COUNTING_TOOLS} make of them. */
   inputSchema?: JsonObject | undefined;
+  /** Answers for each element of the argument `items`: as the envelope of a forEach, or as a list of values and errors. */
+  batch?: "envelope" | "list" | undefined;
 }
 
 const READ: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
@@ -102,5 +104,57 @@ export const COUNTING_TOOLS: readonly CountingTool[] = [
       idempotency: "key",
     },
     effect: "per-key",
+  },
+];
+
+/** Tools for the items of lists: the same classes again, with scripts of their own, and two that take many items at once. */
+export const LIST_TOOLS: readonly CountingTool[] = [
+  {
+    name: "item_read",
+    description: "Read for one item: return the value given (class R).",
+    annotations: READ,
+    contract: { mode: "parallel-safe", side_effects: false, idempotency: "natural" },
+    effect: "never",
+  },
+  {
+    name: "item_keyed",
+    description: "Make an effect for one item, once for each idempotency key (class K).",
+    annotations: WRITE,
+    contract: { mode: "parallel-safe", side_effects: true, idempotency: "key" },
+    effect: "per-key",
+  },
+  {
+    name: "item_plain",
+    description: "Make an effect for one item each time it is called (class U).",
+    annotations: WRITE,
+    contract: { mode: "parallel-safe", side_effects: true, idempotency: "none" },
+    effect: "always",
+  },
+  {
+    name: "batch_read",
+    description: "Read for many items: a list of the values given, or of errors (class R).",
+    annotations: READ,
+    contract: {
+      mode: "parallel-safe",
+      side_effects: false,
+      idempotency: "natural",
+      batch: { param: "items", max: 4, result_path: "values" },
+    },
+    effect: "never",
+    batch: "list",
+  },
+  {
+    name: "batch_keyed",
+    description: "Make an effect for each of many items, once for each idempotency key and item (class K).",
+    annotations: WRITE,
+    contract: {
+      mode: "parallel-safe",
+      side_effects: true,
+      idempotency: "key",
+      error_propagation: "partial-success",
+      batch: { param: "items", max: 4 },
+    },
+    effect: "per-key",
+    batch: "envelope",
   },
 ];

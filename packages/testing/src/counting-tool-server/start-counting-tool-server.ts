@@ -4,7 +4,8 @@ import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotoc
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
 import type { Behaviour, ScriptInput } from "./behaviour.ts";
-import { type CountingCore, createCountingCore, type ToolStats } from "./counting-core.ts";
+import { type CallLog, NO_CALL_LOG, openCallLog } from "./call-log.ts";
+import { type CountingCore, createCountingCore, keyOf, type ToolStats } from "./counting-core.ts";
 import { createCountingMcpServer, EXCHANGE_META, type Exchange } from "./counting-mcp-server.ts";
 import type { CountingTool } from "./counting-tools.ts";
 import { type LedgerEntry, openEffectLedger, readLedger } from "./effect-ledger.ts";
@@ -13,6 +14,8 @@ import { type LedgerEntry, openEffectLedger, readLedger } from "./effect-ledger.
 export interface CountingToolServerOptions {
   /** Effects are appended here, each on the disk before its answer. */
   ledgerFile: string;
+  /** Every call and its answer is written here, effects or not; absent: nowhere. */
+  callsFile?: string | undefined;
   /** Default 127.0.0.1. */
   host?: string | undefined;
   /** Default 0: a free one. */
@@ -45,9 +48,10 @@ export async function startCountingToolServer(
 ): Promise<CountingToolServer> {
   const { ledgerFile, host = "127.0.0.1", port = 0 } = options;
   const ledger = await openEffectLedger(ledgerFile);
-  const core = createCountingCore(ledger, options.tools);
+  const log = options.callsFile === undefined ? NO_CALL_LOG : openCallLog(options.callsFile);
+  const core = createCountingCore(ledger, options.tools, log);
   core.script.add(options.script ?? {});
-  const serveMcp = createMcpEndpoint(core);
+  const serveMcp = createMcpEndpoint(core, log);
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
     void route(request, response, core, serveMcp).catch((error: unknown) => {
       response.destroy(error instanceof Error ? error : undefined);
@@ -100,7 +104,7 @@ async function route(
 }
 
 /** Plays the behaviours that are about HTTP; the tools play the others. */
-function createMcpEndpoint(core: CountingCore): McpEndpoint {
+function createMcpEndpoint(core: CountingCore, log: CallLog): McpEndpoint {
   const exchanges = new Map<unknown, Exchange>();
   let nextId = 1;
   const handler = createMcpHandler(() => createCountingMcpServer(core, (id) => exchanges.get(id)));
@@ -115,7 +119,11 @@ function createMcpEndpoint(core: CountingCore): McpEndpoint {
 
     const tool = typeof params["name"] === "string" ? params["name"] : "";
     const behaviour = core.script.take(tool);
-    if (behaviour !== undefined && answerAsHttp(core, { tool, message }, behaviour, response)) return;
+    if (behaviour !== undefined && answerAsHttp(core, { tool, message }, behaviour, response)) {
+      const { arguments: args, _meta: meta } = params;
+      const key = isJsonObject(meta) ? keyOf(meta) : null;
+      return log.came({ tool, key, arguments: isJsonObject(args) ? args : {} })("error");
+    }
     const id = nextId++;
     params["_meta"] = { ...(isJsonObject(params["_meta"]) ? params["_meta"] : {}), [EXCHANGE_META]: id };
     exchanges.set(id, { behaviour, cut: () => void request.socket.destroy() });
