@@ -1,9 +1,9 @@
 import type { DraftReference, DraftStep } from "../dialect/draft-step.ts";
 import { didYouMean } from "./findings.ts";
-import { createKnownOutputs } from "./known-outputs.ts";
+import { absenceOf, createKnownOutputs } from "./known-outputs.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 
-/** What the parts of the outputs refer to must be able to be there, as far as the sources' output schemas tell. */
+/** What the parts of the outputs refer to must be able to be there, as far as the sources' output schemas tell; what was only never seen is a warning. */
 export function checkOutputs(
   references: readonly DraftReference[],
   steps: readonly DraftStep[],
@@ -14,9 +14,14 @@ export function checkOutputs(
     const step = steps.find(({ id }) => id === reference.source.name);
     const found = step && outputs.at(reference, step);
     if (found?.type !== "absent") continue;
-    const suggestion = findings.nearest(found.key, found.declared);
-    const message = `output ${reference.keys[1]} refers to ${reference.text}: the output of ${reference.source.name} has no ${found.key}${didYouMean(suggestion)}`;
-    const severity = found.closed && policy.onMissingField === "error" ? "error" : "warning";
-    findings.add("REFERENCE_FIELD_UNKNOWN", { keys: reference.keys }, { message, severity, suggestion });
+    const suggestion = findings.nearestField(found.key, found.declared);
+    const message = `output ${reference.keys[1]} refers to ${reference.text}: ${absenceOf(reference.source.name, found)}${didYouMean(suggestion)}`;
+    const isError = found.closed && policy.onMissingField === "error" && found.outputs === undefined;
+    const severity = isError ? "error" : "warning";
+    findings.add(
+      "REFERENCE_FIELD_UNKNOWN",
+      { keys: reference.keys },
+      { message, severity, suggestion, observedIn: found.outputs },
+    );
   }
 }

@@ -5,7 +5,7 @@ import { checkContracts } from "./check-contracts.ts";
 import { checkOperands } from "./check-operands.ts";
 import { didYouMean, type Findings } from "./findings.ts";
 import {
-  countOutputs,
+  absenceOf,
   createKnownOutputs,
   givesTypes,
   type KnownOutputs,
@@ -78,9 +78,10 @@ interface AbsentReference {
 /** What a schema does not have is an error where there can be none; what was only never seen is a warning. */
 function reportAbsent(absent: AbsentReference, { policy, findings }: ToolChecking): void {
   const { step, reference, found, outputs } = absent;
+  const { source } = reference;
   const hint = fieldHint(reference, step, outputs);
-  const near = hint ? undefined : findings.nearest(found.key, found.declared);
-  const message = `step ${step.id} refers to ${reference.text}: ${absence(absent)}${hint?.text ?? didYouMean(near)}`;
+  const near = hint ? undefined : findings.nearestField(found.key, found.declared);
+  const message = `step ${step.id} refers to ${reference.text}: ${absenceOf(source.name, found)}${hint?.text ?? didYouMean(near)}`;
   const isError = found.closed && policy.onMissingField === "error" && found.outputs === undefined;
   const severity = isError ? "error" : "warning";
   const suggestion = hint?.suggestion ?? near;
@@ -91,12 +92,6 @@ function reportAbsent(absent: AbsentReference, { policy, findings }: ToolCheckin
     suggestion,
     observedIn: found.outputs,
   });
-}
-
-function absence({ reference: { source }, found: { key, declared, outputs } }: AbsentReference): string {
-  if (outputs === undefined) return `the output of ${source.name} has no ${key}`;
-  const names = declared.length === 0 ? "" : ` (${declared.slice(0, 10).join(", ")})`;
-  return `${key} was never seen in ${countOutputs(outputs)} of ${source.name}${names}`;
 }
 
 function isPromised(reference: DraftReference, outputs: KnownOutputs): boolean {
@@ -113,7 +108,7 @@ function checkPromise(
   const promised = outputs.promisedBy(reference);
   const [first] = reference.path;
   if (promised.length === 0 || first?.type !== "key" || promised.includes(first.key)) return;
-  const suggestion = findings.nearest(first.key, promised);
+  const suggestion = findings.nearestField(first.key, promised);
   const message = `step ${step.id} refers to ${reference.text}: the tool of ${reference.source.name} provides ${promised.slice(0, 10).join(", ")}${didYouMean(suggestion)}`;
   const where = { step, keys: reference.keys };
   findings.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity: "warning", suggestion });

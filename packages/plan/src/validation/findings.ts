@@ -1,6 +1,6 @@
 import type { Diagnostic, DiagnosticCode } from "../diagnostic.ts";
 import { printPlace } from "../reference/path.ts";
-import { nearestName } from "./nearest-name.ts";
+import { nearestField, nearestName } from "./nearest-name.ts";
 
 /** Where a finding belongs: a step (its number is known only at the end), or the document. */
 export interface Where {
@@ -39,9 +39,18 @@ export class Findings {
 
   /** The nearest name, while there are searches left. */
   nearest(name: string, candidates: Iterable<string>): string | undefined {
-    if (this.#suggestions >= MAX_SUGGESTIONS) return undefined;
+    return this.#isSearchLeft() ? nearestName(name, candidates) : undefined;
+  }
+
+  /** The nearest field of an output, while there are searches left. */
+  nearestField(name: string, candidates: Iterable<string>): string | undefined {
+    return this.#isSearchLeft() ? nearestField(name, candidates) : undefined;
+  }
+
+  #isSearchLeft(): boolean {
+    if (this.#suggestions >= MAX_SUGGESTIONS) return false;
     this.#suggestions++;
-    return nearestName(name, candidates);
+    return true;
   }
 
   /** The findings in the order in which they were made, with the places that steps have now. */

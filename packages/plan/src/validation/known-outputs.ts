@@ -50,7 +50,17 @@ export function givesTypes(types: ReadonlySet<string>, outputs: number | undefin
 }
 
 /** "1 output", "3 outputs". */
-export const countOutputs = (outputs: number): string => `${outputs} ${outputs === 1 ? "output" : "outputs"}`;
+const countOutputs = (outputs: number): string => `${outputs} ${outputs === 1 ? "output" : "outputs"}`;
+
+/** "the output of s1 has no kye", or "kye was never seen in 3 outputs of s1 (key, title)". */
+export function absenceOf(
+  source: string,
+  { key, declared, outputs }: KnownPlace & { type: "absent" },
+): string {
+  if (outputs === undefined) return `the output of ${source} has no ${key}`;
+  const names = declared.length === 0 ? "" : ` (${declared.slice(0, 10).join(", ")})`;
+  return `${key} was never seen in ${countOutputs(outputs)} of ${source}${names}`;
+}
 
 /** The schema of what a tool gives, by one source or another. */
 type SchemaOf = (tool: ToolDescriptor) => JsonObject | undefined;
@@ -104,8 +114,9 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
 
   function placeInItem(step: DraftStep, path: readonly PathSegment[], schema: JsonObject): SchemaAtPath {
     const items = itemsReference(step)?.path ?? [];
-    // Items that are no list are a finding of their own.
+    // Items that are not there, or are no list, are a finding of their own.
     const list = schemaAtPath(schema, items);
+    if (list.type === "absent") return OPEN;
     const types = list.type === "known" ? typesOfSchemas(list.schemas) : undefined;
     return types && !types.has("array") ? OPEN : schemaAtPath(schema, [...items, { type: "all" }, ...path]);
   }

@@ -24,3 +24,30 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   }
   return best;
 }
+
+/**
+ * The candidate that the name of a field was probably meant to be: the only one that is the same name with words more or less at one of its ends,
+ * such as `ticket_id` for `id` and `email` for `emailAddress`, otherwise the nearest by its letters.
+ */
+export function nearestField(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  const listed = [...candidates].slice(0, MAX_CANDIDATES);
+  const wanted = wordsOf(name);
+  const alike = listed.filter((candidate) => endsAlike(wanted, wordsOf(candidate)));
+  return alike.length === 1 ? alike[0] : nearestName(name, listed);
+}
+
+function endsAlike(one: readonly string[], other: readonly string[]): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  if (short.length === 0) return false;
+  const [own, first, last] = [short, long.slice(0, short.length), long.slice(-short.length)].map((words) =>
+    words.join(" "),
+  );
+  return own === first || own === last;
+}
+
+/** Words of a name in any usual spelling, in small letters. */
+function wordsOf(name: string): string[] {
+  const spaced = name.slice(0, MAX_LENGTH).replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, " ");
+  return spaced.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+}

@@ -59,6 +59,38 @@ test("it stays a warning in the answer of a model, where an undeclared one is an
   ]);
 });
 
+test("an output that was never seen is a warning, and an undeclared one an error", () => {
+  const outputs = { n: "<<found.ticketsList>>" };
+  expect(diagnosticsOf({ steps: [found], outputs }).diagnostics).toEqual([
+    {
+      code: "REFERENCE_FIELD_UNKNOWN",
+      severity: "warning",
+      observedIn: 3,
+      path: "outputs.n",
+      message:
+        "output n refers to <<found.ticketsList>>: ticketsList was never seen in 3 outputs of found (tickets); did you mean tickets?",
+      suggestion: "tickets",
+    },
+  ]);
+  const closed = { type: "object", properties: { list: {} }, additionalProperties: false };
+  expect(codesOf({ steps: [found], outputs }, { ...find, outputSchema: closed })).toEqual([
+    ["REFERENCE_FIELD_UNKNOWN", "error", "outputs.n"],
+  ]);
+});
+
+test.each([
+  ["id", ["ticket_id", "title"], "ticket_id"],
+  ["id", ["ticket_id", "owner_id"], undefined],
+  ["ticketId", ["ticket_id", "ticket"], "ticket_id"],
+  ["ticketId", ["ticket_id", "title"], "ticket_id"],
+  ["emailAddress", ["id", "email"], "email"],
+  ["ticket_titel", ["title", "ticket_title"], "ticket_title"],
+])("of %s and the fields %j the one that was meant is %s", (name, fields, meant) => {
+  const tool = { ...find, observedOutput: seen(Object.fromEntries(fields.map((field) => [field, 1]))) };
+  const { diagnostics } = diagnosticsOf(closing({ why: `<<found.${name}>>` }), tool);
+  expect(diagnostics.map(({ suggestion }) => suggestion)).toEqual([meant]);
+});
+
 test("a type that was never seen is a warning, unless there was only null so far", () => {
   expect(codesOf(closing({ points: "<<found.tickets[0].title>>" }))).toEqual([
     ["REFERENCE_TYPE", "warning", "steps[1].arguments.points"],
@@ -117,6 +149,12 @@ describe("in a forEach", () => {
     expect(codesOf(each("<<found.tickets>>", { ticket: "<<one.key>>" }))).toEqual([]);
     expect(codesOf(each("<<found.tickets>>", { ticket: "<<one.id>>" }))).toEqual([
       ["REFERENCE_FIELD_UNKNOWN", "warning", "steps[1].forEach.do.arguments.ticket"],
+    ]);
+  });
+
+  test("where the list was never seen, that is said of the list and not of each field of its items", () => {
+    expect(codesOf(each("<<found.ticket_list>>", { ticket: "<<one.id>>", why: "<<one.title>>" }))).toEqual([
+      ["REFERENCE_FIELD_UNKNOWN", "warning", "steps[1].forEach.items"],
     ]);
   });
 
