@@ -1,12 +1,14 @@
 /**
- * A plan may run and still refer to fields that no earlier output had. The model is told once, and has the last word: what it answers is taken
- * when it can run, else the plan that there was. So a warning costs one call at most, and no plan.
+ * A plan may run and still refer to fields that no earlier output had, or take for a list what never was one. The model is told of each
+ * place once, and has the last word: what it answers is taken when it can run, else the plan that there was. So warnings cost no plan, and one
+ * call; a second one where putting a list right shows what is wrong with its items.
  */
 import type { Drafter } from "@planwright/models";
 import type { Diagnostic } from "@planwright/plan";
+import { MAX_REPAIRS } from "./next-node.ts";
 import type { PlanningState } from "./planning-state.ts";
 
-/** So many outputs without a field speak against it. */
+/** So many outputs that were otherwise speak against a plan. */
 const MANY_OUTPUTS = 3;
 
 type Update = Partial<PlanningState>;
@@ -17,17 +19,27 @@ export function afterDoubt(before: Before, checked: Update, kind: Drafter["kind"
   const { doubted, repairs, answer } = before;
   const { plan, diagnostics = [] } = checked;
   if (!plan) return doubted ? { ...doubted, failure: null, questions: [] } : checked;
+  const doubts = diagnostics.filter(isDoubt);
   // Rules would say the same again.
-  const isTold = repairs > 0 || doubted !== null || kind !== "model";
-  if (isTold || !diagnostics.some(isDoubt)) return checked;
-  return { ...checked, plan: null, doubted: { plan, diagnostics, answer } };
+  if (doubts.length === 0 || kind !== "model" || repairs >= MAX_REPAIRS) return checked;
+  const isTold = doubted ? doubts.some((each) => doubted.diagnostics.some(isSamePlace(each))) : repairs > 0;
+  if (isTold) return checked;
+  // Findings of another kind than before: they are no sign that the model repeats itself.
+  return { ...checked, plan: null, earlierDiagnostics: null, doubted: { plan, diagnostics, answer } };
 }
+
+const isSamePlace =
+  ({ stepId, path }: Diagnostic) =>
+  (other: Diagnostic): boolean =>
+    isDoubt(other) && other.stepId === stepId && other.path === path;
 
 /** What a repair comes to: where it failed, a kept plan is the plan. Pure. */
 export function orDoubted({ doubted }: Before, repaired: Update): Update {
   return doubted && repaired.failure ? { ...repaired, ...doubted, failure: null, questions: [] } : repaired;
 }
 
-function isDoubt({ code, observedIn = 0 }: Diagnostic): boolean {
-  return code === "REFERENCE_FIELD_UNKNOWN" && observedIn >= MANY_OUTPUTS;
+/** A whole output where a text goes may be meant so; with a part of it that fits better it is a doubt. */
+function isDoubt({ code, observedIn = 0, suggestion }: Diagnostic): boolean {
+  if (observedIn < MANY_OUTPUTS) return false;
+  return code !== "REFERENCE_TYPE" || suggestion !== undefined;
 }
