@@ -35,7 +35,14 @@ test("what is new since the baseline is no loss", () => {
   expect(lossesSince({}, baselineOf({ nodeF1: 0 }))).toEqual([]);
 });
 
-test("domains are left out of the baseline", () => {
+test("a figure that is not measured any more is lost", () => {
+  const was = { runs: { cases: 9, figures: { right: 100, found: 1 } } };
+  expect(lossesSince(was, { runs: { cases: 9, figures: { right: 100 } } })).toEqual([
+    "runs: found is not measured any more",
+  ]);
+});
+
+test("domains are left out of the baseline, but for the one that measures now and here", () => {
   const nothing = summarise([]);
   expect(
     Object.keys(
@@ -44,8 +51,9 @@ test("domains are left out of the baseline", () => {
           ["all", nothing],
           ["model", nothing],
           ["model/shop", nothing],
+          ["model/now-and-here", nothing],
         ]),
       ),
     ),
-  ).toEqual(["all", "model"]);
+  ).toEqual(["all", "model", "model/now-and-here"]);
 });

@@ -8,7 +8,7 @@ import { modelCases } from "./model-cases.ts";
 import { offlineCases } from "./offline-cases.ts";
 import { forLiveModels } from "./play-cases.ts";
 import { readingCases } from "./reading-cases.ts";
-import { deedsOf } from "./world.ts";
+import { answersIn, deedsOf } from "./world.ts";
 
 const CASES = [...offlineCases(), ...readingCases(), ...modelCases(), ...languageCases()];
 
@@ -34,7 +34,7 @@ const WORLDS = languageCases()
   );
 
 test.each(WORLDS)("$id: the wanted plan makes the calls that are said, in world $at", async (each) => {
-  const { status, calls } = await deedsOf(each.plan, each.tools, each.world);
+  const { status, calls } = await deedsOf(each.plan, each.tools, answersIn(each.world, each.tools));
   expect({ status, calls: calls.length }).toEqual({ status: "COMPLETED", calls: each.world.calls });
 });
 

@@ -3,9 +3,9 @@ import type { PlanComparison } from "./compare-plans.ts";
 import { type Counts, countMatches, sumCounts } from "./counts.ts";
 import type { Ending } from "./eval-case.ts";
 import type { Grade } from "./grade.ts";
-import { type Deeds, deedsOf, type World } from "./world.ts";
+import { answersIn, type Deeds, deedsOf, type World } from "./world.ts";
 
-const NOTHING: Deeds = { status: "no plan", tools: [], calls: [], outputs: null };
+const NOTHING: Deeds = { status: "no plan", errors: [], tools: [], calls: [], outputs: null };
 
 /**
  * Grades a plan by what it does in each world beside what the wanted plan does there: the tools that it calls, the calls with all their
@@ -19,8 +19,9 @@ export async function gradeDeeds(
 ): Promise<Grade> {
   const compared: PlanComparison[] = [];
   for (const world of worlds) {
-    const right = await deedsOf(wanted, tools, world);
-    const found = ending.type === "plan" ? await deedsOf(ending.plan, tools, world) : NOTHING;
+    const answers = answersIn(world, tools);
+    const right = await deedsOf(wanted, tools, answers);
+    const found = ending.type === "plan" ? await deedsOf(ending.plan, tools, answers) : NOTHING;
     compared.push(compareDeeds(right, found));
   }
   const sum = (of: (each: PlanComparison) => Counts) => sumCounts(compared.map(of));

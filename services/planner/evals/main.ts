@@ -19,6 +19,13 @@ import { readingCases } from "./reading-cases.ts";
 import { reportTable } from "./report-table.ts";
 import { readSettings, type Settings, SettingsInvalidError } from "./settings.ts";
 import { summariseAll } from "./summarise.ts";
+import { playUndeclared } from "./undeclared/play-undeclared.ts";
+import {
+  summariseUndeclared,
+  undeclaredBaseline,
+  undeclaredTable,
+} from "./undeclared/summarise-undeclared.ts";
+import { undeclaredCases } from "./undeclared/undeclared-cases.ts";
 
 const BASELINE = fileURLToPath(new URL("baseline.json", import.meta.url));
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -51,7 +58,9 @@ async function run({ model, domain, update, json, maxSeconds }: Settings): Promi
   const summaries = summariseAll(graded);
   for (const line of reportTable(summaries)) print(line);
   const isWhole = model === null && domain === null;
-  const now = toBaseline(summaries);
+  const undeclared = isWhole ? summariseUndeclared(await playUndeclared(undeclaredCases())) : [];
+  if (isWhole) for (const line of ["", ...undeclaredTable(undeclared)]) print(line);
+  const now = { ...toBaseline(summaries), ...undeclaredBaseline(undeclared) };
   if (isWhole && update) await writeFile(BASELINE, `${JSON.stringify(now, null, 2)}\n`);
   const losses = isWhole ? lossesSince(await readBaseline(), now) : [];
   const unanswered = model === null ? [] : graded.filter(isUnanswered);
@@ -64,7 +73,8 @@ async function run({ model, domain, update, json, maxSeconds }: Settings): Promi
   const isLate = maxSeconds !== null && durationMs > maxSeconds * 1_000;
   say(`${graded.length} cases in ${(durationMs / 1_000).toFixed(1)} s`);
   if (isLate) say(`too slow: more than the ${maxSeconds} s of --max-seconds`);
-  if (json) print(JSON.stringify({ durationMs, model, losses, groups: Object.fromEntries(summaries) }));
+  const groups = Object.fromEntries(summaries);
+  if (json) print(JSON.stringify({ durationMs, model, losses, groups, undeclared }));
   return losses.length > 0 || unanswered.length > 0 || isLate ? 1 : 0;
 }
 

@@ -28,6 +28,11 @@ export function reportTable(summaries: ReadonlyMap<string, Summary>): string[] {
     ["", ...COLUMNS.map(([title]) => title)],
     ...groups.map(([group, summary]) => [group, ...COLUMNS.map(([, of]) => of(summary))]),
   ];
+  return alignColumns(rows);
+}
+
+/** Rows of cells as lines: the first column to the left, the others to the right. */
+export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows.map((row) =>
     row

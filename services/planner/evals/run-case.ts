@@ -10,6 +10,8 @@ export interface Played {
   /** Calls of the model, failed ones included. */
   calls: number;
   repairs: number;
+  /** Warnings with which a plan was stored, about references that outputs of earlier runs speak against. */
+  doubts: number;
   /** As the provider counts them; 0 where it does not. */
   inputTokens: number;
   outputTokens: number;
@@ -38,6 +40,8 @@ export async function runCase(
     ending: endingOf(store, missing),
     calls: calls.length,
     repairs: calls.filter(({ purpose }) => purpose === "repair").length,
+    doubts: (store.plans.at(0)?.diagnostics ?? []).filter(({ observedIn }) => observedIn !== undefined)
+      .length,
     inputTokens: sum(({ inputTokens }) => inputTokens),
     outputTokens: sum(({ outputTokens }) => outputTokens),
   };

@@ -18,7 +18,7 @@ function graded(
   rest: { repairs?: number; domain?: string } = {},
 ): GradedCase {
   const { repairs = 0, domain = "shop" } = rest;
-  const played = { ending, repairs, calls: repairs + 1, inputTokens: 100, outputTokens: 10 };
+  const played = { ending, repairs, calls: repairs + 1, doubts: 0, inputTokens: 100, outputTokens: 10 };
   return { id: "x", source: "model", domain, wanted, played, grade: grade(wanted, ending, true) };
 }
 

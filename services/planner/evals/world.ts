@@ -1,4 +1,4 @@
-import { createVirtualClock, runPlan } from "@planwright/engine";
+import { createVirtualClock, runPlan, type StepResult } from "@planwright/engine";
 import {
   canonicalJson,
   isJsonObject,
@@ -18,9 +18,14 @@ export const WorldSchema = z.strictObject({
 });
 export type World = z.infer<typeof WorldSchema>;
 
+/** What tools answer, call by call. */
+export type Answers = (call: { tool: string; arguments: JsonObject }) => JsonValue;
+
 /** What a plan does in a world. */
 export interface Deeds {
   status: string;
+  /** Codes of the errors of steps, and of items of lists. */
+  errors: string[];
   /** Tools that were called. */
   tools: string[];
   /** Each call with its arguments, as canonical JSON. */
@@ -29,14 +34,13 @@ export interface Deeds {
   outputs: string[] | null;
 }
 
-/** Runs a plan in memory over tools that answer as the world says. */
+/** Runs a plan in memory over tools that give these answers. */
 export async function deedsOf(
   { steps, outputs }: Pick<Plan, "steps" | "outputs">,
   tools: readonly ToolDescriptor[],
-  world: World,
+  answers: Answers,
 ): Promise<Deeds> {
   const made: { tool: string; arguments: JsonObject }[] = [];
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const result = await runPlan(
     { steps, ...(outputs && { outputs }) },
     {
@@ -45,26 +49,33 @@ export async function deedsOf(
       random: () => 0.5,
       callTool: ({ tool, arguments: args }) => {
         made.push({ tool, arguments: args });
-        return answerOf(world, { tool, arguments: args }, byName.get(tool));
+        return answers({ tool, arguments: args });
       },
     },
   );
   return {
     status: result.status,
+    errors: Object.values(result.steps).flatMap(errorsOf),
     tools: made.map(({ tool }) => tool),
     calls: made.map((call) => canonicalJson(call)),
     outputs: outputs ? Object.values(result.outputs).map((value) => canonicalJson(value)) : null,
   };
 }
 
-function answerOf(
-  { gives, byArgument }: World,
-  call: { tool: string; arguments: JsonObject },
-  tool: ToolDescriptor | undefined,
-): JsonValue {
-  const [first = ""] = Object.values(call.arguments);
-  const key = typeof first === "string" ? first : canonicalJson(first);
-  return byArgument[call.tool]?.[key] ?? gives[call.tool] ?? sampleOf(tool?.outputSchema ?? {}, call);
+const errorsOf = ({ error, items = [] }: StepResult): string[] => [
+  ...(error ? [error.code] : []),
+  ...items.flatMap(errorsOf),
+];
+
+/** The answers of tools in a world. */
+export function answersIn({ gives, byArgument }: World, tools: readonly ToolDescriptor[]): Answers {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return (call) => {
+    const [first = ""] = Object.values(call.arguments);
+    const key = typeof first === "string" ? first : canonicalJson(first);
+    const sample = () => sampleOf(byName.get(call.tool)?.outputSchema ?? {}, call);
+    return byArgument[call.tool]?.[key] ?? gives[call.tool] ?? sample();
+  };
 }
 
 /** A value of a schema that tells by which call it was given. */

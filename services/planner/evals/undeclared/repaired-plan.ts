@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+
+const REFERENCE = /(<<.+?>>)/;
+const NEVER_SEEN = /: (\S+) was never seen in [^(]*\(([^)]*)\)/;
+
+/**
+ * The last plan of a conversation with what the findings behind it say put right; null where there are none. What a finding suggests is
+ * taken, otherwise the one of the fields it lists that is meant; nothing else is changed.
+ * @param texts - the messages of the conversation
+ * @param meant - names of the fields that the request is about
+ */
+export function repairedPlan(texts: readonly string[], meant: ReadonlySet<string>): JsonObject | null {
+  const [previous = "", findings = ""] = texts.slice(-2);
+  if (!findings.includes("Findings:")) return null;
+  const plan: JsonValue = JSON.parse(previous);
+  if (!isJsonObject(plan)) return null;
+  return findings
+    .split("\n")
+    .flatMap(findingIn)
+    .reduce((changed, finding) => putRight(changed, finding, meant), plan);
+}
+
+function findingIn(line: string): JsonObject[] {
+  if (!line.startsWith("{")) return [];
+  const finding: JsonValue = JSON.parse(line);
+  return isJsonObject(finding) ? [finding] : [];
+}
+
+function putRight(
+  plan: JsonObject,
+  { stepId, message, suggestion }: JsonObject,
+  meant: ReadonlySet<string>,
+): JsonObject {
+  const text = typeof message === "string" ? message : "";
+  const reference = REFERENCE.exec(text)?.[1];
+  const [, unknown, listed = ""] = NEVER_SEEN.exec(text) ?? [];
+  const better = suggestion ?? listed.split(", ").find((name) => meant.has(name));
+  if (reference === undefined || typeof better !== "string") return plan;
+  const written = better.startsWith("<<") ? better : renamed(reference, unknown, better);
+  const isPlace = (part: JsonValue) => stepId === undefined || (isJsonObject(part) && part["id"] === stepId);
+  const { steps, outputs } = plan;
+  return {
+    ...plan,
+    ...(Array.isArray(steps) && {
+      steps: steps.map((step) => (isPlace(step) ? replaced(step, reference, written) : step)),
+    }),
+    ...(outputs !== undefined && {
+      outputs: stepId === undefined ? replaced(outputs, reference, written) : outputs,
+    }),
+  };
+}
+
+function replaced(value: JsonValue, reference: string, written: string): JsonValue {
+  return JSON.parse(JSON.stringify(value).replaceAll(inJson(reference), inJson(written)));
+}
+
+const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+
+/** The reference with one of its names replaced. */
+function renamed(reference: string, unknown: string | undefined, name: string): string {
+  const at = unknown === undefined ? -1 : reference.lastIndexOf(`.${unknown}`);
+  if (at < 0 || unknown === undefined) return reference;
+  return `${reference.slice(0, at)}.${name}${reference.slice(at + 1 + unknown.length)}`;
+}

@@ -1,0 +1,63 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { chance } from "./chance.ts";
+
+/** Which output of a tool is made. */
+export interface Sampling {
+  /** Makes its values differ from those of other calls. */
+  salt: string;
+  /** Leaves out optional fields, and items of lists, as real outputs do. Default: everything is there. */
+  isPartial?: boolean;
+}
+
+const MAX_ITEMS = 2;
+
+/** What a tool with this output schema gives: every field that the schema names, or, where it is partial, some of them. Always the same for the same input. */
+export function sampleOutput(schema: JsonValue | undefined, sampling: Sampling, path = ""): JsonValue {
+  if (!isJsonObject(schema)) return null;
+  const { type, properties, items } = schema;
+  if (Array.isArray(schema["enum"])) return schema["enum"][0] ?? null;
+  if (isJsonObject(properties)) return fieldsOf(properties, sampling, path);
+  switch (Array.isArray(type) ? type[0] : type) {
+    case "array":
+      return itemsOf(items, sampling, path);
+    case "string":
+      return textOf(schema["format"], sampling, path);
+    case "integer":
+      return Math.floor(chance(sampling.salt, path) * 1_000);
+    case "number":
+      return Math.floor(chance(sampling.salt, path) * 1_000) + 0.5;
+    case "boolean":
+      return chance(sampling.salt, path) < 0.5;
+    case "object":
+      return {};
+    default:
+      return null;
+  }
+}
+
+function fieldsOf(properties: JsonObject, sampling: Sampling, path: string): JsonObject {
+  const named = Object.entries(properties).filter(([name]) => isThere(`${path}.${name}`, sampling));
+  return Object.fromEntries(
+    named.map(([name, inner]) => [name, sampleOutput(inner, sampling, `${path}.${name}`)]),
+  );
+}
+
+/** A quarter of all fields are optional, and there in a third of the outputs. */
+function isThere(path: string, { salt, isPartial }: Sampling): boolean {
+  const field = path.replace(/\[\d+\]/g, "[]");
+  return !isPartial || chance("optional", field) >= 1 / 4 || chance("there", path, salt) < 1 / 3;
+}
+
+function itemsOf(items: JsonValue | undefined, sampling: Sampling, path: string): JsonValue[] {
+  const count = sampling.isPartial
+    ? Math.floor(chance("items", path, sampling.salt) * (MAX_ITEMS + 1))
+    : MAX_ITEMS;
+  return Array.from({ length: count }, (_, index) => sampleOutput(items, sampling, `${path}[${index}]`));
+}
+
+function textOf(format: JsonValue | undefined, { salt }: Sampling, path: string): string {
+  const number = Math.floor(chance(salt, path) * 100_000);
+  if (format === "email" || path.endsWith("email")) return `m${number}@mail.test`;
+  if (format === "date") return "2026-12-01";
+  return format === "date-time" ? "2026-12-01T10:00:00Z" : `${path.slice(1)} ${number}`;
+}

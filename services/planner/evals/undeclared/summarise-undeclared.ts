@@ -1,0 +1,79 @@
+import type { BaselineEntry } from "../baseline.ts";
+import { alignColumns } from "../report-table.ts";
+import type { UndeclaredOutcome } from "./play-undeclared.ts";
+
+/** What the requests came to after so many recorded runs of each tool. Figures in points of 100. */
+export interface UndeclaredSummary {
+  runs: number;
+  cases: number;
+  figures: {
+    /** Plans that did what the request asks for. */
+    rightEnds: number;
+    /** Plans of which no step ended because what it refers to is not there. */
+    foundReferences: number;
+    /** Of the plans that did something else, or failed: those that were stored with a warning about the place. */
+    warnedOf: number;
+  };
+  repairs: number;
+  inputTokens: number;
+}
+
+/** One summary for each number of runs, in their order. */
+export function summariseUndeclared(
+  outcomes: ReadonlyMap<number, readonly UndeclaredOutcome[]>,
+): UndeclaredSummary[] {
+  return [...outcomes].map(([runs, all]) => {
+    const wrong = all.filter(({ isRight }) => !isRight);
+    const sum = (of: "repairs" | "inputTokens") => all.reduce((total, { played }) => total + played[of], 0);
+    return {
+      runs,
+      cases: all.length,
+      figures: {
+        rightEnds: share(all, ({ isRight }) => isRight),
+        foundReferences: share(all, ({ hasFailedReference }) => !hasFailedReference),
+        warnedOf: share(wrong, ({ played }) => played.doubts > 0),
+      },
+      repairs: sum("repairs"),
+      inputTokens: sum("inputTokens"),
+    };
+  });
+}
+
+const afterRuns = (runs: number) => `after ${runs} ${runs === 1 ? "run" : "runs"}`;
+
+const share = (all: readonly UndeclaredOutcome[], isCounted: (each: UndeclaredOutcome) => boolean) =>
+  all.length === 0 ? 100 : Math.round((all.filter(isCounted).length / all.length) * 10_000) / 100;
+
+/** What the baseline holds of them. Which part of the wrong plans was warned of says little where few are wrong, and is not held. */
+export function undeclaredBaseline(summaries: readonly UndeclaredSummary[]): Record<string, BaselineEntry> {
+  return Object.fromEntries(
+    summaries.map(({ runs, cases, figures: { rightEnds, foundReferences } }) => [
+      `undeclared outputs ${afterRuns(runs)}`,
+      { cases, figures: { rightEnds, foundReferences } },
+    ]),
+  );
+}
+
+/** The summaries as lines of one table. */
+export function undeclaredTable(summaries: readonly UndeclaredSummary[]): string[] {
+  return alignColumns([
+    [
+      "undeclared outputs",
+      "cases",
+      "right end",
+      "references found",
+      "wrong, but warned of",
+      "repairs",
+      "tokens in",
+    ],
+    ...summaries.map(({ runs, cases, figures, repairs, inputTokens }) => [
+      afterRuns(runs),
+      String(cases),
+      figures.rightEnds.toFixed(1),
+      figures.foundReferences.toFixed(1),
+      figures.warnedOf.toFixed(1),
+      String(repairs),
+      String(inputTokens),
+    ]),
+  ]);
+}

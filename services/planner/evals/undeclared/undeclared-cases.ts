@@ -1,0 +1,68 @@
+import {
+  argumentsOfStep,
+  canonicalJson,
+  isForEachStep,
+  type observeOutput,
+  type Plan,
+  type Step,
+  scanReferences,
+  type ToolDescriptor,
+} from "@planwright/plan";
+import type { EvalCase } from "../eval-case.ts";
+import { languageCases } from "../language-cases.ts";
+import { modelCases } from "../model-cases.ts";
+import { offlineCases } from "../offline-cases.ts";
+import { type Answers, answersIn } from "../world.ts";
+import { sampleOutput } from "./sample-output.ts";
+
+/** A request whose plan has to name fields of outputs, over tools that declare none. */
+export interface UndeclaredCase extends Pick<EvalCase, "id" | "query" | "context"> {
+  /** The tools as they are: no plan is made with what they declare. */
+  tools: readonly ToolDescriptor[];
+  wanted: Pick<Plan, "steps" | "outputs">;
+  /** What the tools answer when the plan runs. */
+  worlds: readonly Answers[];
+}
+
+/** Learns of one more output; {@link observeOutput} is what executors do. */
+export type Learner = typeof observeOutput;
+
+/** The requests of the other groups whose wanted plans refer to outputs, each once. */
+export function undeclaredCases(): UndeclaredCase[] {
+  const byRequest = new Map(
+    [...offlineCases(), ...modelCases(), ...languageCases()]
+      .toReversed()
+      .map((each) => [`${each.domain}: ${each.query}`, each]),
+  );
+  return [...byRequest.values()].toReversed().flatMap((each) => {
+    const { id, query, context, tools, wanted, worlds } = each;
+    if (wanted.type !== "plan" || !wanted.plan.steps.some(refersToOutput)) return [];
+    const answers = worlds?.map((world) => answersIn(world, tools)) ?? [answersBySchema(tools)];
+    return [{ id, query, context, tools, wanted: wanted.plan, worlds: answers }];
+  });
+}
+
+const refersToOutput = (step: Step) =>
+  scanReferences([argumentsOfStep(step), step.when ?? null]).length > 0 ||
+  (isForEachStep(step) && scanReferences(step.forEach.items).length > 0);
+
+/** Every tool answers as its output schema says, with values of their own for every call. */
+function answersBySchema(tools: readonly ToolDescriptor[]): Answers {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return (call) => sampleOutput(byName.get(call.tool)?.outputSchema, { salt: canonicalJson(call) });
+}
+
+/** The tools as a planner is shown them after so many recorded runs of each: no output schema, and what was learned of their outputs. */
+export function afterRuns(tools: readonly ToolDescriptor[], runs: number, learn: Learner): ToolDescriptor[] {
+  return tools.map(({ outputSchema, ...tool }) => {
+    if (!outputSchema || runs === 0) return tool;
+    const outputs = Array.from({ length: runs }, (_, run) =>
+      sampleOutput(outputSchema, { salt: `${tool.name}, run ${run}`, isPartial: true }),
+    );
+    const observedOutput = outputs.reduce<ReturnType<Learner> | undefined>(
+      (known, output) => learn(known, output),
+      undefined,
+    );
+    return { ...tool, ...(observedOutput && { observedOutput }) };
+  });
+}
