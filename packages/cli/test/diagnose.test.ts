@@ -218,6 +218,48 @@ test("what failed first is the cause, and of a list the item", () => {
   expect(why[0]).toContain("1 more failed");
 });
 
+/** A list that completed with its first item alone. */
+function partlyDone(id: string, ...codes: string[]) {
+  const item = (index: number, more: Partial<ReturnType<typeof stepOf>>) =>
+    stepOf(id, { key: `${id}[${index}]`, item: index, tool: "send", ...more });
+  return [
+    stepOf(id, { tool: "send", status: "COMPLETED" }),
+    item(0, { status: "COMPLETED" }),
+    ...codes.map((code, index) => item(index + 1, { status: "FAILED", error: errorOf(code) })),
+  ];
+}
+
+test("a list that completed with failed items is named, with how many failed, of what, and how to call them again", () => {
+  const steps = [
+    ...partlyDone("each", "TOOL_TIMEOUT", "TOOL_TIMEOUT"),
+    ...partlyDone("more", "NO_SUCH_USER"),
+  ];
+  const { cause, why, next } = diagnose(factsOf(over("PARTIAL", steps, { error: errorOf("ITEMS_FAILED") })));
+  expect(cause).toBe("2 of 3 items of step each (send) failed: TOOL_TIMEOUT");
+  expect(why[0]).toMatch(
+    /^Item 1: what the tool said \(TOOL_TIMEOUT\)\. .* Also more \(send\) 1 of 2 items\.$/,
+  );
+  expect(why[1]).toContain("PARTIAL");
+  expect(next).toEqual([
+    { say: expect.stringContaining("exactly the failed items"), command: `planwright retry ${REQUEST_ID}` },
+  ]);
+});
+
+test("failed items that would fail again may be planned anew where a model made the plan, and doubts come first", () => {
+  const steps = partlyDone("each", "NO_SUCH_USER", "GONE");
+  const plan = { error: errorOf("ITEMS_FAILED"), origin: { kind: "model", model: "openai:x" } };
+  const { cause, next } = diagnose(factsOf(over("PARTIAL", steps, plan)));
+  expect(cause).toMatch(/failed: NO_SUCH_USER \(1\), GONE \(1\)$/);
+  expect(next.map(({ command }) => command)).toEqual([
+    `planwright retry ${REQUEST_ID}`,
+    `planwright replan ${REQUEST_ID}`,
+  ]);
+  const doubt = stepOf("each", { key: "each[3]", item: 3, status: "IN_DOUBT", attempts: [attemptOf(1)] });
+  const inDoubt = diagnose(factsOf(over("PARTIAL", [...steps, doubt], plan)));
+  expect(inDoubt.cause).toBe(cause.replace("of 3 items", "of 4 items"));
+  expect(inDoubt.next[0]?.command).toContain(`planwright resolve ${REQUEST_ID} 'each[3]'`);
+});
+
 test("a plan that failed with a doubt left is retried only once the doubt is settled", () => {
   const doubt = stepOf("pay", { status: "IN_DOUBT", attempts: [attemptOf(1)] });
   const { next } = diagnose(factsOf(over("FAILED", [failed("TOOL_FAILED"), doubt])));

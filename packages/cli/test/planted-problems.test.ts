@@ -1,4 +1,4 @@
-/** Ten faults are planted in the running system: the first ten lines of debug have to name the cause and what to type. */
+/** Eleven faults are planted in the running system: the first ten lines of debug have to name the cause and what to type. */
 import { startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
@@ -158,6 +158,36 @@ test("in doubt: that nobody knows, where to look, and how to say it", async () =
   expect(await system.cli("resolve", requestId, "--completed", '{"value":7}', "--watch")).toMatchObject({
     exitCode: 0,
   });
+});
+
+test("items of a list failed: how many, of which codes, and the command that calls exactly those again", async () => {
+  system.tools().script({
+    keyed_effect: [
+      { type: "latency", ms: 0 },
+      { type: "tool-error", message: "no such user" },
+    ],
+  });
+  const send = { tool: "keyed_effect", arguments: { value: "<<item>>" } };
+  const each = { items: ["Ann", "Bob", "Cid"], concurrency: 1, errors: "collect", do: send };
+  const requestId = await system.submit([{ id: "each", retry: ONCE, forEach: each }]);
+  await system.until(requestId, isOver);
+  const sent = async () => {
+    const { planId } = await system.read(requestId);
+    const ledger = await system.tools().ledger();
+    return ledger.flatMap(({ key, arguments: args }) => (key?.startsWith(planId) ? [args["value"]] : []));
+  };
+  expect(await sent()).toEqual(["Ann", "Cid"]);
+  const report = await head(requestId);
+  expect(report).toMatch(/^\S \S+ {2}PARTIAL/);
+  expect(report).toContain("Cause   1 of 3 items of step each (keyed_effect) failed: TOOL_FAILED");
+  expect(report).toContain("Item 1: no such user (TOOL_FAILED)");
+  const [command = ""] = /planwright retry .*/.exec(report) ?? [];
+  const [, ...words] = command.split(" ");
+  const before = system.tools().stats()["keyed_effect"]?.calls ?? 0;
+  expect(await system.cli(...words, "--watch")).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(system.tools().stats()["keyed_effect"]?.calls).toBe(before + 1);
+  expect(await sent()).toEqual(["Bob"]);
+  expect(await head(requestId)).toContain("Cause   none: every step that had to be done is done");
 });
 
 test("cancelled: that somebody did it, and how to let the rest run after all", async () => {

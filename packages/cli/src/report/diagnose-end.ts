@@ -2,6 +2,7 @@ import { type StepAdvice, stepAdvice } from "@planwright/engine";
 import type { PlanSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 import type { DebugFacts } from "./debug-facts.ts";
 import { serverOf } from "./debug-facts.ts";
+import { listsFellShort } from "./diagnose-lists.ts";
 import { doubtDiagnosis } from "./diagnose-people.ts";
 import type { Diagnosis, NextStep } from "./diagnosis.ts";
 import { count, duration, problem, stepName } from "./format.ts";
@@ -18,6 +19,8 @@ export function diagnoseEnd(facts: DebugFacts, plan: PlanSnapshot | null): Diagn
     const diagnosis = stepFailed(facts, plan, failed);
     return inDoubt[0] ? withDoubt(diagnosis, facts, plan, inDoubt) : diagnosis;
   }
+  const fellShort = listsFellShort(facts, plan);
+  if (fellShort) return inDoubt[0] ? withDoubt(fellShort, facts, plan, inDoubt) : fellShort;
   if (inDoubt[0]) return doubtDiagnosis(facts, plan, inDoubt);
   const { error } = plan;
   if (error?.code === "OUTPUT_UNRESOLVED") return outputLeftOut(facts, error);
