@@ -34,6 +34,7 @@ export const PolicySchema = z.strictObject({
   onToolChanged: z.enum(["error", "continue"]).default("error"),
   /**
    * Steps with side effects that a replan adds or changes: an operator must approve their resolved arguments, or they run at once.
+   * They run only where the operator's setting REPLANNED_EFFECTS says so too: a plan may be stricter than that, and never less strict.
    * What failed with an unknown outcome, and lists of which items completed, are always asked about.
    */
   replannedEffects: z.enum(["approve", "run"]).default("approve"),

@@ -40,7 +40,7 @@ test("a request keeps its now and here, its facts and its policy from the first 
     if (promptOf(request).includes("<run>\n")) return steps({ ...tell, id: "again" });
     return steps(note(drafts++ === 0 ? SUMMER_TIME : RIGHT), tell);
   });
-  await system.startPlanner();
+  await system.startPlanner({ REPLANNED_EFFECTS: "run" });
   const query = "Note tomorrow at 9, then tell my user id";
   const { createPlan } = await system.graphql(CREATE, { query, context: CONTEXT });
   const { requestId } = createPlan;

@@ -1,4 +1,5 @@
 /** API, planner and executor together, with real databases, a scripted model behind its real HTTP protocol, and tools that count. */
+import { once } from "node:events";
 import type { ModelRequest } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
@@ -125,6 +126,32 @@ test("an operator may let new side effects run at once", async () => {
   const requestId = await system.createPlan("Do one, then two", "maxReplans: 1");
   await system.until(requestId, ({ status }) => status === "COMPLETED");
   expect(await ledger()).toEqual(["one", "instead"]);
+});
+
+test("a caller may not let new side effects run where the operator does not, but may have them asked about", async () => {
+  const create = `mutation ($run: JSON!) {
+    createPlan(query: "Do one, then two", execute: true, policy: $run, maxReplans: 1) { requestId } }`;
+  for (const [setting, asked] of [
+    ["approve", "run"],
+    ["run", "approve"],
+  ] as const) {
+    system.tools.script(failing);
+    script([other]);
+    const planner = await system.startPlanner({ REPLANNED_EFFECTS: setting });
+    const { createPlan } = await system.graphql(create, { run: { replannedEffects: asked } });
+    const request = await system.until(
+      createPlan.requestId,
+      ({ plan }) => plan?.steps[1]?.status === "WAITING_APPROVAL",
+    );
+    expect(request.plan.steps).toMatchObject([
+      { status: "COMPLETED" },
+      { id: "other", status: "WAITING_APPROVAL" },
+    ]);
+    const exit = once(planner, "exit");
+    planner.kill("SIGKILL");
+    await exit;
+  }
+  expect(await ledger()).toEqual(["one", "one"]);
 });
 
 test("the same plan again ends it: nothing runs, and the request says why", async () => {

@@ -10,14 +10,16 @@ const LOG = { id: "log", tool: "create", arguments: { title: "sent", of: "<<send
 const STEPS = [FIND, SEND, LOG];
 const FAILED = { send: { status: "FAILED" }, log: { status: "SKIPPED" } } as const;
 
-const check = (past: PastPlan, steps: unknown[]) =>
+/** @param replannedEffects - what the operator allows */
+const check = (past: PastPlan, steps: unknown[], replannedEffects: "approve" | "run" = "run") =>
   checkReplan({ text: JSON.stringify({ steps }), finishReason: "stop" }, past, {
     tools: TOOLS,
     said: "Send Hello to Alice",
+    replannedEffects,
   });
-/** Steps of the new plan by id, with "ask" where somebody has to approve. */
-function asks(past: PastPlan, steps: unknown[]) {
-  const { plan, ...rest } = check(past, steps);
+/** Steps of the new plan by id, with "ask" where an operator has to approve. */
+function asks(past: PastPlan, steps: unknown[], replannedEffects?: "approve" | "run") {
+  const { plan, ...rest } = check(past, steps, replannedEffects);
   return plan ? plan.steps.map(({ id, approval }) => (approval ? `${id}: ask` : id)) : rest;
 }
 
@@ -79,6 +81,13 @@ test("a policy may let new side effects run, but not those of which nobody knows
   const lost = { ...FAILED, send: { status: "FAILED", outcome: "unknown" } } as const;
   expect(asks(pastOf(STEPS, lost, { policy }), changed)).toEqual(["find", "send: ask", "log"]);
   expect(asks(pastOf(STEPS, lost, { policy }), [SEND])).toEqual(["find", "send: ask"]);
+});
+
+test("no policy lets new side effects run where the operator does not", () => {
+  const past = pastOf(STEPS, FAILED, { policy: { replannedEffects: "run" } });
+  const changed = [{ ...SEND, arguments: { to: "<<find.mail>>", text: "Hello" } }, LOG];
+  expect(asks(past, changed, "approve")).toEqual(["find", "send: ask", "log: ask"]);
+  expect(asks(pastOf(STEPS, FAILED), changed, "run")).toEqual(["find", "send: ask", "log: ask"]);
 });
 
 test("the same call without an answer does not ask where its key makes it safe, another one of the tool does", () => {

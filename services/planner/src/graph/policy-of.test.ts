@@ -20,3 +20,11 @@ test("a profile wins over the planner's own policy, and an option over the profi
     maxParallel: 9,
   });
 });
+
+test("the planner's own word on side effects of a replan is a limit: callers may tighten it, not loosen it", () => {
+  const careful = resolvePolicy({ replannedEffects: "approve" });
+  expect(policyOf({ policy: { replannedEffects: "run" } }, careful).replannedEffects).toBe("approve");
+  expect(policyOf({ policy: { replannedEffects: "run" } }).replannedEffects).toBe("approve");
+  expect(policyOf({ policy: { replannedEffects: "approve" } }, own).replannedEffects).toBe("approve");
+  expect(policyOf({ policy: { replannedEffects: "run" } }, own).replannedEffects).toBe("run");
+});

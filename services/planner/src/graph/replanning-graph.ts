@@ -1,6 +1,6 @@
 import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
 import { createPriceList, DraftError, type Drafter, NoToolsError, type PriceList } from "@planwright/models";
-import { catalogueOfPlan, createToolIndex, pinsByTool, pinTools } from "@planwright/plan";
+import { catalogueOfPlan, createToolIndex, type Policy, pinsByTool, pinTools } from "@planwright/plan";
 import type { PlanningStore } from "@planwright/store";
 import type { ModelMetrics } from "../metrics/model-metrics.ts";
 import { shownContextOf } from "../prompts/context-of.ts";
@@ -22,6 +22,8 @@ export interface ReplanningParts {
   drafter: Drafter;
   /** What models cost. Default: the table of `@planwright/models`. */
   prices?: PriceList;
+  /** The planner's own, whose `replannedEffects` no plan may loosen. Default: the default policy. */
+  policy?: Policy;
   /** Default: nothing is counted. */
   metrics?: ModelMetrics | undefined;
   /** Hears of answers that a planner that died was given, and that are used again. */
@@ -59,6 +61,7 @@ export function createReplanningGraph({ prices = createPriceList({}), ...parts }
               tools,
               said,
               context: shownContextOf(claim.request),
+              replannedEffects: parts.policy?.replannedEffects,
             })
           : { plan: null, diagnostics: [] };
       const update = { ...checked, earlierDiagnostics: repairs > 0 ? diagnostics : null };

@@ -1,7 +1,8 @@
 import type { DraftResult } from "@planwright/models";
-import type { Diagnostic, PlanningContext, Step, ToolDescriptor } from "@planwright/plan";
+import type { Diagnostic, PlanningContext, Policy, Step, ToolDescriptor } from "@planwright/plan";
 import { REDACTED } from "@planwright/runtime";
 import { type CheckedDraft, checkDraft } from "../graph/check-draft.ts";
+import { stricterEffects } from "../graph/policy-of.ts";
 import { composeReplan } from "./compose-replan.ts";
 import type { PastPlan } from "./past-plan.ts";
 import { planDigest } from "./plan-digest.ts";
@@ -12,14 +13,21 @@ import { effectsOf } from "./tool-effects.ts";
 /** Characters of outputs in which values of an answer are looked for. */
 const MAX_SOURCES = 1_000_000;
 
-/**
- * Reads an answer as the plan that takes the place of one that failed, and validates it. Pure.
- * @param said - what users said: the request and the note
- */
+/** What an answer is checked with, beside the plan that failed. */
+export interface CheckReplanOptions {
+  tools: readonly ToolDescriptor[];
+  /** What users said: the request and the note. */
+  said: string;
+  context?: PlanningContext;
+  /** The operator's limit on side effects that were not planned before, whatever the plan's policy says. Default: approve. */
+  replannedEffects?: Policy["replannedEffects"] | undefined;
+}
+
+/** Reads an answer as the plan that takes the place of one that failed, and validates it. Pure. */
 export function checkReplan(
   draft: Pick<DraftResult, "text" | "finishReason">,
   past: PastPlan,
-  { tools, said, context }: { tools: readonly ToolDescriptor[]; said: string; context?: PlanningContext },
+  { tools, said, context, replannedEffects = "approve" }: CheckReplanOptions,
 ): CheckedDraft {
   const { policy, limits } = past.plan;
   // What a tool gave is no invention, wherever it stands. Nor is what stands in the place of a secret, which is put back below.
@@ -33,13 +41,14 @@ export function checkReplan(
   });
   if (!checked.plan) return "questions" in checked ? asFailure(checked) : checked;
   const hasEffects = effectsOf(tools);
+  const mayRun = stricterEffects(policy.replannedEffects, replannedEffects) === "run";
   const known = new Map<string, Step>(past.plan.steps.map((step) => [step.id, step]));
   const steps = checked.plan.steps.map((step) => restoreSecrets(step, known.get(step.id)));
   const hidden = steps.filter((step) => JSON.stringify(step).includes(REDACTED));
   if (hidden.length > 0) {
     return { plan: null, diagnostics: [...checked.diagnostics, ...hidden.map(hiddenValue)] };
   }
-  const { plan, changed } = composeReplan(past, { ...checked.plan, steps }, hasEffects);
+  const { plan, changed } = composeReplan(past, { ...checked.plan, steps }, { hasEffects, mayRun });
   const repeated = repeatedEffects(past, plan, { changed, hasEffects });
   const diagnostics = [...checked.diagnostics, ...repeated];
   if (repeated.length > 0) return { plan: null, diagnostics };

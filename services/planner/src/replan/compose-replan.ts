@@ -31,14 +31,15 @@ export interface ComposedReplan {
 
 /**
  * The plan of the new version: the steps that completed, then those of the answer. Side effects that were not planned before get
- * `approval`, unless the policy lets them run. Pure.
+ * `approval`, unless they may run. Pure.
  * @param answered - the answer as a plan that begins with the given steps
  * @param hasEffects - of a tool
+ * @param mayRun - true when side effects that were not planned before run without asking
  */
 export function composeReplan(
   past: PastPlan,
   answered: Plan,
-  hasEffects: (tool: string) => boolean,
+  { hasEffects, mayRun }: { hasEffects: (tool: string) => boolean; mayRun: boolean },
 ): ComposedReplan {
   const { plan: old, given } = past;
   const known = new Map<string, Step>(old.steps.map((step) => [step.id, step]));
@@ -56,7 +57,6 @@ export function composeReplan(
   }
   const mustAsk = toolsToAskAbout(past);
   const readers = readersOf(answered, past.unfinished, graphs.now.dependents);
-  const mayRun = old.policy.replannedEffects === "run";
   const steps = own.map((step): Step => {
     const kept = (same.has(step.id) ? known.get(step.id) : undefined) ?? step;
     const tool = toolOfStep(step);
