@@ -36,6 +36,7 @@ import { checkForEach, checkIds, checkPlaceholders } from "./validation/check-st
 import { checkRecursion, checkTools } from "./validation/check-tools.ts";
 import { Findings } from "./validation/findings.ts";
 import { createKnownOutputs } from "./validation/known-outputs.ts";
+import type { ToolChecking } from "./validation/tool-checking.ts";
 
 /** How a plan is read. */
 export interface ReadPlanOptions {
@@ -98,14 +99,17 @@ function readInto(input: unknown, options: ReadPlanOptions, findings: Findings):
     formatVersion: 1,
     steps: steps.map(toStep),
     ...(asked && { outputs: asked.outputs }),
-    ...(translator.literals.length > 0 && { literals: [...translator.literals] }),
     policy,
     limits,
   };
   checkCycle(plan, steps, policy, findings);
-  if (catalogue) checkTools(steps, { catalogue, policy, findings });
-  if (catalogue && asked) checkOutputs(asked.references, steps, { catalogue, policy, findings });
-  return plan;
+  if (catalogue) {
+    const isLiteral: ToolChecking["isLiteral"] = (text, how) => translator.keepLiteral(text, how !== "words");
+    const checking = { catalogue, policy, findings, isLiteral };
+    checkTools(steps, checking);
+    if (asked) checkOutputs(asked.references, steps, checking);
+  }
+  return translator.literals.length > 0 ? { ...plan, literals: translator.literals.toSorted() } : plan;
 }
 
 function isOverSteps(count: number, { maxSteps }: Limits, findings: Findings): boolean {
@@ -161,7 +165,7 @@ function linkSteps(steps: readonly DraftStep[], { catalogue, ...link }: LinkCont
     rewriteStep(step, context);
     resolveDependencies(step, context);
     checkForEach(step, names.hasStep, findings);
-    checkPlaceholders(step, isKnown, link.translator.isLiteral, findings);
+    checkPlaceholders(step, isKnown, link.translator.keepLiteral, findings);
     checkSecrets(step, findings);
   }
   if (catalogue) addContractDependencies(steps, catalogue, context);

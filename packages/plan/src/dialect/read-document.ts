@@ -115,7 +115,7 @@ function readLiterals(value: JsonValue | undefined, findings: Findings): readonl
   if (value === undefined) return [];
   const parsed = LiteralsSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const message = "literals is a list of at most 1000 texts of 1 to 300 characters";
+  const message = "literals is a list of at most 1000 texts of at most 300 characters";
   findings.add("FIELD_INVALID", at({}, "literals"), { message });
   return [];
 }

@@ -27,8 +27,11 @@ export interface Translator {
   stepId(text: string): string | undefined;
   /** What to say where a reference may begin with a tool that no reference can begin with. */
   readonly toolHint: ToolRootHints;
-  /** True for a text that the request or the plan says to stand for itself, or that was escaped. */
-  isLiteral(this: void, text: string): boolean;
+  /**
+   * True for a text that the request or the plan says to stand for itself, or that was escaped; it counts as met.
+   * @param isDeclared - the request's word is not enough
+   */
+  keepLiteral(this: void, text: string, isDeclared?: boolean): boolean;
   /** Texts that were met and stand for themselves. */
   readonly literals: readonly string[];
 }
@@ -110,7 +113,11 @@ export function createTranslator(options: TranslatorOptions): Translator {
 
   return {
     text,
-    isLiteral: (written) => literals.has(written),
+    keepLiteral(written, isDeclared = false) {
+      const isLiteral = isDeclared ? literals.isDeclared(written) : literals.has(written);
+      if (isLiteral) literals.add(written);
+      return isLiteral;
+    },
     toolHint,
     stepId: (written) => clearStep(written, stepNames, names),
     get literals() {

@@ -5,11 +5,13 @@ import { findTool } from "../name-tools.ts";
 import type { Plan } from "../plan.ts";
 import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../step.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { checkNoValues, type PlannedCall } from "../validation/check-no-values.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import { foreignReference, isPlaceholder } from "../validation/placeholder.ts";
 import type { FactValues } from "./fact-values.ts";
 import type { MomentValues } from "./moment-values.ts";
 import { createQueryWords, type QueryWords } from "./query-words.ts";
+import { createSaidTexts } from "./said-texts.ts";
 import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
 import type { SchemaWords } from "./schema-words.ts";
 
@@ -18,6 +20,8 @@ const MAX_FINDINGS = 20;
 
 /** What values are checked against. */
 export interface ValueSources {
+  /** Gathers the texts that look like no values, and are some: the plan carries them, so that later checks know. */
+  readonly literals: Set<string>;
   readonly tools: readonly ToolDescriptor[];
   readonly query: string | undefined;
   /** What the caller says of itself. */
@@ -37,6 +41,7 @@ interface Checking {
   /** Steps and tools that a reference could name. */
   readonly roots: ReadonlySet<string>;
   readonly isAllowed: (text: string) => boolean;
+  readonly literals: Set<string>;
   readonly step: { readonly index: number; readonly id: string };
 }
 
@@ -44,20 +49,45 @@ interface Checking {
  * Finds values that nobody gave: placeholders, samples of documentation, names of fields written without the signs of a reference. What
  * the query itself says, or the tool's schema lists as allowed, is no invention.
  */
-export function checkValues(plan: Plan, { tools, query, facts, findings, schemaWords }: ValueSources): void {
+export function checkValues(
+  plan: Plan,
+  { tools, query, facts, findings, schemaWords, literals }: ValueSources,
+): void {
   const asked = createQueryWords(query);
   const words: QueryWords = { contains: (text) => asked.contains(text) || facts.contains(text) };
   const roots = new Set(plan.steps.flatMap((step) => [step.id, toolOfStep(step)]));
+  const calls = plan.steps.map((step, index) => plannedCall(step, index, tools));
   for (const [index, step] of plan.steps.entries()) {
-    const tool = toolOfStep(step);
-    const descriptor = findTool(tools, tool);
+    const descriptor = calls[index]?.tool;
     const isAllowed = (text: string) => schemaWords.of(descriptor).has(text);
     const hasEffects = hasSideEffects(descriptor);
     const found = { index, id: step.id };
     const hasQuery = query !== undefined;
-    checkStep(step, { findings, words, hasQuery, hasEffects, roots, isAllowed, step: found });
+    checkStep(step, { findings, words, hasQuery, hasEffects, roots, isAllowed, literals, step: found });
   }
+  const isGiven = createSaidTexts(query, words);
+  const isSaid: typeof isGiven = (text, how) => {
+    const isValue = isGiven(text, how);
+    if (isValue) literals.add(text);
+    return isValue;
+  };
+  checkNoValues(calls, { findings, isPlaceholder: isStandIn, isSaid, ask: ASK });
 }
+
+const ASK = 'ask for it under "missing"';
+
+function plannedCall(step: Step, index: number, tools: readonly ToolDescriptor[]): PlannedCall {
+  const isForEach = isForEachStep(step);
+  return {
+    step: { index, id: step.id },
+    tool: findTool(tools, toolOfStep(step)),
+    arguments: argumentsOfStep(step),
+    keys: isForEach ? ["forEach", "do", "arguments"] : ["arguments"],
+    isForEach,
+  };
+}
+
+const isStandIn = (text: string): boolean => isPlaceholder(text) || isSampleValue(text);
 
 function checkStep(step: Step, checking: Checking): void {
   let count = 0;
@@ -77,13 +107,17 @@ function checkText(
   place: Place | undefined,
   checking: Checking,
 ): boolean {
-  const { findings, words, step, isAllowed, roots } = checking;
+  const { findings, words, step, isAllowed, roots, literals } = checking;
   if (text.trim() === "") return false;
   const where = () => ({ step, keys: [...below, ...placeKeys(place)] });
-  if (isPlaceholder(text) || isSampleValue(text)) {
+  if (isStandIn(text)) {
     const foreign = foreignReference(text);
     // Reported as a reference in a foreign spelling already.
-    if ((foreign && roots.has(foreign.root)) || words.contains(text) || isAllowed(text)) return false;
+    if (foreign && roots.has(foreign.root)) return false;
+    if (words.contains(text) || isAllowed(text)) {
+      if (isPlaceholder(text)) literals.add(text);
+      return false;
+    }
     const message = `step ${step.id}: ${cut(text)} is a placeholder; give the value, or a reference such as <<step.field>>`;
     findings.add("ARGUMENT_PLACEHOLDER", where(), { message });
     return true;

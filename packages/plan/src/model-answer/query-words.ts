@@ -6,17 +6,18 @@ export interface QueryWords {
 
 /** Prepares a query. Without one, nothing is in it. */
 export function createQueryWords(query: string | undefined): QueryWords {
-  const plain = normal(query ?? "");
+  const plain = normalText(query ?? "");
   const spoken = plain.replace(/ at /g, "@").replace(/ dot /g, ".");
   return {
     contains(text) {
-      const wanted = normal(text);
+      const wanted = normalText(text);
       return wanted !== "" && (standsIn(plain, wanted) || standsIn(spoken, wanted));
     },
   };
 }
 
-function normal(text: string): string {
+/** A text as texts are compared: in one case, with plain quotes and single spaces. */
+export function normalText(text: string): string {
   return text
     .normalize("NFKC")
     .replace(/[‘’]/g, "'")

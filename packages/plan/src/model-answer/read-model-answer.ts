@@ -99,6 +99,10 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
   return readChosen(choice.plan, choice.others, { ...host, tools, query, sources, context, given });
 }
 
+/** A plan carries so many literals, of so many characters. */
+const MAX_LITERALS = 1_000;
+const MAX_LITERAL = 300;
+
 const CUT = "The answer was cut off";
 
 function refuse(code: DiagnosticCode, message: string): ModelAnswer {
@@ -157,11 +161,13 @@ function readChosen(
     given: given.length,
   });
   const after = new Findings();
+  const literals = new Set(plan?.literals);
   if (plan) {
     checkOrder(plan, executionOrderOf(document), after);
     const facts = createFactValues(context?.facts);
     const moments = createMomentValues(asked, context);
-    const sources = { tools, query, facts, moments, findings: after, schemaWords: createSchemaWords() };
+    const schemaWords = createSchemaWords();
+    const sources = { tools, query, facts, moments, findings: after, schemaWords, literals };
     checkValues(plan, sources);
     checkSources(plan, sources);
     checkMoments(plan, sources);
@@ -174,8 +180,17 @@ function readChosen(
   const found = withoutGiven(about, given);
   const all = [...before.toDiagnostics(), ...found];
   return plan && !all.some(isError)
-    ? { ok: true, plan, diagnostics: all, repaired: isRepaired }
+    ? { ok: true, plan: withLiterals(plan, literals), diagnostics: all, repaired: isRepaired }
     : { ok: false, diagnostics: all };
+}
+
+/** The plan with the texts that it carries as values. */
+function withLiterals(plan: Plan, literals: ReadonlySet<string>): Plan {
+  const kept = [...literals]
+    .filter((text) => text.length <= MAX_LITERAL)
+    .slice(0, MAX_LITERALS)
+    .toSorted();
+  return kept.length === 0 ? plan : { ...plan, literals: kept };
 }
 
 /** Where something else is wrong with a value, that nobody gave it says no more. */

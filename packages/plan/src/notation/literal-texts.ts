@@ -1,6 +1,8 @@
 /** Texts that stand for themselves although they have the form of a reference: the request says them, or they were escaped. */
 export interface LiteralTexts {
   has(text: string): boolean;
+  /** True for one of which the plan itself says so, or that was met. */
+  isDeclared(text: string): boolean;
   /** Says that one was met. */
   add(text: string): void;
   /** Those that were met, in order. */
@@ -19,6 +21,7 @@ export function createLiteralTexts(known: readonly string[], request: string | u
   };
   return {
     has: (text) => met.has(text) || (met.size < MAX_LITERALS && (all.has(text) || isSaid(text))),
+    isDeclared: (text) => all.has(text),
     add(text) {
       all.add(text);
       met.add(text);
@@ -35,6 +38,7 @@ const WORD = /[\p{L}\p{N}_]/u;
 
 /** True where the text stands in another as a whole: `$1` does not stand in `$100` or `$1.50`. */
 function standsIn(request: string, text: string): boolean {
+  if (text === "") return false;
   for (let at = request.indexOf(text); at !== -1; at = request.indexOf(text, at + 1)) {
     const before = request.slice(Math.max(0, at - 1), at);
     const after = request.slice(at + text.length, at + text.length + 2);

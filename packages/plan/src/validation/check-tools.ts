@@ -1,7 +1,8 @@
-import { type DraftReference, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
+import { argumentKeys, type DraftReference, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
 import { shortName } from "../dialect/step-ids.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { checkContracts } from "./check-contracts.ts";
+import { checkNoValues, type PlannedCall } from "./check-no-values.ts";
 import { checkOperands } from "./check-operands.ts";
 import { didYouMean, type Findings } from "./findings.ts";
 import {
@@ -13,6 +14,7 @@ import {
   typesAt,
   weightOf,
 } from "./known-outputs.ts";
+import { isPlaceholder } from "./placeholder.ts";
 import { envelopeHint, fieldHint, listsIn } from "./reference-hints.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 
@@ -41,6 +43,26 @@ export function checkTools(steps: readonly DraftStep[], checking: ToolChecking):
     else unknownTool(step, checking);
   }
   checkContracts(steps, checking);
+  checkNoValues(
+    steps.map((step) => plannedCall(step, checking)),
+    {
+      findings,
+      isPlaceholder,
+      isSaid: checking.isLiteral,
+      ask: "give the value",
+    },
+  );
+}
+
+function plannedCall(step: DraftStep, { catalogue }: ToolChecking): PlannedCall {
+  const { forEach } = step;
+  return {
+    step,
+    tool: catalogue.find(step.tool),
+    arguments: step.arguments,
+    keys: argumentKeys(step),
+    isForEach: forEach !== undefined,
+  };
 }
 
 function unknownTool(step: DraftStep, { catalogue, findings }: ToolChecking): void {

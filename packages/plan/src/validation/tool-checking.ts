@@ -1,5 +1,6 @@
 import type { Policy } from "../policy.ts";
 import type { Catalogue } from "./catalogue.ts";
+import type { SaidHow } from "./check-no-values.ts";
 import type { Findings } from "./findings.ts";
 
 /** What steps are checked with against a catalogue. */
@@ -7,4 +8,6 @@ export interface ToolChecking {
   readonly catalogue: Catalogue;
   readonly policy: Policy;
   readonly findings: Findings;
+  /** True for a text that stands for itself: the plan carries it as such, or, among its words, the request says it. */
+  readonly isLiteral: (text: string, how: SaidHow) => boolean;
 }

@@ -32,3 +32,14 @@ assert.equal(
 
 const [missing] = validateArguments(createAuthor, {});
 assert.equal(missing?.message, "createAuthor: argument name is required");
+
+const steps = [
+  { id: "author", tool: "createAuthor", arguments: { name: "Alice" } },
+  { tool: "createBlog", arguments: { authorId: "Alice" } },
+];
+const named = parsePlan({ steps }, { tools: [createAuthor, createBlog] });
+assert.deepEqual(
+  named.diagnostics.map(({ code, suggestion }) => [code, suggestion]),
+  [["ARGUMENT_PLACEHOLDER", "<<author._id>>"]],
+);
+assert(parsePlan({ steps, literals: ["Alice"] }, { tools: [createAuthor, createBlog] }).ok);

@@ -1,0 +1,114 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { visitTexts } from "../map-json.ts";
+import { schemaOfShape } from "../observed-output/shape-schema.ts";
+import { type PathSegment, printReference } from "../reference/path.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { parameterKind, wordsOfName } from "./no-value.ts";
+import { schemaAtPath } from "./schema-paths.ts";
+
+/** A call whose output gives the id of what it names. */
+export interface GivenName {
+  readonly stepId: string;
+  /** The reference to the id, where the place of it is known. */
+  readonly reference: string | undefined;
+}
+
+/** A call of the plan, in the form in which it is checked. */
+export interface NamingCall {
+  readonly id: string;
+  readonly arguments: JsonObject;
+  readonly tool: ToolDescriptor;
+}
+
+/** Remembers what earlier calls of a plan name, and whose id they give. */
+export interface GivenNames {
+  add(call: NamingCall): void;
+  /** The last earlier call that has this name among its arguments and gives the id that the parameter takes. */
+  idOf(name: string, parameter: string): GivenName | undefined;
+}
+
+const MAX_LENGTH = 100;
+/** Names that are remembered of one call. */
+const MAX_NAMES = 200;
+/** Places of an output that are looked at for an id. */
+const MAX_PLACES = 200;
+/** A capital letter and small ones, several words, or letters of a script without capitals: `Alice`, `Kim Park`, `田中`. */
+const NAME =
+  /^(?=\p{L})(?:\p{Lu}[\p{L}\p{M}'’.-]*\p{Ll}[\p{L}\p{M}'’.-]*|\p{Lo}+|[\p{L}\p{M}'’.-]+(?: [\p{L}\p{M}'’.-]+){1,6})$/u;
+
+/** True for a text with the form of the name of a person or a thing, which no id has. */
+export function isNameOfThing(text: string): boolean {
+  const trimmed = text.trim();
+  return trimmed.length <= MAX_LENGTH && NAME.test(trimmed);
+}
+
+/** Nothing is named at first. Of several calls that name the same the last one counts. */
+export function createGivenNames(): GivenNames {
+  const calls = new Map<string, NamingCall[]>();
+  return {
+    add(call) {
+      const names = new Set<string>();
+      visitTexts(call.arguments, (text, place) => {
+        const field = typeof place?.key === "string" ? place.key : String(place?.parent?.key ?? "");
+        if (names.size < MAX_NAMES && isNameOfThing(text) && parameterKind(field) === "any")
+          names.add(plain(text));
+      });
+      for (const name of names) calls.set(name, [...(calls.get(name) ?? []).slice(-4), call]);
+    },
+    idOf(name, parameter) {
+      if (!isNameOfThing(name)) return undefined;
+      for (const call of (calls.get(plain(name)) ?? []).toReversed()) {
+        const given = idGivenBy(call, parameter);
+        if (given) return given;
+      }
+      return undefined;
+    },
+  };
+}
+
+const plain = (name: string): string => name.normalize("NFKC").trim().replace(/\s+/g, " ").toLowerCase();
+
+/** By its output schema, by what it gave earlier, or, where neither is known, by the thing that tool and parameter both speak of. */
+function idGivenBy({ id, tool }: NamingCall, parameter: string): GivenName | undefined {
+  const schema = isJsonObject(tool.outputSchema)
+    ? tool.outputSchema
+    : tool.observedOutput && schemaOfShape(tool.observedOutput);
+  if (!schema) {
+    const things = wordsOfName(parameter).slice(0, -1);
+    const words = new Set(wordsOfName(tool.name));
+    return things.some((thing) => words.has(thing)) ? { stepId: id, reference: undefined } : undefined;
+  }
+  const path = pathOfId(schema, parameter);
+  if (!path) return undefined;
+  const isSingle = path.every(({ type }) => type === "key");
+  return { stepId: id, reference: isSingle ? printReference(id, path) : undefined };
+}
+
+/** The way to the nearest field of an output that is an id: one of the parameter's own name first. */
+function pathOfId(schema: JsonObject, parameter: string): readonly PathSegment[] | undefined {
+  const wanted = wordsOfName(parameter).join(" ");
+  const pending: (readonly PathSegment[])[] = [[]];
+  let nearest: readonly PathSegment[] | undefined;
+  for (let count = 0; count < MAX_PLACES; count++) {
+    const path = pending[count];
+    if (!path) break;
+    const found = schemaAtPath(schema, path);
+    for (const each of found.type === "known" ? found.schemas : []) {
+      for (const name of fieldsOf(each)) {
+        const inner: readonly PathSegment[] = [...path, { type: "key", key: name }];
+        const words = wordsOfName(name);
+        if (words.join(" ") === wanted) return inner;
+        if (words.length === 1 && parameterKind(name) === "id") nearest ??= inner;
+        if (inner.length < 5) pending.push(inner);
+      }
+      if (isJsonObject(each) && isJsonObject(each["items"]) && path.length < 4)
+        pending.push([...path, { type: "all" }]);
+    }
+  }
+  return nearest;
+}
+
+function fieldsOf(schema: JsonValue): string[] {
+  const properties = isJsonObject(schema) ? schema["properties"] : undefined;
+  return isJsonObject(properties) ? Object.keys(properties).slice(0, MAX_PLACES) : [];
+}
