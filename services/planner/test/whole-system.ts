@@ -26,12 +26,18 @@ const REQUEST = `query ($id: ID!) { request(requestId: $id) { status version rep
 /** For machines with much else to do. */
 const PATIENCE_MS = 120_000;
 
-/** Starts everything but the planner. @param env - environment of all services; @param tools - of the counting server beside the usual ones */
+/**
+ * Starts everything but the planner.
+ * @param env - environment of all services
+ * @param tools - of the counting server beside the usual ones
+ * @param mcpServers - servers beside it, as in the file of servers
+ */
 export async function startWholeSystem(
   env: Record<string, string> = {},
   tools: readonly CountingTool[] = [],
+  mcpServers: Readonly<Record<string, object>> = {},
 ): Promise<WholeSystem> {
-  const services = await startServices({ env, tools });
+  const services = await startServices({ env, tools, mcpServers });
   const store = await createStore({ url: services.mongodbUrl });
 
   async function graphql(
