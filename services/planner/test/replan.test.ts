@@ -1,3 +1,4 @@
+import { validatePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { checkReplan } from "../src/replan/check-replan.ts";
 import type { PastPlan } from "../src/replan/past-plan.ts";
@@ -335,3 +336,11 @@ test("a list that completed is kept when the answer repeats it in short form", (
 });
 
 const LOG_OF_LIST = { id: "log", tool: "create", arguments: { title: "sent", of: "<<all.summary.ok>>" } };
+
+test("texts that stand for themselves still do in the new plan", () => {
+  const past = pastOf([{ ...FIND, arguments: { name: "<title>" } }, SEND, LOG], FAILED);
+  const held: PastPlan = { ...past, plan: { ...past.plan, literals: ["<title>"] } };
+  const { plan } = check(held, [SEND]);
+  expect(plan?.literals).toEqual(["<title>"]);
+  expect(plan && validatePlan(plan, TOOLS).map(({ code }) => code)).toEqual([]);
+});

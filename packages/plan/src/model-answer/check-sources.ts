@@ -5,6 +5,7 @@ import type { Plan } from "../plan.ts";
 import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../step.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import type { ValueSources } from "./check-values.ts";
+import { isExplainedCode } from "./explained-codes.ts";
 import { createSaidValues, type SaidValues } from "./said-values.ts";
 import { type UnsourcedValue, unsourcedValues } from "./unsourced-values.ts";
 
@@ -26,10 +27,12 @@ export function checkSources(
     // Another one will take its place, with values of its own.
     if (!tool) continue;
     const words = schemaWords.of(tool);
+    const schema = isJsonObject(tool.inputSchema) ? tool.inputSchema : undefined;
     const found = unsourcedOf(
       step,
       said,
       (value) => words.has(value) || facts.gives(value) || moments.gives(value),
+      (value, keys) => schema !== undefined && isExplainedCode(value, { schema, keys }, said),
     ).slice(0, MAX_FINDINGS);
     for (const value of found) {
       const severity = isError(value, step, tool) ? "error" : "warning";
@@ -49,13 +52,17 @@ function unsourcedOf(
   step: Step,
   said: SaidValues,
   isAllowed: (value: string | number) => boolean,
+  isExplained: Parameters<typeof unsourcedValues>[3],
 ): UnsourcedValue[] {
   const under = (below: readonly string[], values: UnsourcedValue[]) =>
     values.map((value) => ({ ...value, keys: [...below, ...value.keys] }));
-  const args = unsourcedValues(argumentsOfStep(step), said, isAllowed);
+  const args = unsourcedValues(argumentsOfStep(step), said, isAllowed, isExplained);
   if (!isForEachStep(step)) return under(["arguments"], args);
   return [
-    ...under(["forEach", "items"], unsourcedValues(step.forEach.items, said, isAllowed)),
+    ...under(
+      ["forEach", "items"],
+      unsourcedValues(step.forEach.items, said, isAllowed, () => false),
+    ),
     ...under(["forEach", "do", "arguments"], args),
   ];
 }

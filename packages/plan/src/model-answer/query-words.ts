@@ -1,6 +1,8 @@
+import { standsAsWhole } from "../word-boundary.ts";
+
 /** What a person asked for, as far as values go. */
 export interface QueryWords {
-  /** True when the text stands in the query as a whole: letters and digits do not go on at its ends. Case and space do not matter. */
+  /** True when the text stands in the query as a whole: no word goes on at its ends. Case and space do not matter. */
   contains(text: string): boolean;
 }
 
@@ -11,7 +13,7 @@ export function createQueryWords(query: string | undefined): QueryWords {
   return {
     contains(text) {
       const wanted = normalText(text);
-      return wanted !== "" && (standsIn(plain, wanted) || standsIn(spoken, wanted));
+      return wanted !== "" && (standsAsWhole(plain, wanted) || standsAsWhole(spoken, wanted));
     },
   };
 }
@@ -25,20 +27,4 @@ export function normalText(text: string): string {
     .replace(/\s+/g, " ")
     .trim()
     .toLowerCase();
-}
-
-function standsIn(text: string, wanted: string): boolean {
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
-    const before = text.charAt(at - 1);
-    const after = text.charAt(at + wanted.length);
-    const goesOn =
-      (isWord(before) && isWord(wanted.charAt(0))) ||
-      (isWord(after) && isWord(wanted.charAt(wanted.length - 1)));
-    if (!goesOn) return true;
-  }
-  return false;
-}
-
-function isWord(char: string): boolean {
-  return /^[\p{L}\p{N}_]$/u.test(char);
 }

@@ -1,3 +1,4 @@
+import { datesSaidIn } from "../moment/date-values.ts";
 import { createQueryWords } from "./query-words.ts";
 
 /** What of a value stands in a request. */
@@ -6,6 +7,8 @@ export interface SaidValues {
   hasNumber(value: number): boolean;
   /** True when it speaks of any number, amount, date or time, so that one may be worked out from it. */
   speaksOfNumbers: boolean;
+  /** The dates that it says in full, YYYY-MM-DD; every reading of those that have several. */
+  dates: ReadonlySet<string>;
   /** True when the text stands there as a whole. */
   contains(text: string): boolean;
   /** True when a word of the text, in any form of it, stands there. */
@@ -36,6 +39,7 @@ export function createSaidValues(query: string): SaidValues {
     hasNumber: (value) => numbers.has(value) || (isOther && !/\d/.test(plain)),
     speaksOfNumbers:
       isOther || SPEAKS_OF_NUMBERS.test(plain) || said.some((word) => NUMBER_WORDS.includes(word)),
+    dates: datesSaidIn(query),
     contains: (text) => words.contains(text),
     shares: (text) => isOther || wordsOf(text.normalize("NFKC").toLowerCase()).some(isSaid),
     sharesAll: (text) => {

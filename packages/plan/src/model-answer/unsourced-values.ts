@@ -1,5 +1,6 @@
 import type { JsonValue } from "../json.ts";
 import { isJsonObject } from "../json.ts";
+import { dateValueOf } from "../moment/date-values.ts";
 import { cut } from "../validation/findings.ts";
 import type { SaidValues } from "./said-values.ts";
 import { addressesIn } from "./sample-values.ts";
@@ -29,7 +30,7 @@ const PARTICULAR = new Set(
 /** Of those, what people make up for new things out of what they speak of. */
 const NAMING = new Set(["name"]);
 const PHONE = /^\+?[\d\s().-]{6,}$/;
-const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.+Z-]*)?$|^\d{1,2}:\d{2}(?::\d{2})?$/;
+const TIME_OR_MONTH = /^\d{1,2}:\d{2}(?::\d{2})?$|^\d{4}-\d{2}$/;
 /** References, and names of secrets, whose sources are looked at elsewhere. */
 const NO_LITERAL = /<<[^<>]+>>|^secret:\/\//;
 
@@ -38,11 +39,13 @@ const NO_LITERAL = /<<[^<>]+>>|^secret:\/\//;
  * no are no values here, and addresses are looked at elsewhere.
  *
  * @param isAllowed - true for what the tool's schema lists
+ * @param isExplained - true for a code at a place whose schema explains it by what the request says
  */
 export function unsourcedValues(
   args: JsonValue,
   said: SaidValues,
   isAllowed: (value: string | number) => boolean,
+  isExplained: (value: string | number, keys: readonly (string | number)[]) => boolean,
 ): UnsourcedValue[] {
   const found: UnsourcedValue[] = [];
   const pending: { value: JsonValue; keys: (string | number)[] }[] = [{ value: args, keys: [] }];
@@ -58,7 +61,7 @@ export function unsourcedValues(
     } else if (typeof value === "string" || typeof value === "number") {
       const field = keys.findLast((key): key is string => typeof key === "string") ?? "";
       const kind = isAllowed(value) ? "sourced" : kindOf(value, field, said);
-      if (kind !== "sourced") {
+      if (kind !== "sourced" && !isExplained(value, keys)) {
         const isName = kind === "name";
         const isParticular = isName || kind === "amount";
         found.push({ keys, field, shown: cut(String(value), 60), isParticular, isName });
@@ -82,10 +85,31 @@ function kindOf(value: string | number, field: string, said: SaidValues): Kind {
   const text = value.slice(0, MAX_LENGTH).trim();
   if (text === "" || NO_LITERAL.test(text) || addressesIn(text).length > 0) return "sourced";
   if (said.contains(text) || said.sharesAll(text)) return "sourced";
-  if (DATE.test(text)) return said.speaksOfNumbers ? "sourced" : "amount";
+  const days = daysIn(text);
+  if (days.length > 0 && days.every((dates) => dates.some((date) => said.dates.has(date)))) return "sourced";
+  if (TIME_OR_MONTH.test(text) || (days.length > 0 && !isParticular))
+    return said.speaksOfNumbers ? "sourced" : "amount";
   if (NAMING.has(last) && said.shares(text)) return "sourced";
   if (isParticular || PHONE.test(text)) return "name";
   return said.shares(text) ? "sourced" : "wording";
+}
+
+/** The dates that a text says and nothing else, two of a range; each may have several readings. */
+function daysIn(text: string): (readonly string[])[] {
+  if (text.length > MAX_DATE) return [];
+  const whole = readingsOf(text);
+  const parts = whole.length > 0 ? [whole] : text.split(RANGE).map(readingsOf);
+  return parts.length <= 2 && parts.every((readings) => readings.length > 0) ? parts : [];
+}
+
+const MAX_DATE = 100;
+const RANGE = /\s(?:-|–|to|until|and)\s|\//;
+const TIME_OF_DAY = /[T ,]+\d{1,2}(?::\d{2}){0,2}(?:\.\d+)?\s?(?:[ap]\.?m\.?|h|uhr|z|[+-]\d{2}:?\d{2})?$/i;
+
+function readingsOf(text: string): readonly string[] {
+  const trimmed = text.trim();
+  const dates = dateValueOf(trimmed)?.dates ?? [];
+  return dates.length > 0 ? dates : (dateValueOf(trimmed.replace(TIME_OF_DAY, ""))?.dates ?? []);
 }
 
 function fieldWords(name: string): string[] {

@@ -1,3 +1,5 @@
+import { standsAsWhole } from "../word-boundary.ts";
+
 /** Texts that stand for themselves although they have the form of a reference: the request says them, or they were escaped. */
 export interface LiteralTexts {
   has(text: string): boolean;
@@ -34,18 +36,9 @@ export function createLiteralTexts(known: readonly string[], request: string | u
 
 /** A plan carries no more. */
 const MAX_LITERALS = 1_000;
-const WORD = /[\p{L}\p{N}_]/u;
 
 /** True where the text stands in another as a whole: `$1` does not stand in `$100` or `$1.50`. */
 function standsIn(request: string, text: string): boolean {
-  if (text === "") return false;
-  for (let at = request.indexOf(text); at !== -1; at = request.indexOf(text, at + 1)) {
-    const before = request.slice(Math.max(0, at - 1), at);
-    const after = request.slice(at + text.length, at + text.length + 2);
-    const goesOn =
-      (WORD.test(before) && WORD.test(text.charAt(0))) ||
-      (WORD.test(text.charAt(text.length - 1)) && (WORD.test(after.charAt(0)) || /^[.,][0-9]/.test(after)));
-    if (!goesOn) return true;
-  }
-  return false;
+  const isNumber = /[\p{L}\p{N}_]$/u.test(text);
+  return standsAsWhole(request, text, (after) => isNumber && /^[.,][0-9]/.test(after));
 }

@@ -72,10 +72,20 @@ export function composeReplan(
     formatVersion: 1,
     steps: [...given, ...steps],
     ...(outputs ? { outputs } : {}),
+    ...literalsOf(old, answered),
     policy: old.policy,
     limits: old.limits,
   };
   return { plan, changed };
+}
+
+/** A plan carries no more literals. */
+const MAX_LITERALS = 1_000;
+
+/** Texts that stand for themselves, of either plan: given steps hold some, and so do those that the model repeats. */
+function literalsOf(old: Plan, answered: Plan): Pick<Plan, "literals"> {
+  const all = new Set([...(old.literals ?? []), ...(answered.literals ?? [])]);
+  return all.size === 0 ? {} : { literals: [...all].slice(0, MAX_LITERALS) };
 }
 
 /** True for a step that completed, or some items of which did. */

@@ -1,0 +1,53 @@
+const WORD = /^[\p{L}\p{N}\p{M}_]$/u;
+/** Scripts that are written without spaces, or whose endings stand next to a name without one. */
+const WITHOUT_SPACES =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u;
+const SCRIPTS: readonly RegExp[] = [
+  /^\p{Script=Latin}$/u,
+  /^\p{Script=Cyrillic}$/u,
+  /^\p{Script=Greek}$/u,
+  /^\p{Script=Arabic}$/u,
+  /^\p{Script=Hebrew}$/u,
+];
+
+/**
+ * True when a word goes on from one character to the next: both are letters, digits or `_`. Letters of two scripts are two words, and so is
+ * what stands next to Chinese, Japanese, Korean or Thai, whose words nothing separates.
+ */
+export function wordGoesOn(character: string, next: string): boolean {
+  if (!WORD.test(character) || !WORD.test(next)) return false;
+  if (WITHOUT_SPACES.test(character) || WITHOUT_SPACES.test(next)) return false;
+  const scripts = [scriptOf(character), scriptOf(next)];
+  return scripts.includes(-1) || scripts[0] === scripts[1];
+}
+
+/**
+ * True where a text stands in another as a whole: no word goes on at its ends. Letters count as they are; the empty text stands nowhere.
+ * @param isPart - further places where what follows belongs to it
+ */
+export function standsAsWhole(
+  text: string,
+  wanted: string,
+  isPart = (_after: string): boolean => false,
+): boolean {
+  if (wanted === "") return false;
+  const first = firstOf(wanted);
+  const last = lastOf(wanted);
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
+    const end = at + wanted.length;
+    const goesOn =
+      wordGoesOn(lastOf(text.slice(Math.max(0, at - 2), at)), first) ||
+      wordGoesOn(last, firstOf(text.slice(end, end + 2)));
+    if (!goesOn && !isPart(text.slice(end, end + 2))) return true;
+  }
+  return false;
+}
+
+/** -1 for what belongs to every script: digits, marks, `_`. */
+function scriptOf(character: string): number {
+  return SCRIPTS.findIndex((script) => script.test(character));
+}
+
+// Characters outside the basic plane are two units long.
+const firstOf = (text: string): string => String.fromCodePoint(text.codePointAt(0) ?? 32);
+const lastOf = (text: string): string => Array.from(text.slice(-2)).at(-1) ?? " ";
