@@ -322,12 +322,13 @@ test.prop([
   fc.constantFrom("", "See ", "(", "x: "),
   fc.constantFrom("", ".", " now", ")"),
 ])(
-  "in every notation a field of a step is a reference or an error, never text",
+  "in every notation a step, or a field of it, is a reference or an error, never text",
   (ids, fields, notation, before, after) => {
     const [root = ""] = ids;
     const path = fields.map((name) => `.${name}`).join("");
-    // A word or number without a field stands for itself in tags, tweets and formulas.
-    fc.pre(fields.length > 0);
+    const isAlone = before === "" && after === "";
+    // Without a field a name stands for itself inside texts with tags, tweets, quantifiers and formulas, and a number in %5%.
+    fc.pre(fields.length > 0 || isAlone || /^(?:\$|<<|\{\{)/.test(notation("", "")));
     fc.pre(!/[ #]/.test(root) || /[{[<]/.test(notation("", "")));
     const text = `${before}${notation(root, path)}${after}`;
     const steps = [

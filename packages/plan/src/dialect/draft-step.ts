@@ -28,7 +28,7 @@ export interface DraftStep {
   hasOwnId: boolean;
   /** The id as it was written, when it is none that a plan can have: `1`, `step 1`, `functions.find:0`. */
   writtenId: string | undefined;
-  /** Further names that its writer gave to what the step gives, such as `$var1`. */
+  /** Further names that its writer gave to the step or to what it gives, such as `$var1`. References may use them; the plan does not hold them. */
   labels: readonly string[];
   tool: string;
   /** Of the call; for a forEach those of `do`. */

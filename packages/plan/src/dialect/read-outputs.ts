@@ -123,7 +123,8 @@ function readParts(written: JsonObject, context: OutputsContext): ReadOutputs {
   const references: DraftReference[] = [];
   const outputs: JsonObject = {};
   for (const [name, part] of Object.entries(written)) {
-    const value = mapJson(part, (text, place) => {
+    const read = context.translator.value(part, { keys: ["outputs", name] });
+    const value = mapJson(read, (text, place) => {
       const keys = ["outputs", name, ...placeKeys(place)];
       return rewriteText(text, { name, keys, context, references });
     });

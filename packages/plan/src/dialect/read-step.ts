@@ -23,6 +23,7 @@ import {
   unknownField,
 } from "./read-fields.ts";
 import { readForEach } from "./read-for-each.ts";
+import { readLabels } from "./read-labels.ts";
 import { toStepId } from "./step-ids.ts";
 
 const STEP_FIELDS: FieldNames = {
@@ -80,6 +81,7 @@ export function readStep(value: JsonValue, index: number, reading: StepReading):
   const hasCall = (forEachFields(whole.fields.get("forEach")?.value ?? null)?.["do"] ?? null) !== null;
   const { fields, unknown } = withTool(whole, { catalogue, findings, where: { step }, hasCall });
   readId(fields, step, findings);
+  step.labels = readLabels(unknown);
   const forEach = fields.get("forEach");
   if (forEach) readForEach(forEach.value, fields, step, reading);
   else readCall(fields, step, reading);

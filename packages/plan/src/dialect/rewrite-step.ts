@@ -61,8 +61,10 @@ function asText(value: JsonValue, before: string): string {
 type Rewriter = (value: JsonValue, below: readonly (string | number)[]) => JsonValue;
 
 function createRewriter(step: DraftStep, names: Names, rewriting: Rewriting): Rewriter {
-  return (value, below) =>
-    mapJson(value, (text, place) => rewriteText(text, { step, names, rewriting, below, place }));
+  return (written, below) => {
+    const value = rewriting.translator.value(written, { step, keys: below, hasScope: names.hasScope });
+    return mapJson(value, (text, place) => rewriteText(text, { step, names, rewriting, below, place }));
+  };
 }
 
 interface TextPlace {

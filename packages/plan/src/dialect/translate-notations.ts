@@ -1,10 +1,12 @@
 import type { JsonValue } from "../json.ts";
 import { visitTexts } from "../map-json.ts";
-import { createLiteralTexts } from "../notation/literal-texts.ts";
+import { createLiteralTexts, type LiteralTexts } from "../notation/literal-texts.ts";
 import { readInner } from "../notation/read-inner.ts";
+import { readObject } from "../notation/read-object.ts";
+import { mapReferenceObjects } from "../notation/reference-objects.ts";
 import { candidatesAt } from "../notation/scan-notations.ts";
 import { createStepNames, type StepNames } from "../notation/step-names.ts";
-import { type Notice, translateText } from "../notation/translate-text.ts";
+import { type Notice, type Translating, translateText } from "../notation/translate-text.ts";
 import type { Policy } from "../policy.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
 import { cut, type Findings } from "../validation/findings.ts";
@@ -23,6 +25,8 @@ export interface TextPlace {
 export interface Translator {
   /** A text with its references in our notation. */
   text(text: string, place: TextPlace): string;
+  /** A value in which objects that stand for a reference, such as `{"$ref": "s1.text"}`, are that reference in our notation. */
+  value(value: JsonValue, place: TextPlace): JsonValue;
   /** The id of the step that a text names and nothing else; undefined where that is not clear. */
   stepId(text: string): string | undefined;
   /** What to say where a reference may begin with a tool that no reference can begin with. */
@@ -59,29 +63,49 @@ export function createTranslator(options: TranslatorOptions): Translator {
   const hasHabit = request !== undefined || numbersSteps(steps);
   const positions = new Map(steps.map(({ id, position }) => [id, position]));
 
-  function text(written: string, { step, keys, hasScope = none }: TextPlace): string {
-    if (step && step.position < given) return written;
+  function translatingAt({ step, hasScope = none }: TextPlace): Translating {
     const dependsOn = step?.dependsOn ?? [];
     const own = step?.position ?? steps.length;
-    const translated = translateText(written, {
+    return {
       names,
       stepNames,
       literals,
       place: { step, dependsOn, hasScope },
       isEarlier: (id) => (positions.get(id) ?? own) < own || dependsOn.includes(id),
       hasHabit: hasHabit || step === undefined,
-    });
+    };
+  }
+
+  function text(written: string, place: TextPlace): string {
+    if (place.step && place.step.position < given) return written;
+    const translated = translateText(written, translatingAt(place));
     if (!translated) return written;
-    const place = { keys, ...(step ? { step } : {}) };
-    const begin = step ? `step ${step.id}` : "the outputs";
-    for (const notice of translated.notices) report(notice, begin, place);
+    for (const notice of translated.notices) report(notice, place);
     return translated.text;
   }
 
-  function report(notice: Notice, begin: string, place: { step?: DraftStep; keys: TextPlace["keys"] }): void {
+  function value(written: JsonValue, place: TextPlace): JsonValue {
+    if (place.step && place.step.position < given) return written;
+    return mapReferenceObjects(written, place.keys, (object, keys) => {
+      const found = readObject(object, translatingAt(place));
+      if (!found) return undefined;
+      const literal = [object.source, object.written].find((each) => isObjectLiteral(each, literals));
+      if (literal !== undefined) {
+        literals.add(literal);
+        return undefined;
+      }
+      report(found, { ...place, keys });
+      return found.type === "translated" ? found.readings[0] : undefined;
+    });
+  }
+
+  function report(notice: Notice, { step, keys }: TextPlace): void {
+    const place = { keys, ...(step ? { step } : {}) };
+    const begin = step ? `step ${step.id}` : "the outputs";
     const shown = cut(notice.text);
     const [reading] = notice.readings;
     const escape = `\\${notice.text}`;
+    const instead = notice.isObject ? "" : `, or ${cut(escape)} for the characters themselves`;
     switch (notice.type) {
       case "translated": {
         const message = `${begin}: ${shown} is read as ${reading}; write that`;
@@ -92,20 +116,20 @@ export function createTranslator(options: TranslatorOptions): Translator {
         const isOpen = notice.readings.length > 1;
         const message = isOpen
           ? `${begin}: ${shown} can mean ${notice.readings.slice(0, 20).join(", ")}; write the one that is meant`
-          : `${begin}: ${shown} may be the reference ${reading} or text; write ${reading}, or ${cut(escape)} for the characters themselves`;
+          : `${begin}: ${shown} may be the reference ${reading} or text; write ${reading}${instead}`;
         const code = isOpen ? "REFERENCE_AMBIGUOUS" : "REFERENCE_SPELLING";
         findings.add(code, place, { message, suggestion: reading });
         return;
       }
       case "malformed": {
-        const message = `${begin}: ${shown} is no reference; write ${reading ?? "<<step.field>>"}, or ${cut(escape)} for the characters themselves`;
+        const message = `${begin}: ${shown} is no reference; write ${reading ?? "<<step.field>>"}${instead}`;
         findings.add("REFERENCE_MALFORMED", place, { message, suggestion: reading });
         return;
       }
       case "unknown": {
         const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
         const hint = toolHint(notice.text.slice(2));
-        const message = `${begin} refers to ${shown}: no such step${hint?.message ?? "; write <<step.field>>"}, or ${cut(escape)} for the characters themselves`;
+        const message = `${begin} refers to ${shown}: no such step${hint?.message ?? "; write <<step.field>>"}${instead}`;
         findings.add("REFERENCE_UNKNOWN", place, { message, severity, suggestion: hint?.suggestion });
       }
     }
@@ -113,6 +137,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
 
   return {
     text,
+    value,
     keepLiteral(written, isDeclared = false) {
       const isLiteral = isDeclared ? literals.isDeclared(written) : literals.has(written);
       if (isLiteral) literals.add(written);
@@ -127,6 +152,14 @@ export function createTranslator(options: TranslatorOptions): Translator {
 }
 
 const none = () => false;
+
+/** Texts longer than this are not carried by a plan. */
+const MAX_LITERAL = 300;
+
+/** A word alone stands in many requests; with a sign in it, it was said to be sent. */
+function isObjectLiteral(text: string, literals: LiteralTexts): boolean {
+  return text.length <= MAX_LITERAL && /[.#/[{$]/.test(text) && literals.has(text);
+}
 
 /** The one step that a text means: by its name there, or by a reference to its whole output. */
 function clearStep(text: string, stepNames: StepNames, names: Names): string | undefined {

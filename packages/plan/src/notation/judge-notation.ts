@@ -67,7 +67,7 @@ function formOf({ signs }: Candidate, { name, path }: Inner, { kind }: NameReadi
 
 /** An expression of another language about a step; anything else that begins with a name is text. */
 function judgeRest({ signs }: Candidate, { rest }: Inner, { kind }: NameReading): Judgement {
-  if (signs === "<<") return "malformed";
+  if (signs === "<<" || (signs === "$ref:" && /^\[.*\]/.test(rest))) return "malformed";
   const isExpression = signs === "{{" || signs === "${{" || signs === "${";
   return isExpression && kind !== "tool" && /^[|.[+?(:]/.test(rest) ? "malformed" : "text";
 }
@@ -82,9 +82,9 @@ function judgeWhole({ signs }: Candidate, { hasPath, isNumber, isMarked }: Form)
     case "=":
       return hasPath || isMarked ? "reference" : "doubt";
     case "%":
-      return isClear ? "reference" : isNumber ? "text" : "doubt";
+      return isClear ? "reference" : "doubt";
     case "[[":
-      return isNumber && !hasPath ? "text" : "reference";
+      return isNumber && !hasPath ? "doubt" : "reference";
     case "<<":
     case "{{":
     case "$ref:":

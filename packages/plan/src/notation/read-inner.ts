@@ -77,7 +77,8 @@ function readWrapped(text: string, isName: (name: string) => boolean): Inner | u
   }
   const field = FIELD.exec(text) ?? /^\$\./.exec(text);
   if (!field) return undefined;
-  const inside = readPlain(text.slice(field[0].length).replaceAll("/", "."), isName);
+  const below = text.slice(field[0].length);
+  const inside = readPlain(field[0].endsWith("/") ? below.replaceAll("/", ".") : below, isName);
   if (!inside) return text.startsWith("$.") ? readWrapped(text.slice(2), isName) : undefined;
   return field[0] === "$." ? inside : withoutRecord(inside);
 }

@@ -77,7 +77,7 @@ export function createStepNames(steps: readonly NamedStep[], names: Names, given
     const ofTool = typeof users === "string" ? [users] : (users ?? []);
     const numbered = numbering.read(name);
     const previous = PREVIOUS.has(name.toLowerCase()) ? previousOf(place) : undefined;
-    const ofLabel = labels.get(name) ?? [];
+    const ofLabel = othersOf(labels.get(name) ?? [], place.step?.id);
     const ids = [...new Set([...ofTool, ...ofLabel, ...(numbered?.ids ?? []), ...(previous?.ids ?? [])])];
     if (ids.length === 0) return undefined;
     const isMark = numbered !== undefined || previous !== undefined || (ofLabel.length > 0 && isMarked(name));
@@ -103,6 +103,12 @@ export function createStepNames(steps: readonly NamedStep[], names: Names, given
       return id === undefined ? undefined : { kind: "marked", ids: [id], isDoubtful: given > 0 };
     },
   };
+}
+
+/** What a step gives cannot be among its own arguments, so where another step has the label too, that one is meant. */
+function othersOf(ids: readonly string[], own: string | undefined): readonly string[] {
+  const others = ids.filter((id) => id !== own);
+  return others.length > 0 ? others : ids;
 }
 
 /** Written ids, and those with a sign in front also without it. */

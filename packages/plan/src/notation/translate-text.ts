@@ -26,6 +26,8 @@ export interface Notice {
   readonly text: string;
   /** What the text means, or could mean, in our own notation. */
   readonly readings: readonly string[];
+  /** The text is that of an object, which cannot be escaped. */
+  readonly isObject?: boolean;
 }
 
 /** A text with its references in our notation. */
@@ -48,7 +50,7 @@ export function translateText(text: string, translating: Translating): Translate
   let at = 0;
   while (at < text.length) {
     const reference = own.get(at);
-    if (reference && locateOwn(reference, translating).type !== "unknown") {
+    if (reference && !goesOn(reference, text) && locateOwn(reference, translating).type !== "unknown") {
       at = reference.end;
       continue;
     }
@@ -76,8 +78,31 @@ function ownReferences(text: string): ReadonlyMap<number, TextReference> {
   return new Map(parts.flatMap((part) => (part.type === "reference" ? [[part.start, part]] : [])));
 }
 
+/** A text that is one reference of our own notation to a step, as it is printed. */
+export function wholeReference(text: string, translating: Translating): Notice | undefined {
+  const [only, ...others] = scanText(text)?.parts ?? [];
+  if (only?.type !== "reference" || others.length > 0) return undefined;
+  const located = locateOwn(only, translating);
+  return located.type === "step" || located.type === "scope"
+    ? { type: "translated", text, readings: [printReference(located.name, located.path)] }
+    : undefined;
+}
+
+/** A text that begins with the name of a step and goes on in a way that is no path. */
+export function stepNamedIn(text: string, translating: Translating): Notice | undefined {
+  const inner = readInner(text, (name) => nameOf(name, translating) !== undefined);
+  const reading = typeof inner?.name === "string" ? nameOf(inner.name, translating) : undefined;
+  if (!inner || !reading) return undefined;
+  return { type: "malformed", text, readings: reading.ids.map((id) => printReference(id, inner.path)) };
+}
+
 function locateOwn({ root, path }: TextReference, { names, place }: Translating): Located {
   return locateRoot(root, path, { ...names, hasScope: place.hasScope });
+}
+
+/** `$ref:s1.list[].id`: without a closing sign a path in the spelling of another language would end in its middle. */
+function goesOn({ spelling, end }: TextReference, text: string): boolean {
+  return spelling === "$ref:" && /^(?:\[|\.\*|\?[.[])/.test(text.slice(end, end + 2));
 }
 
 /** The end of an escape of our own notation, with all that it escapes. */

@@ -53,5 +53,17 @@ assert.deepEqual(foreign.plan.steps[1], {
 });
 assert.deepEqual(foreign.plan.literals, ["$1"]);
 
+const labelled = parsePlan([
+  { id: "a", tool: "find", save_as: "author" },
+  { id: "b", tool: "send", arguments: { to: "{{author.mail}}", text: { $ref: "#/steps/a/output/text" } } },
+]);
+assert(labelled.ok);
+assert.deepEqual(labelled.plan.steps[1], {
+  id: "b",
+  tool: "send",
+  arguments: { to: "<<a.mail>>", text: "<<a.text>>" },
+  dependsOn: [],
+});
+
 const [reference] = scanReferences({ to: ["Dear <<author.name>>"] });
 assert.deepEqual([reference?.root, reference?.at, reference?.start], ["author", ["to", 0], 5]);
