@@ -143,7 +143,7 @@ const CASES: [name: string, request: RequestSnapshot, cause: RegExp, next: strin
     "questions",
     requestOf({ status: "NEEDS_INPUT", questions: ["Which email?"] }),
     /^the planner needs 1 answer/,
-    `planwright answer ${REQUEST_ID} 'email: alice@test.com'`,
+    `planwright answer ${REQUEST_ID}`,
   ],
   [
     "a model that refused",

@@ -1,4 +1,4 @@
-import { CodedError } from "@planwright/plan";
+import { CodedError, type OpenDraft } from "@planwright/plan";
 import type { DraftResult } from "./drafter.ts";
 
 /** Every way in which a draft can fail. */
@@ -79,29 +79,23 @@ export interface MissingValue {
   form: string;
 }
 
-/** A question in plain words about one missing value. */
-export interface MissingValueQuestion {
-  tool: string;
-  parameter: string;
-  description: string | null;
-  question: string;
-}
-
-/** More questions than this are not asked at once. */
-const MAX_QUESTIONS = 3;
-
 /** Required values have no source in the sentence, and values are never invented. */
 export class ValueMissingError extends DraftError<{
   clause: string;
   /** Which of several objects of the clause; null where it speaks of one. */
   object: string | null;
   missing: readonly MissingValue[];
-  /** About the first of them, at most 3. */
-  questions: readonly MissingValueQuestion[];
+  /** Everything else that the sentence asks for, and the places of what is missing in it. */
+  open: OpenDraft;
 }> {
   readonly code = "VALUE_MISSING";
   readonly retryable = false;
-  constructor(facts: { clause: string; object: string | null; missing: readonly MissingValue[] }) {
+  constructor(facts: {
+    clause: string;
+    object: string | null;
+    missing: readonly MissingValue[];
+    open: OpenDraft;
+  }) {
     const [first] = facts.missing;
     const named = facts.missing
       .filter(({ tool }) => tool === first?.tool)
@@ -110,18 +104,7 @@ export class ValueMissingError extends DraftError<{
       );
     super(
       `"${facts.clause}" gives${facts.object === null ? "" : ` for "${facts.object}"`} no value for ${named.join(" and ")}, which ${first?.tool ?? "the tool"} requires. Add it to the sentence, for example: with ${first?.parameter ?? "name"} "...".`,
-      { ...facts, questions: facts.missing.slice(0, MAX_QUESTIONS).map(toQuestion) },
+      facts,
     );
   }
-}
-
-function toQuestion({ tool, parameter, description, said, form }: MissingValue): MissingValueQuestion {
-  const meaning = description === null ? "" : ` (${description.replace(/[.\s]+$/, "")})`;
-  const misfit = said === null ? "" : ` "${said}" cannot be used.`;
-  return {
-    tool,
-    parameter,
-    description,
-    question: `What should "${parameter}"${meaning} of ${tool} be?${misfit} Give ${form}.`,
-  };
 }

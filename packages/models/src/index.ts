@@ -23,7 +23,6 @@ export {
   DraftError,
   type DraftErrorCode,
   type MissingValue,
-  type MissingValueQuestion,
   NoToolsError,
   NotUnderstoodError,
   type PartialDraft,

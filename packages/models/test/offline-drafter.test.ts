@@ -1,6 +1,6 @@
-import { parsePlan, type ToolDescriptor } from "@planwright/plan";
+import { parsePlan, type ToolDescriptor, toQuestions } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { createOfflineDrafter, DraftError, planByRules } from "../src/index.ts";
+import { createOfflineDrafter, DraftError, planByRules, ValueMissingError } from "../src/index.ts";
 import { BLOG } from "./catalogues/blog.ts";
 import { CALENDAR_AND_MAIL } from "./catalogues/calendar-and-mail.ts";
 import { FILES_AND_ISSUES } from "./catalogues/files-and-issues.ts";
@@ -34,6 +34,13 @@ function refusalOf(query: string, tools: ToolDescriptor[]): DraftError {
     throw error;
   }
   throw new TypeError(`"${query}" was planned`);
+}
+
+/** What is missing of a sentence that is understood. */
+function missingOf(query: string, tools: ToolDescriptor[]): ValueMissingError["facts"] {
+  const error = refusalOf(query, tools);
+  if (error instanceof ValueMissingError) return error.facts;
+  throw error;
 }
 
 const plans = sentences.flatMap((each) => ("steps" in each && each.steps ? [each] : []));
@@ -75,7 +82,7 @@ test("a missing value names the tool, the parameter and its description", () => 
   });
 });
 
-test("what is missing becomes at most three questions in plain words", () => {
+test("everything that is missing becomes a gap of the draft, and a question in plain words", () => {
   const tools = [
     tool("book_room", "Books a room.", {
       guest: { type: "string", description: "Full name of the guest." },
@@ -84,27 +91,20 @@ test("what is missing becomes at most three questions in plain words", () => {
       nights: { type: "integer", minimum: 1 },
     }),
   ];
-  const { facts } = refusalOf("book a room", tools);
-  expect(facts).toMatchObject({ missing: [{}, {}, {}, {}] });
-  expect(facts).toMatchObject({
-    questions: [
-      {
-        tool: "book_room",
-        parameter: "guest",
-        description: "Full name of the guest.",
-        question: 'What should "guest" (Full name of the guest) of book_room be? Give a text.',
-      },
-      { parameter: "email", question: 'What should "email" of book_room be? Give an e-mail address.' },
-      { parameter: "kind", question: 'What should "kind" of book_room be? Give one of single, double.' },
-    ],
-  });
+  const { open } = missingOf("book a room", tools);
+  expect(open.draft).toEqual({ steps: [{ id: "book_room", tool: "book_room", arguments: {} }] });
+  expect(toQuestions(open.gaps, { tools, asked: 0 }).map(({ question }) => question)).toEqual([
+    'What should "guest" (Full name of the guest) of book_room be? Give a text.',
+    'What should "email" of book_room be? Give an e-mail address.',
+    'What should "kind" of book_room be? Give one of single, double.',
+    'What should "nights" of book_room be? Give a whole number from 1.',
+  ]);
 });
 
 test("a question says what cannot be used", () => {
-  const error = refusalOf("send an email to Bob with subject Hi and body Yo", CALENDAR_AND_MAIL);
-  expect(error.facts).toMatchObject({
-    questions: [{ question: expect.stringContaining('"Bob" cannot be used. Give an e-mail address.') }],
-  });
+  const { open } = missingOf("send an email to Bob with subject Hi and body Yo", CALENDAR_AND_MAIL);
+  const [asked] = toQuestions(open.gaps, { tools: CALENDAR_AND_MAIL, asked: 0 });
+  expect(asked?.question).toContain('"Bob" cannot be used. Give an e-mail address.');
 });
 
 test("values that several clauses lack are asked for together, and what is not understood goes first", () => {

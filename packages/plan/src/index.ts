@@ -50,6 +50,7 @@ export {
 } from "./ids.ts";
 export { isJsonObject, type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
 export { type Limits, type LimitsInput, LimitsSchema } from "./limits.ts";
+export type { OpenDraft } from "./model-answer/open-draft.ts";
 export {
   type ModelAnswer,
   type ReadModelAnswerOptions,
@@ -92,8 +93,26 @@ export {
 } from "./policy.ts";
 export { PolicyInvalidError } from "./policy-error.ts";
 export { planJsonSchema, printPlan } from "./print-plan.ts";
+export {
+  type BoundAnswer,
+  type BoundAnswers,
+  bindTexts,
+  bindValues,
+  type UnfitAnswer,
+} from "./questions/bind-answers.ts";
+export { type DraftWithGaps, fillGaps, type GapValue } from "./questions/draft-with-gaps.ts";
+export {
+  type AskedParameter,
+  MAX_QUESTIONS,
+  type OpenQuestion,
+  OpenQuestionSchema,
+  QuestionIdSchema,
+} from "./questions/open-question.ts";
+export { MAX_ANSWER_LENGTH } from "./questions/read-answer.ts";
+export { type Gap, toFreeQuestions, toQuestions } from "./questions/to-questions.ts";
 export { readersOf } from "./readers-of.ts";
-export { type PathSegment, printReference } from "./reference/path.ts";
+export { escapeText } from "./reference/escape-references.ts";
+export { type PathSegment, printPlace, printReference } from "./reference/path.ts";
 export type { ReferenceSpelling } from "./reference/read-reference.ts";
 export {
   AmbiguousReferenceError,

@@ -3,8 +3,10 @@ import type { Command, Resolution, StepError } from "@planwright/engine";
 import type {
   Diagnostic,
   EffectClass,
+  GapValue,
   JsonObject,
   JsonValue,
+  OpenQuestion,
   OutputText,
   Plan,
   PlanId,
@@ -139,13 +141,39 @@ export interface RequestDocument {
   error: RecordedError | null;
   diagnostics: Diagnostic[];
   /** What the planner needs to know, when NEEDS_INPUT. */
-  questions: string[];
-  /** What the user answered, oldest first; part of what is asked for. */
-  answers: { question: string; answer: string; at: Date }[];
+  questions: OpenQuestion[];
+  /** How many questions it was ever asked: they are numbered by it. Absent: none. */
+  questionsAsked?: number;
+  /** What the user answered, oldest first. */
+  answers: GivenAnswer[];
+  /** The plan as it was drafted when its questions were asked: it goes on once they are answered. Null, or absent: there is none. */
+  draft?: KeptDraft | null;
   /** Names the last grouped write. */
   writeId: string | null;
   createdAt: Date;
   updatedAt: Date;
+}
+
+/** An answer of the user. */
+export interface GivenAnswer {
+  /** Of the question, which is asked no more. */
+  questionId: string;
+  question: string;
+  /** As it was given; of a value, its JSON text. */
+  answer: string;
+  at: Date;
+  /** The argument that was asked about, and its value; null for an answer that only a model can read. */
+  gives: GapValue | null;
+}
+
+/** A draft that waits for answers. */
+export interface KeptDraft {
+  /** JSON text of a `DraftWithGaps`. */
+  text: string;
+  /** Who drafted it. */
+  origin: PlanOrigin;
+  /** The questions whose answers go into it. */
+  questionIds: string[];
 }
 
 /** Who made a plan. */

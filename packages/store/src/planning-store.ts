@@ -150,7 +150,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
     completePlanning: ending(async (claim, result) => {
       const stored = await settle(
         claim,
-        { status: "READY", diagnostics: result.diagnostics },
+        { status: "READY", diagnostics: result.diagnostics, draft: null },
         (request, now) =>
           newPlan({ ...result, request, status: request.autoExecute ? "QUEUED" : "READY", now }),
       );
@@ -170,8 +170,9 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       );
     }),
 
-    askQuestions: ending(async (claim, questions) => {
-      await settle(claim, { status: "NEEDS_INPUT", questions });
+    askQuestions: ending(async (claim, { questions, draft }) => {
+      const questionsAsked = (claim.request.questionsAsked ?? 0) + questions.length;
+      await settle(claim, { status: "NEEDS_INPUT", questions, questionsAsked, draft });
     }),
 
     toolCatalogue: (tenant) => readCatalogue(collections, tenant),

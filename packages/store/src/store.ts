@@ -2,6 +2,7 @@ import type { Call, Resolution, StepError, StepRecord } from "@planwright/engine
 import type {
   Diagnostic,
   JsonValue,
+  OpenQuestion,
   Plan,
   PlanId,
   PlanStatus,
@@ -17,7 +18,9 @@ import type { Page } from "./client/page.ts";
 import type { PagedReads } from "./client/paged-reads.ts";
 import type {
   FinishCommand,
+  GivenAnswer,
   GivenContext,
+  KeptDraft,
   ModelCallDocument,
   ModelLimits,
   ModelSpending,
@@ -235,13 +238,13 @@ export interface ClientStore extends PagedReads {
   /** How many plans of all tenants are in each state that is not terminal, `limit` of a state at most. Every such state is named. */
   countPlansByStatus(limit: number): Promise<ReadonlyMap<PlanStatus, number>>;
   /**
-   * Takes the answers to the questions of a request that is NEEDS_INPUT, in their order: it is planned again. Any other request is
-   * given back as it is; null when unknown.
+   * Takes answers to open questions of a request that is NEEDS_INPUT. It is planned on once none is open any more, or at once when its draft
+   * is given up. Null, and nothing is taken, when one of the questions is open no more.
    */
   answerQuestions(
     tenant: string,
     requestId: RequestId,
-    answers: readonly string[],
+    given: { answers: readonly Omit<GivenAnswer, "at">[]; givesUpDraft: boolean },
   ): Promise<RequestDocument | null>;
   /** Like `getPlan` and `listSteps`: asked by many in one turn, it is one read. */
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
@@ -364,7 +367,10 @@ export interface PlanningStore {
     },
   ): Promise<void>;
   /** Ends planning with questions to the user: NEEDS_INPUT. @throws {LeaseLostError} */
-  askQuestions(claim: PlanningClaim, questions: string[]): Promise<void>;
+  askQuestions(
+    claim: PlanningClaim,
+    asked: { questions: OpenQuestion[]; draft: KeptDraft | null },
+  ): Promise<void>;
   /** What became of the request's current plan; null when there is none that ever ran. */
   readPlanRecord(claim: PlanningClaim): Promise<PlanRecord | null>;
   /**

@@ -36,7 +36,10 @@ describe("a key", () => {
     const idempotency = { key: "again", payloadHash: "p" };
     const first = await store.createRequest({ ...sentence, idempotency });
     const claim = await store.claimRequest(first._id, "planner");
-    await store.askQuestions(claim!, ["Which one?"]);
+    await store.askQuestions(claim!, {
+      questions: [{ id: "q1", question: "Which one?", about: null }],
+      draft: null,
+    });
     const second = await store.createRequest({ ...sentence, idempotency });
     expect(second).toMatchObject({ _id: first._id, planId: first.planId, status: "NEEDS_INPUT" });
   });

@@ -160,8 +160,14 @@ test("a claim has what those before it at the same work were answered, the lates
   expect(answersOf(third)).toEqual(["three", "one", "two"]);
   if (!third) return;
 
-  await store.askQuestions(third, ["Which one?"]);
-  await store.answerQuestions(TENANT, _id, ["That one"]);
+  await store.askQuestions(third, {
+    questions: [{ id: "q1", question: "Which one?", about: null }],
+    draft: null,
+  });
+  await store.answerQuestions(TENANT, _id, {
+    answers: [{ questionId: "q1", question: "Which one?", answer: "That one", gives: null }],
+    givesUpDraft: false,
+  });
   expect(answersOf(await takenOver(_id))).toEqual([]);
   expect(answersOf(await takenOver(_id))).toEqual([]);
 });

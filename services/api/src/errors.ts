@@ -1,4 +1,4 @@
-import { CodedError, type Diagnostic } from "@planwright/plan";
+import { CodedError, type Diagnostic, type UnfitAnswer } from "@planwright/plan";
 import type { Scope } from "@planwright/store";
 
 /** Every `extensions.code` that a client can meet. Nothing else goes out. */
@@ -24,6 +24,7 @@ export const API_ERROR_CODES = [
   "PLAN_INVALID",
   "POLICY_INVALID",
   "NEEDS_INPUT",
+  "ANSWER_UNFIT",
   "IDEMPOTENCY_KEY_REUSED",
   "APPROVAL_STALE",
   "STATE_CONFLICT",
@@ -153,6 +154,27 @@ export class NeedsInputError extends ApiError<RequestIds & { questions: readonly
     "Answer with answerQuestions(requestId, answers), one answer for each question, or send the query again with the answers in it.";
   constructor(ids: RequestIds, questions: readonly string[]) {
     super(`More must be known before this can be planned: ${questions.join(" ")}`, { ...ids, questions });
+  }
+}
+
+/** Answers that are no values for what was asked. None was taken, and every question stays open. */
+export class AnswerUnfitError extends ApiError<{
+  requestId: string;
+  unfit: readonly { questionId: string; question: string; message: string }[];
+}> {
+  readonly code = "ANSWER_UNFIT";
+  readonly retryable = false;
+  readonly remedy =
+    "Answer again with what each message asks for; answers that fit have to be given again too. openQuestions { id schema } says what is taken.";
+  constructor(requestId: string, unfit: readonly UnfitAnswer[]) {
+    super(`No answer was taken. ${unfit.map(({ message }) => message).join(" ")}`, {
+      requestId,
+      unfit: unfit.map(({ question, message }) => ({
+        questionId: question.id,
+        question: question.question,
+        message,
+      })),
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { PlanId } from "@planwright/plan";
+import type { PlanId, RequestId } from "@planwright/plan";
 import { eventually } from "@planwright/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createPlanWithRequestId } from "../src/legacy/create-plan-with-request-id.ts";
@@ -186,7 +186,8 @@ test("a planner that asks back is an error with the questions", async () => {
   expect(body.data.answerQuestions).toEqual({ status: "PLANNING", questions: [], answers: [given] });
   expect(running.offered.at(-1)).toBe(`planning ${requestId}`);
   const again = await running.graphql(ANSWER, { id: requestId, answers: ["bob@test.com"] });
-  expect(again.body.data.answerQuestions).toMatchObject({ status: "PLANNING", answers: [given] });
+  expect(again.body.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", status: "PLANNING" });
+  expect((await running.store.getRequest("default", requestId as RequestId))?.answers).toMatchObject([given]);
 });
 
 test("a plan that takes longer than the wait is given as it stands, and planning that does is an error", async () => {

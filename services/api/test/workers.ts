@@ -7,6 +7,8 @@ import {
   type PlanId,
   parsePlan,
   type RequestId,
+  toFreeQuestions,
+  toQuestions,
 } from "@planwright/plan";
 import type { PlanClaim, Store } from "@planwright/store";
 import { eventually } from "@planwright/testing";
@@ -53,10 +55,28 @@ export async function failPlanningAs(
   await store.failPlanning(claim, { error, origin: OFFLINE, ...evidence });
 }
 
+/** Plays a planner that keeps its draft and asks for the e-mail address of its author and the title of its blog. */
+export async function keepDraftAs(
+  store: Store,
+  requestId: RequestId,
+  kind: "model" | "offline",
+): Promise<void> {
+  const claim = (await store.claimRequest(requestId, "test planner"))!;
+  const steps = BLOG_PLAN.steps.map((step) => ({ ...step }));
+  const gaps = [
+    { stepId: "createAuthor", tool: "createAuthor", keys: ["email"] },
+    { stepId: "createBlog", tool: "createBlog", keys: ["title"] },
+  ];
+  const questions = toQuestions(gaps, { tools: await store.toolCatalogue(), asked: 0 });
+  const origin = { kind, model: kind === "model" ? "test:model" : null };
+  const draft = { text: JSON.stringify({ steps }), origin, questionIds: questions.map(({ id }) => id) };
+  await store.askQuestions(claim, { questions, draft });
+}
+
 /** Plays a planner that asks back. */
 export async function askAs(store: Store, requestId: RequestId, questions: string[]): Promise<void> {
   const claim = (await store.claimRequest(requestId, "test planner"))!;
-  await store.askQuestions(claim, questions);
+  await store.askQuestions(claim, { questions: toFreeQuestions(questions, 0), draft: null });
 }
 
 /** What became of one step. */

@@ -85,7 +85,12 @@ test.each<[string, ScriptedReply]>([
 
 test.each([
   ["links one call to another", { query: "What is the weather in Oslo, and is it worse than that in Rome?" }],
-  ["was asked about", { answers: [{ question: "Which city?", answer: "Oslo", at: new Date(0) }] }],
+  [
+    "was asked about",
+    {
+      answers: [{ questionId: "q1", question: "Which city?", answer: "Oslo", at: new Date(0), gives: null }],
+    },
+  ],
   ["may cost one call only", { maxModelCalls: 1 }],
   ["may cost one more call only, beside one of a planner that died", { maxModelCalls: 2, lost: 1 }],
 ])("a request that %s is planned at once", async (_, input) => {

@@ -92,9 +92,10 @@ export function createMemoryPlanningStore(input: {
       request.error = failure.error;
       failures.push(failure);
     },
-    async askQuestions(claim, questions) {
+    async askQuestions(claim, { questions, draft }) {
       settle(claim);
-      Object.assign(request, { status: "NEEDS_INPUT", questions });
+      const questionsAsked = (request.questionsAsked ?? 0) + questions.length;
+      Object.assign(request, { status: "NEEDS_INPUT", questions, questionsAsked, draft });
     },
     readPlanRecord: async () => input.record ?? null,
     async completeReplan(claim, result) {

@@ -64,13 +64,18 @@ test("a request that lacks a value asks for it and is planned with the answer", 
   await start();
   await expect.poll(() => statusOf(request._id)).toBe("NEEDS_INPUT");
   const asked = await store.getRequest(TENANT, request._id);
-  expect(asked?.questions).toEqual([expect.stringContaining("name")]);
-  await store.answerQuestions(TENANT, request._id, ["name: Work"]);
+  expect(asked?.questions).toMatchObject([{ question: expect.stringContaining("name") }]);
+  const [question] = asked?.questions ?? [];
+  const gives = { stepId: "createFolder", keys: ["name"], value: "Work" };
+  await store.answerQuestions(TENANT, request._id, {
+    answers: [{ questionId: question?.id ?? "", question: "", answer: "Work", gives }],
+    givesUpDraft: false,
+  });
   await expect.poll(() => statusOf(request._id)).toBe("READY");
   const planned = await store.getPlan(TENANT, request.planId);
   expect(planned?.plan?.steps).toMatchObject([{ tool: "createFolder", arguments: { name: "Work" } }]);
   expect((await store.getRequest(TENANT, request._id))?.answers).toMatchObject([
-    { question: asked?.questions[0], answer: "name: Work" },
+    { questionId: "q1", answer: "Work", gives },
   ]);
 });
 

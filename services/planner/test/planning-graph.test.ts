@@ -180,14 +180,14 @@ test("a model that lacks values asks for them, at most three, and no repair is m
   expect(result.type).not.toBe("planned");
   expect(store.request).toMatchObject({
     status: "NEEDS_INPUT",
-    questions: ["Which folder?", "Which title?", "c?"],
+    questions: [{ question: "Which folder?" }, { question: "Which title?" }, { question: "c?" }],
   });
 });
 
 test("a question may come from a repair", async () => {
   answers(NO_NAME, { steps: [], missing: ["Which name?"] });
   const { store } = await plan({ drafter: model });
-  expect(store.request).toMatchObject({ status: "NEEDS_INPUT", questions: ["Which name?"] });
+  expect(store.request).toMatchObject({ status: "NEEDS_INPUT", questions: [{ question: "Which name?" }] });
 });
 
 test("a failed call is recorded with its error and ends planning with its code", async () => {
@@ -216,7 +216,7 @@ test("a value that is not given is asked for, and nothing is made up", async () 
   const { store } = await plan({ query: "Create folder", tools: TOOLS });
   expect(store.request).toMatchObject({
     status: "NEEDS_INPUT",
-    questions: [expect.stringContaining("name")],
+    questions: [{ question: expect.stringContaining("name") }],
   });
   expect(store.plans).toEqual([]);
 });
@@ -269,7 +269,9 @@ test("whoever asked is asked for a value that a model makes up again and again",
   expect(asked()).toBe(2);
   expect(store.request).toMatchObject({
     status: "NEEDS_INPUT",
-    questions: ['What should "folderId" of createNote be?'],
+    questions: [
+      { about: { stepId: "createNote", keys: ["folderId"] }, question: expect.stringContaining("folderId") },
+    ],
   });
   expect(store.plans).toEqual([]);
 });
@@ -284,6 +286,8 @@ test("a model reads an answer below its question, and takes no value from the qu
   const query = "Write a note titled Hello";
   const store = createMemoryPlanningStore({ query, tools: TOOLS });
   store.request.answers.push({
+    questionId: "q1",
+    gives: null,
     question: "Which folder, such as f-81c2?",
     answer: "f-7a10",
     at: new Date(0),

@@ -1,4 +1,4 @@
-import { JsonValueSchema } from "@planwright/plan";
+import { JsonObjectSchema, JsonValueSchema } from "@planwright/plan";
 import { z } from "zod";
 
 // Statuses and codes are text here: an API that is newer than this program may know more of them.
@@ -108,6 +108,17 @@ const ModelCallSchema = z.object({
 });
 export type ModelCallSnapshot = z.infer<typeof ModelCallSchema>;
 
+const QuestionSchema = z.object({
+  id: z.string(),
+  question: z.string(),
+  stepId: z.string().nullable(),
+  tool: z.string().nullable(),
+  parameter: z.string().nullable(),
+  schema: JsonObjectSchema.nullable(),
+});
+/** A question of the planner without an answer. */
+export type QuestionSnapshot = z.infer<typeof QuestionSchema>;
+
 /** A request as it stood at one moment. */
 export const RequestSnapshotSchema = z.object({
   requestId: z.string(),
@@ -130,6 +141,7 @@ export const RequestSnapshotSchema = z.object({
   // Only in the full reading:
   tags: z.array(z.string()).default([]),
   diagnostics: z.array(DiagnosticSchema).default([]),
+  openQuestions: z.array(QuestionSchema).default([]),
   answers: z.array(z.object({ question: z.string(), answer: z.string(), at: z.string() })).default([]),
   modelCalls: z.array(ModelCallSchema).default([]),
   plans: z
@@ -153,6 +165,7 @@ export const FOLLOW_FIELDS = requestFields({ ofRequest: "", ofPlan: "", ofStep: 
 /** Everything that reports show. */
 export const FULL_FIELDS = requestFields({
   ofRequest: `tags diagnostics { code severity stepId path message suggestion }
+    openQuestions { id question stepId tool parameter schema }
     answers { question answer at }
     modelCalls { purpose model finishReason inputTokens outputTokens latencyMs error { code message } createdAt }
     plans { planId version status createdAt finishedAt error { code message } }`,

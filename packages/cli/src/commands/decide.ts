@@ -1,6 +1,6 @@
-import type { JsonValue } from "@planwright/plan";
+import { bindTexts, type JsonValue } from "@planwright/plan";
 import { ANSWER_QUESTIONS, APPROVE, READ_REQUEST, RESOLVE_IN_DOUBT } from "../api/operations.ts";
-import type { RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import type { QuestionSnapshot, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 import { InterruptedError, UsageError } from "../errors.ts";
 import type { ExitCode } from "../report/exit-code.ts";
 import { count, inlineJson, stepName } from "../report/format.ts";
@@ -19,28 +19,47 @@ export async function answer(
   return act(context, {
     operation: ANSWER_QUESTIONS,
     variables: { requestId, answers: [...given] },
-    done: "answered, and planned again with it",
+    done: "answered; the plan that was drafted goes on",
     watch,
   });
 }
 
 async function askAnswers(context: CommandContext, requestId: string): Promise<string[]> {
-  const { questions } = await context.client.ask(READ_REQUEST, { requestId });
-  if (questions.length === 0) throw new UsageError(`${requestId} asks nothing`);
+  const { openQuestions, status } = await context.client.ask(READ_REQUEST, { requestId });
+  if (openQuestions.length === 0) throw new UsageError(`${requestId} is ${status} and asks nothing`);
   if (!context.canAsk) {
     throw new UsageError(
-      `Give ${count(questions.length, "answer")}: ${questions.map((one) => oneLine(one)).join(" ")}`,
+      `Give ${count(openQuestions.length, "answer")}: ${openQuestions.map(({ question }) => oneLine(question)).join(" ")}`,
     );
   }
   const { isCancel, text } = await import("@clack/prompts");
   const answers: string[] = [];
-  for (const question of questions) {
-    const said = await text({ message: oneLine(question), signal: context.signal });
+  for (const asked of openQuestions) {
+    const said = await text({
+      message: oneLine(asked.question),
+      signal: context.signal,
+      validate: (typed) => whyUnfit(asked, typed ?? ""),
+    });
     context.signal.throwIfAborted();
     if (isCancel(said)) throw new InterruptedError("SIGINT");
     answers.push(said);
   }
   return answers;
+}
+
+/** Asked again at once, where the API would refuse. A day such as "tomorrow" is worked out there, where the time zone of the request is known. */
+function whyUnfit(
+  { id, question, stepId, tool, parameter, schema }: QuestionSnapshot,
+  typed: string,
+): string | undefined {
+  const about =
+    stepId === null || tool === null || parameter === null
+      ? null
+      : { stepId, tool, keys: [parameter], schema };
+  const isDate = schema?.["format"] === "date" || schema?.["format"] === "date-time";
+  if (typed.trim() !== "" && (isDate || typed.trim().split(/\s+/).length > 3)) return undefined;
+  const { unfit } = bindTexts([{ id, question, about }], [typed]);
+  return unfit[0] && oneLine(unfit[0].message);
 }
 
 /** What was typed about a step that needs approval. */

@@ -66,12 +66,8 @@ function needsInput({ request, command }: DebugFacts): Diagnosis {
     why: request.questions.slice(0, 3).map((question) => `It asks: ${oneLine(question)}`),
     next: [
       {
-        say: "Answer each question in its order, as in:",
-        command: command(
-          "answer",
-          request.requestId,
-          ...request.questions.map(() => "email: alice@test.com"),
-        ),
+        say: "Answer at the terminal, where each question is asked and each answer checked (or give the answers behind it, in their order):",
+        command: command("answer", request.requestId),
       },
     ],
   };

@@ -48,8 +48,7 @@ function resultOf(request: FollowedRequest): string[] {
   if (plan?.error) lines.push("", `The plan failed: ${plan.error.message}`);
   if (error) lines.push(`No plan was made (${error.code}): ${error.message}`);
   for (const question of questions) lines.push(`The planner asks: ${question}`);
-  if (questions.length > 0)
-    lines.push("Put the answers into the sentence, such as: ... with email alice@test.com");
+  if (questions.length > 0) lines.push(`Answer with: npx planwright answer ${request.requestId}`);
   const findings = diagnostics.filter((finding) => finding.severity === "error");
   if (request.status !== "COMPLETED") lines.push(...findings.map((finding) => `- ${finding.message}`));
   lines.push("");

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@planwright/plan";
+import { escapeText, type JsonObject, type JsonValue } from "@planwright/plan";
 import type { MissingValue } from "../draft-error.ts";
 import type { BoundObject } from "./bound-object.ts";
 import { expected } from "./link-values.ts";
@@ -7,7 +7,6 @@ import { outputsAsText } from "./outputs.ts";
 import { isContent, isFreeText, isLongText, isTitle, type Parameter } from "./parameter.ts";
 import { misread } from "./reading.ts";
 import type { ToolWords } from "./tool-words.ts";
-import { literalText } from "./values.ts";
 
 /** The arguments of one call, in the order of the schema, and what is missing among them. */
 export interface Completed {
@@ -59,7 +58,7 @@ function impliedValue(parameter: Parameter, place: Place): JsonValue | undefined
   if (!parameter.required) return undefined;
   if (parameter.choices?.length === 1) return parameter.choices[0];
   if (parameter.default !== undefined) return parameter.default;
-  if (isTitle(parameter) && object.topic !== null) return literalText(object.topic);
+  if (isTitle(parameter) && object.topic !== null) return escapeText(object.topic);
   if (parameter.link) {
     const latest = latestLink(parameter, steps);
     if (latest === "ambiguous") {

@@ -1,3 +1,4 @@
+import { escapeText } from "@planwright/plan";
 import { antecedentAt } from "./antecedents.ts";
 import type { Argument } from "./argument.ts";
 import { saysAt } from "./heads.ts";
@@ -13,7 +14,7 @@ import { readValue } from "./read-value.ts";
 import { openParameters, type Reading } from "./reading.ts";
 import { isSeparator } from "./separators.ts";
 import type { Token } from "./tokens.ts";
-import { literalText, measureAt, valueFor } from "./values.ts";
+import { measureAt, valueFor } from "./values.ts";
 import { stem } from "./words.ts";
 
 /** "in 30 minutes", "for the next 3 days", "two guests". */
@@ -85,7 +86,7 @@ export function unit(reading: Reading, at: number): Argument | null {
   const [only, second] = required.length > 0 ? required : units;
   if (!only) return null;
   if (second === undefined)
-    return { next: at + 1, gives: [{ parameter: only, value: literalText(token.text) }] };
+    return { next: at + 1, gives: [{ parameter: only, value: escapeText(token.text) }] };
   return { next: at + 1, pending: [{ text: token.text, kind: "word" }] };
 }
 

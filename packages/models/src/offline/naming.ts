@@ -1,3 +1,4 @@
+import { escapeText } from "@planwright/plan";
 import type { Argument } from "./argument.ts";
 import { CONTENT_NAMES, IDENTITY_NAMES, NAME_NAMES, POINTERS, PRONOUNS, QUERY_NAMES } from "./lexicon.ts";
 import { give } from "./link-values.ts";
@@ -7,7 +8,7 @@ import { callingParameter } from "./phrases.ts";
 import { type ReadValue, readValue } from "./read-value.ts";
 import { type Mode, openParameters, type Reading } from "./reading.ts";
 import { otherThan } from "./relations.ts";
-import { isIdentifier, isPath, isTyped, literalText, PATH_NAMES, valueFor } from "./values.ts";
+import { isIdentifier, isPath, isTyped, PATH_NAMES, valueFor } from "./values.ts";
 import { stem } from "./words.ts";
 
 /** What the thing is called, or which one is meant, without a word that says so: "create author Alice", "close issue 12". */
@@ -134,7 +135,7 @@ function personNamed(reading: Reading, at: number): Argument | null {
   const value = readName(reading, first, at, reading.naming() !== null);
   const [given, family, more] = value?.text.split(" ") ?? [];
   if (!value || value.kind === "email" || given === undefined || more !== undefined) return null;
-  const gives = [{ parameter: first, value: literalText(given) }];
-  if (family !== undefined) gives.push({ parameter: last, value: literalText(family) });
+  const gives = [{ parameter: first, value: escapeText(given) }];
+  if (family !== undefined) gives.push({ parameter: last, value: escapeText(family) });
   return { next: value.next, gives, named: { parameter: first, text: value.text } };
 }

@@ -1,4 +1,10 @@
-import { type JsonObject, type PlanningContext, saidMoments, type ToolDescriptor } from "@planwright/plan";
+import {
+  type Gap,
+  type JsonObject,
+  type PlanningContext,
+  saidMoments,
+  type ToolDescriptor,
+} from "@planwright/plan";
 import { NoToolsError, NotUnderstoodError, ValueMissingError } from "../draft-error.ts";
 import type { Drafter } from "../drafter.ts";
 import { ModelRequiredError } from "../model-required-error.ts";
@@ -73,8 +79,9 @@ export function planByRules(
     if (matches.length === 0) throw refuse(clause.text, "no tool fits its verb and noun");
     steps.push(...planOrRefuse(input, matches, (reason) => refuse(clause.text, reason)));
   }
-  requireValues(steps, clauses);
-  return { steps: steps.map(toStep) };
+  const plan = { steps: steps.map(toStep) };
+  requireValues(steps, clauses, plan);
+  return plan;
 }
 
 /** Where the verb alone spoke for several tools, a failure says no more than that none fits; it names the nearest. */
@@ -93,7 +100,7 @@ function planOrRefuse(
 }
 
 /** Everything was understood; what is missing is asked for at once. @throws {ValueMissingError} */
-function requireValues(steps: readonly PlannedStep[], clauses: readonly Clause[]): void {
+function requireValues(steps: readonly PlannedStep[], clauses: readonly Clause[], draft: OfflinePlan): void {
   const lacking = steps.filter((step) => step.missing.length > 0);
   const [first] = lacking;
   if (!first) return;
@@ -102,7 +109,21 @@ function requireValues(steps: readonly PlannedStep[], clauses: readonly Clause[]
     clause: clauses[first.clause]?.text ?? "",
     object: isOneOfMany ? first.name : null,
     missing: lacking.flatMap((step) => step.missing),
+    open: { draft: { ...draft }, gaps: lacking.flatMap((step) => gapsOf(step, steps)) },
   });
+}
+
+/** Where several steps use one tool, a question names the thing that it is about. */
+function gapsOf({ id, words, name, missing }: PlannedStep, steps: readonly PlannedStep[]): Gap[] {
+  const isOneOfMany = steps.filter((step) => step.words === words).length > 1;
+  return missing.map(({ tool, parameter, said, form }) => ({
+    stepId: id,
+    tool,
+    keys: [parameter],
+    said,
+    form,
+    object: isOneOfMany ? name : null,
+  }));
 }
 
 const toStep = ({ id, words, arguments: given, dependsOn }: PlannedStep) => ({

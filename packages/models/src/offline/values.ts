@@ -1,4 +1,4 @@
-import type { JsonValue } from "@planwright/plan";
+import { escapeText, type JsonValue } from "@planwright/plan";
 import { CONNECTORS, COUNTS, DETERMINERS, PREPOSITIONS } from "./lexicon.ts";
 import type { Parameter } from "./parameter.ts";
 import { isEmail, type Token, toNumber } from "./tokens.ts";
@@ -13,7 +13,7 @@ export function valueFor(
   if (parameter.choices) return choiceFor(parameter.choices, text);
   switch (parameter.type) {
     case "string":
-      return stringFits(parameter, text, kind) ? literalText(text) : undefined;
+      return stringFits(parameter, text, kind) ? escapeText(text) : undefined;
     case "number":
     case "integer":
       return numberFor(parameter, text, kind);
@@ -36,9 +36,6 @@ function choiceFor(choices: readonly JsonValue[], text: string): JsonValue | und
     (choice) => choice !== null && typeof choice !== "object" && plain(choice) === plain(text),
   );
 }
-
-/** Text of the user in the plan language: what looks like a reference is escaped, for it is none. */
-export const literalText = (text: string) => text.replaceAll("<<", "\\<<").replaceAll("{{", "\\{{");
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ["true", true],

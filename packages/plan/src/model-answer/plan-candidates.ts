@@ -2,7 +2,7 @@ import { CALL_LISTS, callsIn, isCall, isCatalogue } from "../dialect/call-fields
 import { isAgainstRunning, looksLikeEffect, saysNothing } from "../dialect/field-words.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { innerJson } from "./inner-json.ts";
-import { questionsIn } from "./questions-in.ts";
+import { questionsIn, readQuestion } from "./questions-in.ts";
 
 /** What a JSON value of an answer could be. */
 export type Candidate =
@@ -159,7 +159,9 @@ function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly
 function declined(object: JsonObject): Declined | undefined {
   for (const name of REASONS) {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
-    const given = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === "string");
+    const given = (Array.isArray(value) ? value : [value ?? null]).flatMap(
+      (each) => readQuestion(each)?.question ?? [],
+    );
     const texts = given.filter((text) => !NO_REASON.test(text.trim()));
     const reason = texts.join(" ").trim().slice(0, 1_000);
     if (reason !== "") return { type: "declined", reason, questions: questionsIn(name, texts) };

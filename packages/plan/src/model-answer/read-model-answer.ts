@@ -22,6 +22,7 @@ import { findJson } from "./find-json.ts";
 import { withGiven, withoutGiven } from "./given-steps.ts";
 import { createMomentValues } from "./moment-values.ts";
 import { withNearestTools } from "./nearest-tools.ts";
+import { type OpenDraft, openDraft } from "./open-draft.ts";
 import type { PlanCandidate } from "./plan-candidates.ts";
 import { questionsBeside } from "./questions-in.ts";
 import { meaningOfFinish } from "./refusal.ts";
@@ -60,7 +61,8 @@ export interface ReadModelAnswerOptions {
 export type ModelAnswer =
   /** `repaired`: its JSON was not valid as it stood (quotes, commas, comments), and was put right without changing what it says. */
   | { ok: true; plan: Plan; diagnostics: Diagnostic[]; repaired: boolean }
-  | { ok: false; diagnostics: Diagnostic[] };
+  /** `open`: values are all that the plan lacks, and only the user can give them. */
+  | { ok: false; diagnostics: Diagnostic[]; open?: OpenDraft | undefined };
 
 /** Longest answer that is read, in bytes of UTF-8. */
 const MAX_BYTES = 1_048_576;
@@ -94,9 +96,20 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
   if (choice.type === "none") return refuse(choice.code, choice.message);
   if (choice.type === "asks") return { ok: false, diagnostics: choice.questions.map(asks) };
   const { tools, query, sources, context, given = [] } = options;
-  const questions = questionsBeside(choice.plan.document);
-  if (questions.length > 0) return { ok: false, diagnostics: questions.map(asks) };
-  return readChosen(choice.plan, choice.others, { ...host, tools, query, sources, context, given });
+  const asked = questionsBeside(choice.plan.document);
+  const { plan, diagnostics, repaired } = readChosen(choice.plan, choice.others, {
+    ...host,
+    tools,
+    query,
+    sources,
+    context,
+    given,
+  });
+  if (plan && asked.length === 0 && !diagnostics.some(isError))
+    return { ok: true, plan, diagnostics, repaired };
+  const open = plan && openDraft(plan, diagnostics, { asked, tools });
+  const told = asked.length > 0 ? asked.map(({ question }) => asks(question)) : diagnostics;
+  return { ok: false, diagnostics: told, ...(open && { open }) };
 }
 
 /** A plan carries so many literals, of so many characters. */
@@ -143,7 +156,7 @@ function readChosen(
   candidate: PlanCandidate,
   others: number,
   { query: asked, sources: beside, context, given, ...reading }: Reading & Asked,
-): ModelAnswer {
+): { plan: Plan | undefined; diagnostics: Diagnostic[]; repaired: boolean } {
   const { tools, policy, limits } = reading;
   const before = new Findings();
   if (others > 0) {
@@ -178,10 +191,8 @@ function readChosen(
   const named = plan ? withNearestTools(read, plan, tools) : read;
   const about = withoutEchoes([...strictFindings(named, policy), ...after.toDiagnostics()]);
   const found = withoutGiven(about, given);
-  const all = [...before.toDiagnostics(), ...found];
-  return plan && !all.some(isError)
-    ? { ok: true, plan: withLiterals(plan, literals), diagnostics: all, repaired: isRepaired }
-    : { ok: false, diagnostics: all };
+  const whole = plan && withLiterals(plan, literals);
+  return { plan: whole, diagnostics: [...before.toDiagnostics(), ...found], repaired: isRepaired };
 }
 
 /** The plan with the texts that it carries as values. */

@@ -11,6 +11,7 @@ import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import { innerJson } from "./inner-json.ts";
 import type { PlanCandidate } from "./plan-candidates.ts";
+import { readQuestion } from "./questions-in.ts";
 
 /** What the host decides of a step: how often, how long, and what a failure means. */
 const HOST_FIELDS = new Set(["retry", "timeoutms", "onerror"]);
@@ -48,7 +49,7 @@ export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidyi
     const value = document[name] ?? null;
     if (CALL_LISTS.some((list) => list === name) && Array.isArray(value))
       tidy[name] = tidyCalls(value, repairs, tidying);
-    else if (SAID.has(name) && isTexts(value)) mention(name, value, findings);
+    else if (SAID.has(name) && isSaid(value)) mention(name, value, findings);
     else if (isHostField(name)) {
       if (value !== null && !isSame(value, tidying[name]))
         ignore(name, [], "is not for a model to choose", findings);
@@ -64,8 +65,8 @@ function isHostField(name: string): name is "policy" | "limits" {
   return name === "policy" || name === "limits";
 }
 
-function isTexts(value: JsonValue): boolean {
-  return (Array.isArray(value) ? value : [value]).every((each) => typeof each === "string");
+function isSaid(value: JsonValue): boolean {
+  return (Array.isArray(value) ? value : [value]).every((each) => readQuestion(each) !== undefined);
 }
 
 function isSame(value: JsonValue, own: Policy | Limits): boolean {

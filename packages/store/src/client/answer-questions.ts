@@ -6,32 +6,33 @@ export function createAnswerQuestions({
   collections: { requests },
 }: ClientContext): Pick<ClientStore, "answerQuestions"> {
   return {
-    async answerQuestions(tenant, requestId, answers) {
-      const given = answers.map((answer, index) => ({
-        question: { $arrayElemAt: ["$questions", index] },
-        answer: { $literal: answer },
-        at: "$$NOW",
-      }));
-      const answered = await requests.findOneAndUpdate(
-        { _id: requestId, tenant, status: "NEEDS_INPUT" },
+    async answerQuestions(tenant, requestId, { answers, givesUpDraft }) {
+      const ids = answers.map(({ questionId }) => questionId);
+      const left = givesUpDraft
+        ? []
+        : { $filter: { input: "$questions", cond: { $not: [{ $in: ["$$this.id", ids] }] } } };
+      const given = answers.map((answer) => ({ $mergeObjects: [{ $literal: answer }, { at: "$$NOW" }] }));
+      const ifOver = (over: unknown, unchanged: unknown) => ({
+        $cond: [{ $eq: [{ $size: "$questions" }, 0] }, over, unchanged],
+      });
+      return requests.findOneAndUpdate(
+        { _id: requestId, tenant, status: "NEEDS_INPUT", "questions.id": { $all: ids } },
         [
+          { $set: { questions: left, answers: { $concatArrays: ["$answers", given] }, updatedAt: "$$NOW" } },
           {
             $set: {
-              status: "PLANNING",
-              answers: { $concatArrays: ["$answers", given] },
-              questions: [],
+              status: ifOver("PLANNING", "$status"),
               diagnostics: [],
               // Answering is progress: the planners that asked before count no more.
-              "planning.claims": 0,
-              "planning.dueAt": "$$NOW",
-              "planning.finishedAt": null,
-              updatedAt: "$$NOW",
+              "planning.claims": ifOver(0, "$planning.claims"),
+              "planning.dueAt": ifOver("$$NOW", "$planning.dueAt"),
+              "planning.finishedAt": ifOver(null, "$planning.finishedAt"),
+              ...(givesUpDraft ? { draft: null } : {}),
             },
           },
         ],
         { returnDocument: "after" },
       );
-      return answered ?? requests.findOne({ _id: requestId, tenant });
     },
   };
 }

@@ -6,6 +6,7 @@ import { executionResolvers } from "./execution-resolvers.ts";
 import { mutationResolvers } from "./mutation-resolvers.ts";
 import { modelCallResolvers, planResolvers, stepResolvers } from "./plan-resolvers.ts";
 import { queryResolvers } from "./query-resolvers.ts";
+import { answerResolvers, openQuestionResolvers } from "./question-resolvers.ts";
 import { requestResolvers } from "./request-resolvers.ts";
 import { SDL } from "./sdl.ts";
 import { subscriptionResolvers } from "./subscription-resolvers.ts";
@@ -21,6 +22,8 @@ export function createSchema(): GraphQLSchema {
       Mutation: mutationResolvers,
       Subscription: subscriptionResolvers,
       Request: requestResolvers,
+      OpenQuestion: openQuestionResolvers,
+      Answer: answerResolvers,
       Plan: planResolvers,
       Step: stepResolvers,
       StepError: stepErrorResolvers,

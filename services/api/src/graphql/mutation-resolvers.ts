@@ -7,7 +7,7 @@ import { type ReplanInput, replan } from "../plans/replan.ts";
 import { type RerunInput, rerun } from "../plans/rerun.ts";
 import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
 import { type PlanInput, submitPlan } from "../plans/submit-plan.ts";
-import { answerQuestions } from "../requests/answer-questions.ts";
+import { type AnswersInput, answerQuestions } from "../requests/answer-questions.ts";
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
 import { pauseRequest, resumeRequest } from "../requests/pause.ts";
@@ -22,9 +22,7 @@ export const mutationResolvers = {
   submitPlan: mutation((context, input: PlanInput) => submitPlan(context, input)),
   executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),
   cancel: mutation((context, { requestId }: RequestIdOnly) => cancelRequest(context, requestId)),
-  answerQuestions: mutation((context, input: { requestId: string; answers: string[] }) =>
-    answerQuestions(context, input),
-  ),
+  answerQuestions: mutation((context, input: AnswersInput) => answerQuestions(context, input)),
   pause: mutation((context, { requestId }: RequestIdOnly) => pauseRequest(context, requestId)),
   resume: mutation((context, { requestId }: RequestIdOnly) => resumeRequest(context, requestId)),
   approve: mutation((context, input: ApprovalInput) => approve(context, input)),

@@ -22,6 +22,8 @@ export const requestResolvers = {
   executionState: (request: RequestDocument) => EXECUTION_STATE[request.status],
   tags: ({ tags }: RequestDocument) => tags ?? [],
   context: (request: RequestDocument) => contextOf(request),
+  questions: ({ questions }: RequestDocument) => questions.map(({ question }) => question),
+  openQuestions: ({ questions }: RequestDocument) => questions,
   waitReason: (request: RequestDocument, _: unknown, { nowMs }: GraphqlContext) =>
     requestWaitReason(request, nowMs),
   plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),

@@ -143,10 +143,10 @@ export type Mutation = {
    */
   cancel: Request;
   /**
-   * Answers the questions of a request that is NEEDS_INPUT, one answer for each, in their order, and returns at once: it is planned
-   * again with them. An answer reads as a sentence behind the query, such as "email: maria@example.org". A request that asks nothing
-   * is returned as it is.
-   * Errors: NOT_FOUND, BAD_USER_INPUT when answers are missing or too many.
+   * Answers open questions of a request that is NEEDS_INPUT, and returns at once. An answer becomes the value of the argument that its question is
+   * about and changes nothing else of the plan that was drafted; once no question is open the plan goes on. An answer that does not fit is refused
+   * with why: then none is taken, and every question stays open. A model that is answered in a sentence which is no such value plans anew with it.
+   * Errors: NOT_FOUND, BAD_USER_INPUT when answers are missing or too many, ANSWER_UNFIT, STATE_CONFLICT when nothing is asked.
    */
   answerQuestions: Request;
   /**
@@ -276,7 +276,8 @@ export type MutationCancelArgs = {
  */
 export type MutationAnswerQuestionsArgs = {
   requestId: Scalars['ID']['input'];
-  answers: Array<Scalars['String']['input']>;
+  answers?: InputMaybe<Array<Scalars['String']['input']>>;
+  values?: InputMaybe<Array<QuestionValue>>;
 };
 
 
@@ -577,6 +578,8 @@ export type Request = {
   diagnostics: Array<Diagnostic>;
   /** What the planner must know before it can go on, when NEEDS_INPUT. */
   questions: Array<Scalars['String']['output']>;
+  /** The same with what each is about, in the same order. */
+  openQuestions: Array<OpenQuestion>;
   /** What the user answered so far, oldest first. */
   answers: Array<Answer>;
   /** How often a failed plan is made anew without being asked for. */
@@ -645,8 +648,43 @@ export type RequestContext = {
   facts: Scalars['JSON']['output'];
 };
 
+/**
+ * A question of the planner that has no answer yet. Its answer becomes the value of one argument of one step, and changes nothing else of the plan
+ * that was drafted.
+ */
+export type OpenQuestion = {
+  /** Stable, and never given to another question of the request. */
+  id: Scalars['ID']['output'];
+  /** For people. */
+  question: Scalars['String']['output'];
+  /** The step whose argument is asked for; null for a question in a model's own words that names none. */
+  stepId: Maybe<Scalars['ID']['output']>;
+  /** The tool of that step. */
+  tool: Maybe<Scalars['String']['output']>;
+  /** The argument, such as email or authors[0].email. */
+  parameter: Maybe<Scalars['String']['output']>;
+  /** JSON Schema of the value; null where the tool declares none. */
+  schema: Maybe<Scalars['JSON']['output']>;
+};
+
+/** The value for one open question. */
+export type QuestionValue = {
+  /** Id of the question. */
+  questionId: Scalars['ID']['input'];
+  /** What fits its schema. */
+  value: Scalars['JSON']['input'];
+};
+
 /** An answer of the user to a question of the planner. */
 export type Answer = {
+  /** Id of the question. */
+  questionId: Scalars['ID']['output'];
+  /** The step whose argument was asked for; null where it was none. */
+  stepId: Maybe<Scalars['ID']['output']>;
+  /** The argument. */
+  parameter: Maybe<Scalars['String']['output']>;
+  /** The value that the answer gives it. */
+  value: Maybe<Scalars['JSON']['output']>;
   /** As the planner asked it. */
   question: Scalars['String']['output'];
   /** As the user gave it. */

@@ -175,16 +175,18 @@ type Mutation {
   cancel("req_{unix seconds}_{random}." requestId: ID!): Request!
 
   """
-  Answers the questions of a request that is NEEDS_INPUT, one answer for each, in their order, and returns at once: it is planned
-  again with them. An answer reads as a sentence behind the query, such as "email: maria@example.org". A request that asks nothing
-  is returned as it is.
-  Errors: NOT_FOUND, BAD_USER_INPUT when answers are missing or too many.
+  Answers open questions of a request that is NEEDS_INPUT, and returns at once. An answer becomes the value of the argument that its question is
+  about and changes nothing else of the plan that was drafted; once no question is open the plan goes on. An answer that does not fit is refused
+  with why: then none is taken, and every question stays open. A model that is answered in a sentence which is no such value plans anew with it.
+  Errors: NOT_FOUND, BAD_USER_INPUT when answers are missing or too many, ANSWER_UNFIT, STATE_CONFLICT when nothing is asked.
   """
   answerQuestions(
     "req_{unix seconds}_{random}."
     requestId: ID!
-    "1 to 1,000 characters each."
-    answers: [String!]!
+    "One for each open question, in their order, at most 20,000 characters each; a label in front, as in email: a@b.com, is left out."
+    answers: [String!]
+    "Values for open questions by their ids, any number of them; given instead of answers."
+    values: [QuestionValue!]
   ): Request!
 
   """
@@ -524,6 +526,8 @@ type Request {
   diagnostics: [Diagnostic!]!
   "What the planner must know before it can go on, when NEEDS_INPUT."
   questions: [String!]!
+  "The same with what each is about, in the same order."
+  openQuestions: [OpenQuestion!]!
   "What the user answered so far, oldest first."
   answers: [Answer!]!
   "How often a failed plan is made anew without being asked for."
@@ -591,9 +595,46 @@ type RequestContext {
 }
 
 """
+A question of the planner that has no answer yet. Its answer becomes the value of one argument of one step, and changes nothing else of the plan
+that was drafted.
+"""
+type OpenQuestion {
+  "Stable, and never given to another question of the request."
+  id: ID!
+  "For people."
+  question: String!
+  "The step whose argument is asked for; null for a question in a model's own words that names none."
+  stepId: ID
+  "The tool of that step."
+  tool: String
+  "The argument, such as email or authors[0].email."
+  parameter: String
+  "JSON Schema of the value; null where the tool declares none."
+  schema: JSON
+}
+
+"""
+The value for one open question.
+"""
+input QuestionValue {
+  "Id of the question."
+  questionId: ID!
+  "What fits its schema."
+  value: JSON!
+}
+
+"""
 An answer of the user to a question of the planner.
 """
 type Answer {
+  "Id of the question."
+  questionId: ID!
+  "The step whose argument was asked for; null where it was none."
+  stepId: ID
+  "The argument."
+  parameter: String
+  "The value that the answer gives it."
+  value: JSON
   "As the planner asked it."
   question: String!
   "As the user gave it."

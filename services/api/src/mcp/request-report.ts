@@ -49,7 +49,9 @@ export function reportOf({ request, plan }: RequestSnapshot, whole: readonly Ste
   const skipped = whole.filter(({ item, status }) => item === null && status === "SKIPPED").map(toFailure);
   if (skipped.length > 0) report["skippedSteps"] = skipped;
   if (open.length > 0) report["waitingSteps"] = open.map(({ key, status }) => ({ key, status }));
-  if (request.status === "NEEDS_INPUT") report["questions"] = [...request.questions];
+  if (request.status === "NEEDS_INPUT") {
+    report["questions"] = request.questions.map(({ question }) => question);
+  }
   if (request.answer) report["answer"] = request.answer;
   return report;
 }

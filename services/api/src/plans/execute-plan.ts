@@ -42,7 +42,12 @@ export async function executePlan(
 /** The error of a request whose planning ended without a plan that could run. */
 export function throwIfNeverPlanned(request: RequestDocument): void {
   const ids = { requestId: request._id, planId: request.planId };
-  if (request.status === "NEEDS_INPUT") throw new NeedsInputError(ids, request.questions);
+  if (request.status === "NEEDS_INPUT") {
+    throw new NeedsInputError(
+      ids,
+      request.questions.map(({ question }) => question),
+    );
+  }
   if (request.status !== "FAILED" || !request.error) return;
   throw new PlanningFailedError(ids, request.error);
 }

@@ -1,29 +1,146 @@
-import type { RequestDocument } from "@planwright/store";
-import { BadInputError } from "../errors.ts";
+import {
+  type BoundAnswers,
+  bindTexts,
+  bindValues,
+  type JsonValue,
+  MAX_ANSWER_LENGTH,
+  type OpenQuestion,
+  type UnfitAnswer,
+} from "@planwright/plan";
+import { contextOf, type RequestDocument } from "@planwright/store";
+import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findRequest } from "./find-request.ts";
-import { parseText } from "./parse-text.ts";
+import { isBlank } from "./is-blank.ts";
+
+/** What a client answers: in words, in the order of the open questions, or as values for questions by their ids. */
+export interface AnswersInput {
+  requestId: string;
+  answers?: readonly string[] | null;
+  values?: readonly { questionId: string; value: JsonValue }[] | null;
+}
 
 /**
- * Gives the answers to the questions of a request, one for each, in their order: it is planned again with them. A request that
- * asks nothing is given back as it is.
- * @throws {BadInputError | RequestNotFoundError}
+ * Gives answers to the open questions of a request. Each is bound to its question and checked against what the tool takes: one that does not fit
+ * is refused, then none is taken and all stay open. Once no question is open the request is planned on.
+ * @throws {BadInputError | AnswerUnfitError | StateConflictError | RequestNotFoundError}
  */
-export async function answerQuestions(
-  parts: OperationParts,
-  input: { requestId: string; answers: readonly string[] },
-): Promise<RequestDocument> {
+export async function answerQuestions(parts: OperationParts, input: AnswersInput): Promise<RequestDocument> {
+  checkTexts(input);
   const request = await findRequest(parts, input.requestId);
-  if (request.status !== "NEEDS_INPUT") return request;
-  const answers = input.answers.flatMap((answer) => parseText("answers", answer) ?? []);
-  if (answers.length !== request.questions.length) {
+  if (request.status !== "NEEDS_INPUT") throw nothingAsked(request);
+  const { bound, unfit } = bind(request, input);
+  const others = unfit.filter((each) => !saysMore(request, input, each));
+  if (others.length > 0) throw new AnswerUnfitError(request._id, others);
+  const answers = [
+    ...bound.map(({ question, text, value }) => ({ question, text, value })),
+    ...unfit.map(({ question, text }) => ({ question, text, value: undefined })),
+  ].map(({ question: { id, question, about }, text, value }) => ({
+    questionId: id,
+    question,
+    answer: text,
+    gives: about && value !== undefined ? { stepId: about.stepId, keys: [...about.keys], value } : null,
+  }));
+  const answered = await parts.store.answerQuestions(parts.tenant, request._id, {
+    answers,
+    givesUpDraft: unfit.length > 0,
+  });
+  if (!answered) throw nothingAsked(await findRequest(parts, request._id));
+  if (answered.status === "PLANNING") parts.offers.offerPlanning(answered._id);
+  return answered;
+}
+
+function nothingAsked({ _id, status, questions }: RequestDocument): StateConflictError {
+  const facts = { requestId: _id, status };
+  return status === "NEEDS_INPUT"
+    ? new StateConflictError(
+        facts,
+        "Some of these questions were answered meanwhile; nothing was taken",
+        `Read openQuestions of request(requestId) and answer those: ${questions.map(({ question }) => question).join(" ")}`,
+      )
+    : new StateConflictError(
+        facts,
+        `The request is ${status} and asks nothing; no answer was taken`,
+        "Read the request: only one that is NEEDS_INPUT has open questions. To ask for something else, send a new sentence with createPlan.",
+      );
+}
+
+function bind(request: RequestDocument, { answers, values }: AnswersInput): BoundAnswers {
+  return values ? bindById(request.questions, values) : bindInOrder(request, answers ?? []);
+}
+
+function bindInOrder(request: RequestDocument, answers: readonly string[]): BoundAnswers {
+  const { questions } = request;
+  if (answers.length !== questions.length) {
     throw new BadInputError(
       "answers",
-      `${request.questions.length} questions are asked, and ${answers.length} are answered`,
-      `Answer each of them, in this order: ${request.questions.join(" ")}`,
+      `${questions.length} questions are asked, and ${answers.length} are answered`,
+      `Answer each of them, in this order: ${questions.map(({ question }) => question).join(" ")}`,
     );
   }
-  const answered = await parts.store.answerQuestions(parts.tenant, request._id, answers);
-  if (answered?.status === "PLANNING") parts.offers.offerPlanning(request._id);
-  return answered ?? request;
+  return bindTexts(questions, answers, { context: contextOf(request) });
+}
+
+function bindById(
+  questions: readonly OpenQuestion[],
+  values: readonly { questionId: string; value: JsonValue }[],
+): BoundAnswers {
+  const given = values.map(({ questionId, value }) => {
+    const question = questions.find(({ id }) => id === questionId);
+    if (!question || values.filter((other) => other.questionId === questionId).length > 1) {
+      throw new BadInputError(
+        "values",
+        question
+          ? `Question ${questionId} is answered twice`
+          : `No open question has the id ${JSON.stringify(questionId.slice(0, 40))}`,
+        `Open are: ${questions.map(({ id, question: asked }) => `${id}: ${asked}`).join(" ")}`,
+      );
+    }
+    return { question, value };
+  });
+  if (given.length === 0) throw new BadInputError("values", "No value is given", "Give at least one value.");
+  return bindValues(given);
+}
+
+/** What is wrong whatever is asked. @throws {BadInputError} */
+function checkTexts({ answers, values }: AnswersInput): void {
+  if ([answers, values].filter((given) => given !== null && given !== undefined).length !== 1) {
+    throw new BadInputError(
+      "answers",
+      "answerQuestions needs exactly one of answers and values",
+      "Give answers, one text for each open question in their order, or values, each with a questionId.",
+    );
+  }
+  for (const answer of answers ?? []) checkText("answers", answer);
+  for (const { value } of values ?? [])
+    checkText("values", typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** @throws {BadInputError} */
+function checkText(argument: string, text: string): void {
+  if (isBlank(text))
+    throw new BadInputError(
+      argument,
+      "An answer is blank",
+      "Answer each question; a question stays open until it is answered.",
+    );
+  if (text.length <= MAX_ANSWER_LENGTH && !/\p{Surrogate}/u.test(text) && !text.includes("\0")) return;
+  throw new BadInputError(
+    argument,
+    `An answer has ${text.length} characters, or is not well-formed text`,
+    `Give at most ${MAX_ANSWER_LENGTH} characters as UTF-8, without NUL characters.`,
+  );
+}
+
+/** Fewer words are a value that does not fit; a model reads more as what they say. */
+const LEAST_WORDS = 4;
+
+/** True for an answer in words to a model that says something else than the value: the model plans with it. */
+function saysMore({ draft }: RequestDocument, { answers }: AnswersInput, { text }: UnfitAnswer): boolean {
+  return (
+    answers !== null &&
+    answers !== undefined &&
+    draft?.origin.kind === "model" &&
+    text.trim().split(/\s+/).length >= LEAST_WORDS
+  );
 }

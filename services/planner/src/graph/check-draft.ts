@@ -2,6 +2,7 @@ import type { DraftResult } from "@planwright/models";
 import {
   type Diagnostic,
   type DiagnosticCode,
+  type OpenDraft,
   type Plan,
   type ReadModelAnswerOptions,
   readModelAnswer,
@@ -13,10 +14,8 @@ import type { RecordedError } from "@planwright/store";
 /** What an answer turned out to be. */
 export type CheckedDraft =
   | { plan: Plan; diagnostics: Diagnostic[] }
-  /** Findings that a repair may take away. */
-  | { plan: null; diagnostics: Diagnostic[] }
-  /** What whoever asked has to say first. */
-  | { plan: null; diagnostics: Diagnostic[]; questions: string[] }
+  /** Diagnostics that a repair may take away. `open`: so may the user, by giving values; `asks`: what the model asks for. */
+  | { plan: null; diagnostics: Diagnostic[]; open: OpenDraft | null; asks: string[] }
   /** Nothing that a repair could change. */
   | { plan: null; diagnostics: Diagnostic[]; failure: RecordedError };
 
@@ -42,10 +41,11 @@ export function checkDraft(
   });
   const { diagnostics } = answer;
   if (answer.ok) return { plan: answer.plan, diagnostics };
-  const questions = diagnostics.flatMap(({ code, message }) => (code === "ANSWER_ASKS" ? [message] : []));
-  if (questions.length > 0) return { plan: null, diagnostics, questions };
+  const asks = diagnostics.flatMap(({ code, message }) => (code === "ANSWER_ASKS" ? [message] : []));
   const failure = diagnostics.map(failureOf).find((each) => each !== null);
-  return failure ? { plan: null, diagnostics, failure } : { plan: null, diagnostics };
+  return failure
+    ? { plan: null, diagnostics, failure }
+    : { plan: null, diagnostics, open: answer.open ?? null, asks };
 }
 
 /** What the model would answer again, however it is told. */

@@ -18,7 +18,7 @@ type Before = Pick<PlanningState, "doubted" | "repairs" | "answer">;
 export function afterDoubt(before: Before, checked: Update, kind: Drafter["kind"]): Update {
   const { doubted, repairs, answer } = before;
   const { plan, diagnostics = [] } = checked;
-  if (!plan) return doubted ? { ...doubted, failure: null, questions: [] } : checked;
+  if (!plan) return doubted ? { ...doubted, failure: null, open: null, asks: [] } : checked;
   const doubts = diagnostics.filter(isDoubt);
   // Rules would say the same again.
   if (doubts.length === 0 || kind !== "model" || repairs >= MAX_REPAIRS) return checked;
@@ -35,7 +35,9 @@ const isSamePlace =
 
 /** What a repair comes to: where it failed, a kept plan is the plan. Pure. */
 export function orDoubted({ doubted }: Before, repaired: Update): Update {
-  return doubted && repaired.failure ? { ...repaired, ...doubted, failure: null, questions: [] } : repaired;
+  return doubted && repaired.failure
+    ? { ...repaired, ...doubted, failure: null, open: null, asks: [] }
+    : repaired;
 }
 
 /** A whole output where a text goes may be meant so; with a part of it that fits better it is a doubt. */

@@ -14,18 +14,15 @@ export function signalOf({ signal }: Pick<RunnableConfig, "signal">): AbortSigna
 
 /**
  * Where a draft that was checked goes: to another call while that may take the findings away, which is as long as they are new,
- * repairs are left, and nobody has to be asked first.
+ * repairs are left, and the model asks for nothing.
  */
 export function afterCheck(
-  state: Pick<
-    PlanningState,
-    "plan" | "failure" | "repairs" | "diagnostics" | "earlierDiagnostics" | "questions"
-  >,
+  state: Pick<PlanningState, "plan" | "failure" | "repairs" | "diagnostics" | "earlierDiagnostics" | "asks">,
   kind: "model" | "offline",
 ): "repair" | "store" {
   const isDone = state.plan !== null || state.failure !== null;
   if (isDone || kind !== "model" || state.repairs >= MAX_REPAIRS) return "store";
-  return state.questions.length > 0 || isRepeated(state) ? "store" : "repair";
+  return state.asks.length > 0 || isRepeated(state) ? "store" : "repair";
 }
 
 /** Rules give the same answer to the same sentence, and a model that repeats its faults goes on repeating them. */

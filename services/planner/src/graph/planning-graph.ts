@@ -7,7 +7,7 @@ import {
   type PriceList,
   ValueMissingError,
 } from "@planwright/models";
-import { type Policy, pinTools } from "@planwright/plan";
+import { type GapValue, type JsonValue, type Policy, pinTools } from "@planwright/plan";
 import type { PlanningStore } from "@planwright/store";
 import type { ModelMetrics } from "../metrics/model-metrics.ts";
 import { shownContextOf } from "../prompts/context-of.ts";
@@ -16,8 +16,8 @@ import { askedOf, conversationOf } from "./asked-of.ts";
 import { checkDraft } from "./check-draft.ts";
 import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
 import { afterDoubt, orDoubted } from "./doubted-draft.ts";
+import { askingOf, filledDraft, givenValues } from "./kept-draft.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
-import { questionsAboutValues } from "./open-values.ts";
 import { PlanningState } from "./planning-state.ts";
 import { policyOf } from "./policy-of.ts";
 import { keptText } from "./record-of-call.ts";
@@ -48,15 +48,18 @@ export interface PlanningParts {
 }
 
 /**
- * retrieve -> (direct ->)? draft -> validate -> (repair -> validate)* -> store; a direct answer that is a valid plan is stored at once.
+ * retrieve -> (direct ->)? draft -> validate -> (repair -> validate)* -> store; a direct answer that is a valid plan is stored at once, and a
+ * draft whose questions are answered goes on as it was: retrieve -> fill -> validate.
  * A planner that dies is followed by one that starts at the beginning, is given the answers that were recorded, and stores under the same
  * plan id.
  */
 export function createPlanningGraph(parts: PlanningParts) {
   const { store, drafter } = parts;
   const sameCatalogue = createSameCatalogue();
-  const path = ({ claim, tools }: PlanningState) =>
-    drafter.draftDirectly && toolsForDirectPath(claim, tools) ? "direct" : "draft";
+  const path = ({ claim, tools }: PlanningState) => {
+    if (claim.request.draft) return "fill";
+    return drafter.draftDirectly && toolsForDirectPath(claim, tools) ? "direct" : "draft";
+  };
   const ifPlannable = (state: PlanningState) => (state.failure ? "store" : "validate");
   const ifUndecided = (state: PlanningState) => (state.plan ? "store" : ifPlannable(state));
 
@@ -69,28 +72,34 @@ export function createPlanningGraph(parts: PlanningParts) {
     .addNode("direct", (state, config: LangGraphRunnableConfig) =>
       planDirectly({ prices: createPriceList({}), ...parts }, state, signalOf(config)),
     )
+    .addNode("fill", ({ claim }) => ({ answer: filledDraft(claim.request), isFilled: true }))
     .addNode("draft", (state, config) => ask(parts, state, config, "draft"))
     .addNode("validate", (state) => {
       const checked = state.answer
         ? checkDraft(state.answer, state.tools, askedOf(state.claim.request), {
             context: shownContextOf(state.claim.request),
             policy: policyOf(state.claim.request, parts.policy),
+            sources: textOfValues(givenValues(state.claim.request)),
           })
-        : { plan: null, diagnostics: [] };
+        : { plan: null, diagnostics: [], open: null, asks: [] };
       const update = { ...checked, earlierDiagnostics: state.repairs > 0 ? state.diagnostics : null };
       return afterDoubt(state, update, drafter.kind);
     })
     .addNode("repair", async (state, config) => orDoubted(state, await ask(parts, state, config, "repair")))
-    .addNode("store", async ({ claim, tools, plan, diagnostics, answer, failure, questions }) => {
+    .addNode("store", async ({ claim, tools, plan, diagnostics, answer, failure, isFilled, open, asks }) => {
       const raw = answer ? keptText(answer.text) : null;
-      const origin = originOf(drafter, answer);
+      const kept = isFilled ? claim.request.draft?.origin : undefined;
+      const origin = kept ?? originOf(drafter, answer);
       if (plan) {
         const toolPins = pinTools(plan, tools);
         return { stored: await store.completePlanning(claim, { plan, toolPins, raw, origin, diagnostics }) };
       }
-      const asked = questions.length > 0 || failure ? questions : questionsAboutValues(diagnostics);
-      if (asked.length > 0) {
-        await store.askQuestions(claim, asked);
+      const asking =
+        failure && !open
+          ? null
+          : askingOf({ open, asks, diagnostics }, { request: claim.request, tools, origin });
+      if (asking) {
+        await store.askQuestions(claim, asking);
         return {};
       }
       const error = redactedError(failure ?? invalidPlan(diagnostics));
@@ -100,9 +109,11 @@ export function createPlanningGraph(parts: PlanningParts) {
     .addEdge(START, "retrieve")
     .addConditionalEdges("retrieve", (state) => (state.failure ? "store" : path(state)), [
       "store",
+      "fill",
       "direct",
       "draft",
     ])
+    .addEdge("fill", "validate")
     .addConditionalEdges("direct", (state) => (state.plan || state.failure ? "store" : "draft"), [
       "store",
       "draft",
@@ -114,8 +125,10 @@ export function createPlanningGraph(parts: PlanningParts) {
     .compile();
 }
 
-const questionsOf = (error: DraftError): string[] =>
-  error instanceof ValueMissingError ? error.facts.questions.map(({ question }) => question) : [];
+/** Values are checked against what gives them: what the user answered is said, in whatever form a tool takes it. */
+const textOfValues = (values: readonly GapValue[]): string | undefined =>
+  values.length === 0 ? undefined : values.map(({ value }) => textOf(value)).join("\n");
+const textOf = (value: JsonValue) => (typeof value === "string" ? value : JSON.stringify(value));
 
 async function ask(
   { prices = createPriceList({}), ...parts }: PlanningParts,
@@ -138,6 +151,11 @@ async function ask(
   );
   const repairs = isRepair ? state.repairs + 1 : state.repairs;
   if (result instanceof DraftError)
-    return { failure: toFailure(result), questions: questionsOf(result), repairs };
-  return { answer: result, repairs };
+    return {
+      failure: toFailure(result),
+      open: result instanceof ValueMissingError ? result.facts.open : null,
+      repairs,
+      isFilled: false,
+    };
+  return { answer: result, repairs, isFilled: false };
 }

@@ -1,6 +1,6 @@
 import { Annotation } from "@langchain/langgraph";
 import type { DraftResult } from "@planwright/models";
-import type { Diagnostic, Plan, ToolDescriptor } from "@planwright/plan";
+import type { Diagnostic, OpenDraft, Plan, ToolDescriptor } from "@planwright/plan";
 import type { PlanDocument, PlanningClaim, RecordedError } from "@planwright/store";
 
 /** A plan that can run, with the answer that it came from. */
@@ -28,8 +28,12 @@ export const PlanningState = Annotation.Root({
   repairs: Annotation<number>,
   /** A plan that can run, kept while a repair is asked about fields that no earlier output had; null when there was no such doubt. */
   doubted: Annotation<DoubtedDraft | null>,
-  /** What the user has to say before there can be a plan; empty when nothing is asked. */
-  questions: Annotation<string[]>,
+  /** True while the latest answer is a draft that was kept, with values of the user. */
+  isFilled: Annotation<boolean>,
+  /** The latest answer, where values that only the user can give are all that it lacks. */
+  open: Annotation<OpenDraft | null>,
+  /** What the model asks for; empty when it asks nothing. */
+  asks: Annotation<string[]>,
   /** Why no plan can come out of this. */
   failure: Annotation<RecordedError | null>,
   /** The plan as stored. */
@@ -49,7 +53,9 @@ export function initialState(claim: PlanningClaim): PlanningState {
     earlierDiagnostics: null,
     repairs: 0,
     doubted: null,
-    questions: [],
+    isFilled: false,
+    open: null,
+    asks: [],
     failure: null,
     stored: null,
   };

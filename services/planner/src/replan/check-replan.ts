@@ -39,24 +39,32 @@ export function checkReplan(
     limits,
     given: past.given,
   });
-  if (!checked.plan) return "questions" in checked ? asFailure(checked) : checked;
+  if (!checked.plan) return "asks" in checked && checked.asks.length > 0 ? asFailure(checked) : checked;
   const hasEffects = effectsOf(tools);
   const mayRun = stricterEffects(policy.replannedEffects, replannedEffects) === "run";
   const known = new Map<string, Step>(past.plan.steps.map((step) => [step.id, step]));
   const steps = checked.plan.steps.map((step) => restoreSecrets(step, known.get(step.id)));
   const hidden = steps.filter((step) => JSON.stringify(step).includes(REDACTED));
   if (hidden.length > 0) {
-    return { plan: null, diagnostics: [...checked.diagnostics, ...hidden.map(hiddenValue)] };
+    return rejected([...checked.diagnostics, ...hidden.map(hiddenValue)]);
   }
   const { plan, changed } = composeReplan(past, { ...checked.plan, steps }, { hasEffects, mayRun });
   const repeated = repeatedEffects(past, plan, { changed, hasEffects });
   const diagnostics = [...checked.diagnostics, ...repeated];
-  if (repeated.length > 0) return { plan: null, diagnostics };
+  if (repeated.length > 0) return rejected(diagnostics);
   const digest = planDigest(plan);
   if (past.tried.some((tried) => planDigest(tried) === digest))
     return { plan: null, diagnostics, failure: UNCHANGED };
   return { plan, diagnostics };
 }
+
+/** What only the model can put right. */
+const rejected = (diagnostics: Diagnostic[]): CheckedDraft => ({
+  plan: null,
+  diagnostics,
+  open: null,
+  asks: [],
+});
 
 /** A secret goes nowhere but where it stood. */
 function hiddenValue({ id }: Step): Diagnostic {
@@ -71,7 +79,10 @@ const UNCHANGED = {
 };
 
 /** There is nobody to ask in the middle of a request: the note of another replan can answer. */
-function asFailure({ diagnostics, questions }: CheckedDraft & { questions: string[] }): CheckedDraft {
-  const message = `The model needs to know more: ${questions.join(" ")} Use replan with a note that says so`;
+function asFailure({
+  diagnostics,
+  asks,
+}: Pick<CheckedDraft, "diagnostics"> & { asks: string[] }): CheckedDraft {
+  const message = `The model needs to know more: ${asks.join(" ")} Use replan with a note that says so`;
   return { plan: null, diagnostics, failure: { code: "NOT_PLANNABLE", message } };
 }

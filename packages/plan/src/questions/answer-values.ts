@@ -1,0 +1,154 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { datesSaidIn } from "../moment/date-values.ts";
+import type { PlanningContext } from "../moment/planning-context.ts";
+import { saidMoments } from "../moment/said-moments.ts";
+import { jsonTypesOf } from "../schema-types.ts";
+import { withoutLabel } from "./answer-label.ts";
+
+/** What values are looked for with. */
+export interface ValueSearch {
+  readonly schema: JsonObject;
+  readonly labels: readonly string[];
+  readonly context?: Pick<PlanningContext, "now" | "timezone"> | undefined;
+}
+
+/**
+ * The values that an answer may give, the most literal first: its text or what the text says in the types of the schema, then the same for what
+ * stands behind its label or inside its quotes, then the one part of it that has the form which the schema asks for. Nothing is checked yet.
+ */
+export function* valuesIn(said: string, search: ValueSearch): Generator<JsonValue> {
+  const bare = unquoted(said);
+  const behind = unquoted(withoutLabel(said, search.labels));
+  // What is quoted as a whole is meant as it stands.
+  const texts = new Set(bare === said ? [behind, said] : [bare]);
+  for (const text of texts) yield* valuesOf(text, search.schema);
+  yield* partsOf(behind, search);
+}
+
+/** The text inside one pair of quotes around all of it. */
+function unquoted(text: string): string {
+  const inner = /^(?:"([^"]+)"|'([^']+)'|“([^”]+)”|`([^`]+)`)$/s.exec(text);
+  return inner?.[1] ?? inner?.[2] ?? inner?.[3] ?? inner?.[4] ?? text;
+}
+
+function* valuesOf(text: string, schema: JsonObject): Generator<JsonValue> {
+  const chosen = choiceIn(schema, (choice) => plainChoice(choice) === plainChoice(text));
+  if (chosen !== undefined) yield chosen;
+  const types = jsonTypesOf(schema["type"]);
+  if (types === undefined) {
+    yield text;
+    return;
+  }
+  if (types.includes("boolean")) {
+    const value = BOOLEANS.get(text.toLowerCase().replace(/[.!]$/, ""));
+    if (value !== undefined) yield value;
+  }
+  if (types.includes("integer") || types.includes("number")) {
+    const value = numberOf(text);
+    if (value !== undefined) yield value;
+  }
+  if (types.includes("array")) yield* listsOf(text, schema);
+  if (types.includes("object")) {
+    const value = jsonOf(text);
+    if (isJsonObject(value)) yield value;
+  }
+  if (types.includes("string")) yield text;
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+  ["yes", true],
+  ["no", false],
+  ["on", true],
+  ["off", false],
+]);
+
+function numberOf(text: string): number | undefined {
+  // "1,000" is a thousand in one country and one in another, and "007" is a code.
+  return /^[+-]?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(text) ? Number(text) : undefined;
+}
+
+/** Items of a list that is written in a line are never more. */
+const MAX_ITEMS = 1_000;
+
+function* listsOf(text: string, schema: JsonObject): Generator<JsonValue> {
+  const written = jsonOf(text);
+  if (Array.isArray(written)) {
+    yield written;
+    return;
+  }
+  const items = isJsonObject(schema["items"]) ? schema["items"] : {};
+  const parts = text.split(/\s*(?:,|;|\n|,?\s\band\b\s)\s*/, MAX_ITEMS).filter((part) => part !== "");
+  const values = parts.map((part) => valuesOf(unquoted(part), items).next().value);
+  if (values.every((value) => value !== undefined)) yield values;
+}
+
+function jsonOf(text: string): JsonValue | undefined {
+  if (!/^[[{]/.test(text)) return undefined;
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function choiceIn(
+  schema: JsonObject,
+  isMeant: (choice: string | number | boolean) => boolean,
+): JsonValue | undefined {
+  const { enum: choices } = schema;
+  if (!Array.isArray(choices)) return undefined;
+  const meant = choices.filter((choice) => choice !== null && typeof choice !== "object" && isMeant(choice));
+  return meant.length === 1 ? meant[0] : undefined;
+}
+
+const plainChoice = (choice: string | number | boolean) =>
+  String(choice)
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, " ");
+
+/** Forms that a part of a text can have, and nothing else in it looks like. */
+const PATTERNS: Readonly<Record<string, RegExp>> = {
+  email: /[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/g,
+  uri: /\bhttps?:\/\/[^\s<>"']{1,2000}[^\s<>"'.,;:!?)]/g,
+  uuid: /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi,
+};
+/** Answers in which a part is looked for are not longer. */
+const MAX_SENTENCE = 500;
+
+/** The one part of a sentence that has the form the schema asks for: two of them leave it open. */
+function* partsOf(text: string, { schema, context }: ValueSearch): Generator<JsonValue> {
+  if (text.length > MAX_SENTENCE) return;
+  const { format } = schema;
+  const types = jsonTypesOf(schema["type"]) ?? [];
+  if (Array.isArray(schema["enum"])) {
+    const words = ` ${plainChoice(text.replaceAll(/[.,;:!?"']/g, " "))} `;
+    const chosen = choiceIn(schema, (choice) => words.includes(` ${plainChoice(choice)} `));
+    if (chosen !== undefined) yield chosen;
+  } else if (typeof format === "string" && format.startsWith("date")) yield* datesIn(text, format, context);
+  else if (typeof format === "string")
+    yield* only(text.match(PATTERNS[format === "url" ? "uri" : format] ?? /(?!)/g));
+  else if (types.includes("integer") || types.includes("number"))
+    yield* only(text.match(/(?<![\p{L}\d.,-])-?\d{1,15}(?:\.\d{1,15})?(?![\p{L}\d]|[.,]\d)/gu)).map(Number);
+}
+
+function only(found: readonly string[] | null): string[] {
+  const different = [...new Set(found ?? [])];
+  return different.length === 1 ? different : [];
+}
+
+function* datesIn(text: string, format: string, now: ValueSearch["context"]): Generator<JsonValue> {
+  const { moments } = now ? saidMoments(text, now) : { moments: [] };
+  const [moment, second] = moments;
+  const [reading, other] = moment?.readings ?? [];
+  if (reading && !other && !second && moment?.alsoReadings.length === 0) {
+    if (reading.type === "day" && format === "date") yield reading.date;
+    if (reading.type === "instant" && format === "date-time") yield reading.at;
+    return;
+  }
+  if (format === "date" && moments.length === 0) yield* only([...datesSaidIn(text)]);
+}

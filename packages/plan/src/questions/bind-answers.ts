@@ -1,0 +1,99 @@
+import type { JsonValue } from "../json.ts";
+import { labelIn, labelsOf } from "./answer-label.ts";
+import type { OpenQuestion } from "./open-question.ts";
+import { type AnswerContext, checkAnswer, readAnswer } from "./read-answer.ts";
+
+/** An answer with the question that it belongs to. */
+export interface BoundAnswer {
+  readonly question: OpenQuestion;
+  /** As it was given; of a value, its JSON text. */
+  readonly text: string;
+  /** What it gives; undefined for an answer that only the model can read. */
+  readonly value: JsonValue | undefined;
+}
+
+/** An answer that is not taken; its question stays open. */
+export interface UnfitAnswer {
+  readonly question: OpenQuestion;
+  readonly text: string;
+  /** Why, and what would do. */
+  readonly message: string;
+}
+
+/** Answers that were bound to their questions. */
+export interface BoundAnswers {
+  readonly bound: readonly BoundAnswer[];
+  readonly unfit: readonly UnfitAnswer[];
+}
+
+/**
+ * Binds answers in words to the open questions, one for each, in their order. Answers that all begin with labels go where their labels point,
+ * whatever their order. Pure.
+ * @param texts - as many as there are questions
+ */
+export function bindTexts(
+  questions: readonly OpenQuestion[],
+  texts: readonly string[],
+  context: AnswerContext = {},
+): BoundAnswers {
+  const ordered = byLabel(questions, texts) ?? texts;
+  return gather(
+    questions.map((question, index) => {
+      const text = ordered[index] ?? "";
+      const read = question.about ? readAnswer(question.about, text, context) : readWords(text);
+      return { question, text, read };
+    }),
+  );
+}
+
+/** Binds values to the questions that they name. A text for a question without an argument is an answer in words. Pure. */
+export function bindValues(given: readonly { question: OpenQuestion; value: JsonValue }[]): BoundAnswers {
+  return gather(
+    given.map(({ question, value }) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      const read = question.about ? checkAnswer(question.about, value) : readWords(text);
+      return { question, text, read };
+    }),
+  );
+}
+
+interface Read {
+  readonly question: OpenQuestion;
+  readonly text: string;
+  readonly read: { ok: true; value: JsonValue | undefined } | { ok: false; message: string };
+}
+
+function gather(all: readonly Read[]): BoundAnswers {
+  return {
+    bound: all.flatMap(({ question, text, read }) =>
+      read.ok ? [{ question, text, value: read.value }] : [],
+    ),
+    unfit: all.flatMap(({ question, text, read }) =>
+      read.ok ? [] : [{ question, text, message: read.message }],
+    ),
+  };
+}
+
+function readWords(text: string): Read["read"] {
+  return text.trim() === ""
+    ? { ok: false, message: "an empty text is no answer" }
+    : { ok: true, value: undefined };
+}
+
+/** The texts in the order of the questions that their labels name; undefined where a label is missing, or does not name exactly one. */
+function byLabel(questions: readonly OpenQuestion[], texts: readonly string[]): string[] | undefined {
+  const labels = questions.map(({ about }) => (about ? labelsOf(about.keys) : []));
+  const ordered = questions.map(() => "");
+  const taken = new Set<number>();
+  for (const text of texts) {
+    const label = labelIn(text.trim())?.label;
+    const meant = labels.flatMap((names, index) =>
+      label !== undefined && names.includes(label) ? [index] : [],
+    );
+    const [only, second] = meant;
+    if (only === undefined || second !== undefined || taken.has(only)) return undefined;
+    taken.add(only);
+    ordered[only] = text;
+  }
+  return ordered;
+}

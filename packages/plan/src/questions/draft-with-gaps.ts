@@ -1,0 +1,55 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { setOwn } from "../own-property.ts";
+import { escapeReferences } from "../reference/escape-references.ts";
+
+/** A plan as it was drafted, in which some arguments of some steps are still open: `{steps: [{id, tool, arguments, ..}], ..}`. */
+export interface DraftWithGaps {
+  [field: string]: JsonValue;
+  steps: JsonObject[];
+}
+
+/** A value for one argument of a draft. */
+export interface GapValue {
+  stepId: string;
+  /** Keys below the step's arguments. */
+  keys: readonly (string | number)[];
+  /** As it is meant: text that looks like a reference is none. */
+  value: JsonValue;
+}
+
+/**
+ * The draft with values in its gaps; nothing else changes. Pure.
+ * @throws {RangeError} if the draft has no such step or place
+ */
+export function fillGaps(draft: DraftWithGaps, values: readonly GapValue[]): DraftWithGaps {
+  const steps = draft.steps.map((step) => {
+    const own = values.filter(({ stepId }) => stepId === step["id"]);
+    return own.length === 0 ? step : own.reduce(fillStep, structuredClone(step));
+  });
+  const lost = values.find(({ stepId }) => !draft.steps.some(({ id }) => id === stepId));
+  if (lost) throw new RangeError(`The draft has no step ${lost.stepId}`);
+  return { ...draft, steps };
+}
+
+/** The step is the caller's own copy. */
+function fillStep(step: JsonObject, { stepId, keys, value }: GapValue): JsonObject {
+  const last = keys.at(-1);
+  const holder = keys.slice(0, -1).reduce<JsonValue | undefined>(memberOf, argumentsIn(step));
+  const literal = escapeReferences(value);
+  if (Array.isArray(holder) && typeof last === "number" && last < holder.length) holder[last] = literal;
+  else if (isJsonObject(holder) && typeof last === "string") setOwn(holder, last, literal);
+  else throw new RangeError(`Step ${stepId} has no place ${keys.join(".")}`);
+  return step;
+}
+
+function memberOf(value: JsonValue | undefined, key: string | number): JsonValue | undefined {
+  if (Array.isArray(value)) return typeof key === "number" ? value[key] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function argumentsIn(step: JsonObject): JsonValue | undefined {
+  const { forEach } = step;
+  const call = isJsonObject(forEach) && isJsonObject(forEach["do"]) ? forEach["do"] : step;
+  call["arguments"] ??= {};
+  return call["arguments"];
+}

@@ -1,0 +1,36 @@
+import type { Diagnostic, DiagnosticCode } from "../diagnostic.ts";
+import type { Plan } from "../plan.ts";
+import { toolOfStep } from "../step.ts";
+import { keysOfPlace } from "./keys-of-place.ts";
+import type { Gap } from "./to-questions.ts";
+
+/** Errors that the right value takes away. */
+const OPEN: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNSOURCED", "ARGUMENT_PLACEHOLDER"]);
+
+/**
+ * The arguments of a plan that only the user can give, by what was found about it; undefined when anything else is wrong with the plan, which
+ * no answer would put right. Pure.
+ * @param missing - true when the planner asks for values that it left out: required arguments that are not there are gaps too
+ */
+export function gapsOfPlan(
+  plan: Plan,
+  diagnostics: readonly Diagnostic[],
+  { missing }: { missing: boolean },
+): Gap[] | undefined {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const isOpen = (code: DiagnosticCode) => OPEN.has(code) || (missing && code === "ARGUMENT_MISSING");
+  const gaps = errors.map((error) => (isOpen(error.code) ? gapAt(plan, error) : null));
+  const known = gaps.filter((gap) => gap !== null);
+  if (known.length < errors.length) return undefined;
+  const byPlace = new Map(known.map((gap) => [JSON.stringify([gap.stepId, gap.keys]), gap]));
+  return [...byPlace.values()];
+}
+
+function gapAt(plan: Plan, { stepId, path = "" }: Diagnostic): Gap | null {
+  const [steps, index, ...below] = keysOfPlace(path) ?? [];
+  const step = typeof index === "number" && steps === "steps" ? plan.steps[index] : undefined;
+  if (!step || step.id !== stepId) return null;
+  const inCall = below[0] === "forEach" && below[1] === "do" ? below.slice(2) : below;
+  const [first, ...keys] = inCall;
+  return first === "arguments" && keys.length > 0 ? { stepId: step.id, tool: toolOfStep(step), keys } : null;
+}

@@ -1,0 +1,151 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import type { PlanningContext } from "../moment/planning-context.ts";
+import { jsonTypesOf } from "../schema-types.ts";
+import { toArgumentProblem } from "../validation/argument-problem.ts";
+import { checkAgainstSchema } from "../validation/compile-schema.ts";
+import { cut } from "../validation/findings.ts";
+import { isPlaceholder } from "../validation/placeholder.ts";
+import { labelsOf, withoutLabel } from "./answer-label.ts";
+import { valuesIn } from "./answer-values.ts";
+import type { AskedParameter } from "./open-question.ts";
+
+/** An answer as the value that it gives, or why it is none: for the user, with what would do. */
+export type ReadAnswer = { ok: true; value: JsonValue } | { ok: false; message: string };
+
+/** Longest answer that is read, in characters. */
+export const MAX_ANSWER_LENGTH = 20_000;
+
+/** What an answer in words is read with. */
+export interface AnswerContext {
+  /** What "tomorrow" means where a date is asked for; without it, only dates in full are read. */
+  readonly context?: Pick<PlanningContext, "now" | "timezone"> | undefined;
+}
+
+/**
+ * Reads an answer in words as the value of the argument that was asked about: as it stands, without quotes, without a label ("email: .."), and,
+ * where the schema asks for a form that only one part of the text has, as that part ("it is alice@test.com"). Pure.
+ */
+export function readAnswer(about: AskedParameter, text: string, options: AnswerContext = {}): ReadAnswer {
+  const said = text.trim();
+  if (said === "") return unfit(about, "an empty text is no answer");
+  if (said.length > MAX_ANSWER_LENGTH)
+    return unfit(about, `it is longer than ${MAX_ANSWER_LENGTH} characters`);
+  let problem: string | null = null;
+  for (const value of valuesIn(said, {
+    schema: about.schema ?? {},
+    labels: labelsOf(about.keys),
+    ...options,
+  })) {
+    const read = checkAnswer(about, value);
+    if (read.ok) return read;
+    problem ??= read.message;
+  }
+  return problem === null
+    ? unfit(about, `${quoted(withoutLabel(said, labelsOf(about.keys)))} is none`)
+    : { ok: false, message: problem };
+}
+
+/** Checks a value that was given as JSON for the argument that was asked about. Pure. */
+export function checkAnswer(about: AskedParameter, value: JsonValue): ReadAnswer {
+  if (typeof value === "string") {
+    if (value.trim() === "") return unfit(about, "an empty text is no answer");
+    if (isPlaceholder(value) && !allows(about.schema, value))
+      return unfit(about, `${quoted(value)} stands for a value and is none`);
+  }
+  const holder = { value };
+  const verdict = checkAgainstSchema(holderOf(about.schema ?? {}), holder);
+  // A schema that cannot be used says nothing; the tool has the last word.
+  if (!verdict.usable) return { ok: true, value };
+  const [error] = verdict.errors;
+  if (!error) return { ok: true, value };
+  const { message } = toArgumentProblem(error, holder, () => undefined);
+  return unfit(
+    about,
+    message.replace(/^argument value(?=([.[]?))/, (_, inner) =>
+      inner === "" ? shownValue(value) : "its part ",
+    ),
+  );
+}
+
+/** The schema of an object that holds nothing but the value. Definitions move to the root, where references look for them. */
+function holderOf(schema: JsonObject): JsonObject {
+  const { $defs, definitions, ...own } = schema;
+  return {
+    type: "object",
+    properties: { value: own },
+    required: ["value"],
+    ...($defs === undefined ? {} : { $defs }),
+    ...(definitions === undefined ? {} : { definitions }),
+  };
+}
+
+function allows(schema: JsonObject | null, value: string): boolean {
+  const values = schema?.["enum"];
+  return schema?.["const"] === value || (Array.isArray(values) && values.includes(value));
+}
+
+const quoted = (text: string) => JSON.stringify(cut(text, 80));
+const shownValue = (value: JsonValue) => quoted(typeof value === "string" ? value : JSON.stringify(value));
+
+function unfit({ keys, schema }: AskedParameter, why: string): ReadAnswer {
+  return { ok: false, message: `${String(keys.at(-1))} takes ${formOf(schema)}: ${why}` };
+}
+
+const FORMS: Readonly<Record<string, string>> = {
+  email: "an e-mail address",
+  uri: "a web address",
+  url: "a web address",
+  date: "a date (YYYY-MM-DD)",
+  "date-time": "a date and time with its time zone (2026-01-31T09:00:00Z)",
+  time: "a time (09:00:00Z)",
+  uuid: "a UUID",
+};
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "yes or no",
+  array: "a list",
+  object: "a JSON object",
+  null: "null",
+};
+/** Choices that are named; of more than these, the first ones. */
+const MAX_CHOICES = 10;
+
+/** What a schema asks for, in words: "an e-mail address", "one of low, high". */
+export function formOf(schema: JsonObject | null): string {
+  if (schema === null) return "a value";
+  const { enum: choices, const: only, format } = schema;
+  if (only !== undefined) return JSON.stringify(only);
+  if (Array.isArray(choices)) return `one of ${choices.slice(0, MAX_CHOICES).map(choiceText).join(", ")}`;
+  if (typeof format === "string" && Object.hasOwn(FORMS, format)) return FORMS[format] ?? "a text";
+  const types = (jsonTypesOf(schema["type"]) ?? []).filter((type) => type !== "null");
+  if (types.length === 0) return "a value";
+  return `${types.map((type) => wordOf(type, schema)).join(" or ")}${limitsOf(schema)}`;
+}
+
+function wordOf(type: string, { items }: JsonObject): string {
+  const word = TYPES[type] ?? type;
+  const each = type === "array" && isJsonObject(items) ? formOf(items) : "a value";
+  return each === "a value" ? word : `${word}, each ${each}`;
+}
+
+const choiceText = (choice: JsonValue) => (typeof choice === "string" ? choice : JSON.stringify(choice));
+
+const LIMITS: readonly (readonly [string, (limit: string) => string])[] = [
+  ["minimum", (limit) => `from ${limit}`],
+  ["exclusiveMinimum", (limit) => `above ${limit}`],
+  ["maximum", (limit) => `up to ${limit}`],
+  ["exclusiveMaximum", (limit) => `below ${limit}`],
+  ["minLength", (limit) => `of at least ${limit} characters`],
+  ["maxLength", (limit) => `of at most ${limit} characters`],
+  ["pattern", (limit) => `that matches ${cut(limit, 60)}`],
+];
+
+function limitsOf(schema: JsonObject): string {
+  const said = LIMITS.flatMap(([name, say]) => {
+    const limit = isJsonObject(schema) ? schema[name] : undefined;
+    return limit === undefined || typeof limit === "object" ? [] : [say(String(limit))];
+  });
+  return said.length === 0 ? "" : ` ${said.join(" ")}`;
+}

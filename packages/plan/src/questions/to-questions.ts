@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonObject } from "../json.ts";
+import { findTool } from "../name-tools.ts";
+import { printPlace } from "../reference/path.ts";
+import { isJsonType } from "../schema-types.ts";
+import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { cut } from "../validation/findings.ts";
+import { toSegment } from "../validation/fit-texts.ts";
+import { schemaAtPath } from "../validation/schema-paths.ts";
+import type { GapValue } from "./draft-with-gaps.ts";
+import { type AskedParameter, MAX_QUESTIONS, type OpenQuestion } from "./open-question.ts";
+import { formOf } from "./read-answer.ts";
+
+/** An argument of a drafted step that has no value yet. */
+export interface Gap extends Pick<GapValue, "stepId" | "keys"> {
+  readonly tool: string;
+  /** What the request says in its place, though it cannot be the value: a name where an address is wanted. */
+  readonly said?: string | null | undefined;
+  /** What the request calls the thing that the step is about, where several steps use the tool. */
+  readonly object?: string | null | undefined;
+  /** The question in the model's words. */
+  readonly question?: string | undefined;
+  /** What the value must be, in words; default: what the schema asks for. */
+  readonly form?: string | undefined;
+}
+
+/**
+ * The questions about gaps of a draft, at most 20, numbered on from those that the request was asked before. Pure.
+ * @param asked - how many questions the request was asked before
+ */
+export function toQuestions(
+  gaps: readonly Gap[],
+  { tools, asked }: { tools: readonly ToolDescriptor[]; asked: number },
+): OpenQuestion[] {
+  return gaps.slice(0, MAX_QUESTIONS).map((gap, index) => {
+    const about = askedParameter(gap, tools);
+    return { id: `q${asked + index + 1}`, question: cut(gap.question ?? wordsOf(gap, about), 900), about };
+  });
+}
+
+/** Questions in a model's own words, about no argument that it names. */
+export function toFreeQuestions(questions: readonly string[], asked: number): OpenQuestion[] {
+  return questions
+    .slice(0, MAX_QUESTIONS)
+    .map((question, index) => ({ id: `q${asked + index + 1}`, question: cut(question, 900), about: null }));
+}
+
+function askedParameter({ stepId, tool, keys }: Gap, tools: readonly ToolDescriptor[]): AskedParameter {
+  const inputSchema = findTool(tools, tool)?.inputSchema;
+  return { stepId, tool, keys: [...keys], schema: inputSchema ? schemaOf(inputSchema, keys) : null };
+}
+
+/** Schemas of one parameter that are larger are not kept with a question. */
+const MAX_SCHEMA_LENGTH = 8_192;
+
+function schemaOf(inputSchema: JsonObject, keys: readonly (string | number)[]): JsonObject | null {
+  const found = schemaAtPath(inputSchema, keys.map(toSegment));
+  if (found.type !== "known") return null;
+  const schemas = found.schemas.filter(isJsonObject);
+  const [only] = schemas;
+  if (!only || schemas.length !== found.schemas.length) return null;
+  const one: JsonObject = schemas.length === 1 ? withForm(only, keys.at(-1)) : { anyOf: schemas };
+  const text = JSON.stringify(one);
+  const { $defs, definitions } = inputSchema;
+  const whole: JsonObject = text.includes('"$ref"')
+    ? { ...one, ...($defs && { $defs }), ...(definitions && { definitions }) }
+    : one;
+  return JSON.stringify(whole).length > MAX_SCHEMA_LENGTH ? null : whole;
+}
+
+/** A text that is called "email" is an address, also where the schema does not say so. */
+function withForm(schema: JsonObject, key: string | number | undefined): JsonObject {
+  const isText = schema["type"] === "string" && isJsonType(schema["type"]);
+  const isFree = ["format", "pattern", "enum", "const"].every((name) => !Object.hasOwn(schema, name));
+  return isText && isFree && /(?:^|[a-z_-])e-?mail(?:[_-]?address)?$/i.test(String(key ?? ""))
+    ? { ...schema, format: "email" }
+    : schema;
+}
+
+function wordsOf({ tool, keys, said, object, form }: Gap, { schema }: AskedParameter): string {
+  const description = schema?.["description"];
+  const meaning = typeof description === "string" ? cut(description.replace(/[.\s]+$/, ""), 300) : "";
+  const whose = object ? ` for ${JSON.stringify(cut(object, 80))}` : "";
+  const misfit = said ? ` ${JSON.stringify(cut(said, 80))} cannot be used.` : "";
+  const about = meaning === "" ? "" : ` (${meaning})`;
+  return `What should "${printPlace(keys)}"${about} of ${tool}${whose} be?${misfit} Give ${form ?? formOf(schema)}.`;
+}

@@ -1,0 +1,328 @@
+import { createDrafter, type Drafter, planByRules, ValueMissingError } from "@planwright/models";
+import {
+  bindTexts,
+  fillGaps,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type OpenQuestion,
+  type ToolDescriptor,
+} from "@planwright/plan";
+import { answer, type ModelServer, startModelServer } from "@planwright/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CASES } from "../../../packages/models/test/offline-corpus.ts";
+import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
+import { planInProcess } from "./plan-in-process.ts";
+import { TOOLS } from "./tools.ts";
+
+/** What a user may say to a question about a value, beside the value itself. */
+const MANNERS: readonly (readonly [string, (value: string, label: string) => string])[] = [
+  ["the value alone", (value) => value],
+  ["behind its label", (value, label) => `${label}: ${value}`],
+  [
+    "behind its label as people write it",
+    (value, label) => `${label.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ")} = ${value}`,
+  ],
+  ["in quotes", (value) => `"${value}"`],
+];
+
+/** A value that a schema takes, which no sentence says. */
+function valueFor(schema: JsonObject | null, key: string): JsonValue {
+  const { type, enum: choices, format, minimum, items } = schema ?? {};
+  if (Array.isArray(choices)) return choices.at(-1) ?? null;
+  if (format === "email") return "zoe.q@post.org";
+  if (format === "date") return "2031-05-06";
+  if (format === "date-time") return "2031-05-06T07:08:09Z";
+  if (format === "uri") return "https://quelle.org/7";
+  if (type === "integer" || type === "number") return typeof minimum === "number" ? minimum + 1 : 7;
+  if (type === "boolean") return true;
+  if (type === "array")
+    return isJsonObject(items) && items["format"] === undefined
+      ? [valueFor(items, key), "zweites"]
+      : ["zoe.q@post.org", "max@post.org"];
+  return /id$/i.test(key) ? "q-4711" : "Quitte und Apfel";
+}
+
+const textOf = (value: JsonValue): string =>
+  Array.isArray(value)
+    ? value.map(textOf).join(", ")
+    : typeof value === "string"
+      ? value
+      : JSON.stringify(value);
+const keyOf = ({ about }: OpenQuestion) => String(about?.keys.at(-1));
+
+/** Answers what is open, as the API takes it. */
+function take(store: MemoryPlanningStore, texts: readonly string[]): void {
+  const { request } = store;
+  const { bound, unfit } = bindTexts(request.questions, texts);
+  expect(unfit).toEqual([]);
+  for (const { question, text, value } of bound) {
+    const gives =
+      question.about && value !== undefined
+        ? { stepId: question.about.stepId, keys: question.about.keys, value }
+        : null;
+    request.answers.push({
+      questionId: question.id,
+      question: question.question,
+      answer: text,
+      at: new Date(0),
+      gives,
+    });
+  }
+  Object.assign(request, { status: "PLANNING", questions: [] });
+  Object.assign(request.planning, { dueAt: new Date(0), claims: 0 });
+}
+
+const callsOf = (steps: readonly JsonObject[]) =>
+  steps.map(({ id, tool, arguments: args, forEach }) => ({ id, tool, args, forEach }));
+
+/** The calls of the plan that was stored. */
+function plannedCalls(store: MemoryPlanningStore) {
+  const plan: { steps: JsonObject[] } = JSON.parse(JSON.stringify(store.plans[0]?.plan ?? { steps: [] }));
+  return callsOf(plan.steps);
+}
+
+/** The calls that were drafted before anything was asked, with the values in their gaps. */
+function draftedCalls({ request }: MemoryPlanningStore, values: readonly JsonValue[]) {
+  const draft = JSON.parse(request.draft?.text ?? '{"steps":[]}');
+  const gaps = request.questions.flatMap(({ about }, index) =>
+    about ? [{ stepId: about.stepId, keys: about.keys, value: values[index] ?? null }] : [],
+  );
+  return callsOf(fillGaps(draft, gaps).steps);
+}
+
+const ASKED = CASES.filter(({ expected }) => "missing" in expected);
+const MORE: readonly (readonly [string, ToolDescriptor[]])[] = [
+  ["Create folder", TOOLS],
+  ["Create folder, then create note titled Hello", TOOLS],
+  ["Create note titled Hello", TOOLS],
+  ["Create folder, create note titled A and create note titled B", TOOLS],
+];
+const OFFLINE = [
+  ...ASKED.map(({ query, tools, context }) => ({ query, tools, context })),
+  ...MORE.map(([query, tools]) => ({ query, tools, context: undefined })),
+].flatMap((one) => MANNERS.map(([manner, say]) => ({ ...one, manner, say })));
+
+test("there are at least 120 dialogues", () => {
+  expect(OFFLINE.length + MODEL_DIALOGUES.length * 2).toBeGreaterThanOrEqual(120);
+});
+
+describe("without a model, the calls after answering are those that were drafted before", () => {
+  test.each(OFFLINE)("$query, answered with $manner", async ({ query, tools, context, say }) => {
+    const store = createMemoryPlanningStore({ query, tools: [...tools], ...(context && { context }) });
+    const drafter = createDrafter({});
+    await planInProcess(store, { drafter });
+    expect(store.request.status).toBe("NEEDS_INPUT");
+    const values = store.request.questions.map((question) =>
+      valueFor(question.about?.schema ?? null, keyOf(question)),
+    );
+    const drafted = draftedCalls(store, values);
+    const texts = store.request.questions.map((question, index) =>
+      say(textOf(values[index] ?? null), keyOf(question)),
+    );
+    take(store, texts);
+    await planInProcess(store, { drafter });
+    expect(store.failures).toEqual([]);
+    expect(store.request.status).toBe("READY");
+    expect(plannedCalls(store)).toEqual(drafted);
+  });
+});
+
+test("every value that a sentence lacks is asked for at once, also in many steps", () => {
+  const asked = ASKED.map(({ query, tools, context }) => {
+    const { gaps } = refusalOf(query, tools, context).facts.open;
+    return { query, asked: gaps.map(({ tool, keys }) => `${tool}.${keys.join(".")}`) };
+  });
+  expect(asked).toEqual(
+    ASKED.map(({ query, expected }) => ({ query, asked: "missing" in expected ? expected.missing : [] })),
+  );
+});
+
+function refusalOf(...input: Parameters<typeof planByRules>): ValueMissingError {
+  try {
+    planByRules(...input);
+  } catch (error) {
+    if (error instanceof ValueMissingError) return error;
+    throw error;
+  }
+  throw new TypeError("the sentence was planned");
+}
+
+const WRITE = "Write a note titled Hello into my folder";
+const note = (args: JsonObject, id = "createNote") => ({ id, tool: "createNote", arguments: args });
+
+/** What a model answers first, what the user says to its questions, and the calls that must come of it. */
+interface ModelDialogue {
+  readonly name: string;
+  readonly query?: string;
+  readonly first: JsonObject;
+  readonly asks: readonly (string | RegExp)[];
+  readonly says: readonly string[];
+  readonly calls: readonly JsonObject[];
+}
+
+const MODEL_DIALOGUES: readonly ModelDialogue[] = [
+  {
+    name: "a gap that it names",
+    first: {
+      steps: [note({ title: "Hello" })],
+      missing: [{ step: "createNote", parameter: "folderId", question: "Which folder?" }],
+    },
+    asks: ["Which folder?"],
+    says: ["f-7a10"],
+    calls: [note({ title: "Hello", folderId: "f-7a10" })],
+  },
+  {
+    name: "a gap that only its words name",
+    first: { steps: [note({ title: "Hello" })], missing: ["What is the folder id?"] },
+    asks: ["What is the folder id?"],
+    says: ["folderId: f-7a10"],
+    calls: [note({ title: "Hello", folderId: "f-7a10" })],
+  },
+  {
+    name: "a made-up value beside its question",
+    first: {
+      steps: [note({ title: "Hello", folderId: "f-00001" })],
+      missing: [{ step: "createNote", parameter: "folderId", question: "Which folder?" }],
+    },
+    asks: ["Which folder?"],
+    says: ["f-7a10"],
+    calls: [note({ title: "Hello", folderId: "f-7a10" })],
+  },
+  {
+    name: "a made-up value that it repeats",
+    first: { steps: [note({ title: "Hello", folderId: "f-00001" })] },
+    asks: [/folderId/],
+    says: ["f-7a10"],
+    calls: [note({ title: "Hello", folderId: "f-7a10" })],
+  },
+  {
+    name: "two gaps of two steps, asked as a text each",
+    query: "Write two notes into two folders of mine",
+    first: {
+      steps: [note({}, "n1"), note({ title: "B" }, "n2")],
+      missing: [
+        { step: "n1", parameter: "title", question: "Title of the first?" },
+        { step: "n1", parameter: "folderId", question: "Folder of the first?" },
+        { step: "n2", parameter: "folderId", question: "Folder of the second?" },
+        { step: "n2", parameter: "title", question: "Title of the second?" },
+      ],
+    },
+    asks: ["Title of the first?", "Folder of the first?", "Folder of the second?", "Title of the second?"],
+    says: ["Äpfel & <<n2.title>>", "f-1", "f-2", "Birnen"],
+    calls: [
+      note({ title: "Äpfel & \\<<n2.title>>", folderId: "f-1" }, "n1"),
+      note({ title: "Birnen", folderId: "f-2" }, "n2"),
+    ],
+  },
+  {
+    name: "one gap with a question and one without",
+    first: {
+      steps: [note({})],
+      missing: [{ step: "createNote", parameter: "folderId", question: "Which folder?" }],
+    },
+    asks: [/"title" of createNote/, "Which folder?"],
+    says: ["Hello", "f-9"],
+    calls: [note({ title: "Hello", folderId: "f-9" })],
+  },
+  {
+    name: "a gap in a step that another one refers to",
+    query: "Create a folder, and a note titled Hello in it",
+    first: {
+      steps: [
+        { id: "createFolder", tool: "createFolder", arguments: {} },
+        note({ title: "Hello", folderId: "<<createFolder._id>>" }),
+      ],
+      missing: [{ step: "createFolder", parameter: "name", question: "What shall it be called?" }],
+    },
+    asks: ["What shall it be called?"],
+    says: ["Work"],
+    calls: [
+      { id: "createFolder", tool: "createFolder", arguments: { name: "Work" } },
+      note({ title: "Hello", folderId: "<<createFolder._id>>" }),
+    ],
+  },
+];
+
+describe("with a model the draft goes on, and no other is asked for", () => {
+  let server: ModelServer;
+  beforeAll(async () => {
+    server = await startModelServer();
+  });
+  afterAll(() => server.close());
+
+  function scripted(...answers: JsonObject[]): { drafter: Drafter; asked: () => number } {
+    let asked = 0;
+    server.script(() => answer(answers[Math.min(asked++, answers.length - 1)] ?? {}));
+    const drafter = createDrafter({
+      MODEL: "openai:test",
+      OPENAI_BASE_URL: server.openAiUrl,
+      MODEL_MAX_RETRIES: 0,
+      MODEL_TIMEOUT_MS: 600_000,
+    });
+    return { drafter, asked: () => asked };
+  }
+
+  test.each(MODEL_DIALOGUES)("$name", async ({ query = WRITE, first, asks, says, calls }) => {
+    const { drafter, asked } = scripted(first);
+    const store = createMemoryPlanningStore({ query, tools: TOOLS });
+    await planInProcess(store, { drafter });
+    const before = asked();
+    expect(store.request.questions.map(({ question }) => question)).toEqual(
+      asks.map((each) => (typeof each === "string" ? each : expect.stringMatching(each))),
+    );
+    expect(store.request.draft?.origin).toEqual({ kind: "model", model: "openai:test" });
+    take(store, says);
+    await planInProcess(store, { drafter });
+    expect(store.failures).toEqual([]);
+    expect(plannedCalls(store)).toEqual(callsOf([...calls]));
+    expect(asked()).toBe(before);
+    expect(store.plans[0]?.origin).toEqual({ kind: "model", model: "openai:test" });
+  });
+
+  test("a question that names no argument is answered in words, which the model plans with", async () => {
+    const { drafter, asked } = scripted(
+      { steps: [], missing: ["Which folder do you mean?"] },
+      { steps: [note({ title: "Hello", folderId: "f-7a10" })] },
+    );
+    const store = createMemoryPlanningStore({ query: WRITE, tools: TOOLS });
+    await planInProcess(store, { drafter });
+    expect(store.request).toMatchObject({ draft: null, questions: [{ about: null }] });
+    take(store, ["the one with the id f-7a10"]);
+    await planInProcess(store, { drafter });
+    expect(asked()).toBe(2);
+    expect(plannedCalls(store)).toEqual(callsOf([note({ title: "Hello", folderId: "f-7a10" })]));
+  });
+
+  test("questions are numbered over the whole life of a request", async () => {
+    const { drafter } = scripted(
+      { steps: [], missing: ["Which folder do you mean?"] },
+      { steps: [], missing: ["And which title?"] },
+    );
+    const store = createMemoryPlanningStore({ query: WRITE, tools: TOOLS });
+    await planInProcess(store, { drafter });
+    const [first] = store.request.questions;
+    take(store, ["mine"]);
+    await planInProcess(store, { drafter });
+    expect([first?.id, store.request.questions[0]?.id]).toEqual(["q1", "q2"]);
+  });
+
+  test("a draft whose tool has gone meanwhile is put right by the model", async () => {
+    const { drafter, asked } = scripted(
+      {
+        steps: [note({ title: "Hello" })],
+        missing: [{ step: "createNote", parameter: "folderId", question: "Which?" }],
+      },
+      { steps: [{ id: "createNote", tool: "writeNote", arguments: { title: "Hello", folderId: "f-7a10" } }] },
+    );
+    const tools = TOOLS.map((tool) => ({ ...tool }));
+    const store = createMemoryPlanningStore({ query: WRITE, tools });
+    await planInProcess(store, { drafter });
+    const [, createNote] = tools;
+    if (createNote) createNote.name = "writeNote";
+    take(store, ["f-7a10"]);
+    await planInProcess(store, { drafter });
+    expect(asked()).toBe(2);
+    expect(store.plans[0]?.plan?.steps).toMatchObject([{ tool: "writeNote" }]);
+  });
+});
