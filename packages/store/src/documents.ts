@@ -116,6 +116,8 @@ export interface RequestDocument {
     finishedAt: Date | null;
     /** What a planner is to do, or did last. Absent or null: the first plan. */
     work?: PlanningWork | null;
+    /** Who held the request at its last claim without having given it back; null, or absent, when it was free. */
+    takenFrom?: string | null;
   };
   /** Plans made anew under this request: how many at most without being asked for, and how many so far. Absent: none. */
   replans?: { max: number; made: number };
@@ -278,6 +280,8 @@ export interface PlanDocument {
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;
   error: StepError | null;
+  /** Who held the plan at its last claim without having given it back; null, or absent, when it was free. */
+  takenFrom?: string | null;
   /** What the end of this plan leads to; fixed when it is stored. Absent: nothing. */
   followUp?: PlanFollowUp;
   /** That of its request. */

@@ -100,6 +100,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
               "planning.claims": { $add: ["$planning.claims", 1] },
               "planning.dueAt": { $add: ["$$NOW", planningLeaseMs] },
               "planning.startedAt": { $ifNull: ["$planning.startedAt", "$$NOW"] },
+              "planning.takenFrom": { $ifNull: ["$planning.lease.owner", null] },
               "planning.lease": {
                 owner,
                 epoch: { $add: ["$planning.epoch", 1] },

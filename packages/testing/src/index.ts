@@ -38,6 +38,7 @@ export { type TestServers, testServers } from "./servers.ts";
 export type { ServiceName } from "./services/bundle-services.ts";
 export { spawnService } from "./services/spawn-service.ts";
 export {
+  type LogLine,
   startWholeSystem,
   type WholeSystem,
   type WholeSystemOptions,

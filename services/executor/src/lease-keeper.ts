@@ -42,6 +42,8 @@ export function createLeaseKeeper({
   const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
   const lostLeases = createLostLeases({ everyMs, leaseMs, ...timesNow() });
   const quota = createPlanQuota(maxPlans);
+  /** Claims of which it was said that their lease ran out. */
+  const ranOut = new WeakSet<PlanClaim>();
 
   function beat(): void {
     const before = quota.allowed();
@@ -50,11 +52,25 @@ export function createLeaseKeeper({
       logger.warn({ plans: quota.allowed() }, "leases were lost; fewer plans are held for a while");
     const blockedMs = lostLeases.beat(timesNow());
     if (blockedMs > 0) {
-      const plans = held().map(({ claim }) => claim.plan._id);
-      logger.warn({ blockedMs, plans }, "this process was blocked");
+      const claims = held().map(({ claim }) => claim);
+      const plans = claims.map(({ plan }) => plan._id);
+      logger.warn({ blockedMs, plans, requestIds: requestIdsOf(claims) }, "this process was blocked");
     }
+    tellRunOut();
     void renewAll();
     void tellOutlived();
+  }
+
+  /** What cannot be written is held for a while; that the database is away is said at once. */
+  function tellRunOut(): void {
+    const now = clock.now();
+    const claims = held()
+      .map(({ claim }) => claim)
+      .filter((claim) => claim.validUntil < now && !ranOut.has(claim));
+    if (claims.length === 0) return;
+    for (const claim of claims) ranOut.add(claim);
+    const facts = { plans: claims.length, requestIds: requestIdsOf(claims) };
+    logger.warn(facts, "leases ran out before they were renewed; the database may be lost");
   }
 
   /** Renews every lease. One that cannot be renewed before it runs out is treated as lost. */
@@ -64,7 +80,8 @@ export function createLeaseKeeper({
       const lost = new Set(await store.renewLeases(plans.map(({ claim }) => claim)));
       for (const { claim, run } of plans) if (lost.has(claim)) run.lose();
     } catch (error) {
-      logger.warn({ err: error, plans: plans.length }, "leases not renewed");
+      const requestIds = requestIdsOf(plans.map(({ claim }) => claim));
+      logger.warn({ err: error, plans: plans.length, requestIds }, "leases not renewed");
       for (const { claim, run } of plans) if (clock.now() > claim.validUntil) run.lose();
     }
   }
@@ -90,4 +107,11 @@ export function createLeaseKeeper({
     },
     end,
   };
+}
+
+/** The requests of all plans that a process can hold, in a usual setting. */
+const MAX_REQUEST_IDS = 64;
+
+function requestIdsOf(claims: readonly PlanClaim[]): string[] {
+  return claims.slice(0, MAX_REQUEST_IDS).map(({ plan }) => plan.requestId);
 }

@@ -37,6 +37,7 @@ import { createApprovals } from "./approvals.ts";
 import { askLookup } from "./ask-lookup.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import type { OutputRecorder } from "./observed-outputs/output-recorder.ts";
+import { createPlanLog } from "./plan-log.ts";
 import type { PlanTools } from "./plan-tools.ts";
 import { redactedOutcome } from "./redacted-outcome.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
@@ -101,6 +102,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   const { plan } = claim;
   const { catalogue, refusals } = planTools;
   const state = createEngineState({ plan: plan.plan, tools: catalogue, refusals, records: claim.records });
+  const planLog = createPlanLog(logger, plan.plan);
   const approvals = createApprovals(parts);
   const secrets = (parts.secrets ?? createSecrets()).ofPlan(plan);
   const planLimits =
@@ -146,7 +148,11 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (error instanceof LeaseLostError) {
       metrics.leaseLost();
       trace?.ended("lease lost", error.code);
-      logger.warn("lease lost");
+      logger.warn({ code: error.code }, "lease lost");
+    } else if (error instanceof StoreUnavailableError) {
+      trace?.ended("broken off", error.code);
+      const facts = { err: error, code: error.code };
+      logger.warn(facts, "the database was lost; the plan is taken over when its lease ends");
     } else {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
       logger.error({ err: error }, "run ended early; the plan is taken over when its lease ends");
@@ -176,6 +182,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
           .writeRecords(claim, records, ended)
           .then(() => {
             for (const { status } of command.records) if (status === "IN_DOUBT") metrics.inDoubt();
+            planLog.recorded(command.records);
             dispatch({ type: "recorded", keys, at: store.now() });
           })
           .catch(fail);
@@ -200,7 +207,8 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
             if (isForPlanner) parts.offerPlanning?.(plan.requestId);
             metrics.ended(command.status);
             trace?.ended(command.status, failureOf(command));
-            logger.info({ status: command.status }, "plan finished");
+            planLog.recorded(command.records);
+            planLog.ended(command);
           })
           .then(end)
           .catch(fail);

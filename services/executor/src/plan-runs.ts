@@ -1,4 +1,4 @@
-import type { StepRecord } from "@planwright/engine";
+import type { StepError, StepRecord } from "@planwright/engine";
 import {
   CodedError,
   type EffectClass,
@@ -13,6 +13,7 @@ import type { ToolClients } from "@planwright/tools";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import type { OutputRecorder } from "./observed-outputs/output-recorder.ts";
+import { createPlanLog } from "./plan-log.ts";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
 import { createPlanTools } from "./plan-tools.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
@@ -132,6 +133,8 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     },
   ): Promise<{ done: Promise<void> } | null> {
     const planId = claim.plan._id;
+    const planLog = createPlanLog(planLogger, claim.plan.plan);
+    planLog.claimed(claim);
     // Whoever made the plan may have read a newer catalogue than this process, which remembers its own for a while.
     const remembered = createPlanTools(claim, known);
     const planTools = remembered.isAsPlanned ? remembered : createPlanTools(claim, await readCatalogueNow());
@@ -141,12 +144,12 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       return null;
     }
     if (claim.plan.claimsWithoutProgress > MAX_CLAIMS_WITHOUT_PROGRESS) {
-      await endPoisoned(store, claim, metrics);
-      trace?.ended("FAILED", "POISONED");
-      planLogger.error("plan ended as poisoned");
+      const { error, records } = await endPoisoned(store, claim, metrics);
+      trace?.ended("FAILED", error.code);
+      planLog.recorded(records);
+      planLog.ended({ status: "FAILED", error });
       return null;
     }
-    planLogger.info({ steps: claim.plan.plan.steps.length }, "plan claimed");
     if (planTools.changed.length > 0)
       planLogger.warn({ changed: planTools.changed }, "tools have changed since the plan was made");
     const run = startPlanRun({
@@ -209,7 +212,11 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 }
 
 /** Ends a plan that was claimed again and again without a step getting further. */
-async function endPoisoned(store: ExecutionStore, claim: PlanClaim, metrics: RunMetrics): Promise<void> {
+async function endPoisoned(
+  store: ExecutionStore,
+  claim: PlanClaim,
+  metrics: RunMetrics,
+): Promise<{ error: StepError; records: readonly StepRecord[] }> {
   const error = {
     code: "POISONED",
     message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died or was blocked`,
@@ -234,6 +241,7 @@ async function endPoisoned(store: ExecutionStore, claim: PlanClaim, metrics: Run
   const doubts = records.filter(({ status }) => status === "IN_DOUBT").length;
   for (let index = knownDoubts; index < doubts; index += 1) metrics.inDoubt();
   metrics.ended("FAILED");
+  return { error, records: records.filter(({ status }) => status !== "SKIPPED") };
 }
 
 /**

@@ -85,12 +85,24 @@ const planRequest = createPlanRequest({
   owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
   renewEveryMs: settings.PLANNING_LEASE_MS / 3,
   onRenewalFailed: (claim, error) => logger.warn({ err: error, ...logFacts(claim) }, "lease not renewed"),
-  onLost: (claim) => logger.warn({ epoch: claim.epoch, ...logFacts(claim) }, "lease lost"),
+  onClaim(claim) {
+    const { work, takenFrom } = claim.request.planning;
+    const facts = { ...logFacts(claim), epoch: claim.epoch };
+    logger.info({ ...facts, work: work ?? "plan" }, "request claimed");
+    if (typeof takenFrom === "string")
+      logger.warn(
+        { ...facts, from: takenFrom },
+        "request taken over from a planner that did not give it back",
+      );
+  },
+  onLost: (claim) =>
+    logger.warn({ epoch: claim.epoch, code: "LEASE_LOST", ...logFacts(claim) }, "lease lost"),
   onEnd(claim, result) {
     const facts = logFacts(claim);
     if (result.type === "planned") logger.info({ ...facts, planId: result.plan._id }, "planned");
     if (result.type === "answered") logger.info(facts, "answered");
-    if (result.type === "failed") logger.info({ ...facts, code: result.code }, "not planned");
+    if (result.type === "failed")
+      logger.warn({ ...facts, code: result.code, reason: result.message }, "not planned");
   },
   traces,
 });

@@ -37,6 +37,7 @@ export function createClaims(
     return {
       epoch,
       lease: { owner, epoch, expiresAt: leaseEnd },
+      takenFrom: { $ifNull: ["$lease.owner", null] },
       dueAt: leaseEnd,
       status: { $cond: [{ $in: ["$status", ["QUEUED", "WAITING"]] }, "RUNNING", "$status"] },
       waitReason: null,

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { z } from "zod";
 import type { CountingTool } from "../counting-tool-server/counting-tools.ts";
 import {
   type CountingToolServer,
@@ -34,10 +35,38 @@ export interface WholeSystem {
   apiUrl: string;
   tools: CountingToolServer;
   model: ModelServer;
-  /** What the services have written so far but for what they log as a matter of course: warnings, errors, and lines of nobody's. */
+  /**
+   * What the services have written so far but for what they log as a matter of course: warnings, errors, and lines that are no
+   * log. What became of a client's own plan is no complaint.
+   */
   complaints(): readonly string[];
+  /** The lines about a request, of all services, in the order in which they came. */
+  logged(requestId: string): readonly LogLine[];
   startPlanner(env?: Record<string, string>): Promise<ChildProcess>;
   close(): Promise<void>;
+}
+
+/** A line of a service's log. */
+const LogLineSchema = z.looseObject({
+  service: z.string(),
+  level: z.string(),
+  msg: z.string(),
+  requestId: z.string(),
+});
+export type LogLine = z.output<typeof LogLineSchema>;
+
+/** Warnings about a request, and not about the system. */
+const OF_A_REQUEST: ReadonlySet<string> = new Set([
+  "not planned",
+  "step failed",
+  "step in doubt",
+  "plan failed",
+  "plan ended in part",
+]);
+
+function toLogLine(line: string): LogLine | undefined {
+  if (!line.startsWith("{")) return undefined;
+  return LogLineSchema.safeParse(JSON.parse(line)).data;
 }
 
 /** Starts everything but the planner, and waits until it is ready. */
@@ -56,6 +85,7 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
   );
   const children: ChildProcess[] = [];
   const complaints: string[] = [];
+  const logLines: LogLine[] = [];
 
   /** Gives the line in which the service says that it is ready. */
   async function start(
@@ -75,7 +105,11 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
       for (const stream of [child.stdout, child.stderr]) {
         if (!stream) continue;
         createInterface(stream).on("line", (line) => {
-          if (!/"level":"(?:info|debug|trace)"/.test(line)) complaints.push(`${service}: ${line}`);
+          const about = toLogLine(line);
+          if (about) logLines.push(about);
+          const isUsual = about && OF_A_REQUEST.has(about.msg);
+          if (!isUsual && !/"level":"(?:info|debug|trace)"/.test(line))
+            complaints.push(`${service}: ${line}`);
           if (line.includes(`${service} ready`)) resolve(line);
         });
       }
@@ -94,6 +128,7 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
     tools,
     model,
     complaints: () => complaints,
+    logged: (requestId) => logLines.filter((line) => line.requestId === requestId),
     async startPlanner(env = {}) {
       const { child } = await start("planner", {
         HEALTH_PORT: "0",

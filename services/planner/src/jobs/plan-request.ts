@@ -17,6 +17,8 @@ export interface PlanRequestParts extends KeepLeaseParts {
   work: PlanningWorker;
   /** Tells executors of a plan that is to run at once; never fails and never waits. */
   offerExecution: (planId: string, epoch: number) => void;
+  /** Hears of a claim before the work on it begins. */
+  onClaim?: ((claim: PlanningClaim) => void) | undefined;
   /** Hears how the work on a claim ended, unless it was taken away or broke off. */
   onEnd?: ((claim: PlanningClaim, result: WorkResult) => void) | undefined;
   /** Hears that a claim was taken away: whoever has it now does the work. */
@@ -37,6 +39,7 @@ export function createPlanRequest(parts: PlanRequestParts) {
     signal.throwIfAborted();
     const claim = await parts.store.claimRequest(requestId, parts.owner);
     if (!claim) return { type: "skipped" };
+    parts.onClaim?.(claim);
     const lease = keepLease(claim, parts);
     const trace = parts.traces?.claimed(claim);
     try {

@@ -10,7 +10,7 @@ import { initialReplan } from "../graph/replanning-state.ts";
 export type WorkResult =
   | { type: "planned"; plan: PlanDocument }
   | { type: "answered" }
-  | { type: "failed"; code: string };
+  | { type: "failed"; code: string; message: string };
 
 /** Does what a claimed request waits for. */
 export type PlanningWorker = (claim: PlanningClaim, signal: AbortSignal) => Promise<WorkResult>;
@@ -28,7 +28,7 @@ export function createPlanningWork(parts: PlanningWorkParts): PlanningWorker {
     switch (claim.request.planning.work) {
       case "answer": {
         const error = await tellResults({ ...parts, prices }, claim, signal);
-        return error ? { type: "failed", code: error.code } : { type: "answered" };
+        return error ? { type: "failed", ...error } : { type: "answered" };
       }
       case "replan":
         return endOf(await replanning.invoke(initialReplan(claim), { signal }));
@@ -38,7 +38,11 @@ export function createPlanningWork(parts: PlanningWorkParts): PlanningWorker {
   };
 }
 
-function endOf(state: { stored: PlanDocument | null; failure: { code: string } | null }): WorkResult {
+function endOf(state: {
+  stored: PlanDocument | null;
+  failure: { code: string; message: string } | null;
+}): WorkResult {
   if (state.stored) return { type: "planned", plan: state.stored };
-  return { type: "failed", code: state.failure?.code ?? "PLAN_INVALID" };
+  const { code, message } = state.failure ?? { code: "PLAN_INVALID", message: "The plan has errors" };
+  return { type: "failed", code, message };
 }

@@ -1,0 +1,167 @@
+/** What executors as processes log of plans that fail, are in doubt, lose their executor, or lose the database. */
+import type { ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { startServerProxy } from "@planwright/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+
+const LineSchema = z.looseObject({ level: z.string(), msg: z.string() });
+type Line = z.output<typeof LineSchema>;
+
+let bench: Workbench;
+/** Of all executors, in the order in which they came. */
+let lines: Line[];
+beforeEach(async () => {
+  bench = await openWorkbench();
+  lines = [];
+});
+afterEach(() => bench.close());
+
+async function start(env: Record<string, string> = {}): Promise<ChildProcess> {
+  const executor = bench.spawnExecutor(env);
+  if (!executor.child.stdout) throw new TypeError("no output");
+  createInterface(executor.child.stdout).on("line", (line) => {
+    if (line.startsWith("{")) lines.push(LineSchema.parse(JSON.parse(line)));
+  });
+  if (env["FAILPOINT"] === undefined) await executor.said("executor ready");
+  return executor.child;
+}
+
+const logged = ({ requestId }: { requestId: string }) =>
+  lines.filter((line) => line["requestId"] === requestId);
+const says = (plan: { requestId: string }, message: string) => () =>
+  logged(plan).find(({ msg }) => msg.startsWith(message));
+
+test("a plan that failed is a warning with status, code, step, tool and reason, behind its attempts", async () => {
+  bench.tools.script({
+    keyed_effect: [
+      { type: "status", status: 503 },
+      { type: "tool-error", message: "no such account" },
+    ],
+  });
+  await start();
+  const plan = await bench.submit([
+    { id: "pay", tool: "keyed_effect", arguments: {}, retry: { maxAttempts: 2, initialMs: 1 } },
+    { id: "mail", tool: "keyed_effect", arguments: {}, dependsOn: ["pay"] },
+  ]);
+  await bench.end(plan._id);
+  await expect.poll(says(plan, "plan failed")).toBeDefined();
+  expect(logged(plan)).toMatchObject([
+    { level: "info", msg: "plan claimed", planId: plan._id, epoch: 1 },
+    { level: "info", msg: "attempt failed; the call is tried again", step: "pay", attempts: 1 },
+    {
+      level: "warn",
+      msg: "step failed",
+      step: "pay",
+      tool: "keyed_effect",
+      attempts: 2,
+      code: "TOOL_FAILED",
+    },
+    {
+      level: "warn",
+      msg: "plan failed",
+      status: "FAILED",
+      step: "pay",
+      tool: "keyed_effect",
+      code: "TOOL_FAILED",
+      reason: "Step 'pay' failed: no such account",
+    },
+  ]);
+});
+
+test("failed items are warnings, many of them are not all logged, and their plan ended in part", async () => {
+  const items = Array.from({ length: 60 }, (_, index) => index);
+  bench.tools.script({ keyed_effect: items.slice(1).map(() => ({ type: "tool-error" as const })) });
+  await start();
+  const call = { tool: "keyed_effect", arguments: { value: "<<item>>" } };
+  const forEach = { items, concurrency: 1, errors: "collect", do: call };
+  const plan = await bench.submit([{ id: "each", retry: { maxAttempts: 1 }, forEach }]);
+  expect((await bench.end(plan._id)).plan.status).toBe("PARTIAL");
+  await expect.poll(says(plan, "plan ended in part")).toBeDefined();
+  expect(logged(plan).filter(({ msg }) => msg === "step failed")).toHaveLength(50);
+  expect(logged(plan).slice(-2)).toMatchObject([
+    { level: "warn", msg: expect.stringContaining("not logged") },
+    { level: "warn", status: "PARTIAL", code: "ITEMS_FAILED", step: "each", tool: "keyed_effect" },
+  ]);
+});
+
+test("a call in doubt is a warning with step, tool and code", async () => {
+  bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
+  await start();
+  const plan = await bench.submit([{ id: "pay", tool: "plain_effect", arguments: {} }]);
+  await bench.until(plan._id, ({ status }) => status === "WAITING");
+  await expect.poll(says(plan, "step in doubt")).toMatchObject({
+    level: "warn",
+    step: "pay",
+    tool: "plain_effect",
+    code: expect.any(String),
+  });
+});
+
+test("a plan whose executor was killed is taken over: who had it, which calls were under way, and how it went on", async () => {
+  bench.tools.script({ keyed_effect: [{ type: "hang" }] });
+  const first = await start(SHORT_LEASE);
+  const plan = await bench.submit([
+    { id: "pay", tool: "keyed_effect", arguments: {} },
+    { id: "fail", tool: "plain_effect", arguments: {}, dependsOn: ["pay"] },
+  ]);
+  await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls, { timeout: 30_000 }).toBe(1);
+  bench.tools.script({ plain_effect: [{ type: "tool-error" }] });
+  await bench.stopExecutor(first, "SIGKILL");
+  await start(SHORT_LEASE);
+  await bench.end(plan._id);
+  await expect.poll(says(plan, "plan failed")).toBeDefined();
+  expect(logged(plan)).toMatchObject([
+    { msg: "plan claimed", epoch: 1 },
+    { msg: "plan claimed", epoch: 2 },
+    {
+      level: "warn",
+      msg: "plan taken over from an executor that did not give it back",
+      planId: plan._id,
+      from: expect.stringContaining(`:${first.pid}:`),
+      underWay: ["pay"],
+      calls: 1,
+    },
+    { level: "warn", msg: "step failed", step: "fail" },
+    { level: "warn", msg: "plan failed", step: "fail", tool: "plain_effect" },
+  ]);
+});
+
+test("a plan that was given back is not taken over", async () => {
+  bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
+  const first = await start();
+  const plan = await bench.submit([{ id: "pay", tool: "plain_effect", arguments: {} }]);
+  await bench.until(plan._id, ({ status }) => status === "WAITING");
+  await bench.stopExecutor(first, "SIGTERM");
+  await bench.store.requestCancel(TENANT, plan._id);
+  await start();
+  await bench.end(plan._id);
+  expect(logged(plan).some(({ msg }) => msg.includes("taken over"))).toBe(false);
+});
+
+test("a database that is lost is a warning with the requests whose plans are held, and so is the lease that another executor took meanwhile", async () => {
+  const proxy = await startServerProxy(bench.mongodbUrl);
+  try {
+    bench.tools.script({ keyed_effect: [{ type: "hang" }] });
+    await start({ ...SHORT_LEASE, MONGODB_URL: proxy.url });
+    const plan = await bench.submit([{ id: "pay", tool: "keyed_effect", arguments: {} }]);
+    await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls, { timeout: 30_000 }).toBe(1);
+    proxy.cut();
+    const lost = () => lines.find(({ msg }) => msg.includes("the database may be lost"));
+    await expect
+      .poll(lost, { timeout: 30_000 })
+      .toMatchObject({ level: "warn", plans: 1, requestIds: [plan.requestId] });
+    await start(SHORT_LEASE);
+    await bench.end(plan._id);
+    proxy.mend();
+    await expect.poll(says(plan, "lease lost"), { timeout: 60_000 }).toMatchObject({
+      level: "warn",
+      epoch: 1,
+      code: "LEASE_LOST",
+    });
+    expect(says(plan, "plan taken over")()).toMatchObject({ level: "warn", epoch: 2, underWay: ["pay"] });
+  } finally {
+    await proxy.close();
+  }
+});
