@@ -165,7 +165,8 @@ function linkSteps(steps: readonly DraftStep[], { catalogue, ...link }: LinkCont
     rewriteStep(step, context);
     resolveDependencies(step, context);
     checkForEach(step, names.hasStep, findings);
-    checkPlaceholders(step, isKnown, link.translator.keepLiteral, findings);
+    const schema = catalogue?.find(step.tool)?.inputSchema;
+    checkPlaceholders(step, { hasStep: isKnown, isLiteral: link.translator.keepLiteral, schema, findings });
     checkSecrets(step, findings);
   }
   if (catalogue) addContractDependencies(steps, catalogue, context);

@@ -217,3 +217,32 @@ describe("a literal that the request says", () => {
     expect(diagnostics.map(({ code }) => code)).toEqual(["FIELD_IGNORED", "ARGUMENT_PLACEHOLDER"]);
   });
 });
+
+test("a placeholder that the schema of its place lists is a value", () => {
+  const status = { enum: ["todo", "done"] };
+  const moved: ToolDescriptor = {
+    name: "move",
+    inputSchema: {
+      type: "object",
+      properties: { to: status, all: { type: "array", items: status }, mark: { const: "TBD" }, note: text },
+    },
+  };
+  const codes = (args: JsonObject) =>
+    parsePlan([{ tool: "move", arguments: args }], { tools: [moved] }).diagnostics.map(({ path }) => path);
+  expect(codes({ to: "todo", all: ["done", "todo"], mark: "TBD" })).toEqual([]);
+  expect(codes({ to: "todo", note: "todo" })).toEqual(["steps[0].arguments.note"]);
+  const each = { items: [1], do: { tool: "move", arguments: { to: "todo" } } };
+  expect(parsePlan([{ id: "each", forEach: each }], { tools: [moved] }).diagnostics).toEqual([]);
+});
+
+test("an answer with an ellipsis can be asked for again, one that was cut off cannot", () => {
+  const options = { tools: TOOLS, query: "Book it" };
+  const call = '{"tool":"book","arguments":{"day":"soon"}}';
+  for (const left of [`[${call}, ...]`, `[${call}, "..."]`, `[${call} // and so on\n]`])
+    expect(readModelAnswer(left, options)).toMatchObject({ ok: false, elided: true });
+  for (const [cut, finishReason] of [
+    [`[${call},`, "stop"],
+    [`[${call}]`, "length"],
+  ])
+    expect(readModelAnswer(cut ?? "", { ...options, finishReason })).not.toHaveProperty("elided");
+});

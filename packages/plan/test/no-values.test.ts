@@ -255,6 +255,13 @@ describe("texts that are no values, where a tool with side effects requires one"
     expect(inPlan(author(value))).not.toEqual([]);
   });
 
+  test.each(["none", "the author's id", "Alice"])("%j is a value where a user answered it", (value) => {
+    const steps = [author("Alice"), blog(value)];
+    const options = { tools: TOOLS, query: `Create author Alice, and write Tea. ${value}` };
+    expect(readModelAnswer(JSON.stringify({ steps }), { ...options, sources: `7\n${value}` }).ok).toBe(true);
+    expect(readModelAnswer(JSON.stringify({ steps }), options).ok).toBe(value === "none");
+  });
+
   test("a request that speaks of an id gives none unless it quotes it", () => {
     const value = "the author's id";
     expect(inAnswer("Write Tea with the author's id", blog(value))).toHaveLength(1);

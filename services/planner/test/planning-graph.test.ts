@@ -164,6 +164,23 @@ test("a cut answer is refused without a repair, also when the provider calls it 
   expect(store.failures[0]?.error.code).toBe("MODEL_ANSWER_TRUNCATED");
 });
 
+test("an answer with an ellipsis in the place of steps is asked for again, in full", async () => {
+  const left = JSON.stringify(ANSWER).replace(/\]\}$/, ", ...]}");
+  const asked = answers(left, ANSWER);
+  const { result, store } = await plan({ drafter: model });
+  expect(result.type).toBe("planned");
+  expect(asked()).toBe(2);
+  expect(store.calls[1]?.messages.at(-1)?.content).toContain("write every step and value");
+});
+
+test("an answer that leaves something out again and again is no plan", async () => {
+  const left = JSON.stringify(ANSWER).replace(/\]\}$/, ", ...]}");
+  const asked = answers(left, left, left);
+  const { store } = await plan({ drafter: model });
+  expect(asked()).toBe(2);
+  expect(store.failures[0]?.error.code).toBe("MODEL_ANSWER_TRUNCATED");
+});
+
 test("a model that says that no tool can do it ends planning with its words", async () => {
   answers({ steps: [], missing: null, impossible: "no tool paints" });
   const { store } = await plan({ drafter: model });

@@ -24,6 +24,8 @@ export interface ValueSources {
   readonly literals: Set<string>;
   readonly tools: readonly ToolDescriptor[];
   readonly query: string | undefined;
+  /** What of the query is no request, and gives values all the same. */
+  readonly beside: string | undefined;
   /** What the caller says of itself. */
   readonly facts: FactValues;
   /** What the words of the query mean. */
@@ -51,7 +53,7 @@ interface Checking {
  */
 export function checkValues(
   plan: Plan,
-  { tools, query, facts, findings, schemaWords, literals }: ValueSources,
+  { tools, query, beside, facts, findings, schemaWords, literals }: ValueSources,
 ): void {
   const asked = createQueryWords(query);
   const words: QueryWords = { contains: (text) => asked.contains(text) || facts.contains(text) };
@@ -65,7 +67,7 @@ export function checkValues(
     const hasQuery = query !== undefined;
     checkStep(step, { findings, words, hasQuery, hasEffects, roots, isAllowed, literals, step: found });
   }
-  const isGiven = createSaidTexts(query, words);
+  const isGiven = createSaidTexts(query, words, beside);
   const isSaid: typeof isGiven = (text, how) => {
     const isValue = isGiven(text, how);
     if (isValue) literals.add(text);

@@ -11,7 +11,12 @@ import { isRefusal } from "./refusal.ts";
 export type Choice =
   /** `others`: lists of calls beside it that are no plans for these tools, such as a template. */
   | { readonly type: "plan"; readonly plan: PlanCandidate; readonly others: number }
-  | { readonly type: "none"; readonly code: DiagnosticCode; readonly message: string }
+  | {
+      readonly type: "none";
+      readonly code: DiagnosticCode;
+      readonly message: string;
+      readonly isElided?: true;
+    }
   /** The model asks what it would have to know. */
   | { readonly type: "asks"; readonly questions: readonly string[] };
 
@@ -76,11 +81,12 @@ function brokenChoice(text: string, all: readonly BrokenJson[]): Choice {
   return none("PLAN_NOT_JSON", brokenWords(line, broken));
 }
 
-const elided = (where: string): Choice =>
-  none(
-    "ANSWER_TRUNCATED",
-    `The answer leaves something out ${where}, with an ellipsis or a comment in its place; write every step and value`,
-  );
+const elided = (where: string): Choice => ({
+  type: "none",
+  code: "ANSWER_TRUNCATED",
+  message: `The answer leaves something out ${where}, with an ellipsis or a comment in its place; write every step and value`,
+  isElided: true,
+});
 
 function brokenWords(line: number, { reason }: BrokenJson): string {
   return `The JSON that begins in line ${line} of the answer is not valid: ${reason}. Answer with one JSON object {"steps":[...]} and nothing else`;

@@ -37,7 +37,7 @@ export interface ReadModelAnswerOptions {
   readonly tools: readonly ToolDescriptor[];
   /** What was asked for: values that stand in it are not invented. Without it, sample values are refused wherever they come from. */
   readonly query?: string | undefined;
-  /** What else gives values, such as outputs of steps that are done. Its words mean no days. Default: nothing. */
+  /** What else gives values, one a line, such as answers of users or outputs of steps that are done. Its words mean no days. Default: nothing. */
   readonly sources?: string | undefined;
   /**
    * Now and here, of the caller: what the caller's facts give is not invented either, and dates must be those that words such as
@@ -61,8 +61,11 @@ export interface ReadModelAnswerOptions {
 export type ModelAnswer =
   /** `repaired`: its JSON was not valid as it stood (quotes, commas, comments), and was put right without changing what it says. */
   | { ok: true; plan: Plan; diagnostics: Diagnostic[]; repaired: boolean }
-  /** `open`: values are all that the plan lacks, and only the user can give them. */
-  | { ok: false; diagnostics: Diagnostic[]; open?: OpenDraft | undefined };
+  /**
+   * `open`: values are all that the plan lacks, and only the user can give them. `elided`: the answer is complete, and stands for calls or values
+   * that it does not write out; asked again, a model can write them.
+   */
+  | { ok: false; diagnostics: Diagnostic[]; open?: OpenDraft | undefined; elided?: true };
 
 /** Longest answer that is read, in bytes of UTF-8. */
 const MAX_BYTES = 1_048_576;
@@ -93,7 +96,10 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
     limits: options.limits ?? LimitsSchema.parse({}),
   };
   const choice = choosePlan(said.text, found, (plan) => formOf(plan, { ...host, tools: options.tools }));
-  if (choice.type === "none") return refuse(choice.code, choice.message);
+  if (choice.type === "none") {
+    const refused: ModelAnswer = { ok: false, diagnostics: [refusal(choice.code, choice.message)] };
+    return choice.isElided ? { ...refused, elided: true } : refused;
+  }
   if (choice.type === "asks") return { ok: false, diagnostics: choice.questions.map(asks) };
   const { tools, query, sources, context, given = [] } = options;
   const asked = questionsBeside(choice.plan.document);
@@ -119,8 +125,10 @@ const MAX_LITERAL = 300;
 const CUT = "The answer was cut off";
 
 function refuse(code: DiagnosticCode, message: string): ModelAnswer {
-  return { ok: false, diagnostics: [{ code, severity: "error", message }] };
+  return { ok: false, diagnostics: [refusal(code, message)] };
 }
+
+const refusal = (code: DiagnosticCode, message: string): Diagnostic => ({ code, severity: "error", message });
 
 function asks(message: string): Diagnostic {
   return { code: "ANSWER_ASKS", severity: "error", message };
@@ -180,7 +188,7 @@ function readChosen(
     const facts = createFactValues(context?.facts);
     const moments = createMomentValues(asked, context);
     const schemaWords = createSchemaWords();
-    const sources = { tools, query, facts, moments, findings: after, schemaWords, literals };
+    const sources = { tools, query, beside, facts, moments, findings: after, schemaWords, literals };
     checkValues(plan, sources);
     checkSources(plan, sources);
     checkMoments(plan, sources);

@@ -12,15 +12,19 @@ const LONGEST_BEFORE = 40;
 /**
  * Tells which texts a request gives as values, by how it gives them. The empty text is among its words where it speaks of something empty.
  * @param words - of the request, and of what else gives values
+ * @param beside - what else gives values: each line of it is one, however it reads
  */
 export function createSaidTexts(
   query: string | undefined,
   words: QueryWords,
+  beside: string | undefined,
 ): (text: string, how: SaidHow) => boolean {
   const asked = normalText(query ?? "");
+  const values = new Set(beside?.split("\n").map(normalText));
   return (text, how) => {
     const wanted = normalText(text);
     if (wanted === "") return EMPTY.test(asked);
+    if (values.has(wanted)) return true;
     if (how === "words") return words.contains(text);
     for (let at = asked.indexOf(wanted); at !== -1; at = asked.indexOf(wanted, at + 1)) {
       const end = at + wanted.length;

@@ -36,3 +36,30 @@ test("a field that the output of a step does not declare is made up when a model
   expect(errorsOf(steps, resolvePolicy({ onMissingField: "null" }))).toEqual([]);
   expect(parsePlan({ steps }, { tools }).ok).toBe(true);
 });
+
+test.each([{ value: "T-100" }, { text: "T-100" }, { type: "string", value: "T-100" }])(
+  "%j in the place of a text is refused in a model's plan, with the text as the suggestion",
+  (name) => {
+    const steps = [{ ...made, arguments: { name } }];
+    const { ok, diagnostics } = readModelAnswer(JSON.stringify({ steps }), { tools });
+    expect(ok).toBe(false);
+    expect(diagnostics).toMatchObject([
+      {
+        code: "ARGUMENT_TYPE",
+        severity: "error",
+        path: "steps[0].arguments.name",
+        message:
+          'step a: name is an object, and make takes a text: it gets the JSON text; write "T-100" alone',
+        suggestion: "T-100",
+      },
+    ]);
+    expect(parsePlan({ steps }, { tools }).ok).toBe(true);
+  },
+);
+
+test.each([[{ value: { id: 7 } }], [{ value: "a", unit: "b" }], [{ rows: ["a"] }], [["a", "b"]]])(
+  "%j is sent as its JSON text, which some tools want",
+  (name) => {
+    expect(errorsOf([{ ...made, arguments: { name } }])).toEqual([]);
+  },
+);

@@ -7,6 +7,8 @@ import type { Policy } from "../policy.ts";
  * So is a whole object or list in the place of a text where a part of it, or a loop, is what fits.
  */
 const MADE_UP: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNDECLARED", "REFERENCE_FIELD_UNKNOWN"]);
+/** Of a value where a part of it is what fits, which the suggestion names: a reference, or the text inside of `{"value": "T-100"}`. */
+const OUTSIDE: ReadonlySet<DiagnosticCode> = new Set(["REFERENCE_TYPE", "ARGUMENT_TYPE"]);
 
 /**
  * The findings with their severity for a plan of a model. A policy that puts up with missing fields puts up with undeclared ones too, and
@@ -17,7 +19,7 @@ export function strictFindings(diagnostics: readonly Diagnostic[], policy: Polic
     const isBorne =
       each.observedIn !== undefined ||
       (each.code === "REFERENCE_FIELD_UNKNOWN" && policy.onMissingField !== "error");
-    const isBetterKnown = each.code === "REFERENCE_TYPE" && each.suggestion !== undefined;
+    const isBetterKnown = OUTSIDE.has(each.code) && each.suggestion !== undefined;
     return (isBetterKnown || MADE_UP.has(each.code)) && !isBorne ? { ...each, severity: "error" } : each;
   });
 }

@@ -43,12 +43,14 @@ export function checkArguments(checking: ArgumentChecking): void {
   }
   tellForeignTypes(checking, tool.inputSchema);
   for (const [index, message] of fittedWarnings(tool.name, fitted.places).entries()) {
-    const keys = [...argumentKeys(step), ...(fitted.places[index]?.keys ?? [])];
-    findings.add(
-      "ARGUMENT_TYPE",
-      { step, keys },
-      { message: `step ${step.id}: ${message}`, severity: "warning" },
-    );
+    const { keys = [], wrapped } = fitted.places[index] ?? {};
+    const where = { step, keys: [...argumentKeys(step), ...keys] };
+    const suggestion = wrapped?.slice(0, 200);
+    findings.add("ARGUMENT_TYPE", where, {
+      message: `step ${step.id}: ${message}`,
+      severity: "warning",
+      suggestion,
+    });
   }
   const unknown = unknownPlaces(step);
   const reported = verdict.errors.length === 0 ? [] : judgeable(verdict.errors, unknown, step.arguments);

@@ -1,8 +1,10 @@
 import { argumentKeys, type DraftStep } from "../dialect/draft-step.ts";
+import type { JsonObject } from "../json.ts";
 import { placeKeys, visitTexts } from "../map-json.ts";
 import { scanText } from "../reference/scan-text.ts";
 import { cut, type Findings } from "./findings.ts";
 import { foreignReference, isPlaceholder } from "./placeholder.ts";
+import { isListedAt } from "./required-texts.ts";
 
 /** Each step id belongs to one step. */
 export function checkIds(steps: readonly DraftStep[], findings: Findings): void {
@@ -18,12 +20,19 @@ export function checkIds(steps: readonly DraftStep[], findings: Findings): void 
 
 const MAX_PLACEHOLDERS = 20;
 
+/** What tells a placeholder from a value. */
+export interface PlaceholderChecking {
+  readonly hasStep: (name: string) => boolean;
+  readonly isLiteral: (text: string) => boolean;
+  /** Of the step's arguments: what it lists is a value. */
+  readonly schema: JsonObject | undefined;
+  readonly findings: Findings;
+}
+
 /** Texts that stand where a value was meant to be. */
 export function checkPlaceholders(
   step: DraftStep,
-  hasStep: (name: string) => boolean,
-  isLiteral: (text: string) => boolean,
-  findings: Findings,
+  { hasStep, isLiteral, schema, findings }: PlaceholderChecking,
 ): void {
   let count = 0;
   visitTexts(step.arguments, (text, place) => {
@@ -32,7 +41,9 @@ export function checkPlaceholders(
     // Reported as a reference in a foreign spelling already.
     if (foreign && hasStep(foreign.root)) return;
     count++;
-    const keys = [...argumentKeys(step), ...placeKeys(place)];
+    const below = placeKeys(place);
+    if (schema && isListedAt(text, below, schema)) return;
+    const keys = [...argumentKeys(step), ...below];
     const message = `step ${step.id}: ${cut(text)} is a placeholder; give the value, or a reference such as <<step.field>>`;
     findings.add("ARGUMENT_PLACEHOLDER", { step, keys }, { message });
   });

@@ -6,12 +6,15 @@ import { printPlace } from "../reference/path.ts";
 import { type Resolved, type ResolveOptions, resolveReferences } from "../reference/resolve-references.ts";
 import { typeName } from "./argument-problem.ts";
 import { checkAgainstSchema, keysOfPointer } from "./compile-schema.ts";
+import { cut } from "./findings.ts";
 import { schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
 /** Where the JSON text of a value goes in instead of it, and the type that the value has. */
 export interface FittedPlace {
   readonly keys: readonly (string | number)[];
   readonly type: string;
+  /** The text in an object that holds nothing but it: `T-100` of `{"value": "T-100"}`. */
+  readonly wrapped?: string | undefined;
 }
 
 /** Arguments that a tool can take. The given ones where nothing had to be changed. */
@@ -61,14 +64,12 @@ export function fitTexts(schema: JsonObject, args: JsonObject): FittedArguments 
   return { value: fitted, places };
 }
 
-/** A warning for each place, for people. */
+/** A warning for each place, for people. That a tool wants the JSON text of an object around one text is not likely: it says so. */
 export function fittedWarnings(tool: string, places: readonly FittedPlace[]): string[] {
-  return places
-    .slice(0, 20)
-    .map(
-      ({ keys, type }) =>
-        `${printPlace(keys)} is ${nameOf(type)}, and ${tool} takes a text: it gets the JSON text`,
-    );
+  return places.slice(0, 20).map(({ keys, type, wrapped }) => {
+    const hint = wrapped === undefined ? "" : `; write ${JSON.stringify(cut(wrapped))} alone`;
+    return `${printPlace(keys)} is ${nameOf(type)}, and ${tool} takes a text: it gets the JSON text${hint}`;
+  });
 }
 
 /** Places of complaints that the value's text would not cause, the outermost of those that stand in each other. */
@@ -86,9 +87,21 @@ function misfits(schema: JsonObject, args: JsonObject, errors: readonly ErrorObj
     const types = typesAt(schema, keys);
     if (!types?.has("string") || takes(types, value)) continue;
     taken.add(pointer);
-    places.push({ keys, type: typeName(value) });
+    places.push({ keys, type: typeName(value), wrapped: wrappedText(value) });
   }
   return places;
+}
+
+const WRAPPERS: ReadonlySet<string> = new Set(["value", "text", "string", "literal"]);
+
+/** `{"value": "T-100"}`, also with a `type` beside it. */
+function wrappedText(value: JsonValue): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const [name, ...others] = Object.keys(value).filter(
+    (key) => key !== "type" || typeof value[key] !== "string",
+  );
+  const inner = name !== undefined && others.length === 0 && WRAPPERS.has(name) ? value[name] : undefined;
+  return typeof inner === "string" ? inner : undefined;
 }
 
 const BY_TYPE = new Set(["type", "enum", "const"]);

@@ -50,6 +50,11 @@ export function requiredTexts(schema: JsonObject, args: JsonObject): RequiredTex
   return found;
 }
 
+/** True for a value that the schema of its place lists, see {@link isListed}. @param schema - of the arguments */
+export function isListedAt(text: string, keys: readonly (string | number)[], schema: JsonObject): boolean {
+  return isListed(text, schemasOf(schemaAtPath(schema, keys.map(toSegment))));
+}
+
 /** True for a value that a schema lists: as `enum`, `const` or `default`, or the empty text by `minLength: 0`. */
 export function isListed(text: string, schemas: readonly JsonValue[]): boolean {
   return schemas.some((schema) => {

@@ -42,7 +42,8 @@ export function checkDraft(
   const { diagnostics } = answer;
   if (answer.ok) return { plan: answer.plan, diagnostics };
   const asks = diagnostics.flatMap(({ code, message }) => (code === "ANSWER_ASKS" ? [message] : []));
-  const failure = diagnostics.map(failureOf).find((each) => each !== null);
+  // What an ellipsis stands for can be asked for; what did not fit into the answer would not fit again.
+  const failure = answer.elided ? undefined : diagnostics.map(failureOf).find((each) => each !== null);
   return failure
     ? { plan: null, diagnostics, failure }
     : { plan: null, diagnostics, open: answer.open ?? null, asks };
@@ -61,6 +62,9 @@ const FINAL: { readonly [code in DiagnosticCode]?: (message: string) => Recorded
 function failureOf({ code, message }: Diagnostic): RecordedError | null {
   return FINAL[code]?.(message) ?? null;
 }
+
+/** Code of the finding that an answer stands for more than it says. */
+export const LEFT_OUT = "ANSWER_TRUNCATED";
 
 /** Code of the finding that an answer holds no JSON. */
 export const UNREADABLE = "PLAN_NOT_JSON";

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Diagnostic } from "@planwright/plan";
 import type { RecordedError } from "@planwright/store";
-import { UNREADABLE } from "./check-draft.ts";
+import { LEFT_OUT, UNREADABLE } from "./check-draft.ts";
 import type { PlanningState } from "./planning-state.ts";
 
 /** Repairs after the first draft. */
@@ -44,6 +44,7 @@ const fingerprint = (diagnostics: readonly Diagnostic[]) =>
 export function invalidPlan(diagnostics: readonly Diagnostic[]): RecordedError {
   const errors = diagnostics.filter((each) => each.severity === "error");
   const first = errors[0];
+  if (first?.code === LEFT_OUT) return { code: "MODEL_ANSWER_TRUNCATED", message: first.message };
   if (first?.code === UNREADABLE) return { code: "MODEL_ANSWER_UNREADABLE", message: first.message };
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
   return {
