@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { isDataKey } from "./data-key.ts";
-import { mergeShapes } from "./merge-shapes.ts";
+import { toMapOnly } from "./merge-shapes.ts";
 import { MAX_DEPTH, MAX_FIELDS, type OutputShape, type ShapeType } from "./output-shape.ts";
 
 /** Values of one output that are looked at. */
@@ -15,7 +15,9 @@ const MIN_SIBLINGS = 5;
  * Keys that are data by their form, or by what stands beside them, lose their names here already.
  */
 export function shapeOfOutput(output: JsonValue): OutputShape {
-  return look(output, { depth: 0, budget: MAX_VALUES, isData: rememberedDataKey() });
+  const shape: OutputShape = { types: {} };
+  look(output, { depth: 0, budget: MAX_VALUES, isData: rememberedDataKey() }, shape);
+  return withMaps(shape);
 }
 
 /** A place in an output. */
@@ -37,24 +39,29 @@ function rememberedDataKey(): Place["isData"] {
   };
 }
 
-function look(value: JsonValue, place: Place): OutputShape {
-  const shape: OutputShape = { types: { [typeOf(value)]: 1 } };
-  if (typeof value !== "object" || value === null) return shape;
-  if (place.depth >= MAX_DEPTH) return isEmpty(value) ? shape : { ...shape, isCut: true };
-  if (Array.isArray(value)) return { ...shape, ...itemsOf(value, place) };
-  return isJsonObject(value) ? { ...shape, ...fieldsOf(value, place) } : shape;
+/** Adds a value to what was seen at its place: the items of a list all add to one shape, which costs a fraction of merging one shape each. */
+function look(value: JsonValue, place: Place, shape: OutputShape): void {
+  const type = typeOf(value);
+  shape.types[type] = (shape.types[type] ?? 0) + 1;
+  if (typeof value !== "object" || value === null) return;
+  if (place.depth < MAX_DEPTH) {
+    if (Array.isArray(value)) lookAtItems(value, place, shape);
+    else lookAtFields(value, place, shape);
+  } else if (Object.keys(value).length > 0) shape.isCut = true;
 }
 
-const isEmpty = (value: object) => Object.keys(value).length === 0;
-
-function itemsOf(list: readonly JsonValue[], place: Place): Partial<OutputShape> {
+function lookAtItems(list: readonly JsonValue[], place: Place, shape: OutputShape): void {
   const looked = list.slice(0, Math.min(MAX_ITEMS, place.budget));
-  if (looked.length === 0) return list.length === 0 ? {} : { isCut: true };
+  if (looked.length === 0) {
+    if (list.length > 0) shape.isCut = true;
+    return;
+  }
   const below = belowOf(looked, place);
-  return { items: looked.map((item) => look(item, below)).reduce(mergeShapes) };
+  shape.items ??= { types: {} };
+  for (const item of looked) look(item, below, shape.items);
 }
 
-function fieldsOf(object: JsonObject, place: Place): Partial<OutputShape> {
+function lookAtFields(object: JsonObject, place: Place, shape: OutputShape): void {
   const keys = Object.keys(object);
   const isMapOnly = areData(keys, object, place);
   const looked = keys.slice(0, Math.min(isMapOnly ? MAX_ITEMS : MAX_FIELDS, place.budget));
@@ -62,19 +69,31 @@ function fieldsOf(object: JsonObject, place: Place): Partial<OutputShape> {
     looked.map((key) => object[key] ?? null),
     place,
   );
-  const fields: { [name: string]: OutputShape } = {};
-  const data: OutputShape[] = [];
   for (const key of looked) {
-    const shape = look(object[key] ?? null, below);
-    if (isMapOnly || place.isData(key)) data.push(shape);
-    else fields[key] = shape;
+    const isData = isMapOnly || place.isData(key);
+    look(object[key] ?? null, below, isData ? (shape.map ??= { types: {} }) : fieldOf(shape, key));
   }
-  return {
-    ...(isEmpty(fields) ? {} : { fields }),
-    ...(data.length > 0 && { map: data.reduce(mergeShapes) }),
-    ...(isMapOnly && { isMapOnly }),
-    ...(!isMapOnly && looked.length < keys.length && { isCut: true as const }),
-  };
+  if (isMapOnly) shape.isMapOnly = true;
+  else if (looked.length < keys.length) shape.isCut = true;
+}
+
+function fieldOf(shape: OutputShape, name: string): OutputShape {
+  shape.fields ??= {};
+  const known = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+  const field = known ?? { types: {} };
+  shape.fields[name] = field;
+  return field;
+}
+
+/** Where keys are data in one of the objects at a place, or there are too many names in all of them, they are in all. Changes the shape. */
+function withMaps(shape: OutputShape): OutputShape {
+  const { fields = {}, isMapOnly } = shape;
+  const names = Object.keys(fields);
+  if (names.length > MAX_FIELDS || (isMapOnly && names.length > 0)) return withMaps(toMapOnly(shape));
+  for (const [name, field] of Object.entries(fields)) fields[name] = withMaps(field);
+  if (shape.map) shape.map = withMaps(shape.map);
+  if (shape.items) shape.items = withMaps(shape.items);
+  return shape;
 }
 
 /** One level down: each object and list may spend the same on what it holds. */
