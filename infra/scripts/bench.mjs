@@ -7,6 +7,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const BENCHMARKS = {
   plan: "packages/engine/bench/plan.ts",
   execute: "services/executor/bench/execute.ts",
+  learning: "services/executor/bench/learning.ts",
   api: "services/api/bench/api.ts",
   model: "services/planner/bench/model.ts",
 };

@@ -4,26 +4,19 @@
  *
  * npm run bench -- execute [--plans 1000] [--only diamond chain] [--json]
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { startMongo, startRedis } from "@planwright/local";
-import type { Plan, PlanId, RequestId } from "@planwright/plan";
-import { createQueues } from "@planwright/queue";
-import { createStore } from "@planwright/store";
 import {
   countingToolServerCommand,
   developerCommand,
   wholeNumberOption,
   wordsOption,
 } from "@planwright/testing";
-import { MongoClient } from "mongodb";
-import { ceiling, writeCounts } from "./ceiling.ts";
-import { cpuMsPerPlan, cpuSeconds, residentMiB } from "./cpu-seconds.ts";
+import { openBenchSystem } from "./bench-system.ts";
+import { ceiling } from "./ceiling.ts";
+import { residentMiB } from "./cpu-seconds.ts";
 import { chain, diamond, wide } from "./shapes.ts";
 
 const MEASUREMENTS = [
@@ -54,8 +47,6 @@ const PLANS = values.plans;
 const IN_FLIGHT = 64;
 /** Plans before anything is measured: what a process does in its first seconds is compiled by then. */
 const WARM_UP = 1_000;
-const TENANT = "bench";
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
 const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
@@ -65,105 +56,8 @@ const toolServer = countingToolServerCommand({ ledgerFile: join(folder, "ledger.
 const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolServer, trusted: true } } }));
 
-const store = await createStore({ url: mongodbUrl });
-const queues = createQueues({ redisUrl: redis.url });
-const client = await MongoClient.connect(mongodbUrl);
-
-async function startExecutor() {
-  const child = spawn(
-    process.execPath,
-    ["--max-semi-space-size=32", "--import", "tsx", "-C", "@planwright/source", MAIN],
-    {
-      env: {
-        PATH: process.env["PATH"],
-        MONGODB_URL: mongodbUrl,
-        REDIS_URL: redis.url,
-        MCP_SERVERS_FILE: serversFile,
-        HEALTH_PORT: "0",
-        LOG_LEVEL: "info",
-      },
-      stdio: ["ignore", "pipe", "inherit"],
-    },
-  );
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) if (line.includes("executor ready")) break;
-  child.stdout.resume();
-  return async () => {
-    const exit = once(child, "exit");
-    child.kill("SIGKILL");
-    await exit;
-  };
-}
-
-interface Submitted {
-  planId: PlanId;
-  requestId: RequestId;
-}
-
-async function submit(plan: Plan): Promise<Submitted> {
-  const submitted = await store.submitPlan({
-    tenant: TENANT,
-    query: null,
-    plan,
-    raw: "",
-    diagnostics: [],
-    autoExecute: false,
-  });
-  return { planId: submitted.plan._id, requestId: submitted.request._id };
-}
-
-/** From executePlan to a terminal state, as a change stream sees it: no polling in the figures. */
-const finished = new Map<string, () => void>();
-const changes = client
-  .db()
-  .collection("plans")
-  .watch([{ $match: { "updateDescription.updatedFields.finishedAt": { $type: "date" } } }]);
-changes.on("change", (change) => {
-  if (!("documentKey" in change)) return;
-  const id = String(change.documentKey?._id);
-  finished.get(id)?.();
-  finished.delete(id);
-});
-
-async function execute({ planId, requestId }: Submitted): Promise<number> {
-  const startedAt = performance.now();
-  const end = new Promise<void>((resolve) => finished.set(planId, resolve));
-  const queued = await store.queuePlan(TENANT, planId, requestId);
-  if (queued) queues.offerExecution(planId, queued.epoch);
-  await end;
-  return performance.now() - startedAt;
-}
-
-/** Runs all plans with at most `inFlight` under way. */
-async function measure(plan: Plan, count: number, inFlight: number) {
-  const ids: Submitted[] = [];
-  for (let index = 0; index < count; index += 1) ids.push(await submit(plan));
-  const durations: number[] = [];
-  const cpuBefore = cpuSeconds();
-  const writesBefore = await writeCounts(client);
-  const startedAt = performance.now();
-  await Promise.all(
-    Array.from({ length: inFlight }, async () => {
-      for (let id = ids.pop(); id !== undefined; id = ids.pop()) durations.push(await execute(id));
-    }),
-  );
-  const seconds = (performance.now() - startedAt) / 1_000;
-  const cpuAfter = cpuSeconds();
-  const writesAfter = await writeCounts(client);
-  const sorted = durations.toSorted((a, b) => a - b);
-  const at = (share: number): number =>
-    Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10;
-  return {
-    plans: count,
-    inFlight,
-    stepsPerSecond: Math.round((count * plan.steps.length) / seconds),
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    writesPerPlan: Math.round(((writesAfter.updates - writesBefore.updates) / count) * 10) / 10,
-    acknowledgementsPerPlan: Math.round(((writesAfter.commands - writesBefore.commands) / count) * 10) / 10,
-    cpuMsPerPlan: cpuMsPerPlan(cpuBefore, cpuAfter, count),
-  };
-}
+const system = await openBenchSystem({ mongodbUrl, redisUrl: redis.url, serversFile });
+const { client, startExecutor, measure } = system;
 
 const results: Record<string, object> = { runtime: { node: process.version, cores: availableParallelism() } };
 /** Measures unless `--only` names others. */
@@ -219,9 +113,6 @@ await stopFirst();
 
 if (values.json) console.log(JSON.stringify(results));
 else console.table(Object.fromEntries(Object.entries(results).map(([name, row]) => [name, toCells(row)])));
-await changes.close();
-await client.close();
-await queues.close();
-await store.close();
+await system.close();
 await Promise.all([mongo.kill(), redis.kill()]);
 await rm(folder, { recursive: true, force: true });

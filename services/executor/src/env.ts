@@ -26,6 +26,8 @@ export const ExecutorSettingsSchema = z.object({
   PLAN_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(604_800_000).default(3_600_000),
   /** How often plans that the queue lost are looked for, in milliseconds. */
   SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
+  /** Whether shapes of outputs are learned. */
+  LEARN_OUTPUTS: z.enum(["on", "off"]).default("on"),
   /** Where this process dies, stands still or fails on purpose; for tests. */
   FAILPOINT: z.string().max(200).optional(),
   /** How long running calls may go on after SIGTERM, in milliseconds. */

@@ -97,7 +97,7 @@ const offers = createQueues({
   prefix: settings.QUEUE_PREFIX,
   onError: report,
 });
-const outputs = createOutputRecorder({ store, logger });
+const outputs = settings.LEARN_OUTPUTS === "on" ? createOutputRecorder({ store, logger }) : undefined;
 const runs = createPlanRuns({
   store,
   tools: failpoints.around(tools, TOOL_FAILPOINTS),
@@ -159,7 +159,7 @@ starting = null;
 shutdown.add("reconciler", () => clearInterval(reconciler));
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));
-shutdown.add("outputs", () => outputs.stop());
+if (outputs) shutdown.add("outputs", () => outputs.stop());
 shutdown.add("limits", () => limits.close());
 shutdown.add("queue", () => Promise.all([worker.close(), offers.close()]));
 shutdown.add("tools", () => tools.close());

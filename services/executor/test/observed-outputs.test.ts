@@ -99,3 +99,11 @@ test("an executor that stops writes what it has learned", async () => {
   await bench.stopExecutor(executor, "SIGTERM");
   expect(await seenOf(TENANT)()).toBe(1);
 });
+
+test("an executor that is told not to learn outputs learns none", async () => {
+  await bench.stopExecutor(executor, "SIGTERM");
+  executor = await bench.startExecutor({ LEARN_OUTPUTS: "off" });
+  await run({ id: 1 });
+  await bench.stopExecutor(executor, "SIGTERM");
+  expect(await seenOf(TENANT)()).toBeUndefined();
+});
