@@ -57,7 +57,6 @@ const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolServer, trusted: true } } }));
 
 const system = await openBenchSystem({ mongodbUrl, redisUrl: redis.url, serversFile });
-const { client, startExecutor, measure } = system;
 
 const results: Record<string, object> = { runtime: { node: process.version, cores: availableParallelism() } };
 /** Measures unless `--only` names others. */
@@ -77,35 +76,35 @@ function toCells(row: object): Record<string, unknown> {
 }
 
 await note("ceilingUpdatesPerSecond", async () => ({
-  bulksOf64: await ceiling(client, 64),
-  bulksOf256: await ceiling(client, 256),
+  bulksOf64: await ceiling(system.client, 64),
+  bulksOf256: await ceiling(system.client, 256),
 }));
-const stopFirst = await startExecutor();
-await measure(diamond(), WARM_UP, 8);
-await note("diamondAlone", () => measure(diamond(), 100, 1));
-await note("diamond", () => measure(diamond(), PLANS, IN_FLIGHT));
-await note("chain", () => measure(chain(5), PLANS, IN_FLIGHT));
+const stopFirst = await system.startExecutor();
+await system.measure(diamond(), WARM_UP, 8);
+await note("diamondAlone", () => system.measure(diamond(), 100, 1));
+await note("diamond", () => system.measure(diamond(), PLANS, IN_FLIGHT));
+await note("chain", () => system.measure(chain(5), PLANS, IN_FLIGHT));
 await note("slowTools", async () => {
   const criticalPathMs = 3 * 400;
-  const { p50Ms } = await measure(diamond(400), 20, 1);
+  const { p50Ms } = await system.measure(diamond(400), 20, 1);
   return { criticalPathMs, p50Ms, abovePercent: Math.round((p50Ms / criticalPathMs - 1) * 1_000) / 10 };
 });
 for (const steps of [10, 100, 1_000, 10_000] as const) {
   const count = Math.max(1, Math.round(1_000 / steps));
-  await note(`wide${steps}`, () => measure(wide(steps), count, 1));
+  await note(`wide${steps}`, () => system.measure(wide(steps), count, 1));
 }
 await note("memory", async () => {
   const before = residentMiB("executor/src/main");
   const after: (number | null)[] = [];
   for (let part = 0; part < 5; part += 1) {
-    await measure(wide(1_000), 20, 4);
+    await system.measure(wide(1_000), 20, 4);
     after.push(residentMiB("executor/src/main"));
   }
   return { steps: 100_000, residentMiBBefore: before, residentMiBAfterEach20000: after };
 });
 await note("diamondFourExecutors", async () => {
-  const others = [await startExecutor(), await startExecutor(), await startExecutor()];
-  const measured = await measure(diamond(), PLANS, IN_FLIGHT);
+  const others = [await system.startExecutor(), await system.startExecutor(), await system.startExecutor()];
+  const measured = await system.measure(diamond(), PLANS, IN_FLIGHT);
   await Promise.all(others.map((stop) => stop()));
   return measured;
 });
