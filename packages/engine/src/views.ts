@@ -1,6 +1,7 @@
 import { isTerminalStepStatus, type JsonValue, type StepStatus, type WaitReason } from "@planwright/plan";
 import type { StepError } from "./protocol.ts";
 import { isBehindBarrier } from "./schedule/barriers.ts";
+import { isBusy } from "./schedule/places.ts";
 import type { EngineState, Unit } from "./state/engine-state.ts";
 
 /** How one step or item stands, for reports. */
@@ -54,5 +55,6 @@ function reasonOf(state: EngineState, unit: Unit): WaitReason | undefined {
   if (unit.step.unmet > 0 || isBehindBarrier(state, unit.step)) return "dependency";
   if (state.paused) return "paused";
   if (unit.caller?.waiting) return unit.caller.waiting.reason;
-  return unit.status === "RETRYING" ? "backoff" : "limit";
+  if (unit.status === "RETRYING") return "backoff";
+  return state.barrierRunning || (unit.step.tool.contract.barrier && isBusy(state)) ? "dependency" : "limit";
 }

@@ -226,6 +226,23 @@ test("a barrier that is skipped lets go what stands behind it", () => {
   expect(startOf(simulation).at(-1)).toEqual(["behind", 10]);
 });
 
+test("what a barrier keeps waiting says dependency, and so does a barrier that waits to be alone", () => {
+  const reasons: (string | undefined)[] = [];
+  const limited: string[] = [];
+  simulate(planOf(THREE), TOOLS, {
+    onCommand: ({ type }, state) => {
+      if (type !== "call") return;
+      for (const key of ["before", "deploy", "behind"]) {
+        const reason = waitReasonOf(state, key);
+        reasons.push(reason);
+        if (reason === "limit") limited.push(key);
+      }
+    },
+  });
+  expect(reasons).toContain("dependency");
+  expect(limited).toEqual([]);
+});
+
 test("a barrier that waits for approval holds what stands behind it, and says so", () => {
   const steps = [THREE[0], { ...THREE[1], approval: true }, THREE[2]];
   const waiting = simulate(planOf(steps), TOOLS);

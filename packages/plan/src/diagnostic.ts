@@ -97,6 +97,7 @@ export const DIAGNOSTIC_CODES = [
   "FOREACH_ITEMS_NOT_LIST",
   "FOREACH_ALIAS_CONFLICT",
   "FOREACH_KEY_DUPLICATE",
+  "FOREACH_MIN_SUCCESS", // more successes than items, or beside errors: stop
 ] as const;
 /** Names what is wrong. */
 export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number];

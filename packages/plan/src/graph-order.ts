@@ -1,9 +1,12 @@
 /** Views of a plan's graph for reports and for the scheduler. Execution itself has no waves: a step starts when it can. */
+import { barrierOrder } from "./barrier-order.ts";
+import type { ToolContract } from "./contract.ts";
 import { type PlanGraph, planGraph } from "./graph.ts";
 import { breakCycles, reversed, topologicalOrder } from "./graph-edges.ts";
 import { DependencyCycleError } from "./order-errors.ts";
 import type { Plan } from "./plan.ts";
 import type { Policy } from "./policy.ts";
+import { toolOfStep } from "./step.ts";
 
 /** A plan as far as its order goes; without a policy a cycle is an error. */
 export type PlanToOrder = Pick<Plan, "steps"> & { policy?: Partial<Pick<Policy, "onCycle">> | undefined };
@@ -28,12 +31,19 @@ export function acyclicDependencies(
   );
 }
 
+/** What else orders steps, beside the plan itself. */
+export interface OrderOptions {
+  /** Contracts by tool: what they name in `dependsOn` comes first, and nothing stands beside a barrier. */
+  contracts?: ReadonlyMap<string, Pick<ToolContract, "dependsOn" | "barrier">> | undefined;
+}
+
 /**
- * Steps in waves: each holds the steps whose last dependency is in the wave before it, in plan order.
+ * Steps in waves: each holds the steps whose last dependency is in the wave before it, in plan order. A barrier is a wave of its own, behind
+ * all that comes before it and in front of all that comes behind it (start rule).
  * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
  */
-export function planWaves(plan: PlanToOrder): string[][] {
-  const { ids, dependencies } = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+export function planWaves(plan: PlanToOrder, options: OrderOptions = {}): string[][] {
+  const { ids, dependencies } = graphWithBarriers(plan, options);
   const waveOf = new Uint32Array(ids.length);
   for (const index of topologicalOrder(dependencies)) {
     for (const other of dependencies[index] ?? []) {
@@ -50,11 +60,12 @@ export function planWaves(plan: PlanToOrder): string[][] {
 }
 
 /**
- * Step ids with dependencies first: plan order wherever possible, so a plan that is in order already comes out as it is.
+ * Step ids with dependencies first, and each barrier where it comes: plan order wherever possible, so a plan that is in order already comes
+ * out as it is.
  * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
  */
-export function executionOrder(plan: PlanToOrder): string[] {
-  const { ids, dependencies } = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+export function executionOrder(plan: PlanToOrder, options: OrderOptions = {}): string[] {
+  const { ids, dependencies } = graphWithBarriers(plan, options);
   return topologicalOrder(dependencies).flatMap((index) => ids[index] ?? []);
 }
 
@@ -111,6 +122,34 @@ function pathLengths(
     for (const other of dependencies[index] ?? []) behind[other] = Math.max(behind[other] ?? 0, length);
   }
   return lengths;
+}
+
+/** The graph in which each barrier also waits for what comes between the one before it and itself, and what comes next waits for it. */
+function graphWithBarriers(plan: PlanToOrder, { contracts }: OrderOptions): OrderedGraph {
+  const graph = orderedGraph(planGraph(plan, { contracts }), plan.policy?.onCycle);
+  if (!contracts) return graph;
+  const { ids } = graph;
+  const barrierIds = new Set(
+    plan.steps.flatMap((step) => (contracts.get(toolOfStep(step))?.barrier ? [step.id] : [])),
+  );
+  const { barriers, before } = barrierOrder(graph.dependencies, (index) => barrierIds.has(ids[index] ?? ""));
+  if (barriers.length === 0) return graph;
+  // A step that stands before a barrier and waits for one behind it comes behind it too: the barrier does not wait for that.
+  const placeOf = new Map(barriers.map((index, place) => [index, place]));
+  for (const index of topologicalOrder(graph.dependencies)) {
+    for (const other of graph.dependencies[index] ?? []) {
+      const least = (placeOf.get(other) ?? -1) + 1;
+      before[index] = Math.max(before[index] ?? 0, before[other] ?? 0, least);
+    }
+  }
+  const dependencies = graph.dependencies.map((list) => [...list]);
+  before.forEach((count, index) => {
+    const last = barriers[count - 1];
+    const next = barriers[count];
+    if (last !== undefined) dependencies[index]?.push(last);
+    if (next !== undefined && next !== index) dependencies[next]?.push(index);
+  });
+  return { ids, dependencies };
 }
 
 function orderedGraph(graph: PlanGraph, onCycle: Policy["onCycle"] = "error"): OrderedGraph {

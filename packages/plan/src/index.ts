@@ -31,6 +31,7 @@ export {
   criticalPath,
   executionOrder,
   longestRemainingPaths,
+  type OrderOptions,
   type PlanToOrder,
   planWaves,
 } from "./graph-order.ts";

@@ -107,3 +107,8 @@ export function policyOptions(policy: PolicyInput): PolicyInput {
   const given = Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined));
   return { ...preset, ...given };
 }
+
+/** True where an option has the value that the policy's profile sets: the profile's doing, not that of who wrote the plan. */
+export function isOfProfile(policy: Policy, option: Exclude<keyof PolicyInput, "profile">): boolean {
+  return policy.profile !== undefined && PROFILE_OPTIONS[policy.profile][option] === policy[option];
+}

@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "./canonical-json.ts";
+import { toolContract } from "./contract-of-tool.ts";
 import { bareName, findServerTool, findTool } from "./name-tools.ts";
 import type { Plan } from "./plan.ts";
 import { toolOfStep } from "./step.ts";
@@ -27,6 +28,8 @@ export interface ToolPin {
   digest: string;
   /** The first 16 digits of a digest of each part, which tell what has changed. */
   parts: { [part in ToolPart]: string };
+  /** By its contract then, with the operator's word: nothing runs beside it. For reports; what runs goes by the contract of the moment. */
+  barrier?: true | undefined;
 }
 
 /**
@@ -71,6 +74,7 @@ function pinOf(name: string, tool: ToolDescriptor): ToolPin {
     name: bareName(tool),
     digest: toolDigest(tool),
     parts: partDigests(tool),
+    ...(toolContract(tool).contract.barrier ? { barrier: true } : {}),
   };
 }
 

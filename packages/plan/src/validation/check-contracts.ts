@@ -1,4 +1,5 @@
 import { argumentKeys, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
+import { isOfProfile } from "../policy.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { schemaAtPath } from "./schema-paths.ts";
@@ -44,7 +45,7 @@ function canProvide(tool: ToolDescriptor, field: string, catalogue: Catalogue): 
   return schemaAtPath(tool.outputSchema, [{ type: "key", key: field }]).type !== "absent";
 }
 
-/** A tool may take more calls at once than the plan lets run. */
+/** A tool may take more calls at once than the plan lets run. A profile of one call at a time lets no tool do so: that needs no warning. */
 function checkLimit(
   step: DraftStep,
   tool: ToolDescriptor,
@@ -52,6 +53,7 @@ function checkLimit(
 ): void {
   const { maxConcurrency } = catalogue.contractOf(tool);
   if (maxConcurrency === undefined || maxConcurrency <= policy.maxParallel) return;
+  if (isOfProfile(policy, "maxParallel")) return;
   const message = `step ${step.id} calls ${step.tool}, which takes ${maxConcurrency} calls at once (max_concurrency), and the plan runs at most ${policy.maxParallel} (maxParallel)`;
   findings.add(
     "CONTRACT_LIMIT_UNREACHABLE",

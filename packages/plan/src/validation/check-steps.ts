@@ -69,6 +69,30 @@ export function checkForEach(step: DraftStep, hasStep: (name: string) => boolean
     );
   }
   checkKeys(step, forEach, findings);
+  checkMinSuccess(step, forEach, findings);
+}
+
+/** A count of successes that the list cannot reach, or that nothing asks for. */
+function checkMinSuccess(
+  step: DraftStep,
+  forEach: NonNullable<DraftStep["forEach"]>,
+  findings: Findings,
+): void {
+  const { items, errors, minSuccess } = forEach;
+  if (minSuccess === undefined) return;
+  const count = Array.isArray(items) ? items.length : 0;
+  const why =
+    errors === "stop"
+      ? `errors "stop" fails the step at the first failed item, so minSuccess ${minSuccess} changes nothing; use errors "collect", or leave minSuccess out`
+      : count > 0 && minSuccess > count
+        ? `minSuccess ${minSuccess} is more than the ${count} items of the list, so the step always fails; give at most ${count}, or a share below 1`
+        : undefined;
+  if (why === undefined) return;
+  findings.add(
+    "FOREACH_MIN_SUCCESS",
+    { step, keys: ["forEach", "minSuccess"] },
+    { message: `step ${step.id}: ${why}`, severity: "warning" },
+  );
 }
 
 function checkKeys(step: DraftStep, forEach: NonNullable<DraftStep["forEach"]>, findings: Findings): void {

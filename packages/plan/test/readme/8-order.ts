@@ -9,6 +9,8 @@ const parsed = parsePlan([
 assert(parsed.ok);
 assert.deepEqual(planWaves(parsed.plan), [["a", "b"], ["c"]]);
 assert.deepEqual(planGraph(parsed.plan).dependencies.get("c"), ["a", "b"]);
+const contracts = new Map([["fetch", toolContract({ name: "fetch", sequential: true }).contract]]);
+assert.deepEqual(planWaves(parsed.plan, { contracts }), [["a"], ["b"], ["c"]]);
 
 const groups = orderToolCalls(
   [

@@ -9,6 +9,7 @@ import {
   type WaitReason,
 } from "@planwright/plan";
 import type { PlanDocument, StepDocument } from "@planwright/store";
+import { barriersOf } from "./plan-barriers.ts";
 import { stepWaitReason } from "./wait-reason.ts";
 
 /** A step, or one item of a forEach: what was planned, what was recorded, and why it waits. */
@@ -27,8 +28,15 @@ export interface StepView {
  */
 export function stepViews(plan: PlanDocument, recorded: readonly StepDocument[], nowMs: number): StepView[] {
   const isOver = finalSteps(recorded);
+  const barriers = barriersOf(plan);
+  const running = new Set(recorded.flatMap(({ status, stepId }) => (status === "RUNNING" ? [stepId] : [])));
+  const isBlocked = barriers?.blockedBy(
+    barriers.ids.findIndex((id) => !isOver.has(id)),
+    running,
+  );
   return viewsOf(plan, inPlanOrder(recorded), (document, dependsOn) => {
-    const hasOpenDependency = dependsOn.some((id) => !isOver.has(id));
+    const hasOpenDependency =
+      dependsOn.some((id) => !isOver.has(id)) || isBlocked?.(document.stepId) === true;
     return stepWaitReason(document, plan, { hasOpenDependency, nowMs });
   });
 }
@@ -48,7 +56,8 @@ export function stepViewsOfPage(
       stepWaitReason(document, plan, { hasOpenDependency, nowMs });
     // Of most steps no other one has to be known.
     if (reason(true) === reason(false)) return reason(true);
-    const statuses = await Promise.all(dependsOn.map(statusOf));
+    const barriers = barriersOf(plan)?.before(document.stepId) ?? [];
+    const statuses = await Promise.all([...dependsOn, ...barriers].map(statusOf));
     return reason(statuses.some((status) => status === null || !isTerminalStepStatus(status)));
   });
 }

@@ -1,0 +1,73 @@
+import { createPlanId, createRequestId, parsePlan, pinTools, type StepStatus } from "@planwright/plan";
+import { newPlan, newRequest, newStep } from "@planwright/store";
+import { expect, test } from "vitest";
+import { stepViews, stepViewsOfPage } from "./step-views.ts";
+
+const NOW = new Date(1_700_000_000_000);
+const TOOLS = [
+  { name: "read", annotations: { readOnlyHint: true } },
+  { name: "deploy", override: { barrier: true } },
+];
+const STEPS = [
+  { id: "before", tool: "read" },
+  { id: "deploy", tool: "deploy" },
+  { id: "behind", tool: "read" },
+];
+
+function running(statuses: Record<string, StepStatus>) {
+  const parsed = parsePlan({ steps: STEPS }, { tools: TOOLS });
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  const random = (bytes: Uint8Array) => bytes.fill(1);
+  const request = newRequest({
+    requestId: createRequestId(NOW.getTime(), random),
+    planId: createPlanId(NOW.getTime(), random),
+    tenant: "default",
+    source: "plan",
+    query: null,
+    autoExecute: true,
+    now: NOW,
+  });
+  const stored = newPlan({
+    request,
+    plan: parsed.plan,
+    toolPins: pinTools(parsed.plan, TOOLS),
+    raw: null,
+    origin: { kind: "submitted", model: null },
+    diagnostics: [],
+    status: "READY",
+    now: NOW,
+  });
+  const lease = { owner: "e", epoch: 1, expiresAt: new Date(NOW.getTime() + 5_000) };
+  const plan = { ...stored, status: "RUNNING" as const, lease };
+  const units = STEPS.map(({ id, tool }, position) => ({
+    ...newStep(plan, { key: id, stepId: id, item: null, position, tool, epoch: 1, waitReason: null }),
+    status: statuses[id] ?? ("PENDING" as const),
+  }));
+  return { plan, units };
+}
+
+test.each<[string, Record<string, StepStatus>, (string | null)[]]>([
+  [
+    "a barrier waits to be alone, and what stands behind it for the barrier",
+    { before: "RUNNING" },
+    [null, "dependency", "dependency"],
+  ],
+  ["a barrier runs", { before: "COMPLETED", deploy: "RUNNING" }, [null, null, "dependency"]],
+  [
+    "a barrier waits for approval",
+    { before: "COMPLETED", deploy: "WAITING_APPROVAL" },
+    [null, "approval", "dependency"],
+  ],
+  ["a barrier is over", { before: "COMPLETED", deploy: "SKIPPED" }, [null, null, "limit"]],
+])("%s", (_, statuses, reasons) => {
+  const { plan, units } = running(statuses);
+  expect(stepViews(plan, units, NOW.getTime()).map(({ waitReason }) => waitReason)).toEqual(reasons);
+});
+
+test("a page that does not hold the barrier asks for it", async () => {
+  const { plan, units } = running({ before: "COMPLETED", deploy: "RUNNING" });
+  const [view] = stepViewsOfPage(plan, units.slice(2), NOW.getTime(), async (id) =>
+    id === "deploy" ? "RUNNING" : null,
+  );
+  expect(typeof view?.waitReason === "function" && (await view.waitReason())).toBe("dependency");
+});
