@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
 import { cut, type Findings } from "./findings.ts";
 import { createGivenNames, type GivenName, type GivenNames } from "./given-names.ts";
-import { isNoValue, parameterKind, speaksOfValue } from "./no-value.ts";
+import { isNoValue, type ParameterKind, parameterKind, speaksOfValue } from "./no-value.ts";
 import { isListed, type RequiredText, requiredTexts } from "./required-texts.ts";
 
 /** A call of a plan. */
@@ -43,11 +43,13 @@ const MAX_FINDINGS = 20;
  */
 export function checkNoValues(calls: readonly PlannedCall[], checking: NoValueChecking): void {
   const names = createGivenNames();
+  const effects = new Map<ToolDescriptor, boolean>();
   for (const call of calls) {
     const { tool, step, isForEach } = call;
     if (!tool) continue;
-    if (isJsonObject(tool.inputSchema) && hasSideEffects(tool))
-      checkCall(call, tool.inputSchema, names, checking);
+    const hasEffects = effects.get(tool) ?? hasSideEffects(tool);
+    effects.set(tool, hasEffects);
+    if (isJsonObject(tool.inputSchema) && hasEffects) checkCall(call, tool.inputSchema, names, checking);
     if (!isForEach) names.add({ id: step.id, tool, arguments: call.arguments });
   }
 }
@@ -61,9 +63,9 @@ function checkCall(
   let count = 0;
   for (const required of requiredTexts(schema, call.arguments)) {
     const { text, schemas } = required;
-    if (checking.isPlaceholder(text) || isListed(text, schemas)) continue;
-    const found = problemOf(required, names, checking);
-    if (!found) continue;
+    // By far the most are references.
+    const found = text.startsWith("<<") ? undefined : problemOf(required, names, checking);
+    if (!found || checking.isPlaceholder(text) || isListed(text, schemas)) continue;
     const keys = [...call.keys, ...required.keys];
     const message = `step ${call.step.id}: ${found.message}`;
     checking.findings.add("ARGUMENT_PLACEHOLDER", { step: call.step, keys }, { ...found, message });
@@ -76,18 +78,22 @@ function problemOf(
   names: GivenNames,
   { isSaid, ask }: NoValueChecking,
 ): { message: string; suggestion?: string | undefined } | undefined {
-  const kind = takesId(name, schemas) ? "id" : parameterKind(name);
-  const shown = `${name} is ${JSON.stringify(cut(text, 60))}`;
+  const kind = kindOf(name, schemas);
   if (isNoValue(text, kind)) {
     if (isSaid(text, speaksOfValue(text, kind) ? "quotes" : "words")) return undefined;
     return {
-      message: `${shown}, which is no value; refer to the earlier step that gives it, such as <<step.field>>, or ${ask}`,
+      message: `${shown(name, text)}, which is no value; refer to the earlier step that gives it, such as <<step.field>>, or ${ask}`,
     };
   }
   const given = kind === "id" && !takesName(schemas) ? names.idOf(text, name) : undefined;
   if (!given || isSaid(text, "id")) return undefined;
-  return { message: `${shown}, which is a name and no id; ${remedyOf(given)}`, suggestion: given.reference };
+  return {
+    message: `${shown(name, text)}, which is a name and no id; ${remedyOf(given)}`,
+    suggestion: given.reference,
+  };
 }
+
+const shown = (name: string, text: string): string => `${name} is ${JSON.stringify(cut(text, 60))}`;
 
 const remedyOf = ({ stepId, reference }: GivenName): string =>
   reference === undefined
@@ -97,11 +103,9 @@ const remedyOf = ({ stepId, reference }: GivenName): string =>
 const SAYS_ID = /^(?:the |an? )?(?:[\w'’]+ ){0,3}(?:(?:object ?)?ids?|uuid|identifier)\b/i;
 const SAYS_NAME = /\bnames?\b|\bslug\b|\bhandle\b|\be-?mail\b|\btitle\b/i;
 
-function takesId(name: string, schemas: readonly JsonValue[]): boolean {
-  return (
-    parameterKind(name) === "id" ||
-    (parameterKind(name) === "any" && describes(schemas, SAYS_ID) && !takesName(schemas))
-  );
+function kindOf(name: string, schemas: readonly JsonValue[]): ParameterKind {
+  const kind = parameterKind(name);
+  return kind === "any" && describes(schemas, SAYS_ID) && !takesName(schemas) ? "id" : kind;
 }
 
 /** "Name or id of the author". */

@@ -85,6 +85,8 @@ function isNoWord(trimmed: string): boolean {
 }
 
 function isPhrase(trimmed: string, kind: ParameterKind): boolean {
+  // A value of one word is no phrase.
+  if (!/[\s_-]/.test(trimmed)) return false;
   const bare = bareText(trimmed);
   const patterns = kind === "id" ? IN_PLACE_OF_ID : kind === "contact" ? IN_PLACE_OF_CONTACT : [];
   return [...ID_PHRASES, ...patterns].some((pattern) => pattern.test(bare));
