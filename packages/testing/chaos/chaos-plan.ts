@@ -3,6 +3,9 @@ import type { JsonObject } from "@planwright/plan";
 /** What a tool's effects may do when nobody knows whether a call arrived. */
 export type ToolClass = "R" | "K" | "V" | "U";
 
+/** Longest one call may take, in milliseconds: longer than a slow tool takes. */
+export const STEP_TIMEOUT_MS = 2_500;
+
 /** The tool whose limit holds over all plans. */
 export const LIMITED_TOOL = "limited_read";
 

@@ -1,12 +1,17 @@
 import type { JsonObject, JsonValue } from "@planwright/plan";
-import { CHAOS_TOOLS, type ChaosList, type ChaosPlan, type ChaosStep, labelOf } from "./chaos-plan.ts";
+import {
+  CHAOS_TOOLS,
+  type ChaosList,
+  type ChaosPlan,
+  type ChaosStep,
+  labelOf,
+  STEP_TIMEOUT_MS,
+} from "./chaos-plan.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 const SHAPES = ["chain", "diamond", "wide", "forEach", "lists", "mixed"] as const;
 /** A share of the plans goes through a planner and its model. */
 const QUERY_SHARE = 0.25;
-/** Longest one call may take, in milliseconds: longer than a slow tool takes. */
-const STEP_TIMEOUT_MS = 2_500;
 const RETRY = { maxAttempts: 6, initialMs: 200, maxMs: 2_000 };
 /** Items that are to fail now and then are not tried for long. */
 const BRIEF_RETRY = { maxAttempts: 2, initialMs: 100, maxMs: 500 };

@@ -13,6 +13,7 @@ import {
 } from "@planwright/local";
 import { countingToolServerCommand, type ScriptInput } from "../src/index.ts";
 import { startTcpProxy, type TcpProxy } from "../src/tcp-proxy.ts";
+import { CHAOS_TOOLS, STEP_TIMEOUT_MS } from "./chaos-plan.ts";
 import { EXECUTORS, type Link, PLANNERS, SERVICES, type ServiceName, type VictimName } from "./fault.ts";
 import { type Victim, victimOf } from "./victim.ts";
 
@@ -66,7 +67,14 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const callsFile = join(folder, "calls.jsonl");
   const tools = await startTools({ folder, ledgerFile, callsFile, toolScript, supervision });
   const serversFile = join(folder, "mcp-servers.json");
-  const counting = { type: "http", url: `${tools.url}/mcp`, trusted: true };
+  // Plans that a planner made name no timeout, and a tool that hangs would hold them for a minute.
+  const overrides = Object.keys(CHAOS_TOOLS).map((name) => [name, { timeout_ms: STEP_TIMEOUT_MS }] as const);
+  const counting = {
+    type: "http",
+    url: `${tools.url}/mcp`,
+    trusted: true,
+    tools: Object.fromEntries(overrides),
+  };
   writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting } }));
 
   const wires = new Map<string, TcpProxy>();
