@@ -13,6 +13,8 @@ export interface ContractLayer {
   source: ContractSource;
   trusted: boolean;
   fields: ContractDeclaration;
+  /** It says that the tool only reads, and that is believed for parallelism and repeats although it is not trusted. */
+  isReadOnlyBelieved?: true;
 }
 
 /** Takes a finding in one sentence. */
@@ -28,7 +30,7 @@ const LIMITS = { maxDepth: 32, maxBytes: 65_536 };
  */
 export function contractLayers(
   descriptor: ToolDescriptor,
-  { trusted, override }: { trusted: boolean; override: unknown },
+  { trusted, believesReadOnly, override }: { trusted: boolean; believesReadOnly: boolean; override: unknown },
   warn: Warn,
 ): ContractLayer[] {
   const places: [ContractSource, string, unknown][] = [
@@ -36,7 +38,7 @@ export function contractLayers(
     ["meta", `_meta["${KEY}"]`, ownMember(ownMember(descriptor, "_meta"), KEY)],
     ["top-level", KEY, ownMember(descriptor, KEY)],
   ];
-  const layers = places.flatMap(([source, place, value]) => {
+  const layers = places.flatMap(([source, place, value]): ContractLayer[] => {
     if (value === undefined || value === null) return [];
     const fields = readDeclaration(value, place, warn);
     return [{ source, trusted: trusted || source === "override", fields }];
@@ -47,8 +49,20 @@ export function contractLayers(
     const fields = readDeclaration(nested, `inputSchema["${KEY}"]`, warn);
     layers.push({ source: "inputSchema", trusted, fields });
   }
-  layers.push({ source: "annotations", trusted, fields: fieldsOfAnnotations(descriptor, warn) });
-  return layers.filter(({ fields }) => Object.keys(fields).length > 0);
+  layers.push(layerOfAnnotations(fieldsOfAnnotations(descriptor, warn), trusted, believesReadOnly));
+  return layers.filter(
+    ({ fields, isReadOnlyBelieved }) => isReadOnlyBelieved || Object.keys(fields).length > 0,
+  );
+}
+
+function layerOfAnnotations(
+  fields: ContractDeclaration,
+  trusted: boolean,
+  believesReadOnly: boolean,
+): ContractLayer {
+  const layer: ContractLayer = { source: "annotations", trusted, fields };
+  if (trusted || !believesReadOnly || fields.side_effects !== false) return layer;
+  return { ...layer, fields: {}, isReadOnlyBelieved: true };
 }
 
 /** A member of an object that is its own and can be read; undefined otherwise. Never throws. */

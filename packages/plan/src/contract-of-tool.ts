@@ -2,7 +2,8 @@
  * The effective contract of a tool.
  *
  * 1. Each field is decided alone: the first place in order of precedence that declares a usable value wins.
- * 2. What an untrusted server declares may tighten the value that would hold without it, never loosen it.
+ * 2. What an untrusted server declares may tighten the value that would hold without it, never loosen it. One hint is believed of a server
+ *    that the operator configured without a word on trust: `readOnlyHint`, for mode and idempotency alone.
  * 3. Defaults are the careful side: a tool that says nothing writes, runs alone with itself, and is never sent again.
  */
 import { z } from "zod";
@@ -20,7 +21,7 @@ import type { ToolDescriptor } from "./tool-descriptor.ts";
 
 /** What a contract is decided by, beside the descriptor. */
 export interface ToolContractOptions {
-  /** True: the server's words may also loosen. Default: `descriptor.trusted === true`. */
+  /** True: the server's words may also loosen; false: not one may. Default: `descriptor.trusted`. */
   trusted?: boolean | undefined;
   /** The operator's word. Default: `descriptor.override`. */
   override?: JsonObject | undefined;
@@ -28,10 +29,20 @@ export interface ToolContractOptions {
   unannotated?: Policy["unannotated"] | undefined;
 }
 
+/** What a place declares and a contract does not take, since it would loosen it. */
+export interface IgnoredDeclaration {
+  field: keyof ToolContract;
+  source: ContractSource;
+}
+
 /** A contract, where each of its fields comes from, and what was wrong with the declarations. */
 export interface EffectiveContract {
   contract: ToolContract;
   sources: Record<keyof ToolContract, ContractSource>;
+  /** What was declared and not taken, wholly or in part. */
+  ignored: IgnoredDeclaration[];
+  /** True where `readOnlyHint` is believed for mode and idempotency alone. */
+  isReadOnlyBelieved: boolean;
   /** One sentence each, at most 50; empty for a clean descriptor. */
   warnings: string[];
   /** Those of the warnings that name a declaration which cannot be read, from any source. */
@@ -71,6 +82,9 @@ const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "seq
  * | depends_on, rate_limit, scope | present, wider: always taken |
  * | provides, batch, navigation | neither: they describe, and act only where plan or policy ask for it |
  *
+ * Of a server that the operator configured, and did not mark with `trusted: false`, `readOnlyHint` is believed for mode (parallel-safe) and
+ * idempotency (natural), unless another place says that the tool writes: what a lie costs is that a call may be repeated.
+ *
  * Defaults: writes, sequential-only, fail-fast, no idempotency; a tool known as read-only: parallel-safe, partial-success, repeatable.
  * `unannotated: "parallel"` makes parallel-safe the default, except for tools annotated as writing or destructive.
  */
@@ -78,17 +92,30 @@ export function toolContract(
   descriptor: ToolDescriptor,
   options: ToolContractOptions = {},
 ): EffectiveContract {
-  const trusted = options.trusted ?? ownMember(descriptor, "trusted") === true;
+  const said = options.trusted ?? ownMember(descriptor, "trusted");
+  const isConfigured = typeof ownMember(descriptor, "server") === "string";
   const override = options.override ?? ownMember(descriptor, "override");
   const warnings: string[] = [];
   const warn = (message: string) => {
     if (warnings.length < MAX_WARNINGS) warnings.push(message);
   };
-  const layers = contractLayers(descriptor, { trusted, override }, warn);
+  const layers = contractLayers(
+    descriptor,
+    { trusted: said === true, believesReadOnly: said === undefined && isConfigured, override },
+    warn,
+  );
   const unreadable = [...warnings];
   const decision = new ContractDecision(layers, warn);
   const contract = decideContract(decision, options.unannotated ?? "sequential");
-  return { contract, sources: decision.sources, warnings, unreadable };
+  const { sources, ignored } = decision;
+  return {
+    contract,
+    sources,
+    ignored,
+    isReadOnlyBelieved: decision.believesReadOnly(),
+    warnings,
+    unreadable,
+  };
 }
 
 /** Whether calls of a tool change something, by its contract; a tool of which nobody knows anything does. */
@@ -139,6 +166,7 @@ function decideEffects(decision: ContractDecision): Effects {
     tighten: (value) => value || undefined,
   });
   const baseSource = decision.sourceOfReadOnly();
+  const isRead = !sideEffects || decision.believesReadOnly();
   const errorPropagation = decision.pick("errorPropagation", {
     base: sideEffects ? "fail-fast" : "partial-success",
     baseSource,
@@ -146,8 +174,8 @@ function decideEffects(decision: ContractDecision): Effects {
     tighten: (value, base) => (base === "partial-success" || value === "fail-fast" ? value : undefined),
   });
   const idempotency = decision.pick("idempotency", {
-    base: sideEffects ? "none" : "natural",
-    baseSource,
+    base: isRead ? "natural" : "none",
+    baseSource: decision.believesReadOnly() ? "annotations" : baseSource,
     read: (fields) => fields.idempotency,
     tighten: (value, base) => (base === "natural" || value === "none" ? value : undefined),
   });
@@ -163,10 +191,11 @@ function decideParallelism(
 ): Parallelism {
   const barrier = decision.pick("barrier", { base: false, read: declaredBarrier });
   const dependsOn = decision.pick("dependsOn", { base: [], read: declaredDependencies });
-  const isFree = !sideEffects || (unannotated === "parallel" && !decision.isAnnotatedWriter());
+  const isBelieved = decision.believesReadOnly();
+  const isFree = !sideEffects || isBelieved || (unannotated === "parallel" && !decision.isAnnotatedWriter());
   const named = decision.pick("mode", {
     base: isFree ? "parallel-safe" : "sequential-only",
-    baseSource: decision.sourceOfReadOnly(),
+    baseSource: isBelieved ? "annotations" : decision.sourceOfReadOnly(),
     read: declaredMode,
     tighten: (value, base) => (TIGHTNESS[value] >= TIGHTNESS[base] ? value : undefined),
   });
@@ -207,6 +236,7 @@ interface Choice<Value> {
 /** Walks the places for one field after the other and notes where each value came from. */
 class ContractDecision {
   readonly sources: Record<keyof ToolContract, ContractSource> = allDefault();
+  readonly ignored: IgnoredDeclaration[] = [];
   readonly warn: Warn;
   readonly #layers: readonly ContractLayer[];
 
@@ -224,6 +254,7 @@ class ContractDecision {
       if (declared === undefined) continue;
       const taken = trusted || !choice.tighten ? declared : choice.tighten(declared, choice.base);
       if (taken !== declared) {
+        this.ignored.push({ field, source });
         const text = JSON.stringify(declared).slice(0, 200);
         this.warn(
           `${source}: ${field} ${text} would loosen the contract and the server is not trusted: ignored`,
@@ -241,6 +272,12 @@ class ContractDecision {
   sourceOfReadOnly(): ContractSource {
     const isReadOnly = this.#layers.some(isReadOnlyByAnnotation);
     return isReadOnly && this.sources.sideEffects === "annotations" ? "annotations" : "default";
+  }
+
+  /** True when the hint to be read-only is believed, and no place says that the tool writes. Known once `sideEffects` is decided. */
+  believesReadOnly(): boolean {
+    const isSaid = this.#layers.some(({ isReadOnlyBelieved }) => isReadOnlyBelieved);
+    return isSaid && this.sources.sideEffects === "default";
   }
 
   isAnnotatedWriter(): boolean {

@@ -19,9 +19,11 @@ export {
   contractJsonSchema,
   type EffectiveContract,
   hasSideEffects,
+  type IgnoredDeclaration,
   type ToolContractOptions,
   toolContract,
 } from "./contract-of-tool.ts";
+export { type ContractField, type ContractReport, contractReport } from "./contract-report.ts";
 export { CREDENTIAL_FORMS } from "./credential.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostic.ts";
 export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import type { OutputShape } from "./observed-output/output-shape.ts";
 
-/** MCP tool annotations: hints, from strangers unless the server is trusted. */
+/** MCP tool annotations: hints, from strangers unless the server is trusted. `readOnlyHint` is believed of every server that is not marked with `trusted: false`. */
 export interface ToolAnnotations {
   title?: string | undefined;
   readOnlyHint?: boolean | undefined;
@@ -19,7 +19,7 @@ export interface ToolDescriptor {
   name: string;
   /** Name of the server in the configuration file. */
   server?: string | undefined;
-  /** True when the operator marked the server as trusted: its hints may also loosen. */
+  /** The operator's word on the server. True: its hints may also loosen; false: not one may; absent: `readOnlyHint` may, for parallelism and repeats. */
   trusted?: boolean | undefined;
   /** The operator's word on the contract, by configuration; wins over everything. */
   override?: JsonObject | undefined;

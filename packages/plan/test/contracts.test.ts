@@ -124,6 +124,26 @@ describe("trust", () => {
     );
   });
 
+  test("whatever a configured server declares, only mode and idempotency are looser than without it, and only by its read-only hint", () => {
+    fc.assert(
+      fc.property(descriptor, (tool) => {
+        const configured = { ...tool, server: "shop" } as ToolDescriptor;
+        const { contract, isReadOnlyBelieved } = toolContract(configured);
+        const other = toolContract(configured, { trusted: false }).contract;
+        const hints = tool.annotations;
+        if (isReadOnlyBelieved)
+          expect({ ...hints, destructiveHint: hints?.destructiveHint ?? false }).toMatchObject({
+            readOnlyHint: true,
+            destructiveHint: false,
+          });
+        else expect(contract).toEqual(other);
+        const looser = ["mode", "maxConcurrency", "idempotency", "dependsOn"] as const;
+        for (const field of Object.keys(other) as (keyof ToolContract)[])
+          if (!looser.some((one) => one === field)) expect(contract[field]).toEqual(other[field]);
+      }),
+    );
+  });
+
   test("the override decides a field whatever else is declared", () => {
     fc.assert(
       fc.property(descriptor, fc.boolean(), (tool, trusted) => {

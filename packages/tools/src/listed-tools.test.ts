@@ -23,7 +23,7 @@ test("a tool keeps what its server says, with where it comes from", () => {
     _meta: { "x-orchestration": { mode: "parallel-safe" } },
     sequential: true,
   };
-  expect(read([tool])).toEqual({ tools: [{ ...tool, server: "s", trusted: false }], warnings: [] });
+  expect(read([tool])).toEqual({ tools: [{ ...tool, server: "s" }], warnings: [] });
 });
 
 test("a server cannot declare itself trusted, override its contract, borrow another's name or say what was seen", () => {
@@ -31,7 +31,7 @@ test("a server cannot declare itself trusted, override its contract, borrow anot
   const { tools } = read([
     { name: "t", inputSchema, trusted: true, server: "bank", override: { mode: "x" }, observedOutput },
   ]);
-  expect(tools).toEqual([{ name: "t", inputSchema, server: "s", trusted: false }]);
+  expect(tools).toEqual([{ name: "t", inputSchema, server: "s" }]);
 });
 
 test("the operator's trust and contract come from the configuration", () => {

@@ -87,7 +87,7 @@ function readTool(
       ...rest,
       name: nameInCatalogue(server, name),
       server,
-      trusted: config.trusted,
+      ...(config.trusted === undefined ? {} : { trusted: config.trusted }),
       ...(override ? { override: override as JsonObject } : {}),
       ...(typeof title === "string" ? { title: clean(title, MAX_TITLE) } : {}),
       ...(typeof description === "string" ? { description: clean(description, MAX_DESCRIPTION) } : {}),

@@ -11,7 +11,7 @@ async function fileWith(text: string): Promise<string> {
   return file;
 }
 
-const defaults = { trusted: false, disabled: false, tools: {}, secrets: {} };
+const defaults = { disabled: false, tools: {}, secrets: {} };
 
 test("a server with a command is stdio, one with a url is HTTP", async () => {
   const file = await fileWith(

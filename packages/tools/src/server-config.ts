@@ -12,8 +12,8 @@ const SecretGrantSchema = z.strictObject({
 });
 
 const common = {
-  /** True: hints of this server may also loosen what its tools are held to. */
-  trusted: z.boolean().default(false),
+  /** True: hints of this server may also loosen what its tools are held to. False: not one may. Absent: `readOnlyHint` may, for parallelism and repeats. */
+  trusted: z.boolean().optional(),
   disabled: z.boolean().default(false),
   /** The operator's word on the contracts of tools, by tool name; wins over everything. */
   tools: z.record(z.string().min(1).max(256), ContractDeclarationSchema.strict()).default({}),

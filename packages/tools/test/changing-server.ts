@@ -3,6 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, ProtocolError, Server } from "@modelcontextprotocol/server";
 
+type TextAnswer = { content: { type: "text"; text: string }[] };
+
 /** An MCP server whose list of tools a test may change while it runs. */
 export interface ChangingServer {
   url: string;
@@ -17,7 +19,7 @@ export interface ChangingServer {
   /** Names of the tools called so far. */
   called: string[];
   /** What the tools answer, as MCP gives it. Default: their own names. */
-  answer: (name: string) => { content: { type: "text"; text: string }[] };
+  answer: (name: string) => TextAnswer | Promise<TextAnswer>;
   /** Tells connected clients that the list has changed. */
   notify(): void;
   close(): Promise<void>;
@@ -62,12 +64,12 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
         ...(end < state.tools.length ? { nextCursor: String(end) } : {}),
       };
     });
-    mcp.setRequestHandler("tools/call", ({ params: { name } }) => {
+    mcp.setRequestHandler("tools/call", async ({ params: { name } }) => {
       if (!state.tools.some((tool) => "name" in tool && tool.name === name)) {
         throw new ProtocolError(-32_602, `Tool ${name} not found`);
       }
       state.called.push(name);
-      return state.answer(name);
+      return await state.answer(name);
     });
     return mcp;
   });

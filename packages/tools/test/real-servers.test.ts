@@ -58,7 +58,7 @@ describe("third-party servers and blog-tools over stdio", () => {
     ]);
     const tools = clients.catalogue();
     const echo = tools.find((tool) => tool.name === "echo");
-    expect(echo).toMatchObject({ server: "everything", trusted: false, annotations: { readOnlyHint: true } });
+    expect(echo).toMatchObject({ server: "everything", annotations: { readOnlyHint: true } });
     expect(tools.find((tool) => tool.name === "createAuthor")).toMatchObject({
       trusted: true,
       inputSchema: { required: ["name", "email"] },

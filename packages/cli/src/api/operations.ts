@@ -88,11 +88,29 @@ const ToolSchema = z.object({
 });
 export type ToolSnapshot = z.infer<typeof ToolSchema>;
 
+const ExplainedToolSchema = ToolSchema.extend({
+  contractReport: z.object({
+    fields: z.array(
+      z.object({ name: z.string(), value: JsonValueSchema, source: z.string(), why: z.string() }),
+    ),
+    problems: z.array(z.string()),
+  }),
+});
+export type ExplainedTool = z.infer<typeof ExplainedToolSchema>;
+
+const TOOL_FIELDS =
+  "name server title description category inputSchema outputSchema observedOutput { outputs schema } annotations contract";
+
 /** The tools that plans may use. */
 export const LIST_TOOLS: Operation<ToolSnapshot[]> = {
-  document:
-    "{ tools: getAvailableTools { name server title description category inputSchema outputSchema observedOutput { outputs schema } annotations contract } }",
+  document: `{ tools: getAvailableTools { ${TOOL_FIELDS} } }`,
   schema: z.object({ tools: z.array(ToolSchema) }).transform(({ tools }) => tools),
+};
+
+/** The same, with the reasons for their contracts. */
+export const EXPLAIN_TOOLS: Operation<ExplainedTool[]> = {
+  document: `{ tools: getAvailableTools { ${TOOL_FIELDS} contractReport { fields { name value source why } problems } } }`,
+  schema: z.object({ tools: z.array(ExplainedToolSchema) }).transform(({ tools }) => tools),
 };
 
 /** The newest requests. */

@@ -1,4 +1,4 @@
-import { LIST_REQUESTS, LIST_TOOLS, READ_BUNDLE, READ_REQUEST } from "../api/operations.ts";
+import { EXPLAIN_TOOLS, LIST_REQUESTS, LIST_TOOLS, READ_BUNDLE, READ_REQUEST } from "../api/operations.ts";
 import { UsageError } from "../errors.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { diagnose } from "../report/diagnose.ts";
@@ -28,17 +28,20 @@ export async function debug(
 }
 
 /** Lists the tools, or shows one of them. */
-export async function tools(
-  { client, output, isJson }: CommandContext,
-  name: string | undefined,
-): Promise<ExitCode> {
+export async function tools(context: CommandContext, name: string | undefined): Promise<ExitCode> {
+  if (name !== undefined) return showTool(context, name);
+  const { client, output, isJson } = context;
   const all = await client.ask(LIST_TOOLS);
-  const [tool] = name === undefined ? [] : all.filter((one) => one.name === name);
-  if (name !== undefined && !tool) {
-    throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists them`);
-  }
-  if (isJson) output.printJson(tool ?? all, { isIndented: true });
-  else output.print(tool ? toolText(tool, output.style) : toolsTable(all, output.columns, output.style));
+  if (isJson) output.printJson(all, { isIndented: true });
+  else output.print(toolsTable(all, output.columns, output.style));
+  return EXIT.OK;
+}
+
+async function showTool({ client, output, isJson }: CommandContext, name: string): Promise<ExitCode> {
+  const tool = (await client.ask(EXPLAIN_TOOLS)).find((one) => one.name === name);
+  if (!tool) throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists them`);
+  if (isJson) output.printJson(tool, { isIndented: true });
+  else output.print(toolText(tool, output.style));
   return EXIT.OK;
 }
 

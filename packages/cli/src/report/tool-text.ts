@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonValue } from "@planwright/plan";
-import type { ToolSnapshot } from "../api/operations.ts";
+import type { ExplainedTool, ToolSnapshot } from "../api/operations.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine, visibleText } from "../terminal/visible-text.ts";
 import { inlineJson } from "./format.ts";
 
 /** One tool with everything that a plan's author needs. */
-export function toolText(tool: ToolSnapshot, style: Style): string[] {
+export function toolText(tool: ExplainedTool, style: Style): string[] {
   return [
     `${style("strong", oneLine(tool.name, 120))}  of server ${oneLine(tool.server, 60)}, ${oneLine(tool.category, 60)}`,
     ...visibleText(tool.description.slice(0, 4_000))
@@ -14,7 +14,7 @@ export function toolText(tool: ToolSnapshot, style: Style): string[] {
     ...part("Arguments", fieldsOf(tool.inputSchema), style),
     ...part("Output", fieldsOf(tool.outputSchema), style),
     ...seenPart(tool.observedOutput, style),
-    ...part("Contract", contractLines(tool.contract), style),
+    ...part("Contract", contractLines(tool.contractReport), style),
   ];
 }
 
@@ -72,7 +72,20 @@ function fieldsOf(schema: JsonValue): string[] {
   });
 }
 
-function contractLines(contract: JsonValue): string[] {
-  if (!isJsonObject(contract)) return [];
-  return Object.entries(contract).map(([name, value]) => `${oneLine(name, 64)}: ${inlineJson(value)}`);
+/** Field, value, and where it comes from. */
+function contractLines({ fields, problems }: ExplainedTool["contractReport"]): string[] {
+  const rows = fields.map(({ name, value, why }) => [
+    oneLine(name, 64),
+    inlineJson(value),
+    oneLine(why, 400),
+  ]);
+  const widthOf = (column: number) =>
+    Math.min(32, Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
+  const [nameWidth, valueWidth] = [widthOf(0), widthOf(1)];
+  return [
+    ...rows.map(
+      ([name = "", value = "", why = ""]) => `${name.padEnd(nameWidth)}  ${value.padEnd(valueWidth)}  ${why}`,
+    ),
+    ...problems.map((problem) => oneLine(`not read: ${problem}`, 400)),
+  ];
 }

@@ -994,6 +994,28 @@ export type Tool = {
   annotations: Maybe<Scalars['JSON']['output']>;
   /** What the tool is held to promise about parallelism, order, repeats and errors. */
   contract: Scalars['JSON']['output'];
+  /** The same field by field: what is believed, and why. */
+  contractReport: ContractReport;
+};
+
+/** What a tool is held to promise, with the reasons. */
+export type ContractReport = {
+  /** In a fixed order; optional fields without a value are left out. */
+  fields: Array<ContractField>;
+  /** Declarations that cannot be read, a sentence each. */
+  problems: Array<Scalars['String']['output']>;
+};
+
+/** One field of a contract. */
+export type ContractField = {
+  /** As it is called in contract. */
+  name: Scalars['String']['output'];
+  /** The value that holds. */
+  value: Scalars['JSON']['output'];
+  /** override (the operator), meta, top-level, inputSchema, annotations (all of them the server's words), or default. */
+  source: Scalars['String']['output'];
+  /** In words, such as: readOnlyHint of server shop, believed. */
+  why: Scalars['String']['output'];
 };
 
 /** What outputs of a tool looked like so far: names and types, never values. It promises nothing. */

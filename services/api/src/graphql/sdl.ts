@@ -969,6 +969,32 @@ type Tool {
   annotations: JSON
   "What the tool is held to promise about parallelism, order, repeats and errors."
   contract: JSON!
+  "The same field by field: what is believed, and why."
+  contractReport: ContractReport!
+}
+
+"""
+What a tool is held to promise, with the reasons.
+"""
+type ContractReport {
+  "In a fixed order; optional fields without a value are left out."
+  fields: [ContractField!]!
+  "Declarations that cannot be read, a sentence each."
+  problems: [String!]!
+}
+
+"""
+One field of a contract.
+"""
+type ContractField {
+  "As it is called in contract."
+  name: String!
+  "The value that holds."
+  value: JSON!
+  "override (the operator), meta, top-level, inputSchema, annotations (all of them the server's words), or default."
+  source: String!
+  "In words, such as: readOnlyHint of server shop, believed."
+  why: String!
 }
 
 """

@@ -1,4 +1,6 @@
 import {
+  type ContractReport,
+  contractReport,
   isJsonObject,
   type JsonObject,
   schemaOfShape,
@@ -23,11 +25,13 @@ export interface ToolView {
   observedOutput: { outputs: number; schema: JsonObject } | null;
   annotations: ToolAnnotations | null;
   contract: ToolContract;
+  /** Made only where it is asked for. */
+  contractReport: () => ContractReport;
 }
 
 const MAX_CATEGORY_LENGTH = 100;
 
-/** The public side of a descriptor: nothing of the operator's configuration goes out. Pure. */
+/** The public side of a descriptor: of the operator's configuration nothing goes out but whether a server's words are believed, and which fields are the operator's. Pure. */
 export function toToolView(tool: ToolDescriptor): ToolView {
   const server = tool.server ?? "";
   const inputSchema = tool.inputSchema ?? { type: "object" };
@@ -43,6 +47,7 @@ export function toToolView(tool: ToolDescriptor): ToolView {
     observedOutput: observedView(tool.observedOutput),
     annotations: tool.annotations ?? null,
     contract: toolContract(tool).contract,
+    contractReport: () => contractReport(tool),
   };
 }
 
