@@ -55,6 +55,15 @@ export class ApiRefusedError extends CodedError<Refusal> {
   }
 }
 
+/** The command changed nothing: what it asks for was done before, or cannot be done. */
+export class NothingChangedError extends CodedError {
+  readonly code = "NOTHING_CHANGED";
+  readonly retryable = false;
+  constructor(message: string) {
+    super(message, {});
+  }
+}
+
 /** Waiting took longer than --timeout. What was asked for goes on. */
 export class GaveUpWaitingError extends CodedError<{ timeoutMs: number }> {
   readonly code = "GAVE_UP_WAITING";

@@ -1,9 +1,8 @@
 import { RequestStatusSchema } from "@planwright/plan";
 import { Argument, Command, Option } from "commander";
-import { CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } from "./api/operations.ts";
-import { act } from "./commands/act.ts";
 import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
 import type { CommandContext } from "./commands/command-context.ts";
+import { cancel, execute, pause, replan, resume, retry } from "./commands/control.ts";
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { debug, list, tools } from "./commands/look.ts";
@@ -81,10 +80,8 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   add("execute", "start a plan that was only planned, and follow it")
     .addArgument(requestArgument())
     .option("--detach", "do not follow")
-    .action((requestId: string, { detach }: { detach?: boolean }) =>
-      does((context) =>
-        act(context, { operation: EXECUTE_PLAN, variables: { requestId }, done: "started", watch: !detach }),
-      ),
+    .action((requestId: string, options: { detach?: boolean }) =>
+      does((context) => execute(context, requestId, options)),
     );
   add("watch", "follow a request until it is over or needs somebody")
     .addArgument(requestArgument())
@@ -142,33 +139,25 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .addArgument(requestArgument())
     .option("--from <step>", "also this step and everything that depends on it")
     .addOption(watch())
-    .action((requestId: string, { from, watch }: Watch & { from?: string }) =>
-      does((context) =>
-        act(context, { operation: RERUN, variables: { requestId, from }, done: "runs again", watch }),
-      ),
+    .action((requestId: string, options: Watch & { from?: string }) =>
+      does((context) => retry(context, requestId, options)),
     );
   add("replan", "have a model make the rest of a failed plan anew; what completed is kept")
     .addArgument(requestArgument())
     .option("--note <text>", "what is to be done differently; the model reads it")
     .addOption(watch())
-    .action((requestId: string, { note, watch }: Watch & { note?: string }) =>
-      does((context) =>
-        act(context, { operation: REPLAN, variables: { requestId, note }, done: "planned anew", watch }),
-      ),
+    .action((requestId: string, options: Watch & { note?: string }) =>
+      does((context) => replan(context, requestId, options)),
     );
-  for (const [name, operation, done, description] of [
-    ["cancel", CANCEL, "cancel asked for", "end a plan; running calls are told to stop"],
-    ["pause", PAUSE, "pause asked for", "start nothing more until resumed; running calls end"],
-    ["resume", RESUME, "goes on", "let a paused plan go on"],
+  for (const [name, control, description] of [
+    ["cancel", cancel, "end a plan; running calls are told to stop"],
+    ["pause", pause, "start nothing more until resumed; running calls end"],
+    ["resume", resume, "let a paused plan go on"],
   ] as const) {
     add(name, description)
       .addArgument(requestArgument())
       .addOption(watch())
-      .action((requestId: string, { watch }: Watch) =>
-        does((context) =>
-          act(context, { operation, variables: { requestId }, done, watch, isEnd: name === "cancel" }),
-        ),
-      );
+      .action((requestId: string, options: Watch) => does((context) => control(context, requestId, options)));
   }
   add("completion", "print a completion script for a shell")
     .addArgument(new Argument("<shell>", "the shell").choices(["bash"]))

@@ -169,6 +169,43 @@ test("a replan that cannot be is told with the failure that stays", async () => 
   expect(stdout).toMatch(/It was not made anew: .*\(MODEL_REQUIRED\)/);
 });
 
+test("a replan without a model makes nothing, says so, and ends with 1", async () => {
+  system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
+  const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
+  await system.until(requestId, ({ status }) => status === "FAILED");
+  const { exitCode, stdout } = await system.cli("replan", requestId);
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(/It was not made anew: .*\(MODEL_REQUIRED\)/);
+});
+
+test.each([["cancel"], ["pause"], ["resume"], ["execute"], ["retry"]])(
+  "%s of a plan that is over changes nothing, says so with a code, and fails",
+  async (name) => {
+    const requestId = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }]);
+    await system.until(requestId, ({ status }) => status === "COMPLETED");
+    const { exitCode, stdout, stderr } = await system.cli(name, requestId);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
+    expect(stderr).toContain("(STATE_CONFLICT)");
+    expect(stderr.trim().split("\n")).toHaveLength(2);
+  },
+);
+
+test("what changes a plan under way says how far it is; what changes nothing fails", async () => {
+  const requestId = await hanging();
+  const started = await system.cli("execute", requestId, "--detach");
+  expect(started).toMatchObject({ exitCode: 4, stdout: "" });
+  expect(started.stderr).toContain("started before and is RUNNING: nothing was started now");
+  expect(await system.cli("resume", requestId)).toMatchObject({ exitCode: 4, stdout: "" });
+  const paused = await system.cli("pause", requestId);
+  expect(paused).toMatchObject({ exitCode: 0 });
+  expect(paused.stdout).toContain("calls under way end first");
+  const cancelled = await system.cli("cancel", requestId);
+  expect(cancelled.stdout).toContain("cancel asked for; running calls are told to stop");
+  await system.until(requestId, ({ status }) => status === "CANCELLED");
+  const again = await system.cli("cancel", requestId);
+  expect(again).toMatchObject({ exitCode: 0, stdout: `${requestId}: cancelled\n`, stderr: "" });
+});
+
 test("plan shows the plan and starts nothing; execute starts it", async () => {
   const planned = await system.cli("plan", "Create author Cat with email cat@test.com");
   expect(planned.exitCode).toBe(0);

@@ -71,7 +71,26 @@ test("the opposite of what was said before is refused", async () => {
   const { requestId } = await asking();
   await say(requestId);
   const { errors } = await say(requestId, { approved: false });
-  expect(errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", stepId: "createAuthor" });
+  expect(errors[0]).toMatchObject({
+    message: "Step 'createAuthor' was approved before: nothing was changed",
+    extensions: { code: "STATE_CONFLICT", stepId: "createAuthor" },
+  });
+});
+
+test("what another caller said before is refused with that caller's name", async () => {
+  const { requestId, planId } = await asking();
+  await running.store.approveStep("default", planId, {
+    stepId: "createAuthor",
+    approved: true,
+    approvalHash: APPROVAL_HASH,
+    reason: null,
+    by: "night shift",
+  });
+  const { errors } = await say(requestId);
+  expect(errors[0]).toMatchObject({
+    message: "Step 'createAuthor' was approved by night shift before: nothing was changed",
+    extensions: { code: "STATE_CONFLICT", stepId: "createAuthor" },
+  });
 });
 
 test("another hash than the step shows is stale, and the error names the right one", async () => {

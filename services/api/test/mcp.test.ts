@@ -207,6 +207,17 @@ test("a call that returns at once can be cancelled", async () => {
   expect(body.data.request.plan.cancelRequestedAt).not.toBeNull();
 });
 
+test("cancel_request of a request that is over is an error that says so", async () => {
+  end = (planId) => executeAs(running.store, planId);
+  const client = await connect();
+  const done = await client.callTool({ name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } });
+  const { requestId } = done.structuredContent as { requestId: string };
+  const refused = await client.callTool({ name: "cancel_request", arguments: { requestId } });
+  expect(refused.isError).toBe(true);
+  expect(JSON.stringify(refused.content)).toContain("STATE_CONFLICT");
+  expect(JSON.stringify(refused.content)).toContain("nothing was cancelled");
+});
+
 test("pages from elsewhere are refused, and without the setting nothing is there", async () => {
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
   const foreign = { ...init.headers, origin: "https://evil.example" };

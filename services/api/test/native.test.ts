@@ -2,7 +2,7 @@ import type { ClientStore, Store } from "@planwright/store";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createReads } from "../src/graphql/reads.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { AUTHOR, executeAs, failAs, planAs, playStep } from "./workers.ts";
+import { AUTHOR, askAs, executeAs, failAs, planAs, playStep } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -128,22 +128,58 @@ test("a failed plan names the tool's message, and the dependent step its reason"
   ]);
 });
 
-test.each(["planId", "requestId"] as const)("executePlan starts a plan by its %s, once", async (name) => {
-  const ids = await submitted();
-  const execute = () =>
-    running.graphql(`mutation ($id: ID!) { executePlan(${name}: $id) { status plan { status } } }`, {
-      id: ids[name],
+test.each(["planId", "requestId"] as const)(
+  "executePlan starts a plan by its %s, answers again while it goes on, and refuses once it is over",
+  async (name) => {
+    const ids = await submitted();
+    const execute = () =>
+      running.graphql(`mutation ($id: ID!) { executePlan(${name}: $id) { status plan { status } } }`, {
+        id: ids[name],
+      });
+    for (const _ of ["first", "repeated"]) {
+      expect((await execute()).body.data.executePlan).toEqual({
+        status: "EXECUTING",
+        plan: { status: "QUEUED" },
+      });
+    }
+    await executeAs(running.store, ids.planId);
+    expect((await execute()).body.errors[0]).toMatchObject({
+      message: expect.stringContaining("nothing was executed now"),
+      extensions: { code: "STATE_CONFLICT", status: "COMPLETED", remedy: expect.stringContaining("rerun") },
     });
-  expect((await execute()).body.data.executePlan).toEqual({
-    status: "EXECUTING",
-    plan: { status: "QUEUED" },
+    expect((await running.store.getPlan("default", ids.planId))!.epoch).toBe(1);
+  },
+);
+
+test("executePlan of an older version executes nothing, says so, and names the current version", async () => {
+  const { requestId, planId } = await submitted(true);
+  await failAs(running.store, planId);
+  await running.graphql("mutation ($id: ID!) { rerun(requestId: $id, execute: false) { id } }", {
+    id: requestId,
   });
-  await executeAs(running.store, ids.planId);
-  expect((await execute()).body.data.executePlan).toEqual({
-    status: "COMPLETED",
-    plan: { status: "COMPLETED" },
+  const current = (await running.store.getRequest("default", requestId))!.planId;
+  const execute = "mutation ($id: ID!) { executePlan(planId: $id) { status } }";
+  const { body } = await running.graphql(execute, { id: planId });
+  expect(body.errors[0]).toMatchObject({
+    message: expect.stringContaining("Version 1 of the plan is over, it is FAILED"),
+    extensions: { code: "STATE_CONFLICT", status: "FAILED", remedy: expect.stringContaining(current) },
   });
-  expect((await running.store.getPlan("default", ids.planId))!.epoch).toBe(1);
+  expect((await running.store.getPlan("default", current))!.status).toBe("READY");
+});
+
+test("executePlan of a plan that is paused, or whose end was asked for, says how it goes on", async () => {
+  const { requestId } = await submitted(true);
+  const ask = async (field: string) =>
+    (await running.graphql(`mutation ($id: ID!) { ${field}(requestId: $id) { id } }`, { id: requestId }))
+      .body;
+  await ask("pause");
+  expect((await ask("executePlan")).errors[0].extensions).toMatchObject({
+    code: "STATE_CONFLICT",
+    status: "PAUSED",
+    remedy: expect.stringContaining("resume"),
+  });
+  await ask("cancel");
+  expect((await ask("executePlan")).errors[0].message).toContain("The end of the plan was asked for");
 });
 
 test("executePlan while planning goes on makes the plan start when it is made", async () => {
@@ -162,14 +198,44 @@ test("executePlan while planning goes on makes the plan start when it is made", 
 
 const CANCEL = "mutation ($id: ID!) { cancel(requestId: $id) { status plan { status cancelRequestedAt } } }";
 
-test("cancel ends a plan that was not started, and leaves one that is over as it is", async () => {
+test("cancel ends a plan that was not started, also when it is asked for twice", async () => {
   const ready = await submitted();
-  const cancelled = await running.graphql(CANCEL, { id: ready.requestId });
-  expect(cancelled.body.data.cancel).toMatchObject({ status: "CANCELLED", plan: { status: "CANCELLED" } });
+  for (const _ of ["first", "repeated"]) {
+    const { body } = await running.graphql(CANCEL, { id: ready.requestId });
+    expect(body.data.cancel).toMatchObject({ status: "CANCELLED", plan: { status: "CANCELLED" } });
+  }
+});
+
+test.each([
+  ["COMPLETED", executeAs, "plan { outputs }"],
+  ["FAILED", failAs, "rerun"],
+] as const)("cancel of a plan that is %s says that nothing was cancelled", async (status, play, remedy) => {
   const over = await submitted(true);
-  await executeAs(running.store, over.planId);
+  await play(running.store, over.planId);
   const { body } = await running.graphql(CANCEL, { id: over.requestId });
-  expect(body.data.cancel).toMatchObject({ status: "COMPLETED", plan: { status: "COMPLETED" } });
+  expect(body.errors[0]).toMatchObject({
+    message: `The plan is over, it is ${status}: nothing was cancelled`,
+    extensions: { code: "STATE_CONFLICT", status, remedy: expect.stringContaining(remedy) },
+  });
+});
+
+test("cancel, pause and resume of a request without a plan say so", async () => {
+  const created = await running.graphql(`mutation { createPlan(query: "asked back") { requestId } }`);
+  const { requestId } = created.body.data.createPlan;
+  await askAs(running.store, requestId, ["Which one?"]);
+  for (const field of ["cancel", "pause", "resume"]) {
+    const { body } = await running.graphql(`mutation ($id: ID!) { ${field}(requestId: $id) { id } }`, {
+      id: requestId,
+    });
+    expect(body.errors[0]).toMatchObject({
+      message: expect.stringContaining("has no plan: nothing was"),
+      extensions: {
+        code: "STATE_CONFLICT",
+        status: "NEEDS_INPUT",
+        remedy: expect.stringContaining("answerQuestions"),
+      },
+    });
+  }
 });
 
 test("cancel of a running plan is recorded and offered to the executors", async () => {
@@ -179,6 +245,8 @@ test("cancel of a running plan is recorded and offered to the executors", async 
   const { body } = await running.graphql(CANCEL, { id: requestId });
   expect(body.data.cancel.plan.cancelRequestedAt).toEqual(expect.any(String));
   expect(running.offered).toEqual([`execution ${planId}`]);
+  const repeated = await running.graphql(CANCEL, { id: requestId });
+  expect(repeated.body.data.cancel.plan).toEqual(body.data.cancel.plan);
 });
 
 test("cancel while planning goes on says to wait", async () => {

@@ -47,19 +47,42 @@ test("pause of a running plan is recorded for its executor", async () => {
   expect(data.pause.plan).toMatchObject({ status: "RUNNING", pauseRequestedAt: expect.any(String) });
 });
 
-test("a plan that was not started, or is over, is left as it is", async () => {
-  const ready = await submitted(false);
-  const over = await submitted();
-  await executeAs(running.store, over.planId);
-  for (const [requestId, status] of [
-    [ready.requestId, "READY"],
-    [over.requestId, "COMPLETED"],
-  ] as const) {
-    for (const field of ["pause", "resume"] as const) {
-      const { data } = await ask(field, requestId);
-      expect(data[field].plan).toMatchObject({ status, pauseRequestedAt: null });
+test.each([
+  ["pause", "paused"],
+  ["resume", "resumed"],
+] as const)(
+  "%s of a plan that was not started, is being cancelled, or is over says that nothing was %s",
+  async (field, done) => {
+    const ready = await submitted(false);
+    const over = await submitted();
+    await executeAs(running.store, over.planId);
+    const ending = await submitted();
+    await running.store.claimPlan(ending.planId, "executor");
+    await running.graphql("mutation ($id: ID!) { cancel(requestId: $id) { id } }", { id: ending.requestId });
+    for (const [{ requestId }, status, remedy] of [
+      [ready, "READY", "executePlan"],
+      [over, "COMPLETED", "outputs"],
+      [ending, "RUNNING", "rerun"],
+    ] as const) {
+      const { errors } = await ask(field, requestId);
+      expect(errors[0]).toMatchObject({
+        message: expect.stringContaining(`nothing was ${done}`),
+        extensions: { code: "STATE_CONFLICT", status, remedy: expect.stringContaining(remedy) },
+      });
     }
-  }
+  },
+);
+
+test("pause may be repeated; resume of what goes on says so", async () => {
+  const { requestId } = await submitted();
+  const paused = await ask("pause", requestId);
+  expect(await ask("pause", requestId)).toEqual(paused);
+  expect((await ask("resume", requestId)).errors).toBeUndefined();
+  const { errors } = await ask("resume", requestId);
+  expect(errors[0]).toMatchObject({
+    message: "The plan is QUEUED and not paused: nothing was resumed",
+    extensions: { code: "STATE_CONFLICT", status: "QUEUED" },
+  });
 });
 
 test("pause and resume while planning goes on say to wait", async () => {

@@ -44,15 +44,18 @@ test("every tool has an example, and every example works with the id that the on
     create_plan: { status: "READY", outputs: {} },
     execute_tool_plan: { status: "COMPLETED", outputs: { createBlog: {} } },
     get_request: { status: "COMPLETED" },
-    cancel_request: { status: "COMPLETED" },
+    cancel_request: { status: "CANCELLED" },
   };
   let requestId = "";
+  let plannedId = "";
   for (const example of examples) {
-    const body = example.body.replace("req_1700000000_abcdefghijklmnopqrst", requestId);
+    const { name } = JSON.parse(example.body).params;
+    const id = name === "cancel_request" ? plannedId : requestId;
+    const body = example.body.replace("req_1700000000_abcdefghijklmnopqrst", id);
     const { result } = await call({ ...example, body });
-    const { name } = JSON.parse(body).params;
     expect({ name, isError: result.isError ?? false }).toEqual({ name, isError: false });
     expect(result.structuredContent).toMatchObject(expected[name] ?? {});
     requestId = result.structuredContent.requestId;
+    if (name === "create_plan") plannedId = requestId;
   }
 });

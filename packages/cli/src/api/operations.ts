@@ -3,10 +3,17 @@ import { z } from "zod";
 import type { Operation } from "./api-client.ts";
 import { DiagnosticSchema, FOLLOW_FIELDS, FULL_FIELDS, RequestSnapshotSchema } from "./request-snapshot.ts";
 
-const AcceptedSchema = z.object({ requestId: z.string(), planId: z.string(), status: z.string() });
+const AcceptedSchema = z.object({
+  requestId: z.string(),
+  planId: z.string(),
+  status: z.string(),
+  version: z.number(),
+  /** Null while there is none. */
+  plan: z.object({ status: z.string() }).nullable(),
+});
 /** What a mutation says of the request that it changed. */
 export type Accepted = z.infer<typeof AcceptedSchema>;
-const IDS = "{ requestId planId status }";
+const IDS = "{ requestId planId status version plan { status } }";
 
 const AcceptedAnswer = z.object({ accepted: AcceptedSchema }).transform(({ accepted }) => accepted);
 

@@ -19,7 +19,7 @@ export async function answer(
   return act(context, {
     operation: ANSWER_QUESTIONS,
     variables: { requestId, answers: [...given] },
-    done: "answered; the plan that was drafted goes on",
+    done: () => "answered; planning goes on",
     watch,
   });
 }
@@ -84,7 +84,7 @@ export async function approve(
   return act(context, {
     operation: APPROVE,
     variables: { requestId: ids.requestId, stepId: step.id, hash: approvalHash, approved: !refuse, reason },
-    done: `${stepName(step)} ${refuse ? "refused" : "approved"}`,
+    done: () => `${stepName(step)} ${refuse ? "refused" : "approved"}`,
     watch,
   });
 }
@@ -143,9 +143,22 @@ export async function resolve(
   return act(context, {
     operation: RESOLVE_IN_DOUBT,
     variables: { requestId: ids.requestId, key: step.key, attempt, ...word },
-    done: `${stepName(step)} settled: ${word.resolution}`,
+    done: () => settled(context, request, step, word.resolution),
     watch: options.watch,
   });
+}
+
+function settled(
+  { command }: CommandContext,
+  { requestId, plan }: RequestSnapshot,
+  step: StepSnapshot,
+  resolution: "completed" | "failed" | "retry",
+): string {
+  const name = stepName(step);
+  if (resolution !== "retry") return `${name} settled as ${resolution}`;
+  return plan?.finishedAt === null
+    ? `${name} settled as not happened; it is called again`
+    : `${name} settled as not happened. The plan is over; to have it called again: ${command("retry", requestId)}`;
 }
 
 function wordOf({ completed, failed, retry }: ResolveOptions): {

@@ -47,7 +47,7 @@ async function showLines(context: CommandContext, requestId: string, isPatient: 
 }
 
 /** What became of a request, or what it needs. */
-async function showResult(context: CommandContext, requestId: string): Promise<ExitCode> {
+export async function showResult(context: CommandContext, requestId: string): Promise<ExitCode> {
   const { client, output, isJson, command, now } = context;
   const request = await client.ask(READ_REQUEST, { requestId });
   const exitCode = exitCodeOf(request) ?? EXIT.NEEDS_SOMEBODY;

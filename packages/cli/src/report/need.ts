@@ -39,7 +39,8 @@ export function stepsInDoubt({ steps, resolutions }: PlanSnapshot): StepSnapshot
   return open.filter((step) => step.item !== null || !hasItems(step));
 }
 
-const OVER: ReadonlySet<string> = new Set(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"]);
+/** Statuses of a request to which nothing happens by itself any more. */
+export const OVER: ReadonlySet<string> = new Set(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"]);
 
 /** Nothing will change any more. */
 export function isOver(request: RequestSnapshot): boolean {

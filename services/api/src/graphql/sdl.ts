@@ -161,16 +161,18 @@ type Mutation {
 
   """
   Starts a plan and returns at once. Give exactly one of the two ids; a request means its current plan.
-  A plan runs at most once: a plan that was started before is returned as it is.
-  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT.
+  A plan is executed at most once. One that was started before and goes on is returned as it is, so that a client may repeat the call;
+  while planning goes on, the plan starts as soon as it is made.
+  Errors: NOT_FOUND, BAD_USER_INPUT, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT for a plan that is over, paused, or being cancelled, with
+  its status in extensions.status: nothing was started then.
   """
   executePlan("This version." planId: ID, "The current version of this request." requestId: ID): Request!
 
   """
   Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it. A plan that is being
-  made anew gets no further version.
-  A request that is over is returned as it is.
-  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
+  made anew gets no further version. Asked for again, also after the plan is CANCELLED, it is answered as done, so that a client may repeat it.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on; STATE_CONFLICT for a plan that ended otherwise, and for a
+  request without a plan: nothing was cancelled then.
   """
   cancel("req_{unix seconds}_{random}." requestId: ID!): Request!
 
@@ -191,22 +193,25 @@ type Mutation {
 
   """
   Asks that nothing more of a request's plan starts, and returns at once. Calls under way end and are recorded; the plan is
-  PAUSED when the last one has, and holds no executor. Its deadline goes on. A plan that was not started, or is over, is
-  returned as it is. Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
+  PAUSED when the last one has, and holds no executor. Its deadline goes on. Asked for again, it is answered as done.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on; STATE_CONFLICT for a plan that was not started, is being
+  cancelled, or is over: nothing was paused then.
   """
   pause("req_{unix seconds}_{random}." requestId: ID!): Request!
 
   """
-  Lets a request's paused plan go on and returns at once. Any other plan is returned as it is.
-  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on.
+  Lets a request's plan go on that is paused, or is to be paused, and returns at once.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on; STATE_CONFLICT for any other plan, also for one that goes on
+  already: nothing was resumed then.
   """
   resume("req_{unix seconds}_{random}." requestId: ID!): Request!
 
   """
   Says whether a step that is WAITING_APPROVAL may call its tool, and returns at once. What is approved is exactly what the
   step shows: when its arguments or the tool change before the call, nothing is called and the step fails with APPROVAL_STALE.
-  A refused step fails with APPROVAL_REFUSED. The first word counts; the same word again changes nothing.
-  Errors: NOT_FOUND, BAD_USER_INPUT, APPROVAL_STALE for another hash than the step shows, STATE_CONFLICT when it does not wait.
+  A refused step fails with APPROVAL_REFUSED. The first word counts; the same word again by the same caller is answered as done.
+  Errors: NOT_FOUND, BAD_USER_INPUT, APPROVAL_STALE for another hash than the step shows; STATE_CONFLICT when it does not wait, or
+  when the opposite, or the same by another caller, was said before: nothing was changed then.
   """
   approve(
     "req_{unix seconds}_{random}."

@@ -206,7 +206,7 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
     toolOf({
       name: "cancel_request",
       description:
-        "Asks for the end of a request and returns at once: nothing new is called, and running calls are told to stop",
+        "Asks for the end of a request and returns at once: nothing new is called, and running calls are told to stop. An error when the request ended otherwise before, or has no plan: nothing was cancelled then",
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       async run(parts, { requestId }, call) {

@@ -1,5 +1,11 @@
 import type { PlanApproval, RequestDocument } from "@planwright/store";
-import { ApprovalStaleError, BadInputError, StateConflictError, StepNotFoundError } from "../errors.ts";
+import {
+  ApprovalStaleError,
+  BadInputError,
+  type ConflictFacts,
+  StateConflictError,
+  StepNotFoundError,
+} from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { parseStepId } from "../requests/parse-ids.ts";
@@ -15,7 +21,8 @@ export interface ApprovalInput {
 }
 
 /**
- * Approves or refuses what a step of a request's plan would call, named by its hash. Saying the same again changes nothing.
+ * Approves or refuses what a step of a request's plan would call, named by its hash. The same word again by the same caller is
+ * answered as done: a client that lost the answer may repeat it.
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | ApprovalStaleError | StateConflictError}
  */
 export async function approve(parts: OperationParts, input: ApprovalInput): Promise<RequestDocument> {
@@ -28,26 +35,39 @@ export async function approve(parts: OperationParts, input: ApprovalInput): Prom
   const said = await parts.store.approveStep(parts.tenant, request.planId, word);
   const place = { requestId: request._id, stepId };
   switch (said.type) {
-    case "recorded":
+    case "recorded": {
+      const first = said.plan.approvals.find(
+        (each) => each.stepId === stepId && each.approvalHash === approvalHash,
+      );
+      if (first && first.by !== parts.by) {
+        throw decided({ ...place, status: said.plan.status }, `${saidOf(first)} by ${first.by}`);
+      }
       parts.offers.offerExecution(said.plan._id, said.plan.epoch);
       return request;
+    }
     case "stale":
       throw new ApprovalStaleError({ ...place, approvalHash: said.step.approvalHash });
     case "decided":
-      throw new StateConflictError(
-        { ...place, status: said.step.status },
-        `Step '${stepId}' was ${approved ? "refused" : "approved"} before`,
-        "Nothing: the first word counts. rerun asks anew.",
-      );
+      throw decided({ ...place, status: said.step.status }, saidOf({ approved: !approved }));
     case "not waiting":
       throw new StateConflictError(
         { ...place, status: said.step.status },
-        `Step '${stepId}' waits for no approval: it is ${said.step.status}`,
-        "Approve steps whose status is WAITING_APPROVAL.",
+        `Step '${stepId}' waits for no approval, it is ${said.step.status}: nothing was changed`,
+        "Only steps whose status is WAITING_APPROVAL can be approved or refused.",
       );
     case "unknown":
       throw new StepNotFoundError(place);
   }
+}
+
+const saidOf = ({ approved }: { approved: boolean }): string => (approved ? "approved" : "refused");
+
+function decided(facts: ConflictFacts & { stepId: string }, how: string): StateConflictError {
+  return new StateConflictError(
+    facts,
+    `Step '${facts.stepId}' was ${how} before: nothing was changed`,
+    "The first word counts. Once the plan is over, rerun(requestId, from) asks for this step anew.",
+  );
 }
 
 function parseHash(text: string): string {

@@ -1,5 +1,12 @@
+import { isTerminalPlanStatus } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "@planwright/store";
-import { BadInputError, NeedsInputError, PlanInvalidError, PlanningFailedError } from "../errors.ts";
+import {
+  BadInputError,
+  NeedsInputError,
+  PlanInvalidError,
+  PlanningFailedError,
+  StateConflictError,
+} from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findPlan, findRequest } from "../requests/find-request.ts";
 
@@ -20,7 +27,13 @@ export async function startPlan(
   return plan;
 }
 
-/** Starts a plan, named by its own id or by its request's, and gives the request. Does not wait. */
+/**
+ * Starts a plan, named by its own id or by its request's, and gives the request. Does not wait. A plan that was started before and
+ * goes on is answered as started: a client that lost the answer may repeat it.
+ * @throws {BadInputError | RequestNotFoundError | PlanNotFoundError}
+ * @throws {StateConflictError} for a plan that is over, paused, or being cancelled
+ * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is nothing that could run
+ */
 export async function executePlan(
   parts: OperationParts,
   ids: { planId?: string | null; requestId?: string | null },
@@ -35,8 +48,38 @@ export async function executePlan(
     );
   }
   const request = await findRequest(parts, requestId);
-  await startPlan(parts, request, plan?._id);
+  const started = await startPlan(parts, request, plan?._id);
+  if (started) throwIfNotStarted(request, started);
   return findRequest(parts, requestId);
+}
+
+/** @throws {StateConflictError} for a plan that does not run, or will not for long */
+function throwIfNotStarted(request: RequestDocument, plan: PlanDocument): void {
+  const facts = { requestId: request._id, status: plan.status };
+  if (isTerminalPlanStatus(plan.status)) {
+    const isOld = plan._id !== request.planId;
+    throw new StateConflictError(
+      facts,
+      `Version ${plan.version} of the plan is over, it is ${plan.status}: a plan is executed at most once, and nothing was executed now`,
+      isOld
+        ? `The current version is ${request.planId}. rerun(requestId) makes a new version of it and runs what did not complete.`
+        : "rerun(requestId) makes a new version and runs what did not complete; with from, that step again and all that depends on it.",
+    );
+  }
+  if (plan.cancelRequestedAt) {
+    throw new StateConflictError(
+      facts,
+      "The end of the plan was asked for: nothing was started",
+      "Wait until it is CANCELLED; rerun then runs what did not complete.",
+    );
+  }
+  if (plan.pauseRequestedAt) {
+    throw new StateConflictError(
+      facts,
+      `The plan is ${plan.status === "PAUSED" ? "paused" : "to be paused"}: nothing was started`,
+      "Let it go on with resume.",
+    );
+  }
 }
 
 /** The error of a request whose planning ended without a plan that could run. */

@@ -1,6 +1,6 @@
 import type { Resolution } from "@planwright/engine";
 import { JsonValueSchema } from "@planwright/plan";
-import type { RequestDocument } from "@planwright/store";
+import type { RequestDocument, StepDocument } from "@planwright/store";
 import { BadInputError, StateConflictError, StepNotFoundError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findRequest } from "../requests/find-request.ts";
@@ -39,18 +39,18 @@ export async function resolveInDoubt(
       if (!said.plan.finishedAt) parts.offers.offerExecution(said.plan._id, said.plan.epoch);
       return request;
     case "not in doubt": {
-      const { status, attempts } = said.unit;
+      const { status } = said.unit;
       throw new StateConflictError(
         { ...place, status },
-        `Step '${key}' is ${status} after ${attempts.length} attempts: there is no such doubt to settle`,
-        "Settle steps whose status is IN_DOUBT, for the attempt that request(requestId) shows last.",
+        `${whyNotInDoubt(said.unit, attempt)}: nothing was settled`,
+        "Only what is IN_DOUBT can be settled, for the attempt that request(requestId) shows last.",
       );
     }
     case "decided":
       throw new StateConflictError(
         { ...place, status: said.unit.status },
-        `The doubt about step '${key}' was settled before`,
-        "Nothing: the first word counts, and takes effect as soon as an executor is free.",
+        `The doubt about step '${key}' was settled before: nothing was changed`,
+        "The first word counts, and takes effect as soon as an executor is free; request(requestId) { plan { resolutions } } shows it.",
       );
     case "too large":
       throw new BadInputError(
@@ -61,6 +61,15 @@ export async function resolveInDoubt(
     case "unknown":
       throw new StepNotFoundError(place);
   }
+}
+
+function whyNotInDoubt({ key, status, attempts }: StepDocument, attempt: number | undefined): string {
+  if (attempt !== undefined && attempt !== attempts.length) {
+    return `Step '${key}' is ${status} after attempt ${attempts.length}, and attempt ${attempt} was named`;
+  }
+  return status === "IN_DOUBT"
+    ? `Item '${key}' belongs to a list that has completed; it can be settled once the plan is over`
+    : `Step '${key}' is ${status}, and not in doubt`;
 }
 
 function parseAttempt(attempt: number | null | undefined): number | undefined {

@@ -1,0 +1,136 @@
+import {
+  type Accepted,
+  CANCEL,
+  EXECUTE_PLAN,
+  PAUSE,
+  READ_PROGRESS,
+  REPLAN,
+  RERUN,
+  RESUME,
+} from "../api/operations.ts";
+import { NothingChangedError } from "../errors.ts";
+import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { OVER } from "../report/need.ts";
+import { act } from "./act.ts";
+import { askAgain } from "./ask-again.ts";
+import type { CommandContext } from "./command-context.ts";
+import { followToEnd, showResult } from "./follow-to-end.ts";
+import { leavingEarly } from "./leaving-early.ts";
+
+/** Starts a plan that was only planned. One that goes on already is followed, and with `detach` told as not started by this. */
+export async function execute(
+  context: CommandContext,
+  requestId: string,
+  { detach }: { detach?: boolean | undefined },
+): Promise<ExitCode> {
+  const { plan, status } = await context.client.ask(READ_PROGRESS, { requestId });
+  const isUnderWay = status === "EXECUTING" && plan !== null;
+  if (isUnderWay && detach) {
+    throw new NothingChangedError(
+      `The plan was started before and is ${plan.status}: nothing was started now`,
+    );
+  }
+  return act(context, {
+    operation: EXECUTE_PLAN,
+    variables: { requestId },
+    done: (accepted) =>
+      accepted.status === "PLANNING" ? "starts as soon as its plan is made" : "execution started",
+    watch: !detach,
+  });
+}
+
+/** Runs again what did not complete. */
+export function retry(
+  context: CommandContext,
+  requestId: string,
+  { from, watch }: { from?: string | undefined; watch?: boolean | undefined },
+): Promise<ExitCode> {
+  return act(context, {
+    operation: RERUN,
+    variables: { requestId, from },
+    done: ({ version }) => `version ${version} of the plan was made and is executed`,
+    watch,
+  });
+}
+
+/** Has a model make the rest of a plan anew, and says whether it did. */
+export async function replan(
+  context: CommandContext,
+  requestId: string,
+  { note, watch }: { note?: string | undefined; watch?: boolean | undefined },
+): Promise<ExitCode> {
+  const { client, output, isJson, command } = context;
+  const accepted = await askAgain(context, () => client.ask(REPLAN, { requestId, note }));
+  if (watch) return followToEnd(context, requestId);
+  return leavingEarly(context, requestId, async () => {
+    const { status, version } = await replanned(context, accepted);
+    if (version === accepted.version) return showResult(context, requestId);
+    if (isJson) output.printJson({ ...accepted, status, version }, { isIndented: true });
+    else {
+      output.print([`${requestId}: version ${version} of the plan was made and is ${status.toLowerCase()}`]);
+      output.note([`To follow it:  ${command("watch", requestId)}`]);
+    }
+    return EXIT.OK;
+  });
+}
+
+/** How the request stands once the planner has made another version, or has said why there is none. */
+async function replanned(
+  { follow, signal, output, isJson }: CommandContext,
+  accepted: Accepted,
+): Promise<{ status: string; version: number }> {
+  let last: { status: string; version: number } = accepted;
+  let isTold = false;
+  const onTrouble = () => undefined; // told by the error that ends it, if it does not pass
+  for await (const now of follow(accepted.requestId, { isPatient: true, signal, onTrouble })) {
+    last = now;
+    if (now.status !== "PLANNING") break;
+    if (now.waitReason !== null && !isTold && !isJson) {
+      isTold = true;
+      output.note([`Asked for, and waits for a planner (${now.waitReason})`]);
+    }
+  }
+  return last;
+}
+
+/** Ends a plan. */
+export function cancel(
+  context: CommandContext,
+  requestId: string,
+  { watch }: { watch?: boolean | undefined },
+): Promise<ExitCode> {
+  return act(context, {
+    operation: CANCEL,
+    variables: { requestId },
+    done: ({ status }) =>
+      OVER.has(status) ? "cancelled" : "cancel asked for; running calls are told to stop and have 5 s for it",
+    watch,
+    isEnd: true,
+  });
+}
+
+/** Holds a plan up. */
+export function pause(
+  context: CommandContext,
+  requestId: string,
+  { watch }: { watch?: boolean | undefined },
+): Promise<ExitCode> {
+  return act(context, {
+    operation: PAUSE,
+    variables: { requestId },
+    done: ({ plan }) =>
+      plan?.status === "PAUSED"
+        ? "paused"
+        : "pause asked for; calls under way end first, and nothing more starts",
+    watch,
+  });
+}
+
+/** Lets a paused plan go on. */
+export function resume(
+  context: CommandContext,
+  requestId: string,
+  { watch }: { watch?: boolean | undefined },
+): Promise<ExitCode> {
+  return act(context, { operation: RESUME, variables: { requestId }, done: () => "goes on", watch });
+}
