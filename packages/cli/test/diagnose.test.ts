@@ -6,7 +6,16 @@ import type { RequestSnapshot } from "../src/api/request-snapshot.ts";
 import { debugReport } from "../src/report/debug-report.ts";
 import { diagnose } from "../src/report/diagnose.ts";
 import { plainStyle } from "../src/terminal/style.ts";
-import { attemptOf, errorOf, factsOf, planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/requests.ts";
+import {
+  attemptOf,
+  errorOf,
+  factsOf,
+  later,
+  planOf,
+  REQUEST_ID,
+  requestOf,
+  stepOf,
+} from "./fixtures/requests.ts";
 
 const over = (status: string, ...rest: Parameters<typeof planOf>): RequestSnapshot =>
   requestOf({
@@ -67,6 +76,24 @@ const CASES: [name: string, request: RequestSnapshot, cause: RegExp, next: strin
     "a retry",
     requestOf({ plan: planOf([stepOf("a", { status: "RETRYING", error: errorOf("TOOL_RATE_LIMITED") })]) }),
     /^step a keeps failing: .*TOOL_RATE_LIMITED/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a server that cannot be reached",
+    requestOf({
+      plan: planOf(
+        [
+          stepOf("a", {
+            status: "RETRYING",
+            error: errorOf("TOOL_UNREACHABLE"),
+            attempts: [attemptOf(1, { outcome: "failed", unsent: { tries: 4, since: later(3) } })],
+            nextAttemptAt: later(14),
+          }),
+        ],
+        { document: { policy: { unreachableMs: 600_000 } } },
+      ),
+    }),
+    /^step a waits for its server, which cannot be reached since 2026-11-21T09:28:45\.000Z \(7\.0 s\): .*TOOL_UNREACHABLE/,
     `planwright watch ${REQUEST_ID}`,
   ],
   [

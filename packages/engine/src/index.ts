@@ -1,6 +1,7 @@
 export { decide } from "./decide.ts";
 export { PlanInvalidError } from "./errors.ts";
 export { type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
+export { isUnreachable } from "./failure/unreachable.ts";
 export {
   type Call,
   type Command,
@@ -12,6 +13,7 @@ export {
   type StepError,
   type StepErrorCode,
   type StepRecord,
+  type Unreachable,
 } from "./protocol.ts";
 export { type Clock, createSystemClock } from "./runner/clock.ts";
 export {

@@ -40,8 +40,12 @@ export interface StepRecord {
   /** Position in the list, for an item of a forEach. */
   item?: number | undefined;
   status: StepStatus;
-  /** Attempts begun so far, from 0. */
+  /** Attempts begun so far, from 0. A server that cannot be reached makes one attempt of all the tries in a row. */
   attempts: number;
+  /** Those of the attempts that sent nothing, since the server could not be reached; absent: none. */
+  unsent?: number | undefined;
+  /** Present while the server cannot be reached, and when the unit FAILED by that. */
+  unreachable?: Unreachable | undefined;
   /** Present when COMPLETED. */
   output?: JsonValue | undefined;
   /** How the tool wrote the output, where it gave JSON text. */
@@ -62,6 +66,14 @@ export interface StepRecord {
    * `{calls: {"step[0]": {..}}}`. What is approved is a hash over these, the plan, the step and the tool.
    */
   arguments?: JsonObject | undefined;
+}
+
+/** A server that could not be reached, by one unit that calls it. */
+export interface Unreachable {
+  /** When that was first seen, in Unix milliseconds. */
+  since: number;
+  /** How often it was tried since, from 1. */
+  tries: number;
 }
 
 /** One call of a tool that the shell is asked to make. */
@@ -101,6 +113,7 @@ export type Outcome =
       /**
        * What is known of the effect. `none`: refused before it could happen (connection refused, unknown tool, 429, 401).
        * `reported`: the tool itself answered with an error. `unknown`: the answer was lost (timeout, reset connection).
+       * With TOOL_UNREACHABLE `none` says that nothing was sent: see {@link isUnreachable}.
        */
       effect: "none" | "reported" | "unknown";
       /** Wait asked for by the server, in milliseconds. */

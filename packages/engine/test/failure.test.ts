@@ -1,12 +1,20 @@
 import type { JsonObject } from "@planwright/plan";
 import { expect, test } from "vitest";
-import type { Outcome } from "../src/index.ts";
+import type { Outcome, StepRecord } from "../src/index.ts";
 import { type Call, completed, failed, graph, planOf, simulate, tool, write } from "./simulate.ts";
 
 const failing =
   (id: string, outcome: Outcome = failed()) =>
   (call: Call): Outcome =>
     call.stepId === id ? outcome : completed({ ok: true });
+
+/** Every call finds the server away until that time, in virtual milliseconds; attempts take 10 ms. */
+function awayUntil(at: number): (call: Call, now: number) => Outcome {
+  return (_, now) =>
+    now < at ? failed("none", { code: "TOOL_UNREACHABLE", retryable: true }) : completed({ ok: true });
+}
+
+const isRetrying = ({ status }: StepRecord) => status === "RETRYING";
 
 const CHAIN = { a: [], b: ["a"], c: ["b"], d: [] };
 
@@ -169,6 +177,112 @@ test("Retry-After is the least that an attempt waits", () => {
   });
   expect(run.calls.map(({ from }) => from)).toEqual([0, 7_010]);
   expect(run.commands).toContainEqual({ type: "park", status: "WAITING", reason: "backoff", until: 7_010 });
+});
+
+// Contract: with every class, since nothing was sent.
+test.each<[string, JsonObject]>([
+  ["R", { side_effects: false }],
+  ["K", { side_effects: true, idempotency: "key" }],
+  ["V", { side_effects: true, lookup: { tool: "find", arguments: {} } }],
+  ["U", { side_effects: true }],
+])(
+  "class %s: a server that cannot be reached is tried beyond maxAttempts, then the call is made",
+  (_, contract) => {
+    const run = simulate(
+      planOf([{ id: "a", tool: "t", retry: { maxAttempts: 1 } }]),
+      [tool("t", { ...contract, backoff: { max_attempts: 1 } })],
+      { outcome: awayUntil(120_000) },
+    );
+    expect(run.finish?.status).toBe("COMPLETED");
+    expect(run.calls.length).toBeGreaterThan(5);
+    // The tries are one attempt, the call that was sent is another.
+    expect(run.records.get("a")).toMatchObject({ status: "COMPLETED", attempts: 2, unsent: 1 });
+  },
+);
+
+test("a server that cannot be reached is waited for with backoff, seen since its first try", () => {
+  const waiting: StepRecord[] = [];
+  const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
+    outcome: awayUntil(10_000),
+    onCommand: (command) => {
+      if (command.type === "record") waiting.push(...command.records.filter(isRetrying));
+    },
+  });
+  expect(
+    waiting.map(({ unreachable, nextAttemptAt }) => [unreachable?.since, unreachable?.tries, nextAttemptAt]),
+  ).toEqual([
+    [10, 1, 510],
+    [10, 2, 1_520],
+    [10, 3, 3_530],
+    [10, 4, 7_540],
+    [10, 5, 15_550],
+  ]);
+  for (const { waitReason, attempts } of waiting)
+    expect({ waitReason, attempts }).toEqual({ waitReason: "backoff", attempts: 1 });
+  expect(run.calls.map(({ from }) => from)).toEqual([0, 510, 1_520, 3_530, 7_540, 15_550]);
+});
+
+test.each([
+  [0, 1, 10],
+  [5_000, 5, 5_020],
+  [600_000, 45, 600_020],
+])(
+  "under unreachableMs %i the wait for a server ends with try %i, at %i ms",
+  (unreachableMs, tries, endedAt) => {
+    const run = simulate(planOf([{ id: "a", tool: "t" }], { unreachableMs }), [tool("t")], {
+      outcome: awayUntil(Number.POSITIVE_INFINITY),
+    });
+    expect(run.calls).toHaveLength(tries);
+    expect(run.endedAt).toBe(endedAt);
+    expect(run.records.get("a")).toMatchObject({
+      status: "FAILED",
+      attempts: 1,
+      error: { code: "TOOL_UNREACHABLE" },
+    });
+    const { message } = run.records.get("a")?.error ?? {};
+    if (tries > 1) expect(message).toBe(`it broke (tried ${tries} times since 1970-01-01T00:00:00.010Z)`);
+  },
+);
+
+test("the plan's deadline ends the wait for an unreachable server", () => {
+  const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
+    outcome: awayUntil(Number.POSITIVE_INFINITY),
+    events: [{ type: "deadline", at: 5_000 }],
+  });
+  expect(run.finish?.status).toBe("EXPIRED");
+  expect(run.statuses["a"]).toBe("CANCELLED");
+});
+
+test("a wait for an unreachable server goes on after a crash from when it began", () => {
+  const plan = planOf([{ id: "a", tool: "t" }], { unreachableMs: 20_000 });
+  const outcome = awayUntil(Number.POSITIVE_INFINITY);
+  const before = simulate(plan, [tool("t")], { outcome, crashAfterEvents: 8 });
+  const records = [...before.records.values()];
+  expect(records).toMatchObject([{ status: "RETRYING", unreachable: { since: 10 } }]);
+  const after = simulate(plan, [tool("t")], { outcome, records });
+  expect(after.records.get("a")).toMatchObject({
+    status: "FAILED",
+    attempts: 1,
+    unsent: 1,
+    unreachable: { since: 10 },
+  });
+  expect(after.endedAt).toBe(20_020);
+});
+
+test.each(["TOOL_NOT_FOUND", "TOOL_UNAUTHORIZED"])("%s fails at once", (code) => {
+  const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
+    outcome: () => failed("none", { code, retryable: false }),
+  });
+  expect(run.calls).toHaveLength(1);
+  expect(run.statuses["a"]).toBe("FAILED");
+});
+
+test("a code that the tool itself gives is no server that cannot be reached", () => {
+  const run = simulate(planOf([{ id: "a", tool: "t" }]), [write("t")], {
+    outcome: () => failed("reported", { code: "TOOL_UNREACHABLE", retryable: true }),
+  });
+  expect(run.calls).toHaveLength(1);
+  expect(run.records.get("a")).toMatchObject({ status: "FAILED", attempts: 1 });
 });
 
 test("class V asks the lookup tool: found completes, not happened calls again, no answer is in doubt", () => {

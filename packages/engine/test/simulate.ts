@@ -57,8 +57,8 @@ export interface SimulateOptions {
   refusals?: EngineInput["refusals"];
   /** How long a call takes in virtual milliseconds; default 10. */
   durationMs?: (call: Call) => number;
-  /** How a call ends; default completed with `{ ok: true }`. */
-  outcome?: (call: Call) => Outcome;
+  /** How a call that starts now ends; default completed with `{ ok: true }`. */
+  outcome?: (call: Call, now: number) => Outcome;
   random?: () => number;
   /** Events from outside, at their `at`. */
   events?: EngineEvent[];
@@ -142,7 +142,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
           attempt: call.attempt,
           random: random(),
         } as const;
-        post({ ...event, at: span.to, outcome: outcome(call) });
+        post({ ...event, at: span.to, outcome: outcome(call, at) });
         break;
       }
       case "abort": {
@@ -200,6 +200,7 @@ function intentsOf(call: Call, records: Map<string, StepRecord>): StepRecord[] {
     const intent: StepRecord = { key, stepId: call.stepId, status: "RUNNING", attempts: call.attempt };
     if (item !== undefined) intent.item = item;
     if (before?.approved) intent.approved = true;
+    if (before?.unsent) intent.unsent = before.unsent;
     return [intent];
   });
 }

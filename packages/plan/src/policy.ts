@@ -47,6 +47,11 @@ export const PolicySchema = z.strictObject({
   maxParallel: z.number().int().min(1).max(256).default(16),
   /** Longest a call may take, in milliseconds; the smallest of plan, step and contract wins. */
   stepTimeoutMs: z.number().int().min(1).max(3_600_000).default(60_000),
+  /**
+   * How long a call waits for a tool server that cannot be reached, in milliseconds from when that was first seen, one day at most;
+   * the plan's deadline ends it earlier. 0: its step fails at once. Nothing was sent meanwhile, so no attempt of `retry` is used up.
+   */
+  unreachableMs: z.number().int().min(0).max(86_400_000).default(600_000),
 });
 export type Policy = z.infer<typeof PolicySchema>;
 /** Policy as a caller gives it: each option optional. */

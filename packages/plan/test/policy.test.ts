@@ -11,7 +11,16 @@ import {
 import { expect, test } from "vitest";
 
 test.each<[PolicyInput, object]>([
-  [{}, { onStepFailure: "auto", onMissingField: "error", maxParallel: 16, stepTimeoutMs: 60_000 }],
+  [
+    {},
+    {
+      onStepFailure: "auto",
+      onMissingField: "error",
+      maxParallel: 16,
+      stepTimeoutMs: 60_000,
+      unreachableMs: 600_000,
+    },
+  ],
   [
     { profile: "tool-chaining" },
     { onStepFailure: "fail-fast", onMissingField: "keep", onUnresolvedStep: "keep", maxParallel: 1 },

@@ -306,6 +306,13 @@ export interface AttemptDocument {
   durationMs: number | null;
   outcome: "completed" | "failed" | "aborted" | "unknown" | null;
   error: StepError | null;
+  /** Nothing was sent, since the server could not be reached: all such tries in a row are one attempt. Absent: the call was sent. */
+  unsent?: {
+    /** From 1. */
+    tries: number;
+    /** When the first of them ended. */
+    since: Date;
+  };
 }
 
 /** Where an output is that stands aside of its step. */

@@ -18,12 +18,18 @@ export function toStepRecord(
   const text = outputRef ? aside.get(outputRef.id) : undefined;
   const output: JsonValue | undefined = outputRef ? text && JSON.parse(text) : document.output;
   const written = outputRef?.isOwnText ? text : outputText;
+  const unsent = document.attempts.filter((attempt) => attempt.unsent).length;
+  const latest = document.attempts.at(-1);
   return {
     key: document.key,
     stepId: document.stepId,
     item: document.item ?? undefined,
     status: document.status,
     attempts: document.attempts.length,
+    ...(unsent > 0 && { unsent }),
+    ...(latest?.unsent && {
+      unreachable: { since: latest.unsent.since.getTime(), tries: latest.unsent.tries },
+    }),
     output: document.status === "COMPLETED" ? output : undefined,
     ...(document.status === "COMPLETED" && written !== undefined && { outputText: written }),
     error: document.error ?? undefined,

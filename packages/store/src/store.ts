@@ -450,6 +450,8 @@ export interface AttemptEnd {
   durationMs: number;
   outcome: "completed" | "failed" | "aborted" | "unknown";
   error: StepError | null;
+  /** Nothing was sent: the server could not be reached. */
+  isUnsent?: boolean | undefined;
 }
 
 /** What the end of a plan follows from. */

@@ -24,8 +24,8 @@ export function failed(
   return { type: "failed", effect, error: { code, message: `simulated ${code}`, retryable } };
 }
 
-/** Draws what becomes of a call. */
-export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random): CallFate {
+/** Draws what becomes of a call. @param now - simulated milliseconds */
+export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random, now: number): CallFate {
   const arrivesIn = random.whole(1, random.chance(0.9) ? 5 : SETTLE_MS);
   const endsIn = arrivesIn + random.whole(1, tools.maxLatencyMs);
   const isHeard = random.chance(0.5);
@@ -43,6 +43,9 @@ export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random
   });
   const timedOut = failed("TOOL_TIMEOUT", "unknown", true);
 
+  if (now >= tools.awayFromMs && now < tools.awayFromMs + tools.awayForMs) {
+    return refused(failed("TOOL_UNREACHABLE", "none", true));
+  }
   if (call.tool === LOOKUP_TOOL) {
     return { arrivesIn, endsIn, outcome: falls(tools.lookupSilent) ? timedOut : undefined };
   }

@@ -1,3 +1,4 @@
+import { isUnreachable, type Outcome } from "@planwright/engine";
 import {
   type ForEach,
   isForEachStep,
@@ -16,6 +17,7 @@ import {
   type Reach,
 } from "@planwright/store/memory";
 import type { ToolClients } from "@planwright/tools";
+import { failed } from "./call-fate.ts";
 import { LOOKUP_TOOL, TOOL_FACTS } from "./catalogue.ts";
 import type { InvariantName } from "./checker/invariants.ts";
 
@@ -171,6 +173,24 @@ export const MUTANTS: readonly Mutant[] = [
     store: (store) => withLists(store, (forEach) => ({ ...forEach, minSuccess: 0 })),
   },
   {
+    name: "unreachable-counts-as-an-attempt",
+    violates: ["unreachable-is-waited-for"],
+    tools: (tools) =>
+      withOutcomes(tools, (outcome) =>
+        isUnreachable(outcome) ? failed("TOOL_RATE_LIMITED", "none", true) : outcome,
+      ),
+  },
+  {
+    name: "lost-answer-taken-for-unreachable",
+    violates: ["plain-effect-once", "verified-effect-once"],
+    tools: (tools) =>
+      withOutcomes(tools, (outcome) =>
+        outcome.type === "failed" && outcome.effect === "unknown"
+          ? failed("TOOL_UNREACHABLE", "none", true)
+          : outcome,
+      ),
+  },
+  {
     name: "lookup-not-asked",
     violates: ["verified-effect-once"],
     tools: (tools) => ({
@@ -190,6 +210,11 @@ function without(condition: GroupedWrite["condition"], fields: readonly string[]
 function barriersLast(steps: readonly Step[]): Step[] {
   const isBarrier = (step: Step) => TOOL_FACTS.get(toolOfStep(step))?.isBarrier === true;
   return steps.toSorted((a, b) => Number(isBarrier(a)) - Number(isBarrier(b)));
+}
+
+/** Changes what the executor hears of its calls. */
+function withOutcomes(tools: Tools, change: (outcome: Outcome) => Outcome): Tools {
+  return { callTool: async (call) => change(await tools.callTool(call)) };
 }
 
 /** Goes on at once, whatever becomes of it. */

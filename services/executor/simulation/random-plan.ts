@@ -46,6 +46,7 @@ export function drawPlan(random: Random, name: string, isDeadly: boolean): Plan 
     maxParallel: random.pick([1, 2, 4, 16]),
     stepTimeoutMs: random.pick([1_500, 4_000, 8_000]),
     onStepFailure: random.pick(["auto", "auto", "fail-fast", "fail-forward", "run-dependents"]),
+    unreachableMs: random.pick([0, 3_000, 10_000, 600_000]),
   };
   return PlanSchema.parse({ steps, policy });
 }

@@ -42,6 +42,9 @@ export interface ToolSettings {
   lost: number;
   hanging: number;
   lookupSilent: number;
+  /** When all of them cannot be reached, and for how long; in milliseconds of simulated time. */
+  awayFromMs: number;
+  awayForMs: number;
   /** Longest that a call takes when nothing is wrong. */
   maxLatencyMs: number;
 }
@@ -97,5 +100,7 @@ function drawTools(random: Random): ToolSettings {
     hanging: rate(0.05),
     lookupSilent: rate(0.2),
     maxLatencyMs: random.pick([20, 400, 3_000]),
+    awayFromMs: random.whole(0, 5_000),
+    awayForMs: !isKind && random.chance(0.3) ? random.whole(500, 20_000) : 0,
   };
 }

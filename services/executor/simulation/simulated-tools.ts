@@ -51,8 +51,9 @@ export function createSimulatedTools(world: World): SimulatedTools {
   }
 
   function send(process: SimulatedProcess, call: ToolCall, ended: () => void): Promise<Outcome> {
-    const fate = drawCallFate(call, settings.tools, random);
     const sentAt = timeline.now();
+    const fate = drawCallFate(call, settings.tools, random, sentAt);
+    checker.unreachable.tried(call, fate.outcome);
     let answer: JsonValue = null;
     if (fate.arrivesIn !== undefined) {
       timeline.at(sentAt + fate.arrivesIn, () => {

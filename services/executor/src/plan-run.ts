@@ -14,6 +14,7 @@ import {
   createEngineState,
   decide,
   type EngineEvent,
+  isUnreachable,
   type Outcome,
   type StepRecord,
   unitKeysOf,
@@ -412,12 +413,16 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   };
 }
 
-function describe(outcome: Outcome): Pick<AttemptEnd, "outcome" | "error"> {
+function describe(outcome: Outcome): Pick<AttemptEnd, "outcome" | "error" | "isUnsent"> {
   switch (outcome.type) {
     case "completed":
       return { outcome: "completed", error: null };
     case "failed":
-      return { outcome: outcome.effect === "unknown" ? "unknown" : "failed", error: outcome.error };
+      return {
+        outcome: outcome.effect === "unknown" ? "unknown" : "failed",
+        error: outcome.error,
+        isUnsent: isUnreachable(outcome),
+      };
     case "aborted":
     case "deferred":
       return { outcome: "aborted", error: null };

@@ -44,7 +44,11 @@ export interface Workbench {
   /** Of the database that all of it is in. */
   mongodbUrl: string;
   store: Store;
-  tools: CountingToolServer;
+  readonly tools: CountingToolServer;
+  /** Cuts the tool server's connections and stops it; its effects stay in the ledger. */
+  stopTools(): Promise<void>;
+  /** Starts the tool server again where it was. */
+  startTools(): Promise<void>;
   /** Starts one more executor and does not wait for it. */
   spawnExecutor(env?: Record<string, string>): ExecutorProcess;
   /** Starts one more executor; resolves when it is ready. */
@@ -74,7 +78,9 @@ export async function openWorkbench(
   const servers = testServers();
   const folder = await mkdtemp(join(tmpdir(), "planwright-executor-"));
   const store = await createStore({ url: servers.mongodbUrl });
-  const tools = await startCountingToolServer({ ledgerFile: join(folder, "ledger.jsonl") });
+  const ledgerFile = join(folder, "ledger.jsonl");
+  let tools = await startCountingToolServer({ ledgerFile });
+  const { port } = tools;
   const serversFile = join(folder, "mcp-servers.json");
   await writeFile(
     serversFile,
@@ -148,7 +154,13 @@ export async function openWorkbench(
   return {
     mongodbUrl: servers.mongodbUrl,
     store,
-    tools,
+    get tools() {
+      return tools;
+    },
+    stopTools: () => tools.close(),
+    async startTools() {
+      tools = await startCountingToolServer({ ledgerFile, port });
+    },
     steps,
     stopExecutor,
     spawnExecutor,

@@ -24,6 +24,8 @@ const AttemptSchema = z.object({
   durationMs: z.number().nullable(),
   outcome: z.string().nullable(),
   error: ProblemSchema.nullable(),
+  /** Nothing was sent: the server could not be reached. */
+  unsent: z.object({ tries: z.number(), since: z.string() }).nullable().default(null),
 });
 export type AttemptSnapshot = z.infer<typeof AttemptSchema>;
 
@@ -187,7 +189,7 @@ function requestFields({ ofRequest, ofPlan, ofStep }: Record<"ofRequest" | "ofPl
       id key item tool status dependsOn waitReason approvalHash carriedFrom effectClass
       nextAttemptAt startedAt finishedAt durationMs ${ofStep}
       error { code message retryable }
-      attempts { attempt executor startedAt endedAt durationMs outcome error { code message } }
+      attempts { attempt executor startedAt endedAt durationMs outcome error { code message } unsent { tries since } }
     }
   }`;
 }

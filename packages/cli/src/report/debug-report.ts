@@ -116,8 +116,8 @@ function stepDetails(facts: DebugFacts, step: StepSnapshot): string[] {
     ...step.attempts
       .slice(-5)
       .map(
-        ({ attempt, startedAt, outcome, durationMs, executor, error }) =>
-          `attempt ${attempt}  ${startedAt}  ${outcome ?? "under way"}${
+        ({ attempt, startedAt, outcome, durationMs, executor, error, unsent }) =>
+          `attempt ${attempt}  ${startedAt}  ${unsent ? `nothing sent, tried ${count(unsent.tries, "time")}` : (outcome ?? "under way")}${
             durationMs === null ? "" : ` after ${duration(durationMs)}`
           } on ${oneLine(executor, 60)}${error ? `: ${problem(error)}` : ""}`,
       ),

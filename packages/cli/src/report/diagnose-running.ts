@@ -5,7 +5,7 @@ import { serverOf } from "./debug-facts.ts";
 import { approvalNext, doubtDiagnosis } from "./diagnose-people.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { between, count, duration, inlineJson, problem, stepName } from "./format.ts";
-import { limitOf, timeoutOf } from "./limits.ts";
+import { limitOf, timeoutOf, waitsUntil } from "./limits.ts";
 import { stepsInDoubt, stepsToApprove } from "./need.ts";
 
 /** What is the matter with a plan that is not over: the gravest first. */
@@ -76,9 +76,10 @@ function noExecutor({ request, nowMs, command }: DebugFacts, plan: PlanSnapshot)
 
 function tryingAgain(facts: DebugFacts, step: StepSnapshot): Diagnosis {
   const { request, nowMs, command } = facts;
+  const unsent = step.attempts.at(-1)?.unsent;
+  if (unsent) return unreachable(facts, step, unsent);
   const error = step.error ?? step.attempts.findLast((attempt) => attempt.error !== null)?.error;
-  const wait = between(new Date(nowMs).toISOString(), step.nextAttemptAt);
-  const when = wait === null || wait <= 0 ? "at any moment" : `in ${duration(wait)}`;
+  const when = whenAgain(step, nowMs);
   const advice = stepAdvice(error?.code ?? "TOOL_FAILED", serverOf(facts, step.tool));
   return {
     tone: "attention",
@@ -90,6 +91,38 @@ function tryingAgain(facts: DebugFacts, step: StepSnapshot): Diagnosis {
     next: [
       {
         say: advice.say.replace(/; then$/, "; it goes on by itself"),
+        command: command("watch", request.requestId),
+      },
+    ],
+  };
+}
+
+function whenAgain({ nextAttemptAt }: StepSnapshot, nowMs: number): string {
+  const wait = between(new Date(nowMs).toISOString(), nextAttemptAt);
+  return wait === null || wait <= 0 ? "at any moment" : `in ${duration(wait)}, at ${nextAttemptAt}`;
+}
+
+/** Nothing was sent, however often: the step waits for its server, and no attempt is used up by that. */
+function unreachable(
+  facts: DebugFacts,
+  step: StepSnapshot,
+  { tries, since }: NonNullable<StepSnapshot["attempts"][number]["unsent"]>,
+): Diagnosis {
+  const { request, nowMs, command } = facts;
+  const server = serverOf(facts, step.tool);
+  const name = server === undefined ? "its server" : `server "${server}"`;
+  const until = waitsUntil(request.plan?.document ?? null, since);
+  const { why, say } = stepAdvice("TOOL_UNREACHABLE", server);
+  return {
+    tone: "attention",
+    cause: `step ${stepName(step)} waits for ${name}, which cannot be reached since ${since} (${duration(between(since, nowMs) ?? 0)}): ${step.error ? problem(step.error) : "see its attempts below"}`,
+    why: [
+      why,
+      `Tried ${count(tries, "time")}, none of which counts as an attempt; it is tried again ${whenAgain(step, nowMs)}, by itself${until === undefined ? "" : `, and given up at ${until} (policy unreachableMs)`}.`,
+    ],
+    next: [
+      {
+        say: say.replace(/; then$/, "; it goes on by itself"),
         command: command("watch", request.requestId),
       },
     ],

@@ -35,6 +35,15 @@ export function timeoutOf(
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
+/** Until when a plan waits for a tool server that cannot be reached since then, as RFC 3339 text; undefined where it does not say. */
+export function waitsUntil(document: JsonValue, since: string): string | undefined {
+  const policy = isJsonObject(document) && isJsonObject(document["policy"]) ? document["policy"] : {};
+  const { unreachableMs } = policy;
+  return typeof unreachableMs === "number"
+    ? new Date(Date.parse(since) + unreachableMs).toISOString()
+    : undefined;
+}
+
 function contractOf(tools: readonly ToolSnapshot[], tool: string) {
   const contract = tools.find(({ name }) => name === tool)?.contract ?? null;
   return isJsonObject(contract) ? contract : undefined;

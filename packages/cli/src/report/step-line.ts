@@ -39,7 +39,9 @@ function noteOf(step: StepSnapshot, nowMs: number): string[] {
     }
     case "RETRYING":
       return [
-        `attempt ${attempts.length} failed, tried again`,
+        attempts.at(-1)?.unsent
+          ? "server away, tried again"
+          : `attempt ${attempts.length} failed, tried again`,
         ...(error ? [problem(error, MAX_MESSAGE)] : []),
       ];
     case "FAILED":

@@ -10,7 +10,7 @@ export type AfterFailure =
   | { type: "doubt" };
 
 /**
- * What to do after a failed attempt. Nothing is sent twice unless a repeat is safe for its effect class:
+ * What to do after a failed attempt; {@link afterUnreachable} decides where nothing was sent. Nothing is sent twice unless a repeat is safe for its effect class:
  * an effect that cannot have happened (`none`) is safe for all; a lost answer (`unknown`) is sent again for K and R, asked
  * about for V, and in doubt for U; an error that the tool reported is sent again for K and R only, when it is retryable or
  * the plan itself asks for retries.
@@ -27,11 +27,12 @@ export function afterFailure(
   const isRepeatSafe = tool.effectClass === "K" || tool.effectClass === "R";
   const retry = (): AfterFailure => ({
     type: "retry",
-    delayMs: retryDelay(backoff, caller.attempts, random, outcome.retryAfterMs),
+    delayMs: retryDelay(backoff, sent, random, outcome.retryAfterMs),
   });
   // A verification and the call it is about are two attempts.
   const attemptsAllowed = tool.effectClass === "V" ? backoff.maxAttempts * 2 : backoff.maxAttempts;
-  const hasAttempts = caller.attempts < attemptsAllowed;
+  const sent = caller.attempts - caller.unsent;
+  const hasAttempts = sent < attemptsAllowed;
   switch (outcome.effect) {
     case "none":
       return outcome.error.retryable && hasAttempts ? retry() : { type: "fail" };

@@ -1,9 +1,10 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import { afterFailure } from "../failure/after-failure.ts";
+import { afterUnreachable, isUnreachable } from "../failure/unreachable.ts";
 import { concludeItems } from "../for-each/conclude.ts";
 import { splitBatch, unwrapBatch } from "../for-each/split-batch.ts";
 import { stopList } from "../for-each/stop-list.ts";
-import type { EngineEvent, Outcome, StepError } from "../protocol.ts";
+import type { EngineEvent, Outcome, StepError, Unreachable } from "../protocol.ts";
 import { callAgain } from "../schedule/dispatch.ts";
 import { offer, release, waitUntil } from "../schedule/places.ts";
 import type { Caller, Unit } from "./engine-state.ts";
@@ -23,6 +24,7 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   const wasVerification = caller.verify;
   caller.verify = false;
   const { outcome } = event;
+  if (outcome.type === "completed" || outcome.type === "failed") seeReached(caller, outcome);
   switch (outcome.type) {
     case "completed":
       complete(turn, caller, outcome);
@@ -107,6 +109,10 @@ function failed(turn: Turn, caller: Caller, outcome: Failed): void {
     changeAll(turn, caller, stoppedBy(turn, caller, outcome));
     return;
   }
+  if (isUnreachable(outcome)) {
+    unreachable(turn, caller, error);
+    return;
+  }
   if (outcome.effect === "unknown") caller.mayHaveActed = true;
   const next = afterFailure(caller, outcome, turn.random);
   switch (next.type) {
@@ -125,6 +131,34 @@ function failed(turn: Turn, caller: Caller, outcome: Failed): void {
       else changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: turn.at + next.delayMs });
       return;
   }
+}
+
+/** Nothing was sent: tried again until the plan gives up, as one attempt with the tries before it. */
+function unreachable(turn: Turn, caller: Caller, error: StepError): void {
+  const { stopping, failing, plan } = turn.state;
+  const { at, random } = turn;
+  const { unreachableMs } = plan.policy;
+  const { seen, nextAttemptAt } = afterUnreachable(caller, { at, random, unreachableMs });
+  if (caller.unreachable) caller.attempts--;
+  else caller.unsent++;
+  caller.unreachable = seen;
+  const { attempts, unsent } = caller;
+  for (const unit of openUnits(caller)) Object.assign(unit, { attempts, unsent, unreachable: seen });
+  if (nextAttemptAt === undefined || stopping !== undefined || failing) {
+    changeAll(turn, caller, { status: "FAILED", error: seen.tries > 1 ? triedLong(error, seen) : error });
+  } else changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt });
+}
+
+function triedLong(error: StepError, { since, tries }: Unreachable): StepError {
+  const message = `${error.message} (tried ${tries} times since ${new Date(since).toISOString()})`;
+  return { ...error, message };
+}
+
+/** An answer of any kind, or a call that was sent, ends what was seen of a server that could not be reached. */
+function seeReached(caller: Caller, outcome: Outcome): void {
+  if (isUnreachable(outcome)) return;
+  caller.unreachable = undefined;
+  for (const unit of openUnits(caller)) unit.unreachable = undefined;
 }
 
 /** A failure in a plan that is being ended: what is known of the effect decides. */
@@ -151,7 +185,7 @@ function notVerified(turn: Turn, caller: Caller, outcome: Failed): void {
   if (outcome.effect !== "none") changeAll(turn, caller, { status: "IN_DOUBT", error });
   else if (isEnding(turn.state))
     changeAll(turn, caller, { status: "CANCELLED", error: stopReason(turn.state) });
-  else if (caller.attempts < maxAttemptsOf(caller) * 2) callAgain(turn, caller);
+  else if (sentBy(caller) < maxAttemptsOf(caller) * 2) callAgain(turn, caller);
   else changeAll(turn, caller, { status: "FAILED", error: neverHappened(caller, error) });
 }
 
@@ -159,7 +193,11 @@ function maxAttemptsOf(caller: Caller): number {
   return (caller.step.step.retry ?? caller.step.tool.contract.backoff).maxAttempts;
 }
 
+function sentBy({ attempts, unsent }: Caller): number {
+  return attempts - unsent;
+}
+
 function neverHappened(caller: Caller, error: StepError): StepError {
-  const message = `${caller.key} was sent ${caller.attempts / 2} times and never happened: ${error.message}`;
+  const message = `${caller.key} was sent ${sentBy(caller) / 2} times and never happened: ${error.message}`;
   return { code: "TOOL_CONNECTION_LOST", message, retryable: true };
 }

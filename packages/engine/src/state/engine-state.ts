@@ -19,7 +19,7 @@ import type {
   ToolDescriptor,
   WaitReason,
 } from "@planwright/plan";
-import type { Resolution, StepError, StepRecord } from "../protocol.ts";
+import type { Resolution, StepError, StepRecord, Unreachable } from "../protocol.ts";
 import type { Heap } from "../schedule/heap.ts";
 
 /** A step, or an item of a forEach: what has a status and a record. */
@@ -33,6 +33,10 @@ export interface Unit {
   status: StepStatus;
   /** Attempts begun, from 0. */
   attempts: number;
+  /** Those of them that sent nothing. */
+  unsent: number;
+  /** The server cannot be reached, as far as the last attempt showed. */
+  unreachable: Unreachable | undefined;
   output: JsonValue | undefined;
   /** How the tool wrote the output, where it gave JSON text. */
   outputText: OutputText | undefined;
@@ -63,6 +67,9 @@ export interface Caller {
   readonly position: number;
   readonly units: readonly Unit[];
   attempts: number;
+  /** As for its units. */
+  unsent: number;
+  unreachable: Unreachable | undefined;
   /** Resolved once; a retry sends the same bytes. */
   prepared: Prepared | undefined;
   /** The next call asks the lookup tool. */

@@ -56,6 +56,8 @@ function recordOf(unit: Unit): StepRecord {
     attempts: unit.attempts,
   };
   if (unit.item !== undefined) record.item = unit.item;
+  if (unit.unsent > 0) record.unsent = unit.unsent;
+  if (unit.unreachable) record.unreachable = unit.unreachable;
   if (unit.output !== undefined) record.output = unit.output;
   if (unit.outputText !== undefined) record.outputText = unit.outputText;
   if (unit.error) record.error = unit.error;

@@ -25,6 +25,8 @@ export function createUnit(
     caller: undefined,
     status: record?.status ?? "PENDING",
     attempts: record?.attempts ?? 0,
+    unsent: record?.unsent ?? 0,
+    unreachable: record?.unreachable,
     output: record?.status === "COMPLETED" ? (record.output ?? null) : record?.output,
     outputText: record?.status === "COMPLETED" ? record.outputText : undefined,
     error: record?.error,
@@ -39,13 +41,16 @@ export function createUnit(
 
 /** What calls for these units, from now on. */
 export function createCaller(step: StepNode, key: string, position: number, units: readonly Unit[]): Caller {
-  const attempts = units.reduce((most, unit) => Math.max(most, unit.attempts), 0);
+  const [first, ...others] = units;
+  const latest = others.reduce((most, unit) => (unit.attempts > (most?.attempts ?? 0) ? unit : most), first);
   const caller: Caller = {
     key,
     step,
     position,
     units,
-    attempts,
+    attempts: latest?.attempts ?? 0,
+    unsent: latest?.unsent ?? 0,
+    unreachable: latest?.unreachable,
     prepared: undefined,
     verify: false,
     calling: false,

@@ -89,7 +89,7 @@ function toChange(
     approved: record.approved ?? document.approved,
     ...toApprove(record),
     nextAttemptAt: record.nextAttemptAt === undefined ? null : new Date(record.nextAttemptAt),
-    ...(end ? { attempts: document.attempts.map((attempt) => closeAttempt(attempt, end)) } : {}),
+    ...(end ? { attempts: closeAttempts(document.attempts, end) } : {}),
     ...(isOver ? { finishedAt: new Date(nowMs) } : {}),
     ...(isOver && startedAt ? { durationMs: Math.max(0, nowMs - startedAt.getTime()) } : {}),
   };
@@ -106,11 +106,24 @@ function toApprove(record: UnitRecord): Partial<StepDocument> {
   };
 }
 
+/** Tries in a row that found the server away are one attempt: its document stays small however long that lasts. */
+function closeAttempts(attempts: readonly AttemptDocument[], end: AttemptEnd): AttemptDocument[] {
+  const closed = attempts.map((attempt) => closeAttempt(attempt, end));
+  const [before, latest] = closed.slice(-2);
+  if (latest?.attemptId !== end.attemptId || !latest.unsent || !before?.unsent) return closed;
+  const { attempt, startedAt } = before;
+  const durationMs = Math.max(0, end.endedAtMs - startedAt.getTime());
+  const unsent = { ...before.unsent, tries: before.unsent.tries + 1 };
+  return [...closed.slice(0, -2), { ...latest, attempt, startedAt, durationMs, unsent }];
+}
+
 function closeAttempt(attempt: AttemptDocument, end: AttemptEnd): AttemptDocument {
   if (attempt.attemptId !== end.attemptId) return attempt;
   const { outcome, durationMs } = end;
   const error = keptError(end.error);
-  return { ...attempt, endedAt: new Date(end.endedAtMs), outcome, error, durationMs };
+  const endedAt = new Date(end.endedAtMs);
+  const closed = { ...attempt, endedAt, outcome, error, durationMs };
+  return end.isUnsent ? { ...closed, unsent: { tries: 1, since: endedAt } } : closed;
 }
 
 /** An error without what its tool added, when that is too large to stand here: it is written with every attempt. */

@@ -903,6 +903,16 @@ export type Attempt = {
   outcome: Maybe<Scalars['String']['output']>;
   /** Why it failed; null when it did not. */
   error: Maybe<StepError>;
+  /** Present when nothing was sent, since the tool's server could not be reached; null: the call was sent. */
+  unsent: Maybe<UnsentTries>;
+};
+
+/** Tries in a row that found the tool's server away; they are one attempt, and none of those that maxAttempts counts. */
+export type UnsentTries = {
+  /** From 1. */
+  tries: Scalars['Int']['output'];
+  /** When the first of them ended. */
+  since: Scalars['DateTime']['output'];
 };
 
 /** Why a step or a plan failed. */

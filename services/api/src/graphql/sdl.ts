@@ -117,7 +117,10 @@ type Mutation {
     Absent means the service's own way.
     """
     profile: String
-    "Options of the plan's policy, such as {maxParallel: 4}; each wins over the profile. Kept with the request, for its later versions too."
+    """
+    Options of the plan's policy, such as {maxParallel: 4}, or {unreachableMs: 0} for a plan that waits for no tool server that cannot be
+    reached (default 600000); each wins over the profile. Kept with the request, for its later versions too.
+    """
     policy: JSON
     """
     The client's own name for this submission, 1 to 256 characters: sent again within 24 h, it gives the same request and
@@ -866,6 +869,18 @@ type Attempt {
   outcome: String
   "Why it failed; null when it did not."
   error: StepError
+  "Present when nothing was sent, since the tool's server could not be reached; null: the call was sent."
+  unsent: UnsentTries
+}
+
+"""
+Tries in a row that found the tool's server away; they are one attempt, and none of those that maxAttempts counts.
+"""
+type UnsentTries {
+  "From 1."
+  tries: Int!
+  "When the first of them ended."
+  since: DateTime!
 }
 
 """

@@ -11,6 +11,7 @@ import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";
 import { checkPlanWrite, fenced } from "./check-plans.ts";
 import { checkUnitWrite } from "./check-units.ts";
+import { createUnreachableCheck, type UnreachableCheck } from "./check-unreachable.ts";
 import type { Fail, Violation } from "./invariants.ts";
 import { type PlanFacts, planFactsOf, unitOfName } from "./plan-facts.ts";
 
@@ -37,6 +38,7 @@ export interface Checker {
   /** A call leaves a process, which had begun to connect before; the result ends it. */
   called(process: string, call: ToolCall, begunAt: number): () => void;
   effects: Pick<EffectsCheck, "acted" | "allowedAgain">;
+  unreachable: Pick<UnreachableCheck, "tried">;
   /** A client was told that its plan is accepted. */
   accepted(planId: string): void;
   /** A client reads a plan. */
@@ -61,6 +63,7 @@ export function createChecker({ log, now, calmSince, soon }: CheckerParts): Chec
   };
   const effects = createEffectsCheck(fail);
   const limits = createLimitsCheck(fail);
+  const unreachable = createUnreachableCheck({ now, fail });
 
   function factsOf(planId: string): PlanFacts {
     const facts = plans.get(planId);
@@ -73,6 +76,8 @@ export function createChecker({ log, now, calmSince, soon }: CheckerParts): Chec
       const facts = factsOf(after._id);
       facts.document = after;
       checkPlanWrite(facts, { before, after, actor, now: now(), calmSince: calmSince(), soon }, fail);
+      const isOver = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
+      if (isOver) soon(() => unreachable.ended(facts));
       return;
     }
     if (!after.plan) return;
@@ -112,6 +117,7 @@ export function createChecker({ log, now, calmSince, soon }: CheckerParts): Chec
       return limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
     },
     effects,
+    unreachable,
     accepted(planId) {
       if (!plans.has(planId))
         fail("accepted-is-durable", `${planId} was given to a client and is not stored`);

@@ -26,6 +26,8 @@ export const INVARIANTS = {
   "plain-effect-once": "Class U acts once for a unit, and once more for each time that an operator says so",
   "verified-effect-once":
     "Class V acts once for a unit as long as the lookup tool tells the truth, and once more for each operator's word",
+  "unreachable-is-waited-for":
+    "A step fails because its server cannot be reached only when that has lasted as long as its plan waits for it, however often it was tried",
   limits: "One run keeps to maxParallel, to the limits of tools, and lets nothing run beside a barrier",
   "cancel-stops":
     "After a cancel no call starts later than 1 s, or under a later claim, and the plan is over within 10 s of calm",

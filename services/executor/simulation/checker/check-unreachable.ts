@@ -1,0 +1,60 @@
+import type { Outcome } from "@planwright/engine";
+import { isForEachStep } from "@planwright/plan";
+import type { StepDocument } from "@planwright/store";
+import type { ToolCall } from "@planwright/tools";
+import { LOOKUP_TOOL } from "../catalogue.ts";
+import { EPOCH_MS } from "../simulated-process.ts";
+import { unitNamesOf } from "../unit-names.ts";
+import type { Fail } from "./invariants.ts";
+import type { PlanFacts } from "./plan-facts.ts";
+
+/** How far the clock of the database, as an executor knows it, may be from the world's, in milliseconds. */
+const CLOCK_MS = 1_000;
+
+/** Knows since when the server of a unit could not be reached. */
+export interface UnreachableCheck {
+  /** A call is on its way, or finds its server away. */
+  tried(call: ToolCall, outcome: Outcome | undefined): void;
+  /** A plan is over. */
+  ended(facts: PlanFacts): void;
+}
+
+/** A check of a world in which nothing was tried. @param now - simulated milliseconds */
+export function createUnreachableCheck({ now, fail }: { now: () => number; fail: Fail }): UnreachableCheck {
+  /** By unit, while its last call found the server away. */
+  const awaySince = new Map<string, number>();
+
+  /** Given up before its plan stops waiting for the server. */
+  function isEarly({ name, plan, steps }: PlanFacts, unit: StepDocument): boolean {
+    const step = steps.get(unit.stepId)?.step;
+    const unitName = unit.item === null ? `${name}/${unit.stepId}` : `${name}/${unit.stepId}/${unit.item}`;
+    const since = awaySince.get(unitName);
+    if (!step || since === undefined || !unit.finishedAt) return false;
+    const waitedMs = unit.finishedAt.getTime() - EPOCH_MS - since;
+    return waitedMs + CLOCK_MS < plan.policy.unreachableMs;
+  }
+
+  return {
+    tried(call, outcome) {
+      if (call.tool === LOOKUP_TOOL) return;
+      const isAway = outcome?.type === "failed" && outcome.error.code === "TOOL_UNREACHABLE";
+      for (const name of unitNamesOf(call)) {
+        if (!isAway) awaySince.delete(name);
+        else if (!awaySince.has(name)) awaySince.set(name, now());
+      }
+    },
+    ended(facts) {
+      if (facts.document.error?.code === "POISONED") return;
+      const failed = [...facts.units.values()].filter(({ status, stepId, item }) => {
+        const step = facts.steps.get(stepId)?.step;
+        const isList = item === null && step !== undefined && isForEachStep(step);
+        return status === "FAILED" && !isList;
+      });
+      const early = failed.filter((unit) => isEarly(facts, unit));
+      // Another failure may have stopped the plan, or the list, before its time.
+      if (early.length === 0 || early.length < failed.length) return;
+      const keys = early.map(({ key }) => key).join(",");
+      fail("unreachable-is-waited-for", `${facts.name} gave ${keys} up before its time`);
+    },
+  };
+}
