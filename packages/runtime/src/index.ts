@@ -40,3 +40,4 @@ export {
   type Traces,
 } from "./tracing/traces.ts";
 export type { StartTracingOptions, Tracing } from "./tracing/tracing.ts";
+export { type Heartbeat, type HeartbeatOptions, startHeartbeat } from "./workers/start-heartbeat.ts";

@@ -10,6 +10,7 @@ import type {
   RequestDocument,
   StepDocument,
   ToolDocument,
+  WorkerDocument,
 } from "./documents.ts";
 
 /** The collections, typed, with the client that owns them. */
@@ -24,6 +25,7 @@ export interface Collections {
   observedOutputs: Collection<ObservedOutputDocument>;
   idempotencyKeys: Collection<IdempotencyKeyDocument>;
   apiKeys: Collection<ApiKeyDocument>;
+  workers: Collection<WorkerDocument>;
 }
 
 /** The typed collections of a database; makes nothing. */
@@ -39,6 +41,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     observedOutputs: db.collection("observedOutputs"),
     idempotencyKeys: db.collection("idempotencyKeys"),
     apiKeys: db.collection("apiKeys"),
+    workers: db.collection("workers"),
   };
 }
 
@@ -47,6 +50,9 @@ const KEY_LIFE_SECONDS = 86_400;
 
 /** How long what was seen of a tool is kept when the tool is not called any more, or has changed. */
 const OBSERVED_LIFE_SECONDS = 90 * 86_400;
+
+/** How long a worker that said nothing more is remembered. */
+const WORKER_LIFE_SECONDS = 3_600;
 
 /** States of plans that are not over. */
 export const UNFINISHED_PLANS = PlanStatusSchema.options.filter((status) => !isTerminalPlanStatus(status));
@@ -95,6 +101,7 @@ const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[]
   ],
   idempotencyKeys: [{ key: { createdAt: 1 }, expireAfterSeconds: KEY_LIFE_SECONDS }],
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { tenant: 1, createdAt: -1 } }],
+  workers: [{ key: { seenAt: 1 }, expireAfterSeconds: WORKER_LIFE_SECONDS }],
 };
 
 /**
@@ -122,5 +129,6 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.observedOutputs.createIndexes(INDEXES.observedOutputs),
     collections.idempotencyKeys.createIndexes(INDEXES.idempotencyKeys),
     collections.apiKeys.createIndexes(INDEXES.apiKeys),
+    collections.workers.createIndexes(INDEXES.workers),
   ]);
 }

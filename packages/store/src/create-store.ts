@@ -11,6 +11,7 @@ import { watchChanges } from "./live/watch-changes.ts";
 import { createPlanningStore } from "./planning-store.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";
 import type { Store } from "./store.ts";
+import { createWorkerStore } from "./workers/worker-store.ts";
 
 /** Settings of {@link createStore}. */
 export interface StoreOptions {
@@ -99,6 +100,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       }),
       ...execution,
       ...createAccessStore({ collections, clock, randomBytes }),
+      ...createWorkerStore(collections),
       watchChanges: (listener) => watchChanges(collections, listener),
       ping,
       async close() {

@@ -481,3 +481,16 @@ export interface IdempotencyKeyDocument {
 
 /** How a plan ended, as the engine said it. */
 export type FinishCommand = Omit<Extract<Command, { type: "finish" }>, "records">;
+
+/** What a worker process does. */
+export type WorkerKind = "planner" | "executor";
+
+/** A process that takes work, as long as it says so. */
+export interface WorkerDocument {
+  /** Names the process, also in the leases that it takes. */
+  _id: string;
+  kind: WorkerKind;
+  startedAt: Date;
+  /** When it last said that it is alive, by the clock of MongoDB. */
+  seenAt: Date;
+}

@@ -37,6 +37,8 @@ export type {
   TraceOrigin,
   UnansweredCall,
   UnitResolution,
+  WorkerDocument,
+  WorkerKind,
 } from "./documents.ts";
 export {
   CursorInvalidError,
@@ -85,3 +87,8 @@ export type {
   UnitRecord,
 } from "./store.ts";
 export { isTransient } from "./transient-errors.ts";
+export {
+  type LiveWorkers,
+  WORKER_DEAD_AFTER_MS,
+  type WorkerStore,
+} from "./workers/worker-store.ts";

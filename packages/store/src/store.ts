@@ -39,6 +39,7 @@ import type {
 import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 import type { LearnedOutput } from "./observed-outputs.ts";
 import type { LimitExceeded } from "./planning/model-budget.ts";
+import type { WorkerStore } from "./workers/worker-store.ts";
 
 /** Which requests are wanted: those that fit everything that is given. */
 export interface RequestFilter {
@@ -530,7 +531,13 @@ export interface LiveStore {
 }
 
 /** Everything, with its life. */
-export interface Store extends ClientStore, PlanningStore, ExecutionStore, LiveStore, AccessStore {
+export interface Store
+  extends ClientStore,
+    PlanningStore,
+    ExecutionStore,
+    LiveStore,
+    AccessStore,
+    WorkerStore {
   /** Answers when MongoDB does. @throws {StoreUnavailableError} */
   ping(): Promise<void>;
   close(): Promise<void>;

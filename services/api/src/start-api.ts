@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHealthHandler, createMetrics, type Traces } from "@planwright/runtime";
-import type { AccessStore, ClientStore, LiveStore, ModelLimits } from "@planwright/store";
+import type { AccessStore, ClientStore, LiveStore, ModelLimits, WorkerStore } from "@planwright/store";
 import { type Anonymous, createAuthenticate } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
 import { createCredentialWatch } from "./access/credential-watch.ts";
@@ -24,12 +24,13 @@ import type { RateLimit } from "./load/rate-limit.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
 import { createApiMetrics } from "./metrics/api-metrics.ts";
 import type { ApiLogger, WorkOffers } from "./parts.ts";
+import { createLiveWorkers } from "./plans/live-workers.ts";
 import { createOperation } from "./tracing/operation.ts";
 import { createOpenCalls } from "./waiting/open-calls.ts";
 
 /** What the service is made of. */
 export interface ApiParts {
-  store: ClientStore & LiveStore & AccessStore & { ping(): Promise<void> };
+  store: ClientStore & LiveStore & AccessStore & Pick<WorkerStore, "liveWorkers"> & { ping(): Promise<void> };
   offers: WorkOffers;
   logger: ApiLogger;
   host: string;
@@ -88,9 +89,10 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   });
   const maxSubscriptions = parts.maxSubscriptions ?? 10_000;
   const feeds = createRequestFeeds({ store, logger, metrics, maxReaders: maxSubscriptions });
+  const liveWorkers = createLiveWorkers(store);
   const context = (caller: Caller, signal: AbortSignal): GraphqlContext =>
     createContext(
-      { store, offers, modelLimits, feeds, signal, operation: createOperation(parts.traces) },
+      { store, offers, modelLimits, feeds, signal, operation: createOperation(parts.traces), liveWorkers },
       caller,
       Date.now(),
     );
@@ -136,6 +138,11 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     // Redis is not checked: without it work is accepted all the same, and found by the sweepers.
     answerHealth: createHealthHandler({
       checks: { mongodb: () => store.ping() },
+      // Accepted work waits for them and loses nothing, so the service is ready without.
+      details: async () => {
+        const live = await liveWorkers();
+        return { missing: (["planner", "executor"] as const).filter((kind) => live[kind] === 0) };
+      },
       metrics: registry,
       stopping: stopping.signal,
     }),

@@ -54,6 +54,9 @@ interface Profiled {
   nreturned: number;
 }
 
+/** Heartbeats are read once a second for all, whatever is asked. */
+const here = async () => ({ nowMs: 0, live: { planner: 1, executor: 1 } });
+
 /** What MongoDB did for a query: its own record, of every operation. */
 async function profiled(source: string, variableValues: Record<string, unknown>) {
   await database.command({ profile: 2 });
@@ -61,7 +64,7 @@ async function profiled(source: string, variableValues: Record<string, unknown>)
     schema: createSchema(),
     source,
     variableValues,
-    contextValue: { store, tenant: TENANT, reads: createReads(store, TENANT), nowMs: 0 },
+    contextValue: { store, tenant: TENANT, reads: createReads(store, TENANT), nowMs: 0, here },
   });
   await database.command({ profile: 0 });
   expect(answer.errors).toBeUndefined();

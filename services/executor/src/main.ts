@@ -11,6 +11,7 @@ import {
   idFacts,
   parseSettings,
   registerQueueDepth,
+  startHeartbeat,
   startTracing,
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
@@ -98,6 +99,7 @@ const offers = createQueues({
   onError: report,
 });
 const outputs = settings.LEARN_OUTPUTS === "on" ? createOutputRecorder({ store, logger }) : undefined;
+const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
 const runs = createPlanRuns({
   store,
   tools: failpoints.around(tools, TOOL_FAILPOINTS),
@@ -106,7 +108,7 @@ const runs = createPlanRuns({
   outputs,
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
-  owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+  owner,
   offerPlanning: (requestId) => offers.offerPlanning(requestId),
   maxPlans: settings.MAX_PLANS,
   leaseMs: settings.LEASE_MS,
@@ -154,8 +156,14 @@ registerQueueDepth(registry, {
   },
 });
 registerPlansByStatus(registry, (limit) => database.countPlansByStatus(limit));
+const heartbeat = await startHeartbeat({
+  beat: () => database.beat({ _id: owner, kind: "executor" }),
+  end: () => database.removeWorker(owner),
+  onError: (error) => logger.warn({ err: error }, "heartbeat not written; the next one tries again"),
+});
 starting = null;
 
+shutdown.add("heartbeat", () => heartbeat.stop());
 shutdown.add("reconciler", () => clearInterval(reconciler));
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));

@@ -18,6 +18,8 @@ export const PlannerSettingsSchema = z.object({
   REPLANNED_EFFECTS: z.enum(["approve", "run"]).default("approve"),
   /** Silence after which another planner takes over, in milliseconds. */
   PLANNING_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(30_000),
+  /** How long a request waits for an executor to publish the first tools, in milliseconds. */
+  CATALOGUE_WAIT_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** How often requests that the queue lost are looked for, in milliseconds. */
   SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
   /** Where this process dies, stands still or fails on purpose; for tests. */

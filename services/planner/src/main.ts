@@ -12,6 +12,7 @@ import {
   idFacts,
   parseSettings,
   registerQueueDepth,
+  startHeartbeat,
   startTracing,
 } from "@planwright/runtime";
 import { createStore, type PlanningClaim } from "@planwright/store";
@@ -68,6 +69,7 @@ const offers = failpoints.around(queues, OFFER_FAILPOINTS);
 
 /** What every line about a request says. */
 const logFacts = ({ request }: PlanningClaim) => ({ requestId: request._id, ...traces?.logFacts(request) });
+const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
 const policy = resolvePolicy({ replannedEffects: settings.REPLANNED_EFFECTS });
 
 const planRequest = createPlanRequest({
@@ -77,12 +79,13 @@ const planRequest = createPlanRequest({
     drafter,
     prices,
     policy,
+    catalogueWaitMs: settings.CATALOGUE_WAIT_MS,
     metrics: metrics.models,
     onReuse: (claim, call) =>
       logger.info({ ...call, ...logFacts(claim) }, "an earlier planner's answer is used, no call is made"),
   }),
   offerExecution: (planId, epoch) => offers.offerExecution(planId, epoch),
-  owner: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+  owner,
   renewEveryMs: settings.PLANNING_LEASE_MS / 3,
   onRenewalFailed: (claim, error) => logger.warn({ err: error, ...logFacts(claim) }, "lease not renewed"),
   onClaim(claim) {
@@ -137,8 +140,14 @@ registerQueueDepth(registry, {
     find: (limit) => database.findUnplanned(limit),
   },
 });
+const heartbeat = await startHeartbeat({
+  beat: () => database.beat({ _id: owner, kind: "planner" }),
+  end: () => database.removeWorker(owner),
+  onError: (error) => logger.warn({ err: error }, "heartbeat not written; the next one tries again"),
+});
 isStarted = true;
 
+shutdown.add("heartbeat", () => heartbeat.stop());
 shutdown.add("requests", () => runs.drain(settings.SHUTDOWN_TIMEOUT_MS));
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("queue", () => worker.close());

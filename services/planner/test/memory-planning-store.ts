@@ -16,13 +16,14 @@ import {
   type RequestDocument,
   reserve,
   settle as settleUse,
+  type WorkerStore,
 } from "@planwright/store";
 
 type Failure = Parameters<PlanningStore["failPlanning"]>[1];
 type ModelCall = Omit<ModelCallDocument, "_id" | "createdAt">;
 
 /** A planning store in memory that counts what is stored, with the same fencing as the real one. */
-export interface MemoryPlanningStore extends PlanningStore {
+export interface MemoryPlanningStore extends PlanningStore, Pick<WorkerStore, "liveWorkers"> {
   request: RequestDocument;
   plans: PlanDocument[];
   failures: Failure[];
@@ -138,6 +139,7 @@ export function createMemoryPlanningStore(input: {
       Object.assign(call, end, { endedAt: EPOCH });
     },
     toolCatalogue: async () => input.tools,
+    liveWorkers: async () => ({ planner: 1, executor: 1 }),
   };
 }
 

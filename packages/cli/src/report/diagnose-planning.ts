@@ -37,9 +37,7 @@ function noPlanner({ request, nowMs, command }: DebugFacts): Diagnosis {
   return {
     tone: "attention",
     cause: `no planner works on the request, which was accepted ${waited} ago (no worker)`,
-    why: [
-      "Planners take accepted requests within a second: none runs, or all are busy, or the last one died.",
-    ],
+    why: ["No planner has said within the last 5 s that it lives: none was started, or the last one died."],
     next: [
       {
         say: "Start a planner (npm start, or docker compose up -d planner); nothing is lost meanwhile. Then",
@@ -51,9 +49,11 @@ function noPlanner({ request, nowMs, command }: DebugFacts): Diagnosis {
 
 function planningGoesOn({ request, nowMs, command }: DebugFacts): Diagnosis {
   const since = duration(between(request.planningStartedAt ?? request.createdAt, nowMs) ?? 0);
+  const doing =
+    request.waitReason === "limit" ? "it waits for a planner with a free place" : "the plan is being made";
   return {
     tone: "busy",
-    cause: `nothing is wrong so far: the plan is being made, since ${since}`,
+    cause: `nothing is wrong so far: ${doing}, since ${since}`,
     why: [],
     next: [{ say: "Follow it:", command: command("watch", request.requestId) }],
   };

@@ -18,6 +18,7 @@ export function diagnoseRunning(facts: DebugFacts, plan: PlanSnapshot): Diagnosi
   const [toApprove] = stepsToApprove(plan);
   if (toApprove) return approval(facts, toApprove);
   if (plan.waitReason === "no worker") return noExecutor(facts, plan);
+  if (plan.waitReason === "limit" && plan.status !== "WAITING") return executorsFull(facts, plan);
   const retrying = plan.steps.find(({ status }) => status === "RETRYING");
   if (retrying) return tryingAgain(facts, retrying);
   const limited = plan.steps.find(({ waitReason }) => waitReason === "limit");
@@ -63,7 +64,7 @@ function noExecutor({ request, nowMs, command }: DebugFacts, plan: PlanSnapshot)
     tone: "attention",
     cause,
     why: [
-      "Executors take queued plans within a second: none runs, or all are full, or MongoDB is away from them.",
+      "No executor has said within the last 5 s that it lives: none was started, the last one died, or MongoDB is away from it.",
     ],
     next: [
       {
@@ -71,6 +72,17 @@ function noExecutor({ request, nowMs, command }: DebugFacts, plan: PlanSnapshot)
         command: command("watch", request.requestId),
       },
     ],
+  };
+}
+
+/** Executors live, and none has taken the plan yet. */
+function executorsFull({ request, nowMs, command }: DebugFacts, plan: PlanSnapshot): Diagnosis {
+  const since = duration(between(plan.queuedAt ?? plan.createdAt, nowMs) ?? 0);
+  return {
+    tone: "busy",
+    cause: `nothing is wrong so far: the plan waits for an executor with a free place, since ${since}`,
+    why: ["Executors live, and take a queued plan within a second of having a place (MAX_PLANS each)."],
+    next: [{ say: "Follow it:", command: command("watch", request.requestId) }],
   };
 }
 

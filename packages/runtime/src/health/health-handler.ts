@@ -5,6 +5,8 @@ import { type FailingChecks, type HealthChecks, runChecks } from "./run-checks.t
 /** What `/readyz` and `/metrics` tell. */
 export interface HealthOptions {
   checks?: HealthChecks;
+  /** What `/readyz` tells beside the checks while all of them pass, such as what is missing elsewhere. */
+  details?: () => Promise<Readonly<Record<string, unknown>>>;
   /** Longest that one check may take, in milliseconds; default 2,000. */
   checkTimeoutMs?: number;
   /** Served at `/metrics`; without it that path is 404. */
@@ -42,7 +44,7 @@ export function createHealthHandler(options: HealthOptions) {
         sendJson(
           response,
           isReady ? 200 : 503,
-          isReady ? { status: "ready" } : { status: "not ready", failing },
+          isReady ? { status: "ready", ...(await options.details?.()) } : { status: "not ready", failing },
         );
         return true;
       }

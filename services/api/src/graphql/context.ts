@@ -1,6 +1,8 @@
+import type { LiveWorkers } from "@planwright/store";
 import type { Caller } from "../access/caller.ts";
 import type { RequestFeeds } from "../live/request-feeds.ts";
 import type { OperationParts } from "../parts.ts";
+import type { Here } from "../plans/wait-reason.ts";
 import type { Operation } from "../tracing/operation.ts";
 import { createReads, type Reads } from "./reads.ts";
 
@@ -15,14 +17,26 @@ export interface GraphqlContext extends OperationParts {
   reads: Reads;
   /** Unix milliseconds when the request came, or a subscription's event: one "now" for the whole answer. */
   nowMs: number;
+  /** What wait reasons rest on. */
+  here: () => Promise<Here>;
 }
 
 /** The context of one HTTP request: bound to what its caller's credential says. */
 export function createContext(
-  parts: Omit<OperationParts, "tenant" | "by"> & Pick<GraphqlContext, "feeds" | "operation">,
+  parts: Omit<OperationParts, "tenant" | "by"> &
+    Pick<GraphqlContext, "feeds" | "operation"> & { liveWorkers: () => Promise<LiveWorkers> },
   caller: Caller,
   nowMs: number,
 ): GraphqlContext {
   const { tenant, name: by } = caller;
-  return { ...parts, caller, tenant, by, nowMs, reads: createReads(parts.store, tenant) };
+  const context: GraphqlContext = {
+    ...parts,
+    caller,
+    tenant,
+    by,
+    nowMs,
+    reads: createReads(parts.store, tenant),
+    here: async () => ({ nowMs: context.nowMs, live: await parts.liveWorkers() }),
+  };
+  return context;
 }

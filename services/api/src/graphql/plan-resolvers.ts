@@ -19,8 +19,9 @@ export const planResolvers = {
   },
   executionState: (plan: PlanDocument) => toExecutionState(plan.status),
   document: (plan: PlanDocument) => plan.plan,
-  async steps(plan: PlanDocument, _: unknown, { reads, nowMs }: GraphqlContext) {
-    return stepViews(plan, await reads.steps(plan._id), nowMs);
+  async steps(plan: PlanDocument, _: unknown, { reads, here }: GraphqlContext) {
+    const [recorded, facts] = await Promise.all([reads.steps(plan._id), here()]);
+    return stepViews(plan, recorded, facts);
   },
   stepsConnection: (plan: PlanDocument, page: StepPageArguments, context: GraphqlContext) =>
     readStepPage(plan, page, context),
@@ -30,7 +31,8 @@ export const planResolvers = {
   async outputs(plan: PlanDocument, _: unknown, { reads }: GraphqlContext) {
     return plan.outputs ?? outputsOfSteps(plan, await reads.wholeSteps(plan._id));
   },
-  waitReason: (plan: PlanDocument, _: unknown, { nowMs }: GraphqlContext) => planWaitReason(plan, nowMs),
+  waitReason: async (plan: PlanDocument, _: unknown, { here }: GraphqlContext) =>
+    planWaitReason(plan, await here()),
   executor: (plan: PlanDocument) => plan.lease?.owner ?? null,
   durationMs(plan: PlanDocument, _: unknown, { nowMs }: GraphqlContext) {
     if (!plan.startedAt) return null;

@@ -31,14 +31,16 @@ export interface StepConnection extends Connection<StepView> {
 export async function readStepPage(
   plan: PlanDocument,
   asked: StepPageArguments,
-  { reads, nowMs }: Pick<GraphqlContext, "reads" | "nowMs">,
+  { reads, here }: Pick<GraphqlContext, "reads" | "here">,
 ): Promise<StepConnection> {
   const page = parsePage(asked, "steps");
   const filter = toStepFilter(plan, asked.filter ?? {});
   const found: Page<StepDocument> = filter
     ? await reads.stepPage(plan._id, { ...page, filter })
     : { items: [], cursor: null };
-  const items = stepViewsOfPage(plan, found.items, nowMs, (stepId) => reads.stepStatus(plan._id, stepId));
+  const items = stepViewsOfPage(plan, found.items, await here(), (stepId) =>
+    reads.stepStatus(plan._id, stepId),
+  );
   return {
     ...toConnection({ ...found, items }, ({ recorded }) => stepCursor(recorded)),
     totalCount: async () => (filter ? reads.stepCount(plan._id, filter) : 0),

@@ -14,6 +14,8 @@ const STEPS = [
   { id: "behind", tool: "read" },
 ];
 
+const HERE = { nowMs: NOW.getTime(), live: { planner: 0, executor: 1 } };
+
 function running(statuses: Record<string, StepStatus>) {
   const parsed = parsePlan({ steps: STEPS }, { tools: TOOLS });
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
@@ -37,7 +39,11 @@ function running(statuses: Record<string, StepStatus>) {
     status: "READY",
     now: NOW,
   });
-  const lease = { owner: "e", epoch: 1, expiresAt: new Date(NOW.getTime() + 5_000) };
+  const lease = {
+    owner: "e",
+    epoch: 1,
+    expiresAt: new Date(NOW.getTime() + 5_000),
+  };
   const plan = { ...stored, status: "RUNNING" as const, lease };
   const units = STEPS.map(({ id, tool }, position) => ({
     ...newStep(plan, { key: id, stepId: id, item: null, position, tool, epoch: 1, waitReason: null }),
@@ -61,12 +67,12 @@ test.each<[string, Record<string, StepStatus>, (string | null)[]]>([
   ["a barrier is over", { before: "COMPLETED", deploy: "SKIPPED" }, [null, null, "limit"]],
 ])("%s", (_, statuses, reasons) => {
   const { plan, units } = running(statuses);
-  expect(stepViews(plan, units, NOW.getTime()).map(({ waitReason }) => waitReason)).toEqual(reasons);
+  expect(stepViews(plan, units, HERE).map(({ waitReason }) => waitReason)).toEqual(reasons);
 });
 
 test("a page that does not hold the barrier asks for it", async () => {
   const { plan, units } = running({ before: "COMPLETED", deploy: "RUNNING" });
-  const [view] = stepViewsOfPage(plan, units.slice(2), NOW.getTime(), async (id) =>
+  const [view] = stepViewsOfPage(plan, units.slice(2), HERE, async (id) =>
     id === "deploy" ? "RUNNING" : null,
   );
   expect(typeof view?.waitReason === "function" && (await view.waitReason())).toBe("dependency");

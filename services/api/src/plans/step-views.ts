@@ -10,7 +10,7 @@ import {
 } from "@planwright/plan";
 import type { PlanDocument, StepDocument } from "@planwright/store";
 import { barriersOf } from "./plan-barriers.ts";
-import { stepWaitReason } from "./wait-reason.ts";
+import { type Here, stepWaitReason } from "./wait-reason.ts";
 
 /** A step, or one item of a forEach: what was planned, what was recorded, and why it waits. */
 export interface StepView {
@@ -26,7 +26,7 @@ export interface StepView {
  * The steps of a plan in plan order, each followed by the items of its forEach that have begun. Pure.
  * Steps without a plan (INVALID and unreadable) give nothing.
  */
-export function stepViews(plan: PlanDocument, recorded: readonly StepDocument[], nowMs: number): StepView[] {
+export function stepViews(plan: PlanDocument, recorded: readonly StepDocument[], here: Here): StepView[] {
   const isOver = finalSteps(recorded);
   const barriers = barriersOf(plan);
   const running = new Set(recorded.flatMap(({ status, stepId }) => (status === "RUNNING" ? [stepId] : [])));
@@ -37,7 +37,7 @@ export function stepViews(plan: PlanDocument, recorded: readonly StepDocument[],
   return viewsOf(plan, inPlanOrder(recorded), (document, dependsOn) => {
     const hasOpenDependency =
       dependsOn.some((id) => !isOver.has(id)) || isBlocked?.(document.stepId) === true;
-    return stepWaitReason(document, plan, { hasOpenDependency, nowMs });
+    return stepWaitReason(document, plan, { ...here, hasOpenDependency });
   });
 }
 
@@ -48,12 +48,12 @@ export function stepViews(plan: PlanDocument, recorded: readonly StepDocument[],
 export function stepViewsOfPage(
   plan: PlanDocument,
   recorded: readonly StepDocument[],
-  nowMs: number,
+  here: Here,
   statusOf: (stepId: string) => Promise<StepStatus | null>,
 ): StepView[] {
   return viewsOf(plan, recorded, (document, dependsOn) => async () => {
     const reason = (hasOpenDependency: boolean) =>
-      stepWaitReason(document, plan, { hasOpenDependency, nowMs });
+      stepWaitReason(document, plan, { ...here, hasOpenDependency });
     // Of most steps no other one has to be known.
     if (reason(true) === reason(false)) return reason(true);
     const barriers = barriersOf(plan)?.before(document.stepId) ?? [];

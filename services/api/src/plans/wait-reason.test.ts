@@ -7,6 +7,10 @@ const NOW = 1_700_000_000_000;
 const held: Lease = { owner: "e", epoch: 1, expiresAt: new Date(NOW + 5_000) };
 const expired: Lease = { ...held, expiresAt: new Date(NOW - 60_000) };
 
+const ALONE = { nowMs: NOW, live: { planner: 0, executor: 0 } };
+/** Workers live; that none of them holds the work is then no sign that there is none. */
+const ATTENDED = { nowMs: NOW, live: { planner: 1, executor: 2 } };
+
 interface Case {
   plan: PlanStatus;
   lease?: Lease | null;
@@ -54,9 +58,10 @@ describe("stepWaitReason", () => {
         waitReason: given.planReason ?? null,
       };
       const step = { status: given.step, waitReason: given.stepReason ?? null };
-      expect(stepWaitReason(step, plan, { hasOpenDependency: given.open ?? false, nowMs: NOW })).toBe(
-        given.reason,
-      );
+      const hasOpenDependency = given.open ?? false;
+      expect(stepWaitReason(step, plan, { ...ALONE, hasOpenDependency })).toBe(given.reason);
+      const withWorkers = given.reason === "no worker" ? "limit" : given.reason;
+      expect(stepWaitReason(step, plan, { ...ATTENDED, hasOpenDependency })).toBe(withWorkers);
     },
   );
 });
@@ -69,7 +74,9 @@ test.each<[PlanStatus, Lease | null, WaitReason | null, WaitReason | null]>([
   ["PAUSED", null, null, "paused"],
   ["COMPLETED", null, null, null],
 ])("a %s plan waits for the reason that fits", (status, lease, waitReason, expected) => {
-  expect(planWaitReason({ status, lease, waitReason }, NOW)).toBe(expected);
+  expect(planWaitReason({ status, lease, waitReason }, ALONE)).toBe(expected);
+  const withWorkers = expected === "no worker" ? "limit" : expected;
+  expect(planWaitReason({ status, lease, waitReason }, ATTENDED)).toBe(withWorkers);
 });
 
 test.each<[RequestDocument["status"], Lease | null, WaitReason | null]>([
@@ -77,7 +84,12 @@ test.each<[RequestDocument["status"], Lease | null, WaitReason | null]>([
   ["PLANNING", expired, "no worker"],
   ["PLANNING", held, null],
   ["READY", null, null],
-])("a request in %s waits for a worker only while nobody plans it", (status, lease, expected) => {
-  const planning = { lease, epoch: 0, dueAt: null, claims: 0, startedAt: null, finishedAt: null };
-  expect(requestWaitReason({ status, planning }, NOW)).toBe(expected);
-});
+])(
+  "a request in %s waits for a worker only while none plans it, and for none only where none is known to live",
+  (status, lease, expected) => {
+    const planning = { lease, epoch: 0, dueAt: null, claims: 0, startedAt: null, finishedAt: null };
+    expect(requestWaitReason({ status, planning }, ALONE)).toBe(expected);
+    const withWorkers = expected === "no worker" ? "limit" : expected;
+    expect(requestWaitReason({ status, planning }, ATTENDED)).toBe(withWorkers);
+  },
+);

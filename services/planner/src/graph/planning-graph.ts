@@ -8,7 +8,7 @@ import {
   ValueMissingError,
 } from "@planwright/models";
 import { type GapValue, type JsonValue, type Policy, pinTools } from "@planwright/plan";
-import type { PlanningStore } from "@planwright/store";
+import type { PlanningStore, WorkerStore } from "@planwright/store";
 import type { ModelMetrics } from "../metrics/model-metrics.ts";
 import { shownContextOf } from "../prompts/context-of.ts";
 import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
@@ -23,6 +23,7 @@ import { policyOf } from "./policy-of.ts";
 import { keptText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
 import { createSameCatalogue } from "./same-catalogue.ts";
+import { waitForTools } from "./wait-for-tools.ts";
 
 /** What the nodes of the graph use. */
 export interface PlanningParts {
@@ -35,7 +36,10 @@ export interface PlanningParts {
     | "completePlanning"
     | "failPlanning"
     | "askQuestions"
-  >;
+  > &
+    Pick<WorkerStore, "liveWorkers">;
+  /** How long a first catalogue is waited for, in milliseconds. Default 60,000. */
+  catalogueWaitMs?: number | undefined;
   drafter: Drafter;
   /** What models cost. Default: the table of `@planwright/models`. */
   prices?: PriceList;
@@ -64,9 +68,9 @@ export function createPlanningGraph(parts: PlanningParts) {
   const ifUndecided = (state: PlanningState) => (state.plan ? "store" : ifPlannable(state));
 
   return new StateGraph(PlanningState)
-    .addNode("retrieve", async ({ claim }) => {
+    .addNode("retrieve", async ({ claim }, config: LangGraphRunnableConfig) => {
       const { tenant } = claim.request;
-      const tools = sameCatalogue(await store.toolCatalogue(tenant), tenant);
+      const tools = sameCatalogue(await waitForTools(parts, tenant, signalOf(config)), tenant);
       return tools.length > 0 ? { tools } : { failure: toFailure(new NoToolsError()) };
     })
     .addNode("direct", (state, config: LangGraphRunnableConfig) =>

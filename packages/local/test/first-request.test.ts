@@ -1,0 +1,81 @@
+/** The first request of a system that has just been started for the first time: nothing is known yet, and nothing is lost by it. */
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { freePort } from "../src/index.ts";
+import { graphql } from "../src/stack/graphql.ts";
+import { writeMcpServersFile } from "../src/stack/mcp-servers-file.ts";
+import { type ServiceName, startService } from "../src/stack/start-service.ts";
+
+const ROUNDS = 20;
+const folder = mkdtempSync(join(tmpdir(), "planwright-first-request-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { mongodbUrl, redisUrl } = inject("planwrightServers");
+const withDatabase = (name: string) => {
+  const url = new URL(mongodbUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+};
+
+async function start(name: ServiceName, env: NodeJS.ProcessEnv, portName: "PORT" | "HEALTH_PORT") {
+  const port = await freePort();
+  const service = await startService({
+    name,
+    env: { PATH: process.env["PATH"], HOST: "127.0.0.1", ...env, [portName]: String(port) },
+    readyUrl: `http://127.0.0.1:${port}/readyz`,
+    logFile: join(folder, `${name}.log`),
+  });
+  return { port, kill: () => service.kill() };
+}
+
+let toolsPort: number;
+let killTools: () => Promise<void>;
+beforeAll(async () => {
+  const tools = await start("blog-tools", { MONGODB_URL: withDatabase(`first_${randomUUID()}`) }, "PORT");
+  toolsPort = tools.port;
+  killTools = tools.kill;
+});
+afterAll(() => killTools());
+
+const CREATE = "mutation ($query: String!) { createPlan(query: $query) { requestId } }";
+const READ = "query ($id: ID!) { request(requestId: $id) { status error { code } } }";
+const Created = z.object({ createPlan: z.object({ requestId: z.string() }) });
+const Read = z.object({
+  request: z.object({ status: z.string(), error: z.object({ code: z.string() }).nullable() }),
+});
+
+test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
+  "a request right after the API is ready for the first time completes (%i)",
+  async (round) => {
+    const serversFile = join(folder, `servers-${round}.json`);
+    writeMcpServersFile(serversFile, `http://127.0.0.1:${toolsPort}/mcp`, undefined);
+    const shared = {
+      MONGODB_URL: withDatabase(`first_${randomUUID()}`),
+      REDIS_URL: redisUrl,
+      QUEUE_PREFIX: `first-${randomUUID()}`,
+      MCP_SERVERS_FILE: serversFile,
+    };
+    const executor = start("executor", shared, "HEALTH_PORT");
+    const planner = start("planner", shared, "HEALTH_PORT");
+    onTestFinished(async () => {
+      for (const one of await Promise.all([executor, planner])) await one.kill();
+    });
+    const api = await start("api", shared, "PORT");
+    onTestFinished(() => api.kill());
+    const url = `http://127.0.0.1:${api.port}/graphql`;
+    const query = `Create author Zoe with email zoe${round}@post.org`;
+    const { createPlan } = await graphql(url, { query: CREATE, variables: { query }, schema: Created });
+    const read = () => graphql(url, { query: READ, variables: { id: createPlan.requestId }, schema: Read });
+    await expect
+      .poll(async () => (await read()).request, { timeout: 60_000, interval: 100 })
+      .toEqual({ status: "COMPLETED", error: null });
+    const ready = async () =>
+      z.json().parse(await (await fetch(`http://127.0.0.1:${api.port}/readyz`)).json());
+    await expect.poll(ready, { timeout: 10_000 }).toEqual({ status: "ready", missing: [] });
+  },
+  90_000,
+);
