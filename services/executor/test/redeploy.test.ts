@@ -10,7 +10,7 @@ const planOf = (value: number) => [
   {
     id: "look",
     tool: "read_value",
-    arguments: { value, latencyMs: 1_000 },
+    arguments: { value },
     retry: { ...ONCE, maxAttempts: 2 },
   },
   { id: "plain", tool: "plain_effect", arguments: { value: "<<look.value>>" }, retry: ONCE },
@@ -35,6 +35,7 @@ async function untilTried(bench: Workbench, planId: string, stepId: string, trie
 test("a redeploy of a tool server fails no plan, and every effect happens once, also when the executor is replaced meanwhile", async () => {
   const bench = await openWorkbench();
   try {
+    bench.tools.script({ read_value: [1, 2, 3].map(() => ({ type: "hang" as const })) });
     const executor = await bench.startExecutor(SHORT_LEASE);
     const running = await Promise.all([1, 2, 3].map((value) => bench.submit(planOf(value))));
     for (const { _id } of running) {
