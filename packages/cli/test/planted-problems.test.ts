@@ -148,12 +148,12 @@ test("approval waiting: the call and the command that approves exactly it", asyn
   expect(await system.cli(...words, "--watch")).toMatchObject({ exitCode: 0 });
 });
 
-test("in doubt: that nobody knows, where to look, and how to say it", async () => {
+test("in doubt: that it is not known, where to look, and how to say it", async () => {
   system.tools().script({ plain_effect: [{ type: "lose-answer" }] });
   const requestId = await system.submit([{ id: "pay", tool: "plain_effect", arguments: { value: 7 } }]);
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
   const report = await head(requestId);
-  expect(report).toContain("nobody knows whether the call of step pay (plain_effect) happened (IN_DOUBT)");
+  expect(report).toContain("it is not known whether the call of step pay (plain_effect) happened (IN_DOUBT)");
   expect(report).toContain('Look in "counting" whether it happened');
   expect(report).toContain(`planwright resolve ${requestId} pay --completed`);
   expect(report).toContain(`planwright resolve ${requestId} pay --retry`);
@@ -161,6 +161,11 @@ test("in doubt: that nobody knows, where to look, and how to say it", async () =
   expect(await system.cli("resolve", requestId, "--completed", '{"value":7}', "--watch")).toMatchObject({
     exitCode: 0,
   });
+  const settled = await system.cli("debug", requestId);
+  expect(settled.stdout).toMatch(
+    /✔ pay \(plain_effect\).* an operator \(anonymous\) said that it completed\n/,
+  );
+  expect(settled.stdout).toContain("pay: an operator (anonymous) said that it completed");
 });
 
 test("items of a list failed: how many, of which codes, and the command that calls exactly those again", async () => {

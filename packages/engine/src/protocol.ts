@@ -212,6 +212,8 @@ export const STEP_ERROR_CODES = [
   "SECRET_UNKNOWN", // the executor has no such secret
   "SECRET_FORBIDDEN", // the servers file does not let this server have it
   "ADDRESS_FORBIDDEN", // its server is at an address that is not to be reached
+  "SETTLED_AS_FAILED", // an operator said so of a call whose answer was lost
+  "SETTLED_AS_NOT_DONE", // as above, once the plan was over: it can be called again by a rerun
   "EXECUTOR_LOST", // a class U attempt was under way when its executor died
   "POISONED",
 ] as const;

@@ -114,7 +114,7 @@ describe("in a plan that is over, a unit", () => {
   test.each([
     ["completed", completed({ n: 1 }), { status: "COMPLETED", output: { n: 1 }, error: null }],
     ["failed", failed, { status: "FAILED", error: { message: "no" } }],
-    ["retry", retry, { status: "FAILED", error: { code: "EXECUTOR_LOST", retryable: true } }],
+    ["retry", retry, { status: "FAILED", error: { code: "SETTLED_AS_NOT_DONE", retryable: true } }],
   ] as const)("gets its last state: %s", async (resolution, word, state) => {
     const planId = await endedInDoubt();
     expect(await store.resolveUnit("t1", planId, word)).toMatchObject({ type: "recorded" });

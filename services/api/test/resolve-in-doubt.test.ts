@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { cancelInDoubtAs, doubtAs } from "./workers.ts";
+import { cancelInDoubtAs, claimOnceDue, doubtAs, playStep } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -23,7 +23,8 @@ async function say(requestId: string, word: object) {
   const { body } = await running.graphql(
     `mutation ($id: ID!, $key: ID!, $resolution: InDoubtResolution!, $output: JSON, $reason: String, $attempt: Int) {
        resolveInDoubt(requestId: $id, stepKey: $key, resolution: $resolution, output: $output, reason: $reason, attempt: $attempt) {
-         status plan { status waitReason resolutions { stepKey attempt resolution by } steps { status output error { code message } } } } }`,
+         status plan { status waitReason resolutions { stepKey attempt resolution by }
+         steps { status output settled { resolution by at } error { code message remedy } } } } }`,
     { id: requestId, key: "createAuthor", ...word },
   );
   return body;
@@ -40,7 +41,14 @@ test.each([
   ],
   [
     { resolution: "failed", reason: " $no " },
-    { type: "failed", error: { code: "TOOL_FAILED", message: "$no", retryable: false } },
+    {
+      type: "failed",
+      error: {
+        code: "SETTLED_AS_FAILED",
+        message: "An operator (anonymous) said that the call failed: $no",
+        retryable: false,
+      },
+    },
   ],
   [{ resolution: "retry", attempt: 1 }, { type: "retry" }],
 ])("%j is recorded for the attempt in doubt and offered to the executors", async (word, resolution) => {
@@ -50,6 +58,11 @@ test.each([
     status: "WAITING",
     waitReason: "in doubt",
     resolutions: [{ stepKey: "createAuthor", attempt: 1, resolution: resolution.type, by: "anonymous" }],
+  });
+  expect(data.resolveInDoubt.plan.steps[0].settled).toEqual({
+    resolution: resolution.type,
+    by: "anonymous",
+    at: expect.any(String),
   });
   const [wishes] = await running.store.findWishes([planId]);
   expect(wishes?.resolutions).toMatchObject([
@@ -75,8 +88,46 @@ test("in a plan that is over the step gets its last state, and nobody is told", 
     status: "COMPLETED",
     output: { _id: "a1" },
     error: null,
+    settled: { resolution: "completed", by: "anonymous", at: expect.any(String) },
   });
+  expect(data.resolveInDoubt.plan.steps[1].settled).toBeNull();
   expect(running.offered).toEqual([]);
+});
+
+test.each([
+  [
+    { resolution: "failed", reason: "the bank says no" },
+    "SETTLED_AS_FAILED",
+    "said that the call failed: the bank says no",
+  ],
+  [{ resolution: "retry" }, "SETTLED_AS_NOT_DONE", "said that the call of createAuthor did not happen"],
+])(
+  "%j in a plan that is over is told as the operator's word, not as the tool's",
+  async (word, code, said) => {
+    const { requestId } = await submitted(cancelInDoubtAs);
+    const { data } = await say(requestId, word);
+    expect(data.resolveInDoubt.plan.steps[0]).toMatchObject({
+      status: "FAILED",
+      settled: { resolution: word.resolution },
+      error: {
+        code,
+        message: expect.stringContaining(`An operator (anonymous) ${said}`),
+        remedy: expect.stringContaining("rerun the plan"),
+      },
+    });
+  },
+);
+
+test("after an operator had it called again, the tool's own word counts", async () => {
+  const { requestId, planId } = await submitted(doubtAs);
+  await say(requestId, { resolution: "retry" });
+  const claim = await claimOnceDue(running.store, planId);
+  await playStep(running.store, claim, "createAuthor", { arguments: {}, output: { _id: "a2" } }, 2);
+  const { body } = await running.graphql(
+    "query ($id: ID!) { request(requestId: $id) { plan { steps { status settled { by } } } } }",
+    { id: requestId },
+  );
+  expect(body.data.request.plan.steps[0]).toEqual({ status: "COMPLETED", settled: null });
 });
 
 test("what is not in doubt, not there, or too large is refused", async () => {

@@ -90,13 +90,14 @@ export async function playStep(
   claim: PlanClaim,
   stepId: string,
   played: Played,
+  attempt = 1,
 ): Promise<void> {
   const attemptId = randomUUID();
   const tool = claim.steps.get(stepId)!.tool;
   const call = {
     key: stepId,
     stepId,
-    attempt: 1,
+    attempt,
     tool,
     arguments: played.arguments,
     effectClass: "U" as const,
@@ -106,10 +107,16 @@ export async function playStep(
   const end = { key: stepId, attemptId, endedAtMs: store.now(), durationMs: 5 };
   if ("error" in played) {
     const { error } = played;
-    const record = { key: stepId, stepId, status: "FAILED" as const, attempts: 1, error };
+    const record = { key: stepId, stepId, status: "FAILED" as const, attempts: attempt, error };
     return store.writeRecords(claim, [record], [{ ...end, outcome: "failed", error }]);
   }
-  const record = { key: stepId, stepId, status: "COMPLETED" as const, attempts: 1, output: played.output };
+  const record = {
+    key: stepId,
+    stepId,
+    status: "COMPLETED" as const,
+    attempts: attempt,
+    output: played.output,
+  };
   return store.writeRecords(claim, [record], [{ ...end, outcome: "completed", error: null }]);
 }
 

@@ -39,6 +39,8 @@ const StepSchema = z.object({
   waitReason: z.string().nullable(),
   error: ProblemSchema.extend({ retryable: z.boolean() }).nullable(),
   approvalHash: z.string().nullable(),
+  /** What an operator said of it, where that is what it stands on. */
+  settled: z.object({ resolution: z.string(), by: z.string(), at: z.string().nullable() }).nullable(),
   carriedFrom: z.string().nullable(),
   effectClass: z.string().nullable(),
   attempts: z.array(AttemptSchema),
@@ -186,7 +188,7 @@ function requestFields({ ofRequest, ofPlan, ofStep }: Record<"ofRequest" | "ofPl
     approvals { stepId approved approvalHash reason by at }
     resolutions { stepKey attempt resolution by at } ${ofPlan}
     steps {
-      id key item tool status dependsOn waitReason approvalHash carriedFrom effectClass
+      id key item tool status dependsOn waitReason approvalHash settled { resolution by at } carriedFrom effectClass
       nextAttemptAt startedAt finishedAt durationMs ${ofStep}
       error { code message retryable }
       attempts { attempt executor startedAt endedAt durationMs outcome error { code message } unsent { tries since } }

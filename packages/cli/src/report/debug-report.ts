@@ -8,6 +8,7 @@ import { diagnose } from "./diagnose.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { findingLines } from "./findings.ts";
 import { count, duration, inlineJson, problem, stepName } from "./format.ts";
+import { settledNote } from "./settlement-text.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
 import { stepTree } from "./step-tree.ts";
@@ -112,6 +113,7 @@ function stepDetails(facts: DebugFacts, step: StepSnapshot): string[] {
     ...(step.dependsOn.length === 0
       ? []
       : [`after      ${step.dependsOn.map((id) => oneLine(id, 80)).join(", ")}`]),
+    ...settledNote(step).map((text) => `settled    ${text}`),
     ...(step.error ? [`error      ${oneLine(step.error.message, 1_000)} (${step.error.code})`] : []),
     ...step.attempts
       .slice(-5)

@@ -22,7 +22,7 @@ export function approvalNext({ request, command }: DebugFacts, step: StepSnapsho
   ];
 }
 
-/** Steps of which nobody knows whether they happened. */
+/** Steps of which it is not known whether they happened. */
 export function doubtDiagnosis(
   facts: DebugFacts,
   plan: PlanSnapshot,
@@ -36,7 +36,7 @@ export function doubtDiagnosis(
   const resolve = (...words: string[]) => command("resolve", request.requestId, step.key, ...words);
   return {
     tone: "attention",
-    cause: `nobody knows whether the call of step ${stepName(step)} happened (IN_DOUBT)${others}`,
+    cause: `it is not known whether the call of step ${stepName(step)} happened (IN_DOUBT)${others}`,
     why: [
       `${step.error ? problem(step.error) : "Its answer was lost."}`,
       `${step.tool} can neither be asked nor be called again without risk${

@@ -22,6 +22,7 @@ export type ProgressEvent =
       waitReason: string | null;
       durationMs: number | null;
       error: Problem | null;
+      settled: StepSnapshot["settled"];
     }
   | { event: "answering" }
   | { event: "needed"; need: Need; questions: string[]; steps: string[] };
@@ -73,7 +74,7 @@ function changedSteps(before: PlanSnapshot | null, { steps }: PlanSnapshot): Pro
       return old.status !== step.status || old.attempts.length !== step.attempts.length;
     })
     .toSorted((a, b) => momentOf(a).localeCompare(momentOf(b)))
-    .map(({ key, tool, status, attempts, waitReason, durationMs, error }) => ({
+    .map(({ key, tool, status, attempts, waitReason, durationMs, error, settled }) => ({
       event: "step",
       key,
       tool,
@@ -82,6 +83,7 @@ function changedSteps(before: PlanSnapshot | null, { steps }: PlanSnapshot): Pro
       waitReason,
       durationMs,
       error: error ? { code: error.code, message: error.message } : null,
+      settled,
     }));
 }
 

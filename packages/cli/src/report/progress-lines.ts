@@ -2,6 +2,7 @@ import type { RequestSnapshot } from "../api/request-snapshot.ts";
 import { count, duration, problem, stepName } from "./format.ts";
 import type { Need } from "./need.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
+import { settledNote } from "./settlement-text.ts";
 
 /** What changed between two readings, in plain lines for logs and pipes. Pure. */
 export function progressLines(before: RequestSnapshot | null, now: RequestSnapshot): string[] {
@@ -12,7 +13,7 @@ const NEEDED: Readonly<Record<Need, string>> = {
   input: "the planner asks something",
   start: "the plan is stored and not started",
   approval: "a call waits for an approval",
-  doubt: "nobody knows whether a call happened",
+  doubt: "it is not known whether a call happened",
   resume: "the plan is paused",
 };
 
@@ -43,10 +44,13 @@ function stepText({
   attempt,
   durationMs,
   error,
+  settled,
   ...step
 }: Extract<ProgressEvent, { event: "step" }>) {
   const took = durationMs === null || status === "RUNNING" ? "" : ` ${duration(durationMs)}`;
   const repeated = attempt > 1 ? ` attempt ${attempt}` : "";
-  const why = error && status !== "COMPLETED" ? `: ${problem(error)}` : "";
+  const said = status === "COMPLETED" ? settledNote({ settled }) : [];
+  const why =
+    error && status !== "COMPLETED" ? `: ${problem(error)}` : said.map((text) => `: ${text}`).join("");
   return `  ${stepName(step)} ${status}${repeated}${took}${why}`;
 }

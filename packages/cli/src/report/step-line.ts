@@ -2,6 +2,7 @@ import type { StepSnapshot } from "../api/request-snapshot.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, count, duration, problem, stepName } from "./format.ts";
+import { settledNote } from "./settlement-text.ts";
 import { markOf } from "./status-mark.ts";
 
 /** How lines of steps are drawn. */
@@ -32,7 +33,9 @@ function noteOf(step: StepSnapshot, nowMs: number): string[] {
   const took = durationMs === null ? [] : [duration(durationMs)];
   switch (step.status) {
     case "COMPLETED":
-      return step.carriedFrom === null ? [...took, ...repeated(attempts.length)] : ["carried over"];
+      return step.carriedFrom === null
+        ? [...took, ...repeated(attempts.length), ...settledNote(step)]
+        : ["carried over", ...settledNote(step)];
     case "RUNNING": {
       const since = between(attempts.at(-1)?.startedAt ?? step.startedAt, nowMs);
       return [...(since === null ? [] : [duration(since)]), ...repeated(attempts.length)];
@@ -51,7 +54,9 @@ function noteOf(step: StepSnapshot, nowMs: number): string[] {
     case "WAITING_APPROVAL":
       return ["waits for an approval"];
     case "IN_DOUBT":
-      return ["in doubt: nobody knows whether it happened"];
+      return step.settled === null
+        ? ["in doubt: it is not known whether the call happened"]
+        : [...settledNote(step), "no executor has acted on it yet"];
     case "PENDING":
       return waitReason === null || TOLD_ABOVE.has(waitReason) ? [] : [`waits: ${waitReason}`];
     default:

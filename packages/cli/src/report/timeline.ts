@@ -1,6 +1,7 @@
-import type { PlanSnapshot, RequestSnapshot } from "../api/request-snapshot.ts";
+import type { PlanSnapshot, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, count, duration, problem } from "./format.ts";
+import { settlementText } from "./settlement-text.ts";
 
 /** Characters of an error's message that are repeated here. */
 const MAX_MESSAGE = 100;
@@ -73,10 +74,17 @@ function ofPlans({ plans, plan }: RequestSnapshot): Moment[] {
     })),
     ...plan.resolutions.map(({ at, stepKey, resolution, by }) => ({
       at,
-      what: `doubt about ${oneLine(stepKey, 80)} settled by ${by}: ${resolution}`,
+      what: `${oneLine(stepKey, 80)}: ${settlementText({ by, resolution })}`,
     })),
+    ...plan.steps.flatMap((step) => settledAfterEnd(plan, step)),
     { at: plan.finishedAt, what: `plan ${plan.status}` },
   ];
+}
+
+/** What an operator said once the plan was over stands at the step alone. */
+function settledAfterEnd({ resolutions }: PlanSnapshot, { key, settled }: StepSnapshot): Moment[] {
+  if (!settled || resolutions.some(({ stepKey }) => stepKey === key)) return [];
+  return [{ at: settled.at, what: `${oneLine(key, 80)}: ${settlementText(settled)}` }];
 }
 
 function ofSteps({ steps, planId }: PlanSnapshot): Moment[] {

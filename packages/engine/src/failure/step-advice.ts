@@ -136,6 +136,16 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     say: "Correct the address of {server}, or OUTBOUND_ADDRESSES of the executors, and restart them; then",
     action: "retry",
   },
+  SETTLED_AS_FAILED: {
+    why: "The answer of the tool was lost, and an operator said that the call failed: these are the operator's words.",
+    say: "If it is wanted after all",
+    action: "retry",
+  },
+  SETTLED_AS_NOT_DONE: {
+    why: "The answer of the tool was lost, and an operator said after the end of the plan that the call did not happen.",
+    say: "To have it called again",
+    action: "retry",
+  },
   EXECUTOR_LOST: {
     why: "The executor died during the call: nobody knows whether it happened.",
     say: "Look in {server} whether it did, and say so",

@@ -1,4 +1,3 @@
-import type { Resolution } from "@planwright/engine";
 import type { PlanDocument, StepDocument, UnitResolution } from "../documents.ts";
 import { measureValue } from "../outputs/inline-value.ts";
 import type { ClientStore, ResolutionWord } from "../store.ts";
@@ -21,7 +20,7 @@ export function createResolve({
       [
         {
           $set: {
-            ...asData(lastState(unit, word.resolution)),
+            ...asData(lastState(unit, word)),
             resolvedBy: asData({ by: word.by, resolution: word.resolution.type }),
             waitReason: null,
             finishedAt: "$$NOW",
@@ -88,7 +87,7 @@ export function createResolve({
 /** What a unit of a plan that is over becomes. Nothing is called any more: what should happen again is left to a rerun. */
 function lastState(
   unit: StepDocument,
-  resolution: Resolution,
+  { resolution, by }: ResolutionWord,
 ): Pick<StepDocument, "status"> & Partial<StepDocument> {
   switch (resolution.type) {
     case "completed":
@@ -99,8 +98,8 @@ function lastState(
       return {
         status: "FAILED",
         error: {
-          code: unit.error?.code ?? "EXECUTOR_LOST",
-          message: `An operator says that the call of ${unit.tool} did not happen`,
+          code: "SETTLED_AS_NOT_DONE",
+          message: `An operator (${by}) said that the call of ${unit.tool} did not happen`,
           retryable: true,
         },
       };

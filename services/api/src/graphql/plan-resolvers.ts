@@ -60,6 +60,7 @@ export const planResolvers = {
 export const stepResolvers = {
   id: ({ recorded }: StepView) => recorded.stepId,
   key: ({ recorded }: StepView) => recorded.key,
+  settled: ({ settlement }: StepView) => settlement,
   item: ({ recorded }: StepView) => recorded.item,
   tool: ({ recorded }: StepView) => recorded.tool,
   status: ({ recorded }: StepView) => recorded.status,

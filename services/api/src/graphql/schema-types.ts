@@ -174,7 +174,8 @@ export type Mutation = {
   approve: Request;
   /**
    * Settles a step, or an item, that is IN_DOUBT: nobody knows whether its call happened. Returns at once; an executor acts on
-   * it. In a plan that is over, the step gets its last state here, and retry makes it FAILED, to be called again by rerun.
+   * it. In a plan that is over, the step gets its last state here, and retry makes it FAILED (SETTLED_AS_NOT_DONE), to be called again
+   * by rerun. The step tells in settled who said so.
    * Errors: NOT_FOUND, BAD_USER_INPUT, STATE_CONFLICT when it is not in doubt, or was settled before.
    */
   resolveInDoubt: Request;
@@ -821,6 +822,8 @@ export type Step = {
   output: Maybe<Scalars['JSON']['output']>;
   /** Why it failed, was skipped, or is in doubt. */
   error: Maybe<StepError>;
+  /** What an operator said of it while it was in doubt: output or error are then the operator's word, not the tool's. Null where the tool said so itself. */
+  settled: Maybe<Settlement>;
   /** Hash of plan, step, arguments and tool that approve takes; null for a step that has not had to ask. */
   approvalHash: Maybe<Scalars['String']['output']>;
   /** True once an operator approved it. */
@@ -883,6 +886,16 @@ export type Resolution = {
   by: Scalars['String']['output'];
   /** When it was said. */
   at: Scalars['DateTime']['output'];
+};
+
+/** The word of an operator by which a step, or an item, stands as it does. */
+export type Settlement = {
+  /** What became of the call. */
+  resolution: InDoubtResolution;
+  /** Who said so: the name of an API key, the subject of a token, or anonymous. */
+  by: Scalars['String']['output'];
+  /** When it was said. */
+  at: Maybe<Scalars['DateTime']['output']>;
 };
 
 /** One try of a step. */

@@ -231,7 +231,8 @@ type Mutation {
 
   """
   Settles a step, or an item, that is IN_DOUBT: nobody knows whether its call happened. Returns at once; an executor acts on
-  it. In a plan that is over, the step gets its last state here, and retry makes it FAILED, to be called again by rerun.
+  it. In a plan that is over, the step gets its last state here, and retry makes it FAILED (SETTLED_AS_NOT_DONE), to be called again
+  by rerun. The step tells in settled who said so.
   Errors: NOT_FOUND, BAD_USER_INPUT, STATE_CONFLICT when it is not in doubt, or was settled before.
   """
   resolveInDoubt(
@@ -243,7 +244,7 @@ type Mutation {
     resolution: InDoubtResolution!
     "What the call gave, at most 32 KiB of JSON; for completed, where null is an output too."
     output: JSON
-    "For people, at most 1,000 characters; for failed, the step's error message."
+    "For people, at most 1,000 characters; for failed, it ends the step's error message, which names you: SETTLED_AS_FAILED."
     reason: String
     "The attempt that was looked at, from 1; refused when another one is in doubt by now. Absent means the one in doubt."
     attempt: Int
@@ -779,6 +780,8 @@ type Step {
   output: JSON
   "Why it failed, was skipped, or is in doubt."
   error: StepError
+  "What an operator said of it while it was in doubt: output or error are then the operator's word, not the tool's. Null where the tool said so itself."
+  settled: Settlement
   "Hash of plan, step, arguments and tool that approve takes; null for a step that has not had to ask."
   approvalHash: String
   "True once an operator approved it."
@@ -847,6 +850,18 @@ type Resolution {
   by: String!
   "When it was said."
   at: DateTime!
+}
+
+"""
+The word of an operator by which a step, or an item, stands as it does.
+"""
+type Settlement {
+  "What became of the call."
+  resolution: InDoubtResolution!
+  "Who said so: the name of an API key, the subject of a token, or anonymous."
+  by: String!
+  "When it was said."
+  at: DateTime
 }
 
 """

@@ -1,9 +1,10 @@
 import { stepAdvice } from "@planwright/engine";
 import { isTerminalPlanStatus, type JsonObject, type JsonValue, planningAdvice } from "@planwright/plan";
-import type { StepDocument } from "@planwright/store";
+import type { PlanDocument, StepDocument } from "@planwright/store";
 import { isOver } from "../live/is-over.ts";
 import type { RequestSnapshot } from "../live/request-feed.ts";
 import { outputsOfSteps } from "../plans/plan-outputs.ts";
+import { settlementOf } from "../plans/settlement.ts";
 
 /** How far a request is, for a progress bar. */
 export interface RequestProgress {
@@ -49,11 +50,19 @@ export function reportOf({ request, plan }: RequestSnapshot, whole: readonly Ste
   const skipped = whole.filter(({ item, status }) => item === null && status === "SKIPPED").map(toFailure);
   if (skipped.length > 0) report["skippedSteps"] = skipped;
   if (open.length > 0) report["waitingSteps"] = open.map(({ key, status }) => ({ key, status }));
+  const settled = plan ? whole.flatMap((step) => settledOf(plan, step)) : [];
+  if (settled.length > 0) report["settledByOperators"] = settled;
   if (request.status === "NEEDS_INPUT") {
     report["questions"] = request.questions.map(({ question }) => question);
   }
   if (request.answer) report["answer"] = request.answer;
   return report;
+}
+
+/** What is known of a step from an operator alone. */
+function settledOf(plan: PlanDocument, step: StepDocument): JsonValue[] {
+  const word = settlementOf(plan, step);
+  return word ? [{ key: step.key, resolution: word.resolution, by: word.by }] : [];
 }
 
 function toFailure({ key, tool, error }: StepDocument): JsonValue {

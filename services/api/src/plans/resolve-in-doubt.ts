@@ -28,7 +28,7 @@ export async function resolveInDoubt(
   input: ResolutionInput,
 ): Promise<RequestDocument> {
   const key = parseStepKey(input.stepKey);
-  const resolution = parseResolution(input);
+  const resolution = parseResolution(input, parts.by);
   const attempt = parseAttempt(input.attempt);
   const request = await findRequest(parts, input.requestId);
   const word = { key, resolution, by: parts.by, attempt };
@@ -82,7 +82,7 @@ function parseAttempt(attempt: number | null | undefined): number | undefined {
   );
 }
 
-function parseResolution(input: ResolutionInput): Resolution {
+function parseResolution(input: ResolutionInput, by: string): Resolution {
   const reason = parseText("reason", input.reason);
   const hasOutput = input.output !== undefined;
   if (hasOutput && input.resolution !== "completed") {
@@ -107,7 +107,14 @@ function parseResolution(input: ResolutionInput): Resolution {
       if (reason === null) {
         throw new BadInputError("reason", "failed needs a reason", "Say in reason why the call failed.");
       }
-      return { type: "failed", error: { code: "TOOL_FAILED", message: reason, retryable: false } };
+      return {
+        type: "failed",
+        error: {
+          code: "SETTLED_AS_FAILED",
+          message: `An operator (${by}) said that the call failed: ${reason}`,
+          retryable: false,
+        },
+      };
     case "retry":
       return { type: "retry" };
   }

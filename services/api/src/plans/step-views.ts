@@ -10,6 +10,7 @@ import {
 } from "@planwright/plan";
 import type { PlanDocument, StepDocument } from "@planwright/store";
 import { barriersOf } from "./plan-barriers.ts";
+import { type Settlement, settlementOf } from "./settlement.ts";
 import { type Here, stepWaitReason } from "./wait-reason.ts";
 
 /** A step, or one item of a forEach: what was planned, what was recorded, and why it waits. */
@@ -20,6 +21,8 @@ export interface StepView {
   arguments: JsonValue;
   /** Of a step on a page it is found out only for those who ask: other steps may have to be read for it. */
   waitReason: WaitReason | null | (() => Promise<WaitReason | null>);
+  /** What an operator said, where that is what it stands on. */
+  settlement: Settlement | null;
 }
 
 /**
@@ -63,19 +66,25 @@ export function stepViewsOfPage(
 }
 
 function viewsOf(
-  { plan }: PlanDocument,
+  document: PlanDocument,
   recorded: readonly StepDocument[],
   waitReasonOf: (document: StepDocument, dependsOn: readonly string[]) => StepView["waitReason"],
 ): StepView[] {
+  const { plan } = document;
   if (!plan) return [];
   const { dependencies } = planGraph(plan);
   const steps = new Map<string, Step>(plan.steps.map((step) => [step.id, step]));
-  return recorded.flatMap((document) => {
-    const step = steps.get(document.stepId);
+  return recorded.flatMap((unit) => {
+    const step = steps.get(unit.stepId);
     if (!step) return [];
     const dependsOn = dependencies.get(step.id) ?? [];
-    const waitReason = waitReasonOf(document, dependsOn);
-    return { recorded: document, dependsOn, arguments: argumentsOfStep(step), waitReason };
+    return {
+      recorded: unit,
+      dependsOn,
+      arguments: argumentsOfStep(step),
+      waitReason: waitReasonOf(unit, dependsOn),
+      settlement: settlementOf(document, unit),
+    };
   });
 }
 

@@ -1,0 +1,18 @@
+import type { StepSnapshot } from "../api/request-snapshot.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+
+const SAID: Readonly<Record<string, string>> = {
+  completed: "it completed",
+  failed: "it failed",
+  retry: "it did not happen",
+};
+
+/** Whose word it is: "an operator (ann) said that it completed". */
+export function settlementText({ by, resolution }: { by: string; resolution: string }): string {
+  return `an operator (${oneLine(by, 60)}) said that ${SAID[resolution] ?? oneLine(resolution, 40)}`;
+}
+
+/** The same for a step that stands as it does by such a word; nothing where the tool said so itself. */
+export function settledNote({ settled }: Pick<StepSnapshot, "settled">): string[] {
+  return settled ? [settlementText(settled)] : [];
+}
