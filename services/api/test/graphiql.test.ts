@@ -55,7 +55,7 @@ test("every example works, from the first tab to the last, with the id that the 
       },
       body: JSON.stringify({
         query,
-        variables: JSON.parse(variables.replace("req_1700000000_abcdefghijklmnopqrst", requestId)),
+        variables: JSON.parse(variables.replace('"last"', JSON.stringify(requestId))),
       }),
     });
     expect({ query, status: answer.status, text: answer.text }).toEqual({

@@ -1,3 +1,5 @@
+import { LAST } from "./last-request.ts";
+
 /** One tab of the page. */
 export interface ExampleOperation {
   query: string;
@@ -5,13 +7,14 @@ export interface ExampleOperation {
   variables?: string;
 }
 
-const SOME_ID = JSON.stringify({ requestId: "req_1700000000_abcdefghijklmnopqrst" }, null, 2);
+const LAST_ID = JSON.stringify({ requestId: LAST }, null, 2);
 
 /** Operations to begin with, one a tab: from a sentence to its outputs, and to what went wrong. */
 export const EXAMPLES: readonly ExampleOperation[] = [
   {
     query: `# Plans a sentence and executes the plan.
-# Take the requestId along to the next tabs.
+# The next tabs mean the request that this one creates.
+# To run it again, change the e-mail address: it belongs to one author.
 mutation CreatePlan($query: String!) {
   createPlan(query: $query, tags: ["graphiql"]) {
     requestId
@@ -52,7 +55,7 @@ query Request($requestId: ID!) {
     }
   }
 }`,
-    variables: SOME_ID,
+    variables: LAST_ID,
   },
   {
     query: `# The same as it changes, until it is over.
@@ -66,7 +69,7 @@ subscription Follow($requestId: ID!) {
     }
   }
 }`,
-    variables: SOME_ID,
+    variables: LAST_ID,
   },
   {
     query: `# A plan of your own, checked against the tools.
@@ -119,6 +122,6 @@ query Overview {
 query Debug($requestId: ID!) {
   debugBundle(requestId: $requestId)
 }`,
-    variables: SOME_ID,
+    variables: LAST_ID,
   },
 ];

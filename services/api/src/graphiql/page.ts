@@ -1,4 +1,5 @@
 import { EXAMPLES } from "./examples.ts";
+import { withLastRequest } from "./last-request.ts";
 
 /**
  * What the page may load: its own files and nothing else. Styles are made by the editor while it runs; its icons and marks are
@@ -45,10 +46,16 @@ export const PAGE_SCRIPT = `"use strict";
 const http = new URL("/graphql", location.href);
 const socket = new URL(http);
 const tabs = ${JSON.stringify(EXAMPLES)};
+${withLastRequest.toString()}
+// An e-mail address belongs to one author: each time the page is opened the first tab has another one.
+tabs[0].variables = tabs[0].variables.replace("alice@", "alice-" + (Date.now() % 100000) + "@");
 socket.protocol = http.protocol === "https:" ? "wss:" : "ws:";
 ReactDOM.createRoot(document.getElementById("graphiql")).render(
   React.createElement(GraphiQL, {
-    fetcher: GraphiQL.createFetcher({ url: http.href, subscriptionUrl: socket.href }),
+    fetcher: withLastRequest(
+      GraphiQL.createFetcher({ url: http.href, subscriptionUrl: socket.href }),
+      localStorage,
+    ),
     defaultTabs: tabs,
     // Of the first tab the editor takes the operation alone; later it keeps what was typed.
     variables: localStorage.getItem("graphiql:tabState") === null ? tabs[0].variables : undefined,
