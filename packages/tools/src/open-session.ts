@@ -12,8 +12,6 @@ import { unlessAborted } from "./unless-aborted.ts";
 /** Answers may hold an output twice, as text and as structure, and escaped. */
 const BYTES_READ_PER_OUTPUT_BYTE = 4;
 const MAX_PAGES = 100;
-/** Lines of a child's standard error kept for the message when it does not come up. */
-const STDERR_TAIL_CHARACTERS = 2_000;
 
 /** A live connection to one server. */
 export interface Session {
@@ -63,14 +61,11 @@ const ToolsPageSchema = z.looseObject({
 
 /** Connects, by the newest protocol that both sides know. @throws what the SDK throws */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { server, config } = options;
+  const { config } = options;
   const traces = new Map<string, CallTrace>();
-  let stderr = "";
   const maxBytes = options.maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE;
   const http = createHttpFetch(traces, { maxBytes, addresses: options.addresses });
-  const transport = createTransport(options, http, (text) => {
-    stderr = (stderr + text).slice(-STDERR_TAIL_CHARACTERS);
-  });
+  const transport = createTransport(options, http);
   traceSends(transport, traces);
   const client = new Client(
     { name: "planwright", version: "0.1.0" },
@@ -101,8 +96,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await unlessAborted(connected, options.signal, () => toError(options.signal.reason));
   } catch (error) {
     await close().catch((failure: unknown) => options.onError(toError(failure)));
-    const tail = stderr.trim();
-    throw tail === "" ? error : new ServerUnreachableError(server, `it wrote: ${tail}`, error);
+    throw error;
   }
   let nextTrace = 1;
   let isRetired = false;
@@ -136,7 +130,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 function createTransport(
   { config, maxOutputBytes, onStderr }: SessionOptions,
   http: HttpFetch,
-  keepStderr: (text: string) => void,
 ): StdioClientTransport | StreamableHTTPClientTransport {
   if (config.type === "http") {
     return new StreamableHTTPClientTransport(new URL(config.url), {
@@ -152,11 +145,7 @@ function createTransport(
     stderr: "pipe",
     maxBufferSize: maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE,
   });
-  transport.stderr?.on("data", (chunk: Buffer) => {
-    const text = chunk.toString("utf8");
-    keepStderr(text);
-    onStderr(text);
-  });
+  transport.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString("utf8")));
   return transport;
 }
 

@@ -1,9 +1,11 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import { ServerUnreachableError } from "./errors.ts";
 import type { AddressGuard } from "./http-fetch.ts";
+import { createLastWords } from "./last-words.ts";
 import { openSession, type Session } from "./open-session.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { unlessAborted } from "./unless-aborted.ts";
+import { unreachableReason } from "./unreachable-reason.ts";
 
 /** First wait after a connection broke or did not come up, in milliseconds; doubles each time. */
 const FIRST_BACKOFF_MS = 250;
@@ -22,6 +24,10 @@ export interface ServerStatus {
   tools: number;
   /** Why the last connection ended or did not come up, while there is none. */
   error?: string | undefined;
+  /** What its process wrote last to its standard error, while there is no connection: the server's own words, as they came but for control characters. */
+  lastWords?: string | undefined;
+  /** Unix milliseconds since when it is connected, or since when it is not. */
+  since: number;
   /** Unix milliseconds of the next attempt, while waiting. */
   nextAttemptAt?: number | undefined;
 }
@@ -30,6 +36,8 @@ export interface ServerStatus {
 export interface ConnectionEvents {
   /** The tools of the server are known, for the first time or anew. */
   onTools(tools: ToolDescriptor[]): void;
+  /** The connection stands, or is gone, or did not come up: {@link ServerConnection.status} says how. */
+  onStatus(): void;
   onLog(level: "debug" | "info" | "warn", message: string, facts: object): void;
 }
 
@@ -85,6 +93,8 @@ export function createServerConnection(
   let lastAttemptAt = Number.NEGATIVE_INFINITY;
   let lastProbeAt = Number.NEGATIVE_INFINITY;
   let toolCount = 0;
+  let since = Date.now();
+  const lastWords = createLastWords();
   let refreshTimer: NodeJS.Timeout | undefined;
   const closing = new AbortController();
   /** Sessions that take no more calls but may still have some. */
@@ -95,6 +105,7 @@ export function createServerConnection(
 
   async function attempt(): Promise<Session> {
     lastAttemptAt = performance.now();
+    lastWords.begin();
     let session: Session | undefined;
     let isLost = false;
     try {
@@ -113,8 +124,10 @@ export function createServerConnection(
             reconnectLater("the connection was closed");
         },
         onToolsChanged: () => void refresh(),
-        onStderr: (text) =>
-          events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) }),
+        onStderr: (text) => {
+          lastWords.add(text);
+          events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) });
+        },
         onError: (error) =>
           events.onLog("debug", "trouble with the connection", { server, reason: error.message }),
       });
@@ -125,11 +138,7 @@ export function createServerConnection(
       const failure =
         error instanceof ServerUnreachableError
           ? error
-          : new ServerUnreachableError(
-              server,
-              error instanceof Error ? reasonOf(error) : String(error),
-              error,
-            );
+          : new ServerUnreachableError(server, reasonOf(error), error);
       wait(failure);
       throw failure;
     }
@@ -138,6 +147,9 @@ export function createServerConnection(
       throw new ServerUnreachableError(server, "the connections are being closed");
     }
     state = { name: "connected", session, since: performance.now() };
+    since = Date.now();
+    lastWords.forget();
+    events.onStatus();
     events.onLog("info", "connected", { server, tools: toolCount });
     scheduleRefresh();
     return session;
@@ -167,11 +179,17 @@ export function createServerConnection(
     const delayMs = Math.round(backoffMs * (0.5 + Math.random() / 2));
     const timer = setTimeout(() => void connect(), delayMs);
     state = { name: "waiting", error, timer, until: performance.now() + delayMs };
-    events.onLog("warn", "not connected", { server, reason: error.message, nextAttemptMs: delayMs });
+    const said = lastWords.text();
+    const facts = { server, reason: error.message, nextAttemptMs: delayMs };
+    events.onLog("warn", "not connected", said === "" ? facts : { ...facts, lastWords: said });
+    events.onStatus();
   }
+
+  const reasonOf = (error: unknown): string => unreachableReason(error, config, options.connectTimeoutMs);
 
   function reconnectLater(reason: string): void {
     clearTimeout(refreshTimer);
+    since = Date.now();
     if (state.name === "connected" && performance.now() - state.since >= STABLE_MS) failures = 0;
     wait(new ServerUnreachableError(server, reason));
   }
@@ -190,7 +208,7 @@ export function createServerConnection(
       await readTools(session, options.connectTimeoutMs);
       scheduleRefresh();
     } catch (error) {
-      suspect(session, error instanceof Error ? reasonOf(error) : String(error));
+      suspect(session, reasonOf(error));
     }
   }
 
@@ -217,7 +235,10 @@ export function createServerConnection(
   return {
     server,
     config,
-    start: () => void connect(),
+    start() {
+      void connect();
+      events.onStatus();
+    },
     settled: async () => {
       if (state.name === "connecting") await state.attempt.then(ignore, ignore);
     },
@@ -225,7 +246,9 @@ export function createServerConnection(
       server,
       state: state.name === "idle" ? "connecting" : state.name,
       tools: toolCount,
-      ...(state.name === "connected" || lastError === undefined ? {} : { error: lastError.message }),
+      since,
+      ...(state.name === "connected" || lastError === undefined ? {} : { error: lastError.facts.reason }),
+      ...(state.name === "connected" ? {} : { lastWords: lastWords.text() || undefined }),
       ...(state.name === "waiting"
         ? { nextAttemptAt: Math.round(Date.now() + state.until - performance.now()) }
         : {}),
@@ -260,13 +283,6 @@ export function createServerConnection(
 
 /** For failures that are told elsewhere. */
 function ignore(): void {}
-
-function reasonOf(error: Error): string {
-  const { cause } = error;
-  return cause instanceof Error && cause.message !== ""
-    ? `${error.message} (${cause.message})`
-    : error.message;
-}
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve();

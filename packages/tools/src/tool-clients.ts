@@ -25,6 +25,8 @@ export interface ToolClientsOptions {
   logger?: ToolLogger | undefined;
   /** Told whenever the tools of a server became known or changed. */
   onCatalogue?: ((catalogue: ServerCatalogue) => void) | undefined;
+  /** Told when a server begins to be connected to, is connected, or is not any more, and after every attempt that failed. */
+  onStatus?: ((status: ServerStatus) => void) | undefined;
   /** Longest a server may take to come up and list its tools; 30 s. */
   connectTimeoutMs?: number | undefined;
   /** Longest that `start()` waits for servers that take their time; 5 s. They are waited for without it. */
@@ -68,6 +70,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
   const {
     logger,
     onCatalogue,
+    onStatus,
     startPatienceMs = 5_000,
     cancelGraceMs = 5_000,
     maxOutputBytes = 8 * 1_048_576,
@@ -92,10 +95,16 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
         },
         {
           onTools: (tools) => takeTools(name, tools),
+          onStatus: () => tellStatus(name),
           onLog: (level, message, facts) => logger?.[level](facts, message),
         },
       ),
     );
+
+  function tellStatus(server: string): void {
+    const connection = connections.find((each) => each.server === server);
+    if (connection) onStatus?.(connection.status());
+  }
 
   function takeTools(server: string, tools: ToolDescriptor[]): void {
     const withDigests = tools.map((descriptor) => ({ descriptor, digest: toolDigest(descriptor) }));

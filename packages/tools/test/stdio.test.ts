@@ -3,7 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BehaviourInput, countingToolServerCommand, readLedger } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createToolClients, parseServers, type ToolCall, type ToolClients } from "../src/index.ts";
+import {
+  createToolClients,
+  parseServers,
+  type ServerStatus,
+  type ToolCall,
+  type ToolClients,
+} from "../src/index.ts";
 
 let folder: string;
 let ledgerFile: string;
@@ -106,33 +112,60 @@ test("the process sees no variable of ours but those given and a few that say wh
   );
   await clients.start();
   const [status] = clients.status();
-  const seen: unknown = JSON.parse(/\{.*\}/.exec(status?.error ?? "")?.[0] ?? "");
+  const seen: unknown = JSON.parse(/\{.*\}/.exec(status?.lastWords ?? "")?.[0] ?? "");
   expect(seen).toMatchObject({ GIVEN: "yes", LANG: "de_DE.UTF-8", TZ: "Europe/Berlin" });
   const known = ["GIVEN", "LANG", "TZ", "HOME", "USER", "LOGNAME", "SHELL", "TERM"];
   expect(Object.keys(Object(seen)).filter((name) => !known.includes(name))).toEqual([]);
   vi.unstubAllEnvs();
 });
 
-test("a server that cannot be started says why, and does not hinder the others", async () => {
+test("a server that cannot be started says why, with its last words, and does not hinder the others", async () => {
   const counting = countingToolServerCommand({ ledgerFile, stdio: true });
-  const boom = { command: process.execPath, args: ["-e", "console.error('no licence'); process.exit(3)"] };
+  const says = (script: string) => ({ command: process.execPath, args: ["-e", script] });
+  const boom = says("console.error('\\x1b[31mno licence\\x1b[0m\\x07'); process.exit(3)");
   clients = createToolClients(
     parseServers({
       mcpServers: {
         missing: { command: "/does/not/exist" },
+        elsewhere: { ...boom, cwd: "/does/not/exist" },
         boom,
+        silent: says("process.exit(0)"),
+        hangs: says("console.error('waiting for the database'); setInterval(() => {}, 1_000)"),
         refused: { url: "http://127.0.0.1:1/mcp" },
         off: { ...boom, disabled: true },
         counting,
       },
     }),
+    { connectTimeoutMs: 4_000, startPatienceMs: 15_000 },
   );
   await clients.start();
   expect(clients.status()).toMatchObject([
-    { server: "missing", error: expect.stringContaining("ENOENT") },
-    { server: "boom", error: expect.stringContaining("no licence") },
+    { server: "missing", error: "its command /does/not/exist is not there" },
+    { server: "elsewhere", error: "its folder /does/not/exist is not there" },
+    { server: "boom", error: "its process ended before it answered", lastWords: "no licence" },
+    { server: "silent", error: "its process ended before it answered", lastWords: undefined },
+    { server: "hangs", error: "it gave no answer within 4 s", lastWords: "waiting for the database" },
     { server: "refused", error: expect.stringContaining("ECONNREFUSED") },
     { server: "counting", state: "connected", tools: 10 },
   ]);
   expect(await call("noop")).toMatchObject({ type: "completed" });
+});
+
+test("what a server wrote is in no outcome of a call, and its status is told whenever it changes", async () => {
+  const told: ServerStatus[] = [];
+  const boom = {
+    command: process.execPath,
+    args: ["-e", "console.error('token=hunter22'); process.exit(3)"],
+  };
+  clients = createToolClients(parseServers({ mcpServers: { boom } }), {
+    onStatus: (status) => told.push(status),
+  });
+  await clients.start();
+  const outcome = await clients.callTool({ tool: "x", server: "boom", arguments: {}, timeoutMs: 1_000 });
+  expect(outcome).toMatchObject({ effect: "none", error: { code: "TOOL_UNREACHABLE" } });
+  expect(JSON.stringify(outcome)).not.toContain("hunter22");
+  expect(told.slice(0, 2)).toMatchObject([
+    { server: "boom", state: "connecting" },
+    { server: "boom", state: "waiting", lastWords: "token=hunter22", nextAttemptAt: expect.any(Number) },
+  ]);
 });
