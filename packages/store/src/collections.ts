@@ -10,6 +10,7 @@ import type {
   RequestDocument,
   StepDocument,
   ToolDocument,
+  ToolServerDocument,
   WorkerDocument,
 } from "./documents.ts";
 
@@ -22,6 +23,7 @@ export interface Collections {
   outputs: Collection<OutputDocument>;
   modelCalls: Collection<ModelCallDocument>;
   tools: Collection<ToolDocument>;
+  toolServers: Collection<ToolServerDocument>;
   observedOutputs: Collection<ObservedOutputDocument>;
   idempotencyKeys: Collection<IdempotencyKeyDocument>;
   apiKeys: Collection<ApiKeyDocument>;
@@ -38,6 +40,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     outputs: db.collection("outputs"),
     modelCalls: db.collection("modelCalls"),
     tools: db.collection("tools"),
+    toolServers: db.collection("toolServers"),
     observedOutputs: db.collection("observedOutputs"),
     idempotencyKeys: db.collection("idempotencyKeys"),
     apiKeys: db.collection("apiKeys"),
@@ -58,7 +61,7 @@ const WORKER_LIFE_SECONDS = 3_600;
 export const UNFINISHED_PLANS = PlanStatusSchema.options.filter((status) => !isTerminalPlanStatus(status));
 
 /** Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents alone. */
-const INDEXES: { [name in keyof Omit<Collections, "client">]: IndexDescription[] } = {
+const INDEXES: { [name in keyof Omit<Collections, "client" | "toolServers">]: IndexDescription[] } = {
   requests: [
     { key: { tenant: 1, createdAt: -1, _id: -1 } },
     { key: { tenant: 1, status: 1, createdAt: -1, _id: -1 } },

@@ -456,6 +456,26 @@ export interface ToolDocument {
   updatedAt: Date;
 }
 
+/** Where an executor's connection to a tool server stands. `_id` is the server's name: the newest word of any executor counts. */
+export interface ToolServerDocument {
+  _id: string;
+  server: string;
+  /** `connecting`: for the first time; `unreachable`: it did not come up, or is gone, and is tried again. */
+  state: "connected" | "connecting" | "unreachable";
+  /** How many tools it offered last. */
+  tools: number;
+  /** Why it is unreachable, in our words. */
+  error: string | null;
+  /** What its process wrote last to its standard error, without secrets that are known; for operators alone. */
+  lastWords: string | null;
+  /** Since when it is connected, or is not. */
+  since: Date;
+  nextAttemptAt: Date | null;
+  /** Whose connection it is. */
+  executor: string;
+  updatedAt: Date;
+}
+
 /** What one tenant's runs have shown of the outputs of one tool, as long as the tool says the same of itself. `_id` is `{tenant}/{server}/{digest}`. */
 export interface ObservedOutputDocument {
   _id: string;

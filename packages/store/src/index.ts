@@ -34,6 +34,7 @@ export type {
   RequestDocument,
   StepDocument,
   ToolDocument,
+  ToolServerDocument,
   TraceOrigin,
   UnansweredCall,
   UnitResolution,
@@ -86,6 +87,7 @@ export type {
   Store,
   UnitRecord,
 } from "./store.ts";
+export type { ToolServerWord } from "./tool-servers.ts";
 export { isTransient } from "./transient-errors.ts";
 export {
   type LiveWorkers,

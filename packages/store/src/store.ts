@@ -34,11 +34,13 @@ import type {
   RequestDocument,
   StepDocument,
   ToolDocument,
+  ToolServerDocument,
   TraceOrigin,
 } from "./documents.ts";
 import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 import type { LearnedOutput } from "./observed-outputs.ts";
 import type { LimitExceeded } from "./planning/model-budget.ts";
+import type { ToolServerWord } from "./tool-servers.ts";
 import type { WorkerStore } from "./workers/worker-store.ts";
 
 /** Which requests are wanted: those that fit everything that is given. */
@@ -278,6 +280,8 @@ export interface ClientStore extends PagedReads {
    * have shown of outputs (`observedOutput`).
    */
   toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
+  /** The tool servers of the executors, by name, and where the connections to them stand. */
+  toolServers(): Promise<ToolServerDocument[]>;
 }
 
 /** What became of a plan that is over. */
@@ -518,9 +522,11 @@ export interface ExecutionStore {
     server: string,
     tools: readonly { descriptor: ToolDescriptor; digest: string }[],
   ): Promise<void>;
+  /** Replaces what is known of the connection to a server. */
+  publishServer(word: ToolServerWord): Promise<void>;
   /** Adds to what is known of tools' outputs. Not fenced: an update that is lost is learned again. */
   learnOutputs(learned: readonly LearnedOutput[]): Promise<void>;
-  /** Removes the tools of servers that are no longer configured. */
+  /** Removes servers that are no longer configured, with their tools. */
   keepOnlyServers(servers: readonly string[]): Promise<void>;
 }
 

@@ -46,6 +46,7 @@ export function startExecutor(
     publishTools: async () => undefined,
     keepOnlyServers: async () => undefined,
     learnOutputs: async () => undefined,
+    publishServer: async () => undefined,
   };
   const watched: ExecutionStore = {
     ...own,

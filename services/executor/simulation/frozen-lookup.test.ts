@@ -43,6 +43,7 @@ async function takeOver() {
     publishTools: async () => undefined,
     keepOnlyServers: async () => undefined,
     learnOutputs: async () => undefined,
+    publishServer: async () => undefined,
   };
   const claim = await store.claimPlan(accepted._id, "next");
   startPlanRun({

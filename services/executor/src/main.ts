@@ -27,6 +27,7 @@ import { createPlanRuns } from "./plan-runs.ts";
 import { maskedLogger } from "./secrets/masked-logger.ts";
 import { createSecretSource } from "./secrets/secret-source.ts";
 import { createSecrets } from "./secrets/secrets.ts";
+import { createServerPublisher } from "./tool-servers/server-publisher.ts";
 import { createRunTraces } from "./tracing/run-traces.ts";
 
 /** How often requests are looked for whose plan ended without their being told, in milliseconds. */
@@ -40,6 +41,8 @@ const report = (error: unknown, id?: string): void =>
   logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweeper goes on");
 const tracing = await startTracing({ service: "executor", env: process.env, logger });
 
+/** Names this process in leases, attempts and states of servers. */
+const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, TOOL_FAILPOINTS, JOB_FAILPOINTS);
 
 const registry = createMetrics("executor");
@@ -76,11 +79,19 @@ const secrets = createSecrets({
   source: createSecretSource({ directory: settings.SECRETS_DIR, variables: process.env }),
   servers: config.mcpServers,
 });
+const servers = createServerPublisher({
+  store,
+  servers: config.mcpServers,
+  mask: secrets.mask,
+  executor: owner,
+  logger,
+});
 const tools = createToolClients(config, {
   logger: maskedLogger(logger, secrets.mask),
   addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
   connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
   onCatalogue: (offered) => publisher.publish(offered),
+  onStatus: (status) => servers.publish(status),
 });
 await tools.start();
 await publisher.published();
@@ -172,6 +183,7 @@ shutdown.add("limits", () => limits.close());
 shutdown.add("queue", () => Promise.all([worker.close(), offers.close()]));
 shutdown.add("tools", () => tools.close());
 shutdown.add("catalogue", () => publisher.stop());
+shutdown.add("servers", () => servers.stop());
 shutdown.add("health", () => health.close());
 shutdown.add("store", () => store.close());
 shutdown.add("traces", () => tracing.stop());

@@ -27,6 +27,7 @@ async function claimedPlan(steps: object[]) {
     publishTools: async () => undefined,
     keepOnlyServers: async () => undefined,
     learnOutputs: async () => undefined,
+    publishServer: async () => undefined,
   };
   const plan = PlanSchema.parse({ steps: steps.map((step) => ({ tool: TOOL.name, ...step })) });
   const input = { tenant: TENANT, query: null, plan, raw: "", diagnostics: [], autoExecute: true };

@@ -28,6 +28,7 @@ async function slowClaims(
       publishTools: async () => undefined,
       keepOnlyServers: async () => undefined,
       learnOutputs: async () => undefined,
+      publishServer: async () => undefined,
       async claimPlan(...claim) {
         const claimed = await own.claimPlan(...claim);
         await new Promise<void>((resolve) => answers.push(resolve));

@@ -120,6 +120,23 @@ export const EXPLAIN_TOOLS: Operation<ExplainedTool[]> = {
   schema: z.object({ tools: z.array(ExplainedToolSchema) }).transform(({ tools }) => tools),
 };
 
+const ToolServerSchema = z.object({
+  name: z.string(),
+  state: z.string(),
+  tools: z.number(),
+  error: z.string().nullable(),
+  lastWords: z.string().nullable(),
+  since: z.string(),
+  nextAttemptAt: z.string().nullable(),
+});
+export type ToolServerSnapshot = z.infer<typeof ToolServerSchema>;
+
+/** The servers of the tools, and where the connections to them stand. */
+export const LIST_TOOL_SERVERS: Operation<ToolServerSnapshot[]> = {
+  document: "{ toolServers { name state tools error lastWords since nextAttemptAt } }",
+  schema: z.object({ toolServers: z.array(ToolServerSchema) }).transform(({ toolServers }) => toolServers),
+};
+
 /** The newest requests. */
 export const LIST_REQUESTS = {
   document: `query ($first: Int!, $status: [RequestStatus!], $tag: String) {

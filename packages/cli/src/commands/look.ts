@@ -1,8 +1,16 @@
-import { EXPLAIN_TOOLS, LIST_REQUESTS, LIST_TOOLS, READ_BUNDLE, READ_REQUEST } from "../api/operations.ts";
+import {
+  EXPLAIN_TOOLS,
+  LIST_REQUESTS,
+  LIST_TOOL_SERVERS,
+  LIST_TOOLS,
+  READ_BUNDLE,
+  READ_REQUEST,
+} from "../api/operations.ts";
 import { UsageError } from "../errors.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { diagnose } from "../report/diagnose.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { missingServers } from "../report/missing-servers.ts";
 import { requestsTable, toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
@@ -30,10 +38,15 @@ export async function debug(
 /** Lists the tools, or shows one of them. */
 export async function tools(context: CommandContext, name: string | undefined): Promise<ExitCode> {
   if (name !== undefined) return showTool(context, name);
-  const { client, output, isJson } = context;
-  const all = await client.ask(LIST_TOOLS);
+  const { client, output, isJson, now } = context;
+  const [all, servers] = await Promise.all([client.ask(LIST_TOOLS), client.ask(LIST_TOOL_SERVERS)]);
   if (isJson) output.printJson(all, { isIndented: true });
-  else output.print(toolsTable(all, output.columns, output.style));
+  else {
+    output.print([
+      ...toolsTable(all, output.columns, output.style),
+      ...missingServers(servers, { style: output.style, nowMs: now() }),
+    ]);
+  }
   return EXIT.OK;
 }
 

@@ -5,6 +5,7 @@ import { readOutputs } from "../outputs/output-store.ts";
 import { createTenantReads } from "../read-group.ts";
 import type { ClientStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
+import { readServers } from "../tool-servers.ts";
 import type { ClientContext } from "./context.ts";
 import { createListRequests } from "./list-requests.ts";
 import type { PagedReads } from "./paged-reads.ts";
@@ -32,6 +33,7 @@ export function createReads({
   | "listModelCallsOf"
   | "listTools"
   | "toolCatalogue"
+  | "toolServers"
   | keyof PagedReads
 > {
   const { requests, plans, steps, modelCalls, tools } = collections;
@@ -107,5 +109,6 @@ export function createReads({
         .toArray(),
     listTools: () => tools.find().sort({ _id: 1 }).toArray(),
     toolCatalogue: (tenant) => readCatalogue(collections, tenant),
+    toolServers: () => readServers(collections),
   };
 }

@@ -5,6 +5,7 @@ import { learnOutputs } from "../observed-outputs.ts";
 import type { ServerClock } from "../server-clock.ts";
 import type { ExecutionStore } from "../store.ts";
 import { publishTools } from "../tool-catalogue.ts";
+import { publishServer } from "../tool-servers.ts";
 import { createClaims } from "./claims.ts";
 import { createPlanEnds } from "./plan-ends.ts";
 import { createUnitWrites } from "./unit-writes.ts";
@@ -33,9 +34,11 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
     ...createWishes(context),
     now: () => clock.now(),
     publishTools: (server, offered) => publishTools(collections, server, offered, new Date(clock.now())),
+    publishServer: (word) => publishServer(collections, word, new Date(clock.now())),
     learnOutputs: (learned) => learnOutputs(collections, learned, new Date(clock.now())),
     async keepOnlyServers(servers) {
-      await collections.tools.deleteMany({ server: { $nin: [...servers] } });
+      const isGone = { server: { $nin: [...servers] } };
+      await Promise.all([collections.tools.deleteMany(isGone), collections.toolServers.deleteMany(isGone)]);
     },
   };
 }

@@ -52,7 +52,7 @@ export interface MemoryStoreOptions {
 
 /** What a store in memory can do: all but planning, catalogues and its own life. */
 export type MemoryStore = Omit<ClientStore, "answerQuestions"> &
-  Omit<ExecutionStore, "publishTools" | "keepOnlyServers" | "learnOutputs">;
+  Omit<ExecutionStore, "publishTools" | "publishServer" | "keepOnlyServers" | "learnOutputs">;
 
 /**
  * A store over a database in memory, for tests and simulation: the code of the real store, down to its conditional updates,

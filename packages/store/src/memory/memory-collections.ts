@@ -97,7 +97,7 @@ function countOf(documents: readonly StoredDocument[]): { matchedCount: number; 
 
 /** The collections of a database in memory, as one process reaches them. */
 export function createMemoryCollections(database: MemoryDatabase, reach: Reach): Collections {
-  const names = ["requests", "plans", "steps", "outputs", "modelCalls", "tools"];
+  const names = ["requests", "plans", "steps", "outputs", "modelCalls", "tools", "toolServers"];
   const collections: unknown = Object.fromEntries(
     names.map((name) => [name, createMemoryCollection(name, database, reach)]),
   );

@@ -1,9 +1,11 @@
+import { hasScope } from "../access/caller.ts";
 import { debugBundle } from "../debug/debug-bundle.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import { findPlan, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
 import { type RequestPageArguments, readRequestPage } from "../requests/page.ts";
+import { toServerView } from "../tools/server-view.ts";
 import { toToolView } from "../tools/tool-view.ts";
 import type { GraphqlContext } from "./context.ts";
 
@@ -31,5 +33,9 @@ export const queryResolvers = {
   async getAvailableTools(_: unknown, __: unknown, { store, tenant }: GraphqlContext) {
     const tools = await store.toolCatalogue(tenant);
     return tools.map(toToolView);
+  },
+  async toolServers(_: unknown, __: unknown, { store, caller }: GraphqlContext) {
+    const mayReadWords = hasScope(caller, "operate");
+    return (await store.toolServers()).map((server) => toServerView(server, mayReadWords));
   },
 };

@@ -57,6 +57,8 @@ export type Query = {
   validatePlan: PlanValidation;
   /** The tools that plans may use, as the executors last saw them. */
   getAvailableTools: Array<Tool>;
+  /** The tool servers of the executors, by name, and where the connections to them stand: why a tool is not there. */
+  toolServers: Array<ToolServer>;
 };
 
 
@@ -997,6 +999,36 @@ export type PlanValidation = {
   /** Every finding, errors and warnings. */
   diagnostics: Array<Diagnostic>;
 };
+
+/** A server of tools, as an executor last saw it. */
+export type ToolServer = {
+  /** Its name in the executors' servers file. */
+  name: Scalars['String']['output'];
+  /** Where the connection stands. */
+  state: ToolServerState;
+  /** How many tools it offered last; those of an unreachable server stay in the catalogue. */
+  tools: Scalars['Int']['output'];
+  /** Why it is unreachable; null otherwise. */
+  error: Maybe<Scalars['String']['output']>;
+  /**
+   * The last lines that its process wrote to its standard error while it was not connected, at most 2,000 characters, without control
+   * characters and without secrets that are known. Null where there are none, and for callers without the scope operate.
+   */
+  lastWords: Maybe<Scalars['String']['output']>;
+  /** Since when it is connected, or is not. */
+  since: Scalars['DateTime']['output'];
+  /** When it is tried again; null while it is connected, or is just being tried. */
+  nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+/** Where the connection to a tool server stands. */
+export type ToolServerState =
+  /** Its tools can be called. */
+  | 'CONNECTED'
+  /** It is being connected to for the first time. */
+  | 'CONNECTING'
+  /** It did not come up, or is gone; it is tried again by itself. */
+  | 'UNREACHABLE';
 
 /** A tool that plans may use. */
 export type Tool = {

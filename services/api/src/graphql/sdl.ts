@@ -78,6 +78,11 @@ type Query {
   The tools that plans may use, as the executors last saw them.
   """
   getAvailableTools: [Tool!]!
+
+  """
+  The tool servers of the executors, by name, and where the connections to them stand: why a tool is not there.
+  """
+  toolServers: [ToolServer!]!
 }
 
 """
@@ -976,6 +981,41 @@ type PlanValidation {
   plan: JSON
   "Every finding, errors and warnings."
   diagnostics: [Diagnostic!]!
+}
+
+"""
+A server of tools, as an executor last saw it.
+"""
+type ToolServer {
+  "Its name in the executors' servers file."
+  name: String!
+  "Where the connection stands."
+  state: ToolServerState!
+  "How many tools it offered last; those of an unreachable server stay in the catalogue."
+  tools: Int!
+  "Why it is unreachable; null otherwise."
+  error: String
+  """
+  The last lines that its process wrote to its standard error while it was not connected, at most 2,000 characters, without control
+  characters and without secrets that are known. Null where there are none, and for callers without the scope operate.
+  """
+  lastWords: String
+  "Since when it is connected, or is not."
+  since: DateTime!
+  "When it is tried again; null while it is connected, or is just being tried."
+  nextAttemptAt: DateTime
+}
+
+"""
+Where the connection to a tool server stands.
+"""
+enum ToolServerState {
+  "Its tools can be called."
+  CONNECTED
+  "It is being connected to for the first time."
+  CONNECTING
+  "It did not come up, or is gone; it is tried again by itself."
+  UNREACHABLE
 }
 
 """

@@ -1,0 +1,34 @@
+import type { ToolServerSnapshot } from "../api/operations.ts";
+import type { Style } from "../terminal/style.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import { between, duration } from "./format.ts";
+
+/** The servers that are not connected, why, since when, and what their processes said last; nothing where all are. */
+export function missingServers(
+  servers: readonly ToolServerSnapshot[],
+  { style, nowMs }: { style: Style; nowMs: number },
+): string[] {
+  const missing = servers.filter(({ state }) => state !== "CONNECTED");
+  if (missing.length === 0) return [];
+  return [
+    "",
+    style("attention", "Tool servers that are not connected"),
+    ...missing.flatMap((server) => [
+      `  ${oneLine(server.name, 60)}  ${whyOf(server)}, for ${duration(between(server.since, nowMs) ?? 0)}${nextOf(server, nowMs)}`,
+      ...(server.lastWords ?? "")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => `    | ${oneLine(line, 200)}`),
+    ]),
+  ];
+}
+
+function whyOf({ state, error }: ToolServerSnapshot): string {
+  if (error !== null) return oneLine(error, 300);
+  return state === "CONNECTING" ? "has not answered yet" : "is not connected";
+}
+
+function nextOf({ nextAttemptAt }: ToolServerSnapshot, nowMs: number): string {
+  const inMs = nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - nowMs;
+  return inMs === null || inMs <= 0 ? "" : `; tried again in ${duration(inMs)}`;
+}

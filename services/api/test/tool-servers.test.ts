@@ -1,0 +1,52 @@
+import type { Scope, ToolServerWord } from "@planwright/store";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bearer } from "./keys.ts";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+
+let running: RunningApi;
+const word: ToolServerWord = {
+  server: "shop",
+  state: "unreachable",
+  tools: 0,
+  error: "its process ended before it answered",
+  lastWords: "no licence",
+  since: new Date("2026-11-26T10:00:00Z"),
+  nextAttemptAt: null,
+  executor: "host:1:abc",
+};
+beforeAll(async () => {
+  running = await startTestApi({ anonymous: "refuse" });
+  await running.store.publishServer(word);
+});
+afterAll(() => running.close());
+
+const QUERY = "{ toolServers { name state tools error lastWords since nextAttemptAt } }";
+const seenWith = async (...scopes: Scope[]) => {
+  const { body } = await running.graphql(QUERY, {}, await bearer(running.store, scopes));
+  return body.data.toolServers.find(({ name }: { name: string }) => name === "shop");
+};
+
+test("a server that is not connected is shown with the reason", async () => {
+  expect(await seenWith("operate", "read")).toEqual({
+    name: "shop",
+    state: "UNREACHABLE",
+    tools: 0,
+    error: "its process ended before it answered",
+    lastWords: "no licence",
+    since: "2026-11-26T10:00:00.000Z",
+    nextAttemptAt: null,
+  });
+});
+
+test("its last words are for operators", async () => {
+  expect(await seenWith("admin")).toMatchObject({ lastWords: "no licence" });
+  expect(await seenWith("read")).toMatchObject({ lastWords: null, error: word.error });
+  expect(await seenWith("read", "execute")).toMatchObject({ lastWords: null });
+});
+
+test("the newest word on a server counts, and one that is not configured any more disappears", async () => {
+  await running.store.publishServer({ ...word, state: "connected", error: null, lastWords: null, tools: 4 });
+  expect(await seenWith("read")).toMatchObject({ state: "CONNECTED", tools: 4, error: null });
+  await running.store.keepOnlyServers(["other"]);
+  expect(await seenWith("read")).toBeUndefined();
+});
