@@ -63,7 +63,10 @@ export function toolsTable(tools: readonly ToolSnapshot[], columns: number, styl
 function promiseOf(tool: ToolSnapshot, tools: readonly ToolSnapshot[]): string {
   const contract = isJsonObject(tool.contract) ? tool.contract : {};
   const { sideEffects, idempotency, requiresApproval, scope, rateLimit } = contract;
-  const effect = sideEffects === false ? "reads" : idempotency === "none" ? "acts" : "acts once";
+  const saysItReads = isJsonObject(tool.annotations) && tool.annotations["readOnlyHint"] === true;
+  const isBelieved = saysItReads && idempotency === "natural";
+  const act = idempotency === "none" ? "acts" : "acts once";
+  const effect = sideEffects === false || isBelieved ? "reads" : act;
   // One call at once inside a plan is what most tools get that promise nothing: not worth a word.
   const isLimited = isJsonObject(rateLimit) || (scope !== "plan" && limitOf(tools, tool.name) !== undefined);
   return [effect, requiresApproval === true && "asks", isLimited && "limited"].filter(Boolean).join(", ");

@@ -6,6 +6,7 @@ import { freePort } from "../children/free-port.ts";
 import { isPortFree } from "../children/is-port-free.ts";
 import { exampleSentence } from "../demo/run-demo.ts";
 import { holdFolder } from "../stack/hold-folder.ts";
+import { missingServers } from "../stack/missing-servers.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, forgetAddress, writeAddress } from "./own-folder.ts";
 import { stopOnSignals, tellError } from "./terminal.ts";
@@ -56,6 +57,7 @@ try {
   say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
   stack = await startStack({ dataDir: DATA_DIR, apiPort: await choosePort(), isSupervised: true, say });
   writeAddress(stack.apiUrl);
+  const missing = await missingServers(stack.apiUrl);
   say(`
 Planwright is running.
   GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
@@ -64,7 +66,7 @@ Planwright is running.
   Logs     ${join(DATA_DIR, "logs")}
   Model    ${process.env["MODEL"] || "offline (rules, no key needed; set MODEL for a real one)"}
 
-From another terminal:
+${missing.map((line) => `${line}\n`).join("")}${missing.length > 0 ? "\n" : ""}From another terminal:
 ${cliLines(stack.apiUrl)}
 
 Make a plan with curl:

@@ -1,0 +1,86 @@
+/** Servers of a newcomer that do not come up, as `npm start` and `planwright tools` tell of them. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../src/index.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const { MONGODB_URL: _mongodb, REDIS_URL: _redis, MODEL: _model, ...env } = process.env;
+const runs = (script: string) => ({ command: process.execPath, args: ["-e", script] });
+
+const MCP_SERVERS = {
+  shop: { command: "/no/such/command" },
+  mail: {
+    ...runs("console.error('\\x1b[31mError: no licence for ' + process.env.MAIL_TOKEN); process.exit(3)"),
+    env: { MAIL_TOKEN: "hunter22hunter" },
+  },
+  crm: runs("console.error('waiting for the database'); setInterval(() => {}, 1_000)"),
+};
+
+/** Prints until it has said this. */
+async function start(settings: NodeJS.ProcessEnv, untilSaid: string) {
+  const child = spawn("npm", ["start"], {
+    cwd: ROOT,
+    env: { ...env, ...settings },
+    stdio: ["ignore", "pipe", "inherit"],
+    detached: true,
+  });
+  const ended = once(child, "exit");
+  onTestFinished(async () => {
+    if (child.exitCode === null) process.kill(-(child.pid ?? 0), "SIGTERM");
+    await ended;
+  });
+  let said = "";
+  for await (const chunk of child.stdout.setEncoding("utf8")) {
+    said += String(chunk);
+    if (said.includes(untilSaid)) break;
+  }
+  child.stdout.resume();
+  return said;
+}
+
+async function planwrightTools(port: number): Promise<string> {
+  const child = spawn("npx", ["planwright", "tools"], {
+    cwd: ROOT,
+    env: { ...env, PLANWRIGHT_URL: `http://127.0.0.1:${port}/graphql` },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return text(child.stdout);
+}
+
+test("servers that do not come up are named with the reason and their last words, and hinder nothing", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "planwright-missing-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const serversFile = join(folder, "mine.json");
+  writeFileSync(serversFile, JSON.stringify({ mcpServers: MCP_SERVERS }));
+  const port = await freePort();
+  const settings = {
+    DATA_DIR: join(folder, "data"),
+    PORT: String(port),
+    MCP_SERVERS_FILE: serversFile,
+    CONNECT_TIMEOUT_MS: "3000",
+  };
+  const said = await start(settings, "Ctrl-C stops everything");
+  expect(said).toContain("Tool servers that are not connected; each is tried again by itself:\n");
+  expect(said).toContain("\n  shop  its command /no/such/command is not there\n");
+  expect(said).toContain(
+    "\n  mail  its process ended before it answered\n    | Error: no licence for [redacted]\n",
+  );
+  expect(said).toMatch(/\n {2}crm {2}(has not answered yet|it gave no answer within 3 s)\n/);
+
+  await expect
+    .poll(() => planwrightTools(port), { timeout: 60_000, interval: 500 })
+    .toMatch(/\n {2}crm {2}it gave no answer within 3 s, for .*\n {4}\| waiting for the database\n/);
+  const listed = await planwrightTools(port);
+  expect(listed).toContain("createBlog");
+  expect(listed).toMatch(
+    /\n {2}mail {2}its process ended before it answered, for .*\n {4}\| Error: no licence for \[redacted\]\n/,
+  );
+  expect(listed).toMatch(/\n {2}shop {2}its command \/no\/such\/command is not there, for /);
+  expect(said + listed).not.toContain("hunter22");
+});
