@@ -326,7 +326,7 @@ test("the token goes along as a bearer token, to that address only", async () =>
   const server = createServer((request, response) => {
     seen.push(request.headers.authorization);
     if (request.url === "/moved") response.writeHead(307, { location: "/graphql" }).end();
-    else response.end(JSON.stringify({ data: { tools: [] } }));
+    else response.end(JSON.stringify({ data: { tools: [], toolServers: [] } }));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void server.close());

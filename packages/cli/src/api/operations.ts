@@ -114,7 +114,7 @@ export const LIST_TOOLS: Operation<ToolSnapshot[]> = {
   schema: z.object({ tools: z.array(ToolSchema) }).transform(({ tools }) => tools),
 };
 
-/** The same, with the reasons for their contracts. */
+/** The tools that plans may use, with the reasons for their contracts. */
 export const EXPLAIN_TOOLS: Operation<ExplainedTool[]> = {
   document: `{ tools: getAvailableTools { ${TOOL_FIELDS} contractReport { fields { name value source why } problems } } }`,
   schema: z.object({ tools: z.array(ExplainedToolSchema) }).transform(({ tools }) => tools),
@@ -131,10 +131,13 @@ const ToolServerSchema = z.object({
 });
 export type ToolServerSnapshot = z.infer<typeof ToolServerSchema>;
 
-/** The servers of the tools, and where the connections to them stand. */
-export const LIST_TOOL_SERVERS: Operation<ToolServerSnapshot[]> = {
-  document: "{ toolServers { name state tools error lastWords since nextAttemptAt } }",
-  schema: z.object({ toolServers: z.array(ToolServerSchema) }).transform(({ toolServers }) => toolServers),
+/** The tools that plans may use, with their servers, and where the connections to them stand. */
+export const LIST_TOOLS_AND_SERVERS: Operation<{
+  tools: ToolSnapshot[];
+  toolServers: ToolServerSnapshot[];
+}> = {
+  document: `{ tools: getAvailableTools { ${TOOL_FIELDS} } toolServers { name state tools error lastWords since nextAttemptAt } }`,
+  schema: z.object({ tools: z.array(ToolSchema), toolServers: z.array(ToolServerSchema) }),
 };
 
 /** The newest requests. */

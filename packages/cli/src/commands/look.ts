@@ -1,8 +1,7 @@
 import {
   EXPLAIN_TOOLS,
   LIST_REQUESTS,
-  LIST_TOOL_SERVERS,
-  LIST_TOOLS,
+  LIST_TOOLS_AND_SERVERS,
   READ_BUNDLE,
   READ_REQUEST,
 } from "../api/operations.ts";
@@ -39,12 +38,12 @@ export async function debug(
 export async function tools(context: CommandContext, name: string | undefined): Promise<ExitCode> {
   if (name !== undefined) return showTool(context, name);
   const { client, output, isJson, now } = context;
-  const [all, servers] = await Promise.all([client.ask(LIST_TOOLS), client.ask(LIST_TOOL_SERVERS)]);
+  const { tools: all, toolServers } = await client.ask(LIST_TOOLS_AND_SERVERS);
   if (isJson) output.printJson(all, { isIndented: true });
   else {
     output.print([
       ...toolsTable(all, output.columns, output.style),
-      ...missingServers(servers, { style: output.style, nowMs: now() }),
+      ...missingServers(toolServers, { style: output.style, nowMs: now() }),
     ]);
   }
   return EXIT.OK;
