@@ -110,7 +110,6 @@ const offers = createQueues({
   onError: report,
 });
 const outputs = settings.LEARN_OUTPUTS === "on" ? createOutputRecorder({ store, logger }) : undefined;
-const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
 const runs = createPlanRuns({
   store,
   tools: failpoints.around(tools, TOOL_FAILPOINTS),
