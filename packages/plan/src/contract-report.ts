@@ -80,7 +80,7 @@ function wordsFor(tool: ToolDescriptor, isReadOnlyBelieved: boolean) {
     /** A declaration that is not taken. */
     ignored: (name: keyof ToolContract, source: ContractSource): string =>
       `${place(name, source)} ignored: ${reason}`,
-    /** What becomes of `readOnlyHint` at a field that it would decide and does not. */
+    /** How `readOnlyHint` is treated at a field that it would decide and does not. */
     hintLeft(name: keyof ToolContract, source: ContractSource): string[] {
       const isHeld = saysReadOnly(tool) && READ_FIELDS.has(name) && source === "default";
       if (!isHeld || isTrusted) return [];
