@@ -54,7 +54,11 @@ export const EXAMPLES = {
     `planwright resolve ${ID} pay --failed "the bank never saw it"`,
     `planwright resolve ${ID} pay --retry --watch`,
   ),
-  retry: examples(`planwright retry ${ID} --watch`, `planwright retry ${ID} --from createBlog`),
+  retry: examples(
+    `planwright retry ${ID} --watch`,
+    `planwright retry ${ID} --from createBlog`,
+    `planwright retry ${ID} --set createBlog.title='Hello again' --watch`,
+  ),
   replan: examples(`planwright replan ${ID} --watch`, `planwright replan ${ID} --note "use another email"`),
   cancel: examples(`planwright cancel ${ID}`, `planwright cancel ${ID} --watch`),
   pause: examples(`planwright pause ${ID}`),

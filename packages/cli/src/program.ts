@@ -2,11 +2,12 @@ import { RequestStatusSchema } from "@planwright/plan";
 import { Argument, Command, Option } from "commander";
 import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
 import type { CommandContext } from "./commands/command-context.ts";
-import { cancel, execute, pause, replan, resume, retry } from "./commands/control.ts";
+import { cancel, execute, pause, type RetryOptions, replan, resume, retry } from "./commands/control.ts";
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { debug, list, tools } from "./commands/look.ts";
 import type { SentenceOptions } from "./commands/sentence-options.ts";
+import { collectSet } from "./commands/set-arguments.ts";
 import { bashCompletion } from "./completion/bash-completion.ts";
 import { EXAMPLES, EXIT_CODES } from "./help.ts";
 import {
@@ -138,8 +139,14 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   add("retry", "run again what did not complete; what completed is kept and not called again")
     .addArgument(requestArgument())
     .option("--from <step>", "also this step and everything that depends on it")
+    .addOption(
+      new Option(
+        "--set <step.argument=value>",
+        "another argument for a step that did not complete; JSON where the tool wants it; may be given often",
+      ).argParser(collectSet),
+    )
     .addOption(watch())
-    .action((requestId: string, options: Watch & { from?: string }) =>
+    .action((requestId: string, options: RetryOptions) =>
       does((context) => retry(context, requestId, options)),
     );
   add("replan", "have a model make the rest of a failed plan anew; what completed is kept")

@@ -83,6 +83,7 @@ const SITUATIONS: [command: string, prepare: () => Promise<string>][] = [
       return /req_\d{10}_[a-z0-9]+/.exec(stdout)?.[0] ?? "";
     },
   ],
+  [`planwright retry ${SOME_ID} --set`, failed],
   ["planwright retry", failed],
   ["planwright replan", failed],
   [

@@ -111,7 +111,7 @@ export {
   OpenQuestionSchema,
   QuestionIdSchema,
 } from "./questions/open-question.ts";
-export { MAX_ANSWER_LENGTH } from "./questions/read-answer.ts";
+export { checkAnswer, MAX_ANSWER_LENGTH, type ReadAnswer } from "./questions/read-answer.ts";
 export { type Gap, toFreeQuestions, toQuestions } from "./questions/to-questions.ts";
 export { readersOf } from "./readers-of.ts";
 export { escapeText } from "./reference/escape-references.ts";

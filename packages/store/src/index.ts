@@ -1,6 +1,7 @@
 export type { AccessStore } from "./access/access-store.ts";
 export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
 export { type Scope, ScopeSchema, TenantSchema } from "./access/scope.ts";
+export type { ArgumentChange } from "./client/change-arguments.ts";
 export type { Page } from "./client/page.ts";
 export type { ListPage, PagedReads, StepFilter, StepPage } from "./client/paged-reads.ts";
 export { modelCallCursor, planCursor } from "./client/record-pages.ts";

@@ -14,6 +14,7 @@ import type {
   WaitReason,
 } from "@planwright/plan";
 import type { AccessStore } from "./access/access-store.ts";
+import type { ArgumentChange, ChangeRefusal } from "./client/change-arguments.ts";
 import type { Page } from "./client/page.ts";
 import type { PagedReads } from "./client/paged-reads.ts";
 import type {
@@ -93,7 +94,11 @@ export type RerunAnswer =
   | { type: "in doubt"; keys: string[] }
   /** Everything completed, and no step was named. */
   | { type: "nothing failed" }
-  | { type: "unknown step" }
+  | { type: "unknown step"; stepId: string }
+  /** Other arguments were asked for, and the step has completed, or a call of it acted or may have. */
+  | Exclude<ChangeRefusal, { type: "unknown step" }>
+  /** With other arguments the plan could not run. Nothing is stored. */
+  | { type: "invalid arguments"; plan: PlanDocument; diagnostics: Diagnostic[] }
   /** The current plan can never run. */
   | { type: "invalid"; request: RequestDocument; plan: PlanDocument }
   /** Planning goes on, or ended without a plan. */
@@ -222,12 +227,12 @@ export interface ClientStore extends PagedReads {
   /**
    * Makes a new version of a plan that is over, under its request. What did not complete runs again; with `from` also that step
    * and all that depends on it. Every other step is carried over with its output and is never called again. Of several reruns
-   * at once one makes a version.
+   * at once one makes a version. Steps that did not complete may get other arguments, where no call of theirs can have acted.
    */
   rerunPlan(
     tenant: string,
     requestId: RequestId,
-    options: { from: string | null; autoExecute: boolean },
+    options: { from: string | null; autoExecute: boolean; changes?: readonly ArgumentChange[] | undefined },
   ): Promise<RerunAnswer>;
   /**
    * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan from what became

@@ -116,6 +116,7 @@ test("what goes on, has nothing that failed, or is unknown is not run again", as
   expect(await store.rerunPlan("t1", done.requestId, options)).toEqual({ type: "nothing failed" });
   expect(await store.rerunPlan("t1", done.requestId, { ...options, from: "z" })).toEqual({
     type: "unknown step",
+    stepId: "z",
   });
   expect(await store.rerunPlan("t2", done.requestId, options)).toEqual({ type: "unknown" });
   const asked = await store.createRequest({ tenant: "t1", query: "later", autoExecute: true });

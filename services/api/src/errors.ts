@@ -125,15 +125,18 @@ export interface RequestIds {
 /** Findings that go out with an error at most; `diagnosticsTotal` counts all of them. */
 const SHOWN_DIAGNOSTICS = 100;
 
-/** The plan can never run. It is stored with its diagnostics. */
+/** The plan can never run. It is stored with its diagnostics, unless it says otherwise. */
 export class PlanInvalidError extends ApiError<
-  RequestIds & { diagnostics: readonly Diagnostic[]; diagnosticsTotal: number }
+  RequestIds & { diagnostics: readonly Diagnostic[]; diagnosticsTotal: number; stored?: false }
 > {
   readonly code = "PLAN_INVALID";
   readonly retryable = false;
-  readonly remedy =
-    "Correct what the diagnostics name and submit the plan again; validatePlan checks without storing.";
-  constructor({ requestId, planId }: RequestIds, diagnostics: readonly Diagnostic[]) {
+  readonly remedy: string;
+  constructor(
+    { requestId, planId }: RequestIds,
+    diagnostics: readonly Diagnostic[],
+    unstored?: { remedy: string },
+  ) {
     const errors = diagnostics.filter((diagnostic) => diagnostic.severity === "error");
     const first = errors[0] ?? diagnostics[0];
     const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
@@ -142,7 +145,11 @@ export class PlanInvalidError extends ApiError<
       planId,
       diagnostics: diagnostics.slice(0, SHOWN_DIAGNOSTICS),
       diagnosticsTotal: diagnostics.length,
+      ...(unstored && { stored: false }),
     });
+    this.remedy =
+      unstored?.remedy ??
+      "Correct what the diagnostics name and submit the plan again; validatePlan checks without storing.";
   }
 }
 

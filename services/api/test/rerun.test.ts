@@ -1,3 +1,4 @@
+import { PlanIdSchema, RequestIdSchema } from "@planwright/plan";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { AUTHOR, askAs, cancelInDoubtAs, executeAs, failAs, playStep } from "./workers.ts";
@@ -21,8 +22,9 @@ async function submitted(play?: typeof failAs): Promise<{ requestId: string; pla
 
 async function rerun(requestId: string, more: object = {}) {
   const { body } = await running.graphql(
-    `mutation ($id: ID!, $from: ID, $execute: Boolean! = true) { rerun(requestId: $id, from: $from, execute: $execute) {
-       planId version status executionState plan { id version status steps { id status carriedFrom output attempts { outcome } } }
+    `mutation ($id: ID!, $from: ID, $arguments: [StepArguments!], $execute: Boolean! = true) {
+       rerun(requestId: $id, from: $from, arguments: $arguments, execute: $execute) {
+       planId version status executionState plan { id version status steps { id status arguments carriedFrom output attempts { outcome } } }
        plans { id version } } }`,
     { id: requestId, ...more },
   );
@@ -47,16 +49,18 @@ test("rerun from a step carries the others over with outputs and attempts, and e
   const { requestId, planId } = await submitted(executeAs);
   const { data } = await rerun(requestId, { from: "createBlog", execute: false });
   expect(data.rerun).toMatchObject({ status: "READY", plan: { status: "READY" } });
-  expect(data.rerun.plan.steps).toEqual([
-    {
-      id: "createAuthor",
-      status: "COMPLETED",
-      carriedFrom: planId,
-      output: AUTHOR,
-      attempts: [{ outcome: "completed" }],
-    },
-    { id: "createBlog", status: "PENDING", carriedFrom: null, output: null, attempts: [] },
-  ]);
+  expect(data.rerun.plan.steps).toEqual(
+    [
+      {
+        id: "createAuthor",
+        status: "COMPLETED",
+        carriedFrom: planId,
+        output: AUTHOR,
+        attempts: [{ outcome: "completed" }],
+      },
+      { id: "createBlog", status: "PENDING", carriedFrom: null, output: null, attempts: [] },
+    ].map((step) => expect.objectContaining(step)),
+  );
   expect(running.offered).toEqual([]);
   const started = await running.graphql(
     "mutation ($id: ID!) { executePlan(requestId: $id) { plan { status } } }",
@@ -121,4 +125,86 @@ test("what never had a plan that could run is refused as by executePlan", async 
   const refused = await running.graphql("mutation { submitPlan(plan: {steps: []}) { id } }");
   const { requestId: invalidId } = refused.body.errors[0].extensions;
   expect((await rerun(invalidId)).errors[0].extensions.code).toBe("PLAN_INVALID");
+});
+
+const titled = (title: unknown) => ({ arguments: [{ stepId: "createBlog", set: { title } }] });
+
+/** The first step has completed, the second one has failed. */
+async function failBlogAs(store: RunningApi["store"], planId: string): Promise<void> {
+  const claim = (await store.claimPlan(PlanIdSchema.parse(planId), "test executor"))!;
+  await playStep(store, claim, "createAuthor", { arguments: {}, output: AUTHOR });
+  const error = { code: "TOOL_FAILED", message: "The title is taken", retryable: false };
+  await playStep(store, claim, "createBlog", { arguments: { title: "Hello" }, error });
+  await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
+}
+
+test("rerun with other arguments for a step that failed carries the rest over and keeps what is not named", async () => {
+  const { requestId, planId } = await submitted(failBlogAs);
+  const { data } = await rerun(requestId, titled("Hello again, {{createAuthor.name}}"));
+  expect(data.rerun).toMatchObject({ version: 2, status: "EXECUTING" });
+  expect(data.rerun.plan.steps).toMatchObject([
+    {
+      id: "createAuthor",
+      status: "COMPLETED",
+      carriedFrom: planId,
+      arguments: BLOG_PLAN.steps[0]?.arguments,
+    },
+    {
+      id: "createBlog",
+      status: "PENDING",
+      carriedFrom: null,
+      arguments: { ...BLOG_PLAN.steps[1]?.arguments, title: "Hello again, <<createAuthor.name>>" },
+    },
+  ]);
+  const before = await running.store.getPlan("default", PlanIdSchema.parse(planId));
+  expect(before?.plan?.steps[1]).toMatchObject({ arguments: { title: "Hello" } });
+});
+
+test.each([
+  [{ title: "<title>" }, "ARGUMENT_PLACEHOLDER"],
+  [{ titel: "Hello" }, "ARGUMENT_UNKNOWN"],
+  [{ title: "<<createAuthr.name>>" }, "REFERENCE_UNKNOWN"],
+])("rerun with arguments that are not valid (%o) names them and stores nothing", async (set, code) => {
+  const { requestId } = await submitted(failBlogAs);
+  const { errors } = await rerun(requestId, { arguments: [{ stepId: "createBlog", set }] });
+  expect(errors[0].extensions).toMatchObject({
+    code: "PLAN_INVALID",
+    requestId,
+    stored: false,
+    remedy: expect.stringContaining("nothing was stored"),
+  });
+  expect(errors[0].extensions.diagnostics).toContainEqual(
+    expect.objectContaining({ code, stepId: "createBlog" }),
+  );
+  expect(await running.store.getRequest("default", RequestIdSchema.parse(requestId))).toMatchObject({
+    version: 1,
+    status: "FAILED",
+  });
+  expect(running.offered).toEqual([]);
+});
+
+test("a step that completed keeps its arguments, also when it is named to run again", async () => {
+  const { requestId } = await submitted(failBlogAs);
+  const change = { arguments: [{ stepId: "createAuthor", set: { name: "Bob" } }] };
+  for (const more of [{}, { from: "createAuthor" }]) {
+    expect((await rerun(requestId, { ...change, ...more })).errors[0].extensions).toMatchObject({
+      code: "STATE_CONFLICT",
+      status: "COMPLETED",
+      stepId: "createAuthor",
+      remedy: expect.stringContaining("submitPlan"),
+    });
+  }
+  expect(await running.store.listPlans("default", RequestIdSchema.parse(requestId))).toHaveLength(1);
+});
+
+test("a step in doubt keeps its arguments, and a step that is not there is not found", async () => {
+  const { requestId } = await submitted(cancelInDoubtAs);
+  const doubt = await rerun(requestId, { arguments: [{ stepId: "createAuthor", set: { name: "Bob" } }] });
+  expect(doubt.errors[0].extensions).toMatchObject({
+    code: "STATE_CONFLICT",
+    status: "IN_DOUBT",
+    steps: ["createAuthor"],
+  });
+  const absent = await rerun(requestId, { arguments: [{ stepId: "gone", set: { name: "Bob" } }] });
+  expect(absent.errors[0].extensions).toMatchObject({ code: "NOT_FOUND", stepId: "gone" });
 });

@@ -1,4 +1,4 @@
-import type { PlanDocument } from "@planwright/store";
+import type { ArgumentChange, PlanDocument } from "@planwright/store";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
 
@@ -17,8 +17,12 @@ const chain = [
   { id: "third", tool: "keyed_effect", arguments: { value: "<<second.value>>" } },
 ];
 
-async function rerun(plan: PlanDocument, from: string | null = null): Promise<PlanDocument> {
-  const answer = await bench.store.rerunPlan(TENANT, plan.requestId, { from, autoExecute: true });
+async function rerun(
+  plan: PlanDocument,
+  from: string | null = null,
+  changes: readonly ArgumentChange[] = [],
+): Promise<PlanDocument> {
+  const answer = await bench.store.rerunPlan(TENANT, plan.requestId, { from, autoExecute: true, changes });
   if (answer.type !== "rerun") throw new TypeError(answer.type);
   return answer.plan;
 }
@@ -108,4 +112,42 @@ test("a call whose answers were all lost happens once, though the plan is rerun"
   expect((await bench.tools.ledger()).map(({ effect, key }) => [effect, key])).toEqual([
     [1, `${failed._id}/only`],
   ]);
+});
+
+test("a rerun with other arguments calls the changed step with them under a new key, and no finished step", async () => {
+  bench.tools.script({
+    keyed_effect: [
+      { type: "latency", ms: 0 },
+      { type: "tool-error", message: "not this value" },
+    ],
+  });
+  await bench.startExecutor();
+  const failed = await bench.submit(chain);
+  expect((await bench.end(failed._id)).plan.status).toBe("FAILED");
+  const again = await rerun(failed, null, [{ stepId: "second", set: { value: "<<first.value>> and more" } }]);
+  expect((await bench.end(again._id)).plan.status).toBe("COMPLETED");
+  const ledger = await bench.tools.ledger();
+  expect(ledger.map(({ key, arguments: args }) => [key, args["value"]])).toEqual([
+    [`${failed._id}/first`, 1],
+    [`${again._id}/second`, "1 and more"],
+    [`${again._id}/third`, "1 and more"],
+  ]);
+});
+
+test("a step whose answer was lost keeps its arguments until it was answered under its key", async () => {
+  bench.tools.script({ keyed_effect: [{ type: "lose-answer" }] });
+  await bench.startExecutor();
+  const lost = await bench.submit([
+    { id: "pay", tool: "keyed_effect", arguments: { value: 1 }, retry: { maxAttempts: 1 } },
+  ]);
+  expect((await bench.end(lost._id)).plan.status).toBe("FAILED");
+  const answer = await bench.store.rerunPlan(TENANT, lost.requestId, {
+    from: null,
+    autoExecute: true,
+    changes: [{ stepId: "pay", set: { value: 2 } }],
+  });
+  expect(answer).toEqual({ type: "may have acted", keys: ["pay"] });
+  const again = await rerun(lost);
+  expect((await bench.end(again._id)).plan.status).toBe("COMPLETED");
+  expect(await bench.tools.ledger()).toMatchObject([{ key: `${lost._id}/pay`, arguments: { value: 1 } }]);
 });

@@ -61,8 +61,8 @@ export const CANCEL = mutation("$requestId: ID!", "cancel(requestId: $requestId)
 export const PAUSE = mutation("$requestId: ID!", "pause(requestId: $requestId)");
 export const RESUME = mutation("$requestId: ID!", "resume(requestId: $requestId)");
 export const RERUN = mutation(
-  "$requestId: ID!, $from: ID",
-  "rerun(requestId: $requestId, from: $from, execute: true)",
+  "$requestId: ID!, $from: ID, $arguments: [StepArguments!]",
+  "rerun(requestId: $requestId, from: $from, arguments: $arguments, execute: true)",
 );
 export const REPLAN = mutation(
   "$requestId: ID!, $note: String",

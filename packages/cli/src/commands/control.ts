@@ -16,6 +16,7 @@ import { askAgain } from "./ask-again.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd, showResult } from "./follow-to-end.ts";
 import { leavingEarly } from "./leaving-early.ts";
+import { type SetArgument, toChanges } from "./set-arguments.ts";
 
 /** Starts a plan that was only planned. One that goes on already is followed, and with `detach` told as not started by this. */
 export async function execute(
@@ -39,15 +40,23 @@ export async function execute(
   });
 }
 
-/** Runs again what did not complete. */
-export function retry(
+/** What was typed beside a retry. */
+export interface RetryOptions {
+  from?: string;
+  set?: SetArgument[];
+  watch?: boolean;
+}
+
+/** Runs again what did not complete; with other arguments where some are set. */
+export async function retry(
   context: CommandContext,
   requestId: string,
-  { from, watch }: { from?: string | undefined; watch?: boolean | undefined },
+  { from, set, watch }: RetryOptions,
 ): Promise<ExitCode> {
+  const changes = set && (await toChanges(context, requestId, set));
   return act(context, {
     operation: RERUN,
-    variables: { requestId, from },
+    variables: { requestId, from, arguments: changes },
     done: ({ version }) => `version ${version} of the plan was made and is executed`,
     watch,
   });

@@ -42,11 +42,12 @@ function detailsOf(error: CodedError): string[] {
   if (!(error instanceof ApiRefusedError)) return [];
   const findings = DiagnosticsSchema.safeParse(error.fact("diagnostics"));
   const requestId = error.fact("requestId");
+  const isStored = findings.success && error.fact("stored") !== false;
   return [
     ...findingLines(findings.success ? findings.data : [], (_, text) => text),
     ...(error.facts.code === "UNAUTHENTICATED" ? ["Set PLANWRIGHT_API_KEY to an API key or a token."] : []),
     ...(error.facts.remedy === null ? [] : [oneLine(error.facts.remedy, 1_000)]),
-    ...(typeof requestId === "string" && findings.success ? [`Stored under ${oneLine(requestId, 80)}`] : []),
+    ...(typeof requestId === "string" && isStored ? [`Stored under ${oneLine(requestId, 80)}`] : []),
   ];
 }
 

@@ -92,6 +92,17 @@ function isUnanswered(unit: StepDocument): unit is StepDocument & { argsHash: st
   return attempts.some(({ outcome }) => outcome === "unknown" || outcome === "aborted" || outcome === null);
 }
 
+/**
+ * True for a unit that did not complete and of which a call acted, or may have: one with a key that was never answered, in whichever
+ * version, or one that was answered with what could not be used. A call that an operator has settled did not act. Pure.
+ */
+export function mayHaveActed(unit: StepDocument): boolean {
+  const { status, effectClass, attempts, error, unansweredCalls } = unit;
+  if (status === "COMPLETED" || effectClass === "R") return false;
+  if (isUnanswered(unit) || (unansweredCalls?.length ?? 0) > 0) return true;
+  return attempts.length > 0 && error !== null && UNUSABLE_RESULTS.has(error.code);
+}
+
 /** The tool acted, and its answer could not be used. */
 const UNUSABLE_RESULTS: ReadonlySet<string> = new Set(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
 

@@ -16,6 +16,7 @@ import { dependentsOf } from "../versions/dependents-of.ts";
 import { insertVersion } from "../versions/insert-version.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
 import { carriedUnits, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
+import { changeArguments, refusedChange } from "./change-arguments.ts";
 import type { ClientContext } from "./context.ts";
 
 /** The part of the store that runs plans again, as new versions. */
@@ -24,7 +25,7 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
   const { requests, plans, steps } = collections;
 
   return {
-    async rerunPlan(tenant, requestId, { from, autoExecute }) {
+    async rerunPlan(tenant, requestId, { from, autoExecute, changes = [] }) {
       const index = createToolIndex(await readCatalogue(collections));
       // Two reruns at once write to the same request: one of them begins anew, and finds a plan that is not over.
       return transact(async (session): Promise<RerunAnswer> => {
@@ -33,22 +34,31 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
         if (request.status === "PLANNING") return { type: "no plan", request };
         const old = await plans.findOne({ _id: request.planId, tenant }, { session });
         if (!old) return { type: "no plan", request };
-        const { plan } = old;
-        if (plan === null || old.status === "INVALID") return { type: "invalid", request, plan: old };
+        if (old.plan === null || old.status === "INVALID") return { type: "invalid", request, plan: old };
         if (!isTerminalPlanStatus(old.status)) return { type: "not over", plan: old };
-        if (from !== null && !plan.steps.some(({ id }) => id === from)) return { type: "unknown step" };
+        if (from !== null && !old.plan.steps.some(({ id }) => id === from))
+          return { type: "unknown step", stepId: from };
         const units = await steps
           .find({ tenant, planId: old._id }, { session })
           .sort({ position: 1, item: 1 })
           .toArray();
-        const tools = catalogueOfPlan(plan, index, pinsByTool(old.toolPins));
+        const tools = catalogueOfPlan(old.plan, index, pinsByTool(old.toolPins));
+        const changed =
+          changes.length === 0
+            ? { ok: true as const, plan: old.plan, diagnostics: [] }
+            : changeArguments(old.plan, changes, { tools, request: request.query ?? undefined });
+        const plan = changed.ok ? changed.plan : old.plan;
         const facts = { plan, units, dependents: dependentsOf(plan, tools), from };
         const toRerun = stepsToRerun(facts);
         const { again } = toRerun;
+        const refusal = refusedChange(plan, units, changes);
+        if (refusal && refusal.type !== "may have acted") return refusal;
         if (again.size === 0 || (from === null && old.status === "COMPLETED"))
           return { type: "nothing failed" };
         const keys = unitsInDoubt(units, again);
         if (keys.length > 0) return { type: "in doubt", keys };
+        if (refusal) return refusal;
+        if (!changed.ok) return { type: "invalid arguments", plan: old, diagnostics: changed.diagnostics };
 
         const now = new Date(clock.now());
         const next: RequestDocument = {
@@ -67,7 +77,8 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
         // What has changed since is part of the new version: whoever asked for it wants its tools as they are now.
         const toolPins = pinTools(plan, index.tools, old.toolPins);
         const asking = askForRepeats(plan, units, toRerun, tools);
-        const { raw, origin, diagnostics } = old;
+        const { raw, origin } = old;
+        const diagnostics = [...old.diagnostics, ...changed.diagnostics];
         const status = autoExecute ? "QUEUED" : "READY";
         const fresh = newPlan({
           request: next,

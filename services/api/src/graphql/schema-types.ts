@@ -186,8 +186,11 @@ export type Mutation = {
    * again; with from, that step and everything that depends on it too. Every other step is carried over with its output and is
    * never called again. Of a list with failed items, also one that completed, exactly those items are called again; steps that used
    * its output run again too, after an approval where that repeats a side effect. Of several reruns at once one makes a version.
+   * Steps that did not complete may get other arguments: the plan with them is checked as by submitPlan, and nothing is stored when it is
+   * not valid. A step that completed keeps its arguments, and so does one of which a call acted, or may have.
    * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
-   * goes on, when nothing failed and from is absent, and when steps are IN_DOUBT, which extensions.steps then names.
+   * goes on, when nothing failed and from is absent, when steps are IN_DOUBT or may have acted, which extensions.steps then names, and
+   * for other arguments of a step that completed.
    */
   rerun: Request;
   /**
@@ -346,6 +349,7 @@ export type MutationResolveInDoubtArgs = {
 export type MutationRerunArgs = {
   requestId: Scalars['ID']['input'];
   from?: InputMaybe<Scalars['ID']['input']>;
+  arguments?: InputMaybe<Array<StepArguments>>;
   execute?: Scalars['Boolean']['input'];
 };
 
@@ -673,6 +677,14 @@ export type OpenQuestion = {
   parameter: Maybe<Scalars['String']['output']>;
   /** JSON Schema of the value; null where the tool declares none. */
   schema: Maybe<Scalars['JSON']['output']>;
+};
+
+/** Other arguments for one step of a rerun. */
+export type StepArguments = {
+  /** Id of a step that did not complete. */
+  stepId: Scalars['ID']['input'];
+  /** The arguments that change, by name, with references as in a plan; those that are not named stay. Of a list: those of each call. */
+  set: Scalars['JSON']['input'];
 };
 
 /** The value for one open question. */

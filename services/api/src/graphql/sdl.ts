@@ -260,14 +260,19 @@ type Mutation {
   again; with from, that step and everything that depends on it too. Every other step is carried over with its output and is
   never called again. Of a list with failed items, also one that completed, exactly those items are called again; steps that used
   its output run again too, after an approval where that repeats a side effect. Of several reruns at once one makes a version.
+  Steps that did not complete may get other arguments: the plan with them is checked as by submitPlan, and nothing is stored when it is
+  not valid. A step that completed keeps its arguments, and so does one of which a call acted, or may have.
   Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
-  goes on, when nothing failed and from is absent, and when steps are IN_DOUBT, which extensions.steps then names.
+  goes on, when nothing failed and from is absent, when steps are IN_DOUBT or may have acted, which extensions.steps then names, and
+  for other arguments of a step that completed.
   """
   rerun(
     "req_{unix seconds}_{random}."
     requestId: ID!
     "Id of the step to begin with; absent means only what failed, was skipped or was cancelled."
     from: ID
+    "Other arguments for at most 100 steps that run again; absent means those that the plan has."
+    arguments: [StepArguments!]
     "Start executing at once."
     execute: Boolean! = true
   ): Request!
@@ -625,6 +630,16 @@ type OpenQuestion {
   parameter: String
   "JSON Schema of the value; null where the tool declares none."
   schema: JSON
+}
+
+"""
+Other arguments for one step of a rerun.
+"""
+input StepArguments {
+  "Id of a step that did not complete."
+  stepId: ID!
+  "The arguments that change, by name, with references as in a plan; those that are not named stay. Of a list: those of each call."
+  set: JSON!
 }
 
 """

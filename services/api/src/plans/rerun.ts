@@ -1,14 +1,20 @@
 import type { RequestDocument } from "@planwright/store";
-import { StateConflictError, StepNotFoundError } from "../errors.ts";
+import { PlanInvalidError, StateConflictError, StepNotFoundError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { parseRequestId, parseStepId } from "../requests/parse-ids.ts";
+import { parseChanges } from "./parse-changes.ts";
 import { refuseVersion } from "./refuse-version.ts";
+
+/** Steps that an error names at most. */
+const MAX_NAMED = 100;
 
 /** What is to run again. */
 export interface RerunInput {
   requestId: string;
   /** Null: only what did not complete. */
   from?: string | null;
+  /** Other arguments for steps that run again. */
+  arguments?: readonly { stepId: string; set: unknown }[] | null;
   execute: boolean;
 }
 
@@ -21,7 +27,12 @@ export async function rerun(parts: OperationParts, input: RerunInput): Promise<R
   const requestId = parseRequestId(input.requestId);
   parts.operation?.about(requestId);
   const from = input.from === undefined || input.from === null ? null : parseStepId(input.from);
-  const answer = await parts.store.rerunPlan(parts.tenant, requestId, { from, autoExecute: input.execute });
+  const changes = parseChanges(input.arguments ?? []);
+  const answer = await parts.store.rerunPlan(parts.tenant, requestId, {
+    from,
+    autoExecute: input.execute,
+    changes,
+  });
   switch (answer.type) {
     case "rerun":
       parts.operation?.about(requestId, answer.request.trace);
@@ -34,7 +45,23 @@ export async function rerun(parts: OperationParts, input: RerunInput): Promise<R
         "Name in from the step to begin with.",
       );
     case "unknown step":
-      throw new StepNotFoundError({ requestId, stepId: from ?? "" });
+      throw new StepNotFoundError({ requestId, stepId: answer.stepId });
+    case "completed step":
+      throw new StateConflictError(
+        { requestId, stepId: answer.stepId, status: "COMPLETED" },
+        `Step '${answer.stepId}' has completed and is never called again: its arguments stay`,
+        "Change steps that failed or were skipped; for another call of this one, hand in a new plan with submitPlan.",
+      );
+    case "may have acted":
+      throw new StateConflictError(
+        { requestId, steps: answer.keys.slice(0, MAX_NAMED), status: "FAILED" },
+        `A call of these steps acted, or may have: ${answer.keys.slice(0, MAX_NAMED).join(", ")}. With other arguments it would be another call beside that one`,
+        "Rerun it as it is first: it bears the same key then and acts once. Or hand in a new plan with submitPlan.",
+      );
+    case "invalid arguments":
+      throw new PlanInvalidError({ requestId, planId: answer.plan._id }, answer.diagnostics, {
+        remedy: "Correct the arguments as the diagnostics say and ask again; nothing was stored.",
+      });
     default:
       return refuseVersion(requestId, answer, { can: "run again", version: "rerun" });
   }

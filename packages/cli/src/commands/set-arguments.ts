@@ -1,0 +1,85 @@
+import {
+  checkAnswer,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  JsonValueSchema,
+} from "@planwright/plan";
+import { InvalidArgumentError } from "commander";
+import { LIST_TOOLS, READ_PROGRESS } from "../api/operations.ts";
+import type { CommandContext } from "./command-context.ts";
+
+/** One `--set step.argument=value` as it was typed. */
+export interface SetArgument {
+  stepId: string;
+  name: string;
+  text: string;
+}
+
+/** Reads one `--set` behind those before it. @throws {InvalidArgumentError} */
+export function collectSet(typed: string, before: readonly SetArgument[] | undefined): SetArgument[] {
+  const [, stepId, name, text] = /^([A-Za-z][A-Za-z0-9_-]{0,63})\.([^=]+)=(.*)$/s.exec(typed) ?? [];
+  if (stepId === undefined || name === undefined || text === undefined) {
+    throw new InvalidArgumentError("Give step.argument=value, such as createBlog.title=Hello");
+  }
+  return [...(before ?? []), { stepId, name, text }];
+}
+
+/**
+ * The arguments as the API takes them: a value that is JSON of the form which the tool's schema wants is that value, every other one is
+ * the text as it was typed.
+ */
+export async function toChanges(
+  { client }: CommandContext,
+  requestId: string,
+  sets: readonly SetArgument[],
+): Promise<JsonValue> {
+  const [{ plan }, tools] = await Promise.all([
+    client.ask(READ_PROGRESS, { requestId }),
+    client.ask(LIST_TOOLS),
+  ]);
+  const changes = new Map<string, JsonObject>();
+  for (const { stepId, name, text } of sets) {
+    const tool = plan?.steps.find(({ id }) => id === stepId)?.tool;
+    const inputSchema = tools.find((one) => one.name === tool)?.inputSchema ?? null;
+    const value = argumentValue(text, {
+      stepId,
+      name,
+      tool: tool ?? name,
+      schema: schemaOf(inputSchema, name),
+    });
+    changes.set(stepId, { ...changes.get(stepId), [name]: value });
+  }
+  return [...changes].map(([stepId, set]) => ({ stepId, set }));
+}
+
+/** The value that was typed for an argument. @param schema - of the argument; null where the tool declares none */
+export function argumentValue(
+  text: string,
+  { stepId, name, tool, schema }: { stepId: string; name: string; tool: string; schema: JsonObject | null },
+): JsonValue {
+  const value = jsonOf(text);
+  if (value === undefined) return text;
+  return checkAnswer({ stepId, tool, keys: [name], schema }, value).ok ? value : text;
+}
+
+function jsonOf(text: string): JsonValue | undefined {
+  try {
+    return JsonValueSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined; // Text, as most values are.
+  }
+}
+
+/** The schema of one argument, with the definitions that it may refer to. */
+function schemaOf(inputSchema: JsonValue, name: string): JsonObject | null {
+  if (!isJsonObject(inputSchema) || !isJsonObject(inputSchema["properties"])) return null;
+  const { $defs, definitions, properties } = inputSchema;
+  const own = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (!isJsonObject(own)) return null;
+  return {
+    ...(isJsonObject($defs) ? { $defs } : {}),
+    ...(isJsonObject(definitions) ? { definitions } : {}),
+    ...own,
+  };
+}

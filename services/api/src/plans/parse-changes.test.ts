@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { parseChanges } from "./parse-changes.ts";
+
+const changeOf = (index: number) => ({ stepId: `s${index}`, set: { x: index } });
+
+test("100 steps can be changed at once, and no more", () => {
+  const changes = Array.from({ length: 101 }, (_, index) => changeOf(index));
+  expect(parseChanges(changes.slice(1))).toHaveLength(100);
+  expect(() => parseChanges(changes)).toThrow("At most 100 steps");
+});
+
+test("new arguments of more than 1 MiB are refused", () => {
+  expect(() => parseChanges([{ stepId: "a", set: { x: "y".repeat(1_048_576) } }])).toThrow("larger than");
+});
