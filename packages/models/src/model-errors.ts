@@ -5,7 +5,11 @@ import { isProvider, PROVIDERS } from "./providers/provider.ts";
 export interface ModelFacts {
   /** "provider:model". */
   model: string;
+  /** Where it was asked, without name, password and query; absent where nothing was sent. */
+  url?: string | undefined;
 }
+
+const at = ({ url }: ModelFacts): string => (url === undefined ? "" : ` at ${url}`);
 
 interface ErrorOptions {
   cause?: unknown;
@@ -29,6 +33,12 @@ function keyVariableOf(model: string): string {
   return isProvider(provider) ? PROVIDERS[provider].key : "the key";
 }
 
+/** The variable that holds the address of a model's server. */
+function baseUrlVariableOf(model: string): string {
+  const provider = model.slice(0, Math.max(0, model.indexOf(":")));
+  return isProvider(provider) ? PROVIDERS[provider].baseUrl : "the base URL";
+}
+
 /** The provider needs a key, or the address of its server, and none is set. */
 export class ModelKeyMissingError extends DraftError<ModelFacts & { variable: string }> {
   readonly code = "MODEL_KEY_MISSING";
@@ -47,7 +57,7 @@ export class ModelUnauthorizedError extends DraftError<ModelFacts & { status: nu
   readonly retryable = false;
   constructor(facts: ModelFacts & { status: number }, options?: ErrorOptions) {
     super(
-      `The provider of ${facts.model} refused the key (HTTP ${facts.status}); check ${keyVariableOf(facts.model)} and the rights of the key`,
+      `The provider of ${facts.model}${at(facts)} refused the key (HTTP ${facts.status}); check ${keyVariableOf(facts.model)} and the rights of the key`,
       facts,
       options,
     );
@@ -72,7 +82,11 @@ export class ModelNotFoundError extends DraftError<ModelFacts> {
   readonly code = "MODEL_NOT_FOUND";
   readonly retryable = false;
   constructor(facts: ModelFacts, options?: ErrorOptions) {
-    super(`The provider does not know ${facts.model}; check MODEL and the base URL`, facts, options);
+    super(
+      `The provider${at(facts)} does not know ${facts.model} (HTTP 404); check MODEL and ${baseUrlVariableOf(facts.model)}`,
+      facts,
+      options,
+    );
   }
 }
 
@@ -82,27 +96,59 @@ export class ModelRequestInvalidError extends DraftError<ModelFacts & { status: 
   readonly retryable = false;
   constructor(facts: ModelFacts & { status: number }, options?: ErrorOptions) {
     super(
-      `${facts.model} refused the request (HTTP ${facts.status}); it may be too long, or the model may lack a feature`,
+      `${facts.model}${at(facts)} refused the request (HTTP ${facts.status}); it may be too long, or the model may lack a feature`,
       facts,
       options,
     );
   }
 }
 
+/** What is known of a call that got no whole answer. */
+export interface UnreachableFacts extends ModelFacts {
+  status: number | null;
+  retryAfterMs: number | null;
+  /** Why there was no connection, as the system names it, such as ECONNREFUSED; absent when that is not known. */
+  reason?: string | undefined;
+  /** True when an answer had begun. Default false. */
+  isCut?: boolean;
+}
+
 /** No answer, or none that the protocol allows: connection refused or lost, 5xx. */
-export class ModelUnreachableError extends DraftError<
-  ModelFacts & { status: number | null; retryAfterMs: number | null }
-> {
+export class ModelUnreachableError extends DraftError<UnreachableFacts> {
   readonly code = "MODEL_UNREACHABLE";
   readonly retryable = true;
+  constructor(facts: UnreachableFacts, options?: ErrorOptions) {
+    const what = facts.isCut
+      ? `The answer of ${facts.model}${at(facts)} ended before it was complete`
+      : `${facts.model} cannot be reached${at(facts)} (${howOf(facts)})`;
+    super(`${what}; check ${baseUrlVariableOf(facts.model)} and the provider's status`, facts, options);
+  }
+}
+
+function howOf({ status, reason }: UnreachableFacts): string {
+  if (status !== null) return `HTTP ${status}`;
+  return reason ?? "no connection, or it was lost before the end";
+}
+
+/** Something answers at the base URL, and it is not the API of a model. */
+export class ModelEndpointWrongError extends DraftError<
+  ModelFacts & { url: string; variable: string; status: number; contentType: string; begins: string }
+> {
+  readonly code = "MODEL_ENDPOINT_WRONG";
+  readonly retryable = false;
   constructor(
-    facts: ModelFacts & { status: number | null; retryAfterMs: number | null },
+    facts: ModelFacts & {
+      url: string;
+      variable: string;
+      status: number;
+      contentType: string;
+      begins: string;
+    },
     options?: ErrorOptions,
   ) {
-    const how =
-      facts.status === null ? "no connection, or it was lost before the end" : `HTTP ${facts.status}`;
+    const begins = facts.begins === "" ? "" : ` that begins "${facts.begins}"`;
     super(
-      `${facts.model} cannot be reached (${how}); check the base URL and the provider's status`,
+      `What answers at ${facts.url} is not the API of ${facts.model}: HTTP ${facts.status} with ${facts.contentType}${begins}; check ${facts.variable}, which usually ends with /v1`,
       facts,
       options,
     );
@@ -125,7 +171,7 @@ export class ModelTimeoutError extends DraftError<ModelFacts & { timeoutMs: numb
   readonly retryable = true;
   constructor(facts: ModelFacts & { timeoutMs: number }, options?: ErrorOptions) {
     super(
-      `${facts.model} gave no complete answer within ${facts.timeoutMs} ms; try again, or raise MODEL_TIMEOUT_MS`,
+      `${facts.model}${at(facts)} gave no complete answer within ${facts.timeoutMs} ms; try again, or raise MODEL_TIMEOUT_MS`,
       facts,
       options,
     );

@@ -19,6 +19,8 @@ const baseUrl = () =>
   z
     .url({ protocol: /^https?$/ })
     .max(2_000)
+    // fetch refuses such addresses, and says so only after the first sentence has been accepted.
+    .refine(hasNoCredentials, "must hold no name and password: give the key in the variable for keys")
     .optional();
 
 /** What a drafter is made from; the names are those of the environment. */
@@ -70,4 +72,10 @@ function namedModel(value: string): NamedModel | null {
   const provider = value.slice(0, colon);
   const model = value.slice(colon + 1).trim();
   return isProvider(provider) && model !== "" ? { provider, model, name: `${provider}:${model}` } : null;
+}
+
+function hasNoCredentials(url: string): boolean {
+  if (!URL.canParse(url)) return true; // told by the check before
+  const { username, password } = new URL(url);
+  return username === "" && password === "";
 }

@@ -4,6 +4,7 @@ import { DraftError, type PartialDraft } from "./draft-error.ts";
 import {
   ModelAnswerUnreadableError,
   ModelContentFilteredError,
+  ModelEndpointWrongError,
   ModelNotFoundError,
   ModelQuotaExhaustedError,
   ModelRateLimitedError,
@@ -16,6 +17,8 @@ import { errorNames, httpStatus, providerReasons, retryAfterMs } from "./provide
 
 interface Call {
   model: string;
+  /** Where it was asked, as errors may show it. */
+  url: string | undefined;
   timeoutMs: number;
   /** True when our own time limit ended the call. */
   isOverdue: boolean;
@@ -26,18 +29,29 @@ interface Call {
  * What a provider's library threw, as one of our errors. Decided by HTTP status, the provider's own code and the name of the error, never
  * by message.
  */
-export function toModelError(error: unknown, { model, timeoutMs, isOverdue, partial }: Call): DraftError {
+export function toModelError(
+  error: unknown,
+  { model, url, timeoutMs, isOverdue, partial }: Call,
+): DraftError {
+  if (error instanceof ModelUnreachableError) {
+    return new ModelUnreachableError({ ...error.facts, url }, { cause: error, partial });
+  }
+  const wrong = causesOf(error).find((each) => each instanceof ModelEndpointWrongError);
+  if (wrong) return new ModelEndpointWrongError(wrong.facts, { cause: error, partial });
   if (error instanceof DraftError) return error;
   const options = { cause: error, partial };
   const status = httpStatus(error);
   const reasons = providerReasons(error);
   if (isOverdue || errorNames(error).some((name) => name.includes("Timeout"))) {
-    return new ModelTimeoutError({ model, timeoutMs }, options);
+    return new ModelTimeoutError({ model, url, timeoutMs }, options);
   }
   if (status === null) {
     return error instanceof SyntaxError
       ? new ModelAnswerUnreadableError({ model, reason: "the stream was not valid JSON" }, options)
-      : new ModelUnreachableError({ model, status, retryAfterMs: null }, options);
+      : new ModelUnreachableError(
+          { model, url, status, retryAfterMs: null, reason: connectionCodeOf(error) },
+          options,
+        );
   }
   if (reasons.has("content_filter")) return new ModelContentFilteredError({ model }, options);
   if (status === 402 || reasons.has("insufficient_quota") || reasons.has("billing_error")) {
@@ -45,16 +59,19 @@ export function toModelError(error: unknown, { model, timeoutMs, isOverdue, part
   }
   // Google refuses a key with 400.
   if (status === 401 || status === 403 || reasons.has("API_KEY_INVALID")) {
-    return new ModelUnauthorizedError({ model, status }, options);
+    return new ModelUnauthorizedError({ model, url, status }, options);
   }
-  if (status === 404) return new ModelNotFoundError({ model }, options);
+  if (status === 404) return new ModelNotFoundError({ model, url }, options);
   if (status === 429 || status === 529) {
     return new ModelRateLimitedError({ model, retryAfterMs: retryAfterMs(error, Date.now()) }, options);
   }
   if (status >= 400 && status < 500 && status !== 408) {
-    return new ModelRequestInvalidError({ model, status }, options);
+    return new ModelRequestInvalidError({ model, url, status }, options);
   }
-  return new ModelUnreachableError({ model, status, retryAfterMs: retryAfterMs(error, Date.now()) }, options);
+  return new ModelUnreachableError(
+    { model, url, status, retryAfterMs: retryAfterMs(error, Date.now()) },
+    options,
+  );
 }
 
 /** Words by which servers name what they do not know. */
@@ -79,6 +96,8 @@ export function spentOf(error: DraftError): CallEnd["spent"] {
     case "MODEL_REFUSED":
     case "MODEL_ANSWER_TRUNCATED":
       return "complete";
+    case "MODEL_ENDPOINT_WRONG":
+      return "none";
     case "MODEL_CONTENT_FILTERED":
       return httpStatus(error.cause) === null ? "complete" : "none";
     default:
@@ -90,9 +109,20 @@ export function spentOf(error: DraftError): CallEnd["spent"] {
 const NOT_CONNECTED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 
 function wasNeverSent(error: unknown): boolean {
-  for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause, depth += 1) {
-    const code: unknown = Reflect.get(each, "code");
-    if (typeof code === "string" && NOT_CONNECTED.has(code)) return true;
-  }
-  return false;
+  return NOT_CONNECTED.has(connectionCodeOf(error) ?? "");
+}
+
+/** Codes of the system for connections that failed, such as ECONNREFUSED; undefined where no cause has one. */
+function connectionCodeOf(error: unknown): string | undefined {
+  return causesOf(error)
+    .map((each): unknown => Reflect.get(each, "code"))
+    .filter((code) => typeof code === "string")
+    .find((code) => /^(E[A-Z_]+|UND_ERR_[A-Z_]+|CERT_[A-Z_]+)$/.test(code));
+}
+
+/** An error with its causes, the outermost first. */
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let each = error; each instanceof Error && causes.length < 10; each = each.cause) causes.push(each);
+  return causes;
 }

@@ -175,7 +175,9 @@ describe("with a fallback model", () => {
     await expect(both().draft(input())).rejects.toMatchObject({
       code: "MODEL_UNAUTHORIZED",
       retryable: true,
-      message: expect.stringMatching(/openai:gpt-test refused the key.*compatible:spare cannot be reached/),
+      message: expect.stringMatching(
+        /openai:gpt-test at \S+ refused the key.*compatible:spare cannot be reached/,
+      ),
     });
   });
 

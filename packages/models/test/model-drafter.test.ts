@@ -1,9 +1,14 @@
+import { freePort } from "@planwright/local";
 import { readModelAnswer } from "@planwright/plan";
 import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createDrafter, DraftError, type DraftInput, type ModelSettingsInput } from "../src/index.ts";
 import { BLOG } from "./catalogues/blog.ts";
 
+/** What a proxy says instead of an answer. */
+const PAGE = `<!doctype html><html><head><style>p { color: red }</style><title>Sign in</title></head>
+<body><script>var token = "k_0123456789012345678901234567890";</script>
+<p>Welcome to the proxy of <b>Example</b> k_0123456789012345678901234567890</p></body></html>`;
 const PLAN = { steps: [{ id: "listAuthors", tool: "listAuthors", arguments: {} }] };
 
 let server: ModelServer;
@@ -128,6 +133,12 @@ describe.each([
       retryable: false,
     },
     {
+      name: "a page in the place of an API",
+      reply: { type: "raw", status: 200, contentType: "text/html; charset=utf-8", body: PAGE },
+      code: "MODEL_ENDPOINT_WRONG",
+      retryable: false,
+    },
+    {
       name: "a cut stream",
       reply: { type: "cut", text: JSON.stringify(PLAN), afterChars: 40 },
       code: "MODEL_UNREACHABLE",
@@ -160,6 +171,30 @@ describe.each([
     expect(error.retryable).toBe(retryable);
     expect(error.partial?.messages).toHaveLength(2);
     expect(error.message).not.toContain("key-");
+  });
+
+  test("a page is told with its address, its type and its first words, and without secrets", async () => {
+    server.script(() => ({ type: "raw", status: 200, contentType: "text/html", body: PAGE }));
+    const error = await failureOf(create().draft(input()));
+    expect(error.message).toMatch(
+      /^What answers at http:\/\/127\.0\.0\.1:\d+\/\S+ is not the API of \w+:\S+: HTTP 200 with text\/html that begins "Sign in Welcome to the proxy of Example …"; check \w+_BASE_URL/,
+    );
+    expect(error.message).not.toContain("k_0123");
+  });
+
+  test("an unreachable server is told with its address, without its query", async () => {
+    const url = `http://127.0.0.1:${await freePort()}/v1`;
+    const setting = `${url}?key=hidden`;
+    const settings = {
+      OPENAI_BASE_URL: setting,
+      ANTHROPIC_BASE_URL: setting,
+      GOOGLE_BASE_URL: setting,
+      COMPATIBLE_BASE_URL: setting,
+    };
+    const error = await failureOf(create(settings).draft(input()));
+    expect(error.code).toBe("MODEL_UNREACHABLE");
+    expect(error.message).toContain(`cannot be reached at ${url} (ECONNREFUSED); check `);
+    expect(error.message).not.toContain("hidden");
   });
 
   test("a call that hangs ends after the time limit", async () => {

@@ -31,11 +31,20 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
   MODEL_QUOTA_EXHAUSTED: { why: "The account of the planner's model has nothing left.", ...SETTINGS },
   MODEL_NOT_FOUND: { why: "The provider does not know the model.", ...SETTINGS },
   MODEL_SETTING_INVALID: { why: "The planner's MODEL names nothing known.", ...SETTINGS },
-  MODEL_REQUIRED: { why: "The planner has no model, and this takes one.", ...SETTINGS },
+  MODEL_REQUIRED: {
+    why: "The planner has no model, and this takes one.",
+    say: "Start the planner with MODEL set to a language model, such as openai:gpt-4o; then",
+    action: "again",
+  },
   MODEL_REQUEST_INVALID: { why: "The provider refused the request itself.", ...SETTINGS },
   MODEL_UNREACHABLE: {
     why: "The model's provider gave no answer.",
     say: "See whether the provider can be reached from the planner; then",
+    action: "again",
+  },
+  MODEL_ENDPOINT_WRONG: {
+    why: "Something answered at the address of the model, and it is not the API of a model; nothing was executed.",
+    say: "Correct the base URL of the planner's model and restart the planner; then",
     action: "again",
   },
   MODEL_RATE_LIMITED: {
@@ -59,8 +68,13 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
     action: "again",
   },
   NOT_UNDERSTOOD: {
-    why: "The planner found no tools for the sentence; nothing was executed.",
-    say: "See what the tools can do and say it as one of their uses",
+    why: "The planner has no model: it works by rules and understands simple sentences only; nothing was executed.",
+    say: "Start the planner with MODEL set to a language model, or say it as a use of one of the tools; then",
+    action: "again",
+  },
+  NOT_PLANNABLE: {
+    why: "The model sees no way to do this with the tools that there are; nothing was executed.",
+    say: "See what the tools can do and ask for that",
     action: "tools",
   },
   NO_TOOLS: {

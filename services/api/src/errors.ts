@@ -1,4 +1,4 @@
-import { CodedError, type Diagnostic, type UnfitAnswer } from "@planwright/plan";
+import { CodedError, type Diagnostic, planningAdvice, type UnfitAnswer } from "@planwright/plan";
 import type { Scope } from "@planwright/store";
 
 /** Every `extensions.code` that a client can meet. Nothing else goes out. */
@@ -40,6 +40,7 @@ export const API_ERROR_CODES = [
   "BUDGET_EXCEEDED",
   "MODEL_REQUEST_INVALID",
   "MODEL_UNREACHABLE",
+  "MODEL_ENDPOINT_WRONG",
   "MODEL_RATE_LIMITED",
   "MODEL_TIMEOUT",
   "MODEL_REFUSED",
@@ -194,9 +195,7 @@ export class PlanningFailedError extends ApiError<RequestIds & { plannerCode: st
     super(error.message, { ...ids, plannerCode: error.code });
     this.code = isApiErrorCode(error.code) ? error.code : "PLANNING_FAILED";
     this.retryable = RETRYABLE_PLANNING.has(this.code);
-    this.remedy = this.retryable
-      ? "Send the query again later."
-      : "Change the query as the message says; request(requestId) shows everything that was tried.";
+    this.remedy = `${planningAdvice(this.code).remedy} request(requestId) shows everything that was tried.`;
   }
 }
 const RETRYABLE_PLANNING: ReadonlySet<ApiErrorCode> = new Set<ApiErrorCode>([

@@ -86,8 +86,22 @@ function planningFailed(facts: DebugFacts): Diagnosis {
     tone: "bad",
     cause: more > 0 && finding ? `${cause}, and ${count(more, "more finding")}` : cause,
     why: [advice.why],
-    next: [nextOf(advice, facts)],
+    next: error.code === "NOT_UNDERSTOOD" ? notUnderstood(facts) : [nextOf(advice, facts)],
   };
+}
+
+/** Without a model only few sentences are understood, and no other words help where the rules have none. */
+function notUnderstood(facts: DebugFacts): NextStep[] {
+  return [
+    {
+      say: "Start the planner with MODEL set to a language model, such as openai:gpt-4o with OPENAI_API_KEY; then",
+      command: again(facts),
+    },
+    {
+      say: "Or see what the tools can do, and say it as one of their uses:",
+      command: facts.command("tools"),
+    },
+  ];
 }
 
 function nextOf({ say, action }: ReturnType<typeof planningAdvice>, facts: DebugFacts): NextStep {

@@ -6,7 +6,8 @@ import { ModelKeyMissingError } from "../model-errors.ts";
 import type { ModelSettings, NamedModel } from "../model-setting.ts";
 import { openChat } from "../open-chat.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";
-import { missingVariable } from "../providers/provider-access.ts";
+import { shownUrl } from "../providers/checked-fetch.ts";
+import { addressOf, missingVariable } from "../providers/provider-access.ts";
 import { isFormRefused, spentOf, toModelError } from "../to-model-error.ts";
 import type { ModelAsk } from "./model-ask.ts";
 import { emptyDraft, readAnswer } from "./read-answer.ts";
@@ -37,6 +38,8 @@ export function createOneModel({ named, settings, slots, waitFor = byClock }: On
   const variable = missingVariable(named.provider, settings);
   if (variable !== null) throw new ModelKeyMissingError({ model: name, variable });
   const timeoutMs = settings.MODEL_TIMEOUT_MS;
+  const address = addressOf(named.provider, settings);
+  const url = address === undefined ? undefined : shownUrl(address);
   let opened: Promise<Chat> | null = null;
   /** Forms that the server has refused; it is not asked for them again. */
   const refusedForms = new Set<AnswerForm>();
@@ -62,6 +65,7 @@ export function createOneModel({ named, settings, slots, waitFor = byClock }: On
     } catch (error) {
       failure = toModelError(error, {
         model: name,
+        url,
         timeoutMs,
         isOverdue: call.limit.aborted,
         partial: draft,

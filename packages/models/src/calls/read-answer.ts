@@ -93,7 +93,7 @@ function checkEnd(draft: DraftResult): void {
       throw refused(draft.text || "no reason given", draft);
     case null:
       if (!isJson(draft.text)) {
-        throw new ModelUnreachableError({ ...facts, status: null, retryAfterMs: null }, options);
+        throw new ModelUnreachableError({ ...facts, status: null, retryAfterMs: null, isCut: true }, options);
       }
       return;
     default:

@@ -5,7 +5,7 @@ import type { OneModel } from "./one-model.ts";
 
 /**
  * Failures that say nothing of the request, and after which another model is worth asking: the provider cannot be reached, keeps failing or
- * takes too long, refuses the key or has no credit left, or does not know the model. What a model declined, filtered or answered badly
+ * takes too long, refuses the key or has no credit left, does not know the model, or is not at its address. What a model declined, filtered or answered badly
  * is not asked again elsewhere.
  */
 const FALLBACK_CODES: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
@@ -15,6 +15,7 @@ const FALLBACK_CODES: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
   "MODEL_UNAUTHORIZED",
   "MODEL_QUOTA_EXHAUSTED",
   "MODEL_NOT_FOUND",
+  "MODEL_ENDPOINT_WRONG",
 ]);
 
 const isUnavailable = (error: unknown): error is DraftError =>

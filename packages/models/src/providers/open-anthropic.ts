@@ -1,5 +1,7 @@
 import type { AnswerSchema, Chat, ChatOptions } from "../chat.ts";
 import type { ModelSettings, NamedModel } from "../model-setting.ts";
+import { createCheckedFetch } from "./checked-fetch.ts";
+import { PROVIDERS } from "./provider.ts";
 import { accessOf } from "./provider-access.ts";
 import { chunksOf, toMessages } from "./to-chunk.ts";
 
@@ -12,7 +14,10 @@ export async function openAnthropic(named: NamedModel, settings: ModelSettings):
     apiKey,
     maxRetries: 0,
     maxTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
-    clientOptions: { timeout: settings.MODEL_TIMEOUT_MS },
+    clientOptions: {
+      timeout: settings.MODEL_TIMEOUT_MS,
+      fetch: createCheckedFetch({ model: named.name, variable: PROVIDERS[named.provider].baseUrl }),
+    },
     ...(baseUrl === undefined ? {} : { anthropicApiUrl: baseUrl }),
   });
   return {

@@ -1,5 +1,7 @@
 import type { AnswerForm, AnswerSchema, Chat, ChatChunk } from "../chat.ts";
 import type { ModelSettings, NamedModel } from "../model-setting.ts";
+import { createCheckedFetch } from "./checked-fetch.ts";
+import { PROVIDERS } from "./provider.ts";
 import { accessOf } from "./provider-access.ts";
 import { chunksOf, toMessages } from "./to-chunk.ts";
 
@@ -9,6 +11,10 @@ const KEY_HEADER = "x-goog-api-key";
 export async function openGoogle(named: NamedModel, settings: ModelSettings): Promise<Chat> {
   const { ChatGoogle } = await import("@langchain/google");
   const { apiKey, baseUrl } = accessOf(named.provider, settings);
+  const checkedFetch = createCheckedFetch({
+    model: named.name,
+    variable: PROVIDERS[named.provider].baseUrl,
+  });
   const model = new ChatGoogle({
     model: named.model,
     apiKey,
@@ -22,7 +28,7 @@ export async function openGoogle(named: NamedModel, settings: ModelSettings): Pr
       fetch: async (request) => {
         const sent = baseUrl === undefined ? request : new Request(rebase(request.url, baseUrl), request);
         sent.headers.set(KEY_HEADER, apiKey);
-        return fetch(sent);
+        return checkedFetch(sent);
       },
     },
   });

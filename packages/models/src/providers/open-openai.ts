@@ -1,6 +1,8 @@
 import type { AnswerSchema, Chat, ChatOptions } from "../chat.ts";
 import { ModelSettingError } from "../model-errors.ts";
 import type { ModelSettings, NamedModel } from "../model-setting.ts";
+import { createCheckedFetch } from "./checked-fetch.ts";
+import { PROVIDERS } from "./provider.ts";
 import { accessOf } from "./provider-access.ts";
 import { chunksOf, toMessages } from "./to-chunk.ts";
 
@@ -21,7 +23,10 @@ export async function openOpenAi(named: NamedModel, settings: ModelSettings): Pr
     useResponsesApi: false,
     // The library drops `delta.refusal`; the raw chunk has it.
     __includeRawResponse: true,
-    ...(baseUrl === undefined ? {} : { configuration: { baseURL: baseUrl } }),
+    configuration: {
+      fetch: createCheckedFetch({ model: named.name, variable: PROVIDERS[named.provider].baseUrl }),
+      ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
+    },
   });
   return {
     forms: ["json-schema", "tool-call", "text"],

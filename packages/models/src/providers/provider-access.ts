@@ -14,6 +14,12 @@ export function missingVariable(provider: Provider, settings: ModelSettings): st
   }
 }
 
+/** Where a provider is asked; undefined where no address is set. */
+export function addressOf(provider: Provider, settings: ModelSettings): string | undefined {
+  const { baseUrl, home } = PROVIDERS[provider];
+  return settings[baseUrl] ?? home ?? undefined;
+}
+
 /** A server with its own base URL may need no key; the clients want one all the same. */
 const NO_KEY = "none";
 
