@@ -199,6 +199,11 @@ test("what changes a plan under way says how far it is; what changes nothing fai
   const paused = await system.cli("pause", requestId);
   expect(paused).toMatchObject({ exitCode: 0 });
   expect(paused.stdout).toContain("calls under way end first");
+  const listed = await system.cli("list");
+  expect(listed.stdout).toMatch(new RegExp(`${requestId} +EXECUTING \\(pausing\\)`));
+  const watching = start(["watch", requestId], { env: system.env });
+  await watching.said("plan pausing: waits for 1 running call");
+  watching.kill("SIGINT");
   const cancelled = await system.cli("cancel", requestId);
   expect(cancelled.stdout).toContain("cancel asked for; running calls are told to stop");
   await system.until(requestId, ({ status }) => status === "CANCELLED");

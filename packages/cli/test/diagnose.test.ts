@@ -155,9 +155,35 @@ const CASES: [name: string, request: RequestSnapshot, cause: RegExp, next: strin
     `planwright retry ${REQUEST_ID}`,
   ],
   [
+    "a plan that is being cancelled while calls run",
+    requestOf({
+      plan: planOf([stepOf("a", { status: "RUNNING" }), stepOf("b", { status: "RUNNING" }), stepOf("c")], {
+        cancelRequestedAt: "2026-11-21T09:28:50.000Z",
+        pauseRequestedAt: "2026-11-21T09:28:49.000Z",
+      }),
+    }),
+    /^the plan is being cancelled, since 2026\S+ \(cancelling: waits for 2 running calls\)/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a plan that is being paused while an item of a list runs",
+    requestOf({
+      plan: planOf(
+        [
+          stepOf("a", { status: "RUNNING" }),
+          stepOf("a", { key: "a[0]", item: 0, status: "COMPLETED" }),
+          stepOf("a", { key: "a[1]", item: 1, status: "RUNNING" }),
+        ],
+        { pauseRequestedAt: "2026-11-21T09:28:50.000Z" },
+      ),
+    }),
+    /^the plan is being paused, since 2026\S+ \(pausing: waits for 1 running call\)/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
     "a paused plan",
     requestOf({ plan: planOf([stepOf("a")], { status: "PAUSED" }) }),
-    /^somebody paused the plan/,
+    /^the plan was paused/,
     `planwright resume ${REQUEST_ID}`,
   ],
   [

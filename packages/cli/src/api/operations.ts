@@ -143,7 +143,8 @@ export const LIST_TOOLS_AND_SERVERS: Operation<{
 /** The newest requests. */
 export const LIST_REQUESTS = {
   document: `query ($first: Int!, $status: [RequestStatus!], $tag: String) {
-    requests(first: $first, filter: { status: $status, tag: $tag }) { nodes { requestId status source query createdAt } } }`,
+    requests(first: $first, filter: { status: $status, tag: $tag }) { nodes { requestId status source query createdAt
+      plan { status finishedAt cancelRequestedAt pauseRequestedAt } } } }`,
   schema: z
     .object({
       requests: z.object({
@@ -154,6 +155,14 @@ export const LIST_REQUESTS = {
             source: z.string(),
             query: z.string().nullable(),
             createdAt: z.string(),
+            plan: z
+              .object({
+                status: z.string(),
+                finishedAt: z.string().nullable(),
+                cancelRequestedAt: z.string().nullable(),
+                pauseRequestedAt: z.string().nullable(),
+              })
+              .nullable(),
           }),
         ),
       }),

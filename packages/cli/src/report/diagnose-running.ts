@@ -7,12 +7,14 @@ import type { Diagnosis } from "./diagnosis.ts";
 import { between, count, duration, inlineJson, problem, stepName } from "./format.ts";
 import { limitOf, timeoutOf, waitsUntil } from "./limits.ts";
 import { stepsInDoubt, stepsToApprove } from "./need.ts";
+import { type PendingControl, pendingControl, pendingText } from "./pending-control.ts";
 
 /** What is the matter with a plan that is not over: the gravest first. */
 export function diagnoseRunning(facts: DebugFacts, plan: PlanSnapshot): Diagnosis {
-  if (plan.status === "CANCELLING")
-    return goesOn(facts, "somebody cancelled the plan; running calls are being stopped");
+  const pending = pendingControl(plan);
+  if (pending?.control === "cancelling") return cancelling(facts, pending);
   if (plan.status === "PAUSED") return paused(facts, plan);
+  if (pending) return pausing(facts, pending);
   const inDoubt = stepsInDoubt(plan);
   if (inDoubt[0]) return doubtDiagnosis(facts, plan, inDoubt);
   const [toApprove] = stepsToApprove(plan);
@@ -36,10 +38,30 @@ function goesOn({ request, command }: DebugFacts, cause: string, why: string[] =
   };
 }
 
+function cancelling(facts: DebugFacts, pending: PendingControl): Diagnosis {
+  const why =
+    "Nothing more starts. Running calls were told to stop, and are given up 5 s after an executor has seen it.";
+  return goesOn(facts, `the plan is being cancelled, since ${pending.since} (${pendingText(pending)})`, [
+    why,
+  ]);
+}
+
+function pausing({ request, command }: DebugFacts, pending: PendingControl): Diagnosis {
+  return {
+    tone: "busy",
+    cause: `the plan is being paused, since ${pending.since} (${pendingText(pending)})`,
+    why: ["Nothing more starts. Calls under way end and are recorded; then the plan is PAUSED."],
+    next: [
+      { say: "Follow it:", command: command("watch", request.requestId) },
+      { say: "Or let it go on:", command: command("resume", request.requestId) },
+    ],
+  };
+}
+
 function paused({ request, command }: DebugFacts, plan: PlanSnapshot): Diagnosis {
   return {
     tone: "attention",
-    cause: `somebody paused the plan${plan.pauseRequestedAt === null ? "" : ` at ${plan.pauseRequestedAt}`}`,
+    cause: `the plan was paused${plan.pauseRequestedAt === null ? "" : ` at ${plan.pauseRequestedAt}`}`,
     why: ["Nothing starts until it is resumed; its deadline goes on."],
     next: [{ say: "Let it go on:", command: command("resume", request.requestId) }],
   };
@@ -48,7 +70,7 @@ function paused({ request, command }: DebugFacts, plan: PlanSnapshot): Diagnosis
 function approval(facts: DebugFacts, step: StepSnapshot): Diagnosis {
   return {
     tone: "attention",
-    cause: `step ${stepName(step)} waits for an approval, and nobody has given or refused it`,
+    cause: `step ${stepName(step)} waits for an approval, which was neither given nor refused yet`,
     why: [`It would call ${step.tool} with ${inlineJson(step.resolvedArguments, 240)}`],
     next: approvalNext(facts, step),
   };

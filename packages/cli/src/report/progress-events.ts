@@ -1,5 +1,6 @@
 import type { PlanSnapshot, Problem, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 import { awaitsAnswer, type Need, needOf } from "./need.ts";
+import { type PendingControl, pendingControl } from "./pending-control.ts";
 
 /** Something that changed between two readings of a request; `--json` prints these, one a line. */
 export type ProgressEvent =
@@ -13,6 +14,7 @@ export type ProgressEvent =
       steps: { id: string; tool: string; dependsOn: string[] }[];
     }
   | { event: "plan"; planId: string; status: string; waitReason: string | null }
+  | { event: "control"; planId: string; control: PendingControl["control"]; calls: number | null }
   | {
       event: "step";
       key: string;
@@ -46,6 +48,10 @@ export function progressEvents(before: RequestSnapshot | null, now: RequestSnaps
     if (isOther && plan.finishedAt === null) events.push(change);
     events.push(...steps);
     if (isOther && plan.finishedAt !== null) events.push(change);
+  }
+  const pending = pendingControl(plan);
+  if (pending && pendingControl(before?.plan ?? null)?.control !== pending.control) {
+    events.push({ event: "control", planId, control: pending.control, calls: pending.calls });
   }
   if (awaitsAnswer(now) && (!before || !awaitsAnswer(before))) events.push({ event: "answering" });
   const need = needOf(now);

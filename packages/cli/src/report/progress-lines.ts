@@ -1,6 +1,7 @@
 import type { RequestSnapshot } from "../api/request-snapshot.ts";
 import { count, duration, problem, stepName } from "./format.ts";
 import type { Need } from "./need.ts";
+import { pendingText } from "./pending-control.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
 
@@ -30,6 +31,8 @@ function lineOf(event: ProgressEvent): string[] {
     }
     case "plan":
       return [`plan ${event.status}${event.waitReason === null ? "" : ` (${event.waitReason})`}`];
+    case "control":
+      return [`plan ${pendingText(event)}`];
     case "step":
       return [stepText(event)];
     case "answering":

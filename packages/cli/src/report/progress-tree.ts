@@ -3,6 +3,7 @@ import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, count, duration } from "./format.ts";
 import { needOf } from "./need.ts";
+import { pendingControl, pendingText } from "./pending-control.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
 import { stepTree, type TreeRow } from "./step-tree.ts";
@@ -50,6 +51,8 @@ function phase({ status, plan, waitReason }: RequestSnapshot): string {
   if (status === "PLANNING")
     return waitReason === null ? "planning" : `planning waits: ${oneLine(waitReason, 40)}`;
   if (status !== "EXECUTING" || !plan) return status;
+  const pending = pendingControl(plan);
+  if (pending) return pendingText(pending);
   const reason = plan.waitReason === null ? "" : `: ${oneLine(plan.waitReason, 40)}`;
   return plan.status === "RUNNING" ? `executing${reason}` : `${plan.status.toLowerCase()}${reason}`;
 }

@@ -5,6 +5,7 @@ import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, duration } from "./format.ts";
 import { limitOf } from "./limits.ts";
+import { pendingControl, pendingText } from "./pending-control.ts";
 import { markOf } from "./status-mark.ts";
 
 const NO_BORDERS = {
@@ -72,6 +73,12 @@ function promiseOf(tool: ToolSnapshot, tools: readonly ToolSnapshot[]): string {
   return [effect, requiresApproval === true && "asks", isLimited && "limited"].filter(Boolean).join(", ");
 }
 
+/** What is still to come about: an operator wants to know that it was asked for. */
+function pendingNote(plan: ListedRequest["plan"]): string {
+  const pending = pendingControl(plan);
+  return pending ? ` (${pendingText(pending)})` : "";
+}
+
 /** The newest requests. */
 export function requestsTable(
   requests: readonly ListedRequest[],
@@ -79,9 +86,9 @@ export function requestsTable(
 ): string[] {
   if (requests.length === 0) return ["No requests."];
   const room = Math.max(12, columns - 66);
-  const rows = requests.map(({ requestId, status, createdAt, query }) => [
+  const rows = requests.map(({ requestId, status, createdAt, query, plan }) => [
     oneLine(requestId, 64),
-    style(markOf(status).tone, oneLine(status, 32)),
+    style(markOf(status).tone, `${oneLine(status, 32)}${pendingNote(plan)}`),
     duration(between(createdAt, nowMs) ?? 0),
     query === null ? "(a plan)" : oneLine(query, room),
   ]);
