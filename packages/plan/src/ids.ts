@@ -22,14 +22,30 @@ const OWN_NAME = `${VISIBLE}(?:(?:${VISIBLE}| ){0,126}${VISIBLE})?`;
 
 /**
  * The name by which a server lists a tool: 1 to 128 printable characters of any script, with plain spaces inside and none at the ends.
- * MCP (SEP-986) asks for letters, digits and `_-./`; servers give others too.
+ * MCP (SEP-986) asks for letters, digits and `_-./`; servers give others too. No word of it mixes Latin, Cyrillic and Greek letters: such a
+ * name poses as another one.
+ * @see Unicode Technical Standard 39, section 5.1 ("mixed-script detection")
  */
-export const OwnToolNameSchema = z.string().regex(new RegExp(`^${OWN_NAME}$`, "u"));
+export const OwnToolNameSchema = z
+  .string()
+  .regex(new RegExp(`^${OWN_NAME}$`, "u"))
+  .refine(isOfPlainScripts, "a word of it mixes letters that look alike");
 
 /** Name of a tool in plans: the server's own, or `server/tool` where two servers offer the same name or the name holds a slash. */
-export const ToolNameSchema = z.string().regex(new RegExp(`^(?:[A-Za-z0-9._-]{1,128}/)?${OWN_NAME}$`, "u"));
+export const ToolNameSchema = z
+  .string()
+  .regex(new RegExp(`^(?:[A-Za-z0-9._-]{1,128}/)?${OWN_NAME}$`, "u"))
+  .refine(isOfPlainScripts, "a word of it mixes letters that look alike");
 /** Name of a tool as plans use it. */
 export type ToolName = z.infer<typeof ToolNameSchema>;
+
+const LOOKALIKES = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u];
+
+/** False for a text with a word in which letters of several scripts stand whose letters look alike. */
+function isOfPlainScripts(name: string): boolean {
+  const words = name.match(/[\p{L}\p{M}]+/gu) ?? [];
+  return words.every((word) => LOOKALIKES.filter((script) => script.test(word)).length <= 1);
+}
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 const RANDOM_LENGTH = 20;

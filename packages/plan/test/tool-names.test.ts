@@ -58,6 +58,8 @@ describe("names of tools", () => {
     ["a\u{e0041}b", "a hidden tag"],
     ["a\ud800b", "half a character"],
     ["x".repeat(129), "129 characters"],
+    ["cre\u0430teFolder", "a Cyrillic letter among Latin ones"],
+    ["send \u03bfrder", "a Greek letter among Latin ones"],
   ])("%j is none: it holds %s", (name) => {
     expect(ToolNameSchema.safeParse(name).success).toBe(false);
     const { diagnostics } = parsePlan([{ tool: name }]);

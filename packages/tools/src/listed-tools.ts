@@ -66,7 +66,8 @@ function readTool(
   if (!OwnToolNameSchema.safeParse(name).success) {
     return {
       name: shown,
-      problem: "its name is not 1 to 128 printable characters with no blank at the ends",
+      problem:
+        "its name is not 1 to 128 printable characters with no blank at the ends, or a word of it mixes Latin, Cyrillic and Greek letters",
     };
   }
   if (!isObjectSchema(entry["inputSchema"]))

@@ -70,7 +70,7 @@ test("without facts the same id is made up, and asked for", async () => {
   const store = await plan([planFor(RIGHT)], { now: now!, timezone: timezone! });
   expect(store.request).toMatchObject({
     status: "NEEDS_INPUT",
-    questions: [expect.stringContaining("user_id")],
+    questions: [{ question: expect.stringContaining("user_id") }],
   });
 });
 
