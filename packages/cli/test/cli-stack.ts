@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { graphql, type Stack, startStack } from "@planwright/local";
 import { type CountingToolServer, startCountingToolServer } from "@planwright/testing";
 import { z } from "zod";
-import { build, cleanEnv, planwright, type Ran } from "./planwright.ts";
+import { build, cleanEnv, planwright, type Ran, shell } from "./planwright.ts";
 
 /** The whole system, with tools that can be hurt. */
 export interface CliStack {
@@ -19,6 +19,8 @@ export interface CliStack {
   folder: string;
   /** Runs a command against the system. */
   cli(...args: string[]): Promise<Ran>;
+  /** Types a line into a shell, in the folder of the stack, where `planwright` is on the PATH. */
+  shell(line: string): Promise<Ran>;
   /** Hands in a plan to be executed and does not follow it. */
   submit(steps: object[], more?: object): Promise<string>;
   /** The status of a request's steps by key, with the plan's and the request's own. */
@@ -95,6 +97,7 @@ export async function startCliStack(): Promise<CliStack> {
     env,
     folder,
     cli: (...args) => planwright(args, { env }),
+    shell: (line) => shell(line, { env, folder }),
     async submit(steps, more = {}) {
       const input = JSON.stringify({ steps, ...more });
       const ran = await planwright(["submit", "-", "--execute", "--detach"], { env, input });

@@ -1,8 +1,13 @@
-/** Eleven faults are planted in the running system: the first ten lines of debug have to name the cause and what to type. */
+/**
+ * Faults are planted in the running system: the first ten lines of debug have to name the cause and what to type, and what they print is
+ * typed as it stands there: the request has to get further by it.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
-import { planwright } from "./planwright.ts";
+import { planwright, type Ran, start } from "./planwright.ts";
 
 let system: CliStack;
 beforeAll(async () => {
@@ -19,6 +24,28 @@ async function head(requestId: string): Promise<string> {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   expect(stdout).toMatch(/^\S \S*req_/);
   return stdout.split("\n").slice(0, 10).join("\n");
+}
+
+/** Types a command that a report prints, the first one unless said otherwise. */
+async function typeNext(report: string, index = 0): Promise<Ran> {
+  const commands = report.split("\n").flatMap((line) => /^ {10}(planwright .*)$/.exec(line)?.[1] ?? []);
+  const command = commands[index];
+  if (command === undefined) throw new TypeError(`No command ${index} is printed: ${report}`);
+  return system.shell(command);
+}
+
+/** Types it, and waits for the end of the request that comes of it. */
+async function typeToEnd(requestId: string, index = 0): Promise<void> {
+  const report = await head(requestId);
+  const ran = await typeNext(report, index);
+  expect({ report, ...ran }).toMatchObject({ exitCode: 0 });
+  const followed = /req_\d{10}_[a-z0-9]+/.exec(ran.stdout)?.[0] ?? requestId;
+  expect(await system.until(followed, isOver)).toMatchObject({ status: "COMPLETED" });
+}
+
+/** The corrected plan that an author writes, where the report says so. */
+function writePlan(...steps: object[]): void {
+  writeFileSync(join(system.folder, "plan.json"), JSON.stringify({ steps }));
 }
 
 const ONCE = { maxAttempts: 1 };
@@ -55,8 +82,7 @@ test("tool down: the server that is away is named, while it is tried again and a
 
   // What it says to type helps.
   await system.startTools();
-  const retried = await system.cli("retry", failed, "--watch");
-  expect(retried).toMatchObject({ exitCode: 0, stderr: "" });
+  await typeToEnd(failed);
   await system.cli("cancel", trying);
 });
 
@@ -70,6 +96,12 @@ test("wrong argument: the argument is named, at submission and when it comes fro
   expect(atRun).toMatch(/Cause {3}step author \(createAuthor\) failed: .*email.* \(ARGUMENTS_INVALID\)/);
   expect(atRun).toContain("The call was never made");
   expect(atRun).toContain("planwright submit plan.json --execute");
+  writePlan({
+    id: "author",
+    tool: "createAuthor",
+    arguments: { name: "A", email: "planted.a@test.com" },
+  });
+  await typeToEnd(made);
 
   const refused = await system.cli("run", "--json", "Create author Zed with email nobody");
   const known = /req_\d{10}_[a-z0-9]+/.exec(refused.stdout)?.[0] ?? "";
@@ -95,6 +127,24 @@ test("wrong argument in a plan that is handed in: the argument is named, and the
   expect(report).toMatch(/Why {5}.*nothing was executed/);
   expect(report).toMatch(/Next {4}.*\n\s+planwright submit plan\.json --execute/);
   expect(callsOfTool()).toBe(before);
+  writePlan({
+    id: "author",
+    tool: "createAuthor",
+    arguments: { name: "Ann", email: "planted.ann@test.com" },
+  });
+  await typeToEnd(requestId);
+});
+
+test("tool failed: its own words, the way to correct the plan, and the way to have it called again", async () => {
+  const act = { id: "act", tool: "keyed_effect", arguments: { value: 1 }, retry: ONCE };
+  system.tools().script({ keyed_effect: [{ type: "tool-error", message: "the till is closed" }] });
+  const requestId = await system.submit([act]);
+  await system.until(requestId, isOver);
+  const report = await head(requestId);
+  expect(report).toContain("Cause   step act (keyed_effect) failed: the till is closed (TOOL_FAILED)");
+  writePlan(act);
+  await typeToEnd(requestId);
+  await typeToEnd(requestId, 1);
 });
 
 test("slow tool: how long it runs and when it is given up, then that it was", async () => {
@@ -117,6 +167,7 @@ test("slow tool: how long it runs and when it is given up, then that it was", as
   expect(after).toMatch(/Cause {3}step look \(read_value\) failed: .* \(TOOL_TIMEOUT\)/);
   expect(after).toContain('See why "counting" is slow');
   expect(after).toContain(`planwright retry ${failed}`);
+  await typeToEnd(failed);
 });
 
 test("limit reached: the limit, who can hold it, and that it goes on by itself", async () => {
@@ -132,9 +183,10 @@ test("limit reached: the limit, who can hold it, and that it goes on by itself",
     "step late (limited_read) waits for a free place under the limit of tool limited_read",
   );
   expect(report).toContain("5 calls at once over all plans");
-  expect(report).toContain("planwright list --status EXECUTING");
+  expect((await typeNext(report)).stdout).toContain(holders);
+  const following = typeNext(report, 1);
   await system.cli("cancel", holders);
-  await system.cli("cancel", waiting);
+  expect(await following).toMatchObject({ exitCode: 0 });
 });
 
 test("approval waiting: the call and the command that approves exactly it", async () => {
@@ -143,9 +195,19 @@ test("approval waiting: the call and the command that approves exactly it", asyn
   const report = await head(requestId);
   expect(report).toContain("step ask (set_value) waits for an approval");
   expect(report).toContain('It would call set_value with {"value":7}');
-  const [command = ""] = /planwright approve .*/.exec(report) ?? [];
-  const [, ...words] = command.split(" ");
-  expect(await system.cli(...words, "--watch")).toMatchObject({ exitCode: 0 });
+  await typeToEnd(requestId);
+});
+
+test("refused approval: that it was refused, and how to be asked once more", async () => {
+  const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 8 } }]);
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  expect((await typeNext((await head(requestId)).replace("'<why>'", "no"), 1)).exitCode).toBe(0);
+  await system.until(requestId, isOver);
+  const report = await head(requestId);
+  expect(report).toContain("(APPROVAL_REFUSED)");
+  expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  await typeToEnd(requestId);
 });
 
 test("in doubt: that it is not known, where to look, and how to say it", async () => {
@@ -166,6 +228,13 @@ test("in doubt: that it is not known, where to look, and how to say it", async (
     /✔ pay \(plain_effect\).* an operator \(anonymous\) said that it completed\n/,
   );
   expect(settled.stdout).toContain("pay: an operator (anonymous) said that it completed");
+
+  for (const printed of [0, 1]) {
+    system.tools().script({ plain_effect: [{ type: "lose-answer" }] });
+    const again = await system.submit([{ id: "pay", tool: "plain_effect", arguments: { value: 8 } }]);
+    await system.until(again, ({ plan }) => plan?.status === "WAITING");
+    await typeToEnd(again, printed);
+  }
 });
 
 test("items of a list failed: how many, of which codes, and the command that calls exactly those again", async () => {
@@ -208,6 +277,69 @@ test("cancelled: that somebody did it, and how to let the rest run after all", a
   const report = await head(requestId);
   expect(report).toMatch(/Cause {3}somebody cancelled the plan at 20.*\(CANCELLED\)/);
   expect(report).toContain(`planwright retry ${requestId}`);
+  expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  await typeToEnd(requestId);
+});
+
+test("paused: that the plan was paused, and how it goes on", async () => {
+  const requestId = await system.submit([
+    { id: "ask", tool: "set_value", arguments: { value: 7 } },
+    { id: "look", tool: "read_value", arguments: { value: "<<ask.value>>" } },
+  ]);
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  expect(await system.cli("pause", requestId)).toMatchObject({ exitCode: 0 });
+  const report = await head(requestId);
+  expect(report).toContain("Cause   the plan was paused at 20");
+  expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  await typeToEnd(requestId);
+});
+
+test("not started: that the plan waits for its start, and how to start it", async () => {
+  const planned = await system.cli("plan", "Create author Rita with email planted.rita@test.com");
+  const requestId = /planwright execute (\S+)/.exec(planned.stdout)?.[1] ?? "";
+  expect(await head(requestId)).toContain("Cause   the plan is stored and was not started");
+  await typeToEnd(requestId);
+});
+
+test("questions: what is asked, and the command that asks for it at the terminal", async () => {
+  const { stdout } = await system.cli("run", "--detach", "Create author Quinn");
+  const requestId = stdout.trim();
+  await system.until(requestId, ({ status }) => status === "NEEDS_INPUT");
+  const report = await head(requestId);
+  expect(report).toContain("Cause   the planner needs 1 answer before it can go on");
+  const [, words = ""] = /^ {10}planwright (.*)$/m.exec(report) ?? [];
+  const answering = start(words.split(" "), { env: system.env, isTerminal: true });
+  await answering.said("email");
+  answering.type("planted.quinn@test.com\r");
+  expect(await answering.ended).toMatchObject({ exitCode: 0 });
+  expect(await system.until(requestId, isOver)).toMatchObject({ status: "COMPLETED" });
+});
+
+test("not understood: that there is no model, how to get one, and which tools there are", async () => {
+  const sentence = "Polish the silver until it shines";
+  const { exitCode, stdout } = await system.cli("run", sentence);
+  expect(exitCode).toBe(1);
+  const report = await head(/req_\d{10}_[a-z0-9]+/.exec(stdout)?.[0] ?? "");
+  expect(report).toContain("(NOT_UNDERSTOOD)");
+  expect(report).not.toContain("found no tools");
+  expect(report).toContain("MODEL set to a language model");
+  expect((await typeNext(report, 1)).stdout).toContain("createAuthor");
+
+  const model = await startModelServer();
+  await system.stack.processes.planner.kill();
+  try {
+    const plan = { steps: [{ id: "look", tool: "read_value", arguments: { value: 1 } }] };
+    model.script(() => ({ type: "answer", text: JSON.stringify(plan) }));
+    const settings = { MODEL: "openai:scripted", OPENAI_BASE_URL: model.openAiUrl, OPENAI_API_KEY: "none" };
+    await system.withService("planner", settings, async () => {
+      expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
+    });
+  } finally {
+    await system.stack.processes.planner.restart();
+    await model.close();
+  }
 });
 
 test("model refused: the model's own words", async () => {
@@ -229,6 +361,10 @@ test("model refused: the model's own words", async () => {
       );
       expect(report).toContain("nothing was executed");
       expect(report).toContain("planwright run '<the sentence in other words>'");
+      const plan = { steps: [{ id: "look", tool: "read_value", arguments: { value: 1 } }] };
+      model.script(() => ({ type: "answer", text: JSON.stringify(plan) }));
+      const said = report.replace("<the sentence in other words>", "Read the value 1");
+      expect(await typeNext(said)).toMatchObject({ exitCode: 0 });
     });
   } finally {
     await system.stack.processes.planner.restart();
@@ -241,6 +377,9 @@ test("no planner, no executor: who is missing, and that nothing is lost", async 
   await system.stack.processes.executor.kill();
   const { stdout } = await system.cli("run", "--detach", "Create author Nora with email nora@test.com");
   const planned = stdout.trim();
+  // A worker counts as alive for 5 s after it last said so.
+  const noWorker = { timeout: 30_000, interval: 500 };
+  await expect.poll(() => head(planned), noWorker).toContain("(no worker)");
   const unplanned = await head(planned);
   expect(unplanned).toMatch(
     /Cause {3}no planner works on the request, which was accepted .* ago \(no worker\)/,
@@ -248,6 +387,7 @@ test("no planner, no executor: who is missing, and that nothing is lost", async 
   expect(unplanned).toContain("Start a planner");
 
   const requestId = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }]);
+  await expect.poll(() => head(requestId), noWorker).toContain("(no worker)");
   const report = await head(requestId);
   expect(report).toMatch(/Cause {3}no executor has taken the plan, which was queued .* ago \(no worker\)/);
   expect(report).toContain("Start an executor");
@@ -255,8 +395,8 @@ test("no planner, no executor: who is missing, and that nothing is lost", async 
 
   await system.stack.processes.planner.restart();
   await system.stack.processes.executor.restart();
-  expect(await system.cli("watch", requestId)).toMatchObject({ exitCode: 0 });
-  expect(await system.cli("watch", planned)).toMatchObject({ exitCode: 0 });
+  expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
+  expect(await typeNext(unplanned)).toMatchObject({ exitCode: 0 });
 });
 
 test("poisoned: that every executor died of the plan, at which step, and where to look", async () => {
@@ -273,4 +413,5 @@ test("poisoned: that every executor died of the plan, at which step, and where t
   expect(report).toContain("bad (keyed_effect)");
   expect(report).toContain(`Find ${planId} in the logs of the executors`);
   expect(report).toContain(`planwright retry ${requestId}`);
+  await typeToEnd(requestId);
 });

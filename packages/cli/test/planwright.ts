@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { delimiter } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
@@ -7,7 +8,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const PROGRAM = fileURLToPath(new URL("../bin/planwright.js", import.meta.url));
 const TERMINAL = new URL("./pretend-terminal.mjs", import.meta.url).href;
 /** Where `planwright` is found on the PATH. */
-export const BIN = fileURLToPath(new URL("../../../node_modules/.bin", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../node_modules/.bin", import.meta.url));
 
 /** What a process left behind. */
 export interface Ran {
@@ -82,6 +83,24 @@ export function start(
     type: (keys) => void child.stdin.write(keys),
     kill: (signal) => void child.kill(signal),
   };
+}
+
+/** Types a line into a shell that finds `planwright` on its PATH. */
+export async function shell(
+  line: string,
+  { env, folder }: { env: NodeJS.ProcessEnv; folder: string },
+): Promise<Ran> {
+  const child = spawn("bash", ["-c", line], {
+    cwd: folder,
+    env: cleanEnv({ ...env, PATH: `${BIN}${delimiter}${process.env["PATH"]}` }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [stdout, stderr, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { exitCode, stdout, stderr };
 }
 
 /** Runs the program to its end. */

@@ -1,13 +1,9 @@
 /** Every command of the README is typed into a shell, one after another, against the running system. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { text } from "node:stream/consumers";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createProgram } from "../src/program.ts";
 import { type CliStack, readText, startCliStack, statusOf } from "./cli-stack.ts";
-import { BIN, cleanEnv, type Ran } from "./planwright.ts";
 
 const COMMANDS = [...readText("../README.md").matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = ""]) =>
   block.trim().split("\n"),
@@ -22,21 +18,6 @@ beforeAll(async () => {
   writeFileSync(join(system.folder, "plan.json"), JSON.stringify(plan));
 });
 afterAll(() => system?.close());
-
-async function shell(command: string): Promise<Ran> {
-  const env = cleanEnv({ ...system.env, PATH: `${BIN}${delimiter}${process.env["PATH"]}` });
-  const child = spawn("bash", ["-c", command], {
-    cwd: system.folder,
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [stdout, stderr, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "close"),
-  ]);
-  return { exitCode, stdout, stderr };
-}
 
 const isWaiting = ({ plan }: { plan: { status: string } | null }) => plan?.status === "WAITING";
 
@@ -121,7 +102,7 @@ test("every command of the README does what it says", async () => {
     const [, prepare] = SITUATIONS.find(([beginning]) => command.startsWith(beginning)) ?? [];
     if (prepare) requestId = await prepare();
     const hash = (await hashOf(requestId)) ?? SOME_HASH;
-    const ran = await shell(command.replace(SOME_ID, requestId).replace(SOME_HASH, hash));
+    const ran = await system.shell(command.replace(SOME_ID, requestId).replace(SOME_HASH, hash));
     const [, expected = 0] = EXIT_CODES.find(([beginning]) => command.startsWith(beginning)) ?? [];
     expect({ command, ...ran }).toMatchObject({ command, exitCode: expected });
     requestId = /req_\d{10}_[a-z0-9]+/.exec(ran.stdout)?.[0] ?? requestId;
