@@ -72,7 +72,7 @@ Exit codes:
   0    done; of a followed request: it is COMPLETED
   1    the plan failed, ended PARTIAL or CANCELLED, is invalid, or could not be made
   2    the command itself is wrong
-  3    somebody is needed: an answer, an approval, a doubt, a start, a resume
+  3    it waits for a person: an answer, an approval, a doubt, a start, a resume
   4    the API does not answer, or refused; nothing was changed
   124  --timeout is over, and what was asked for goes on
   130, 143  Ctrl-C, SIGTERM, and what was asked for goes on`;

@@ -84,9 +84,9 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .action((requestId: string, options: { detach?: boolean }) =>
       does((context) => execute(context, requestId, options)),
     );
-  add("watch", "follow a request until it is over or needs somebody")
+  add("watch", "follow a request until it is over or waits for a person")
     .addArgument(requestArgument())
-    .option("--stay", "go on watching while somebody is needed, until it is over")
+    .option("--stay", "go on watching while it waits for a person, until it is over")
     .action((requestId: string, { stay }: { stay?: boolean }) =>
       does((context) => followToEnd(context, requestId, { isPatient: stay })),
     );

@@ -145,7 +145,7 @@ const CASES: [name: string, request: RequestSnapshot, cause: RegExp, next: strin
   [
     "a cancelled plan",
     over("CANCELLED", [stepOf("a", { status: "CANCELLED" })]),
-    /^somebody cancelled the plan/,
+    /^the plan was cancelled/,
     `planwright retry ${REQUEST_ID}`,
   ],
   [

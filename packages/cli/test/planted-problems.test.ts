@@ -267,7 +267,7 @@ test("items of a list failed: how many, of which codes, and the command that cal
   expect(await head(requestId)).toContain("Cause   none: every step that had to be done is done");
 });
 
-test("cancelled: that somebody did it, and how to let the rest run after all", async () => {
+test("cancelled: that it was, and how to let the rest run after all", async () => {
   const requestId = await system.submit([
     { id: "ask", tool: "set_value", arguments: { value: 7 } },
     { id: "look", tool: "read_value", arguments: { value: "<<ask.value>>" } },
@@ -275,7 +275,7 @@ test("cancelled: that somebody did it, and how to let the rest run after all", a
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
   expect(await system.cli("cancel", requestId, "--watch")).toMatchObject({ exitCode: 1 });
   const report = await head(requestId);
-  expect(report).toMatch(/Cause {3}somebody cancelled the plan at 20.*\(CANCELLED\)/);
+  expect(report).toMatch(/Cause {3}the plan was cancelled at 20.*\(CANCELLED\)/);
   expect(report).toContain(`planwright retry ${requestId}`);
   expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");

@@ -1,6 +1,6 @@
 export { decide } from "./decide.ts";
 export { PlanInvalidError } from "./errors.ts";
-export { type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
+export { remedyWhile, type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
 export { isUnreachable } from "./failure/unreachable.ts";
 export {
   type Call,

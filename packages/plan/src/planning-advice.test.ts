@@ -3,7 +3,9 @@ import { planningAdvice } from "./planning-advice.ts";
 
 test("what to do is a whole sentence, whether something is to be sent again or not", () => {
   expect(planningAdvice("MODEL_RATE_LIMITED").remedy).toBe("Wait a little; then send it again.");
-  expect(planningAdvice("MODEL_ANSWER_TRUNCATED").remedy).toBe("Ask for fewer steps.");
+  expect(planningAdvice("MODEL_ANSWER_TRUNCATED").remedy).toBe(
+    "Ask for fewer steps, or raise MODEL_MAX_OUTPUT_TOKENS of the planner.",
+  );
 });
 
 test.each(["SOMETHING_NEW", "constructor", "__proto__"])(

@@ -38,7 +38,7 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
   },
   MODEL_REQUEST_INVALID: { why: "The provider refused the request itself.", ...SETTINGS },
   MODEL_UNREACHABLE: {
-    why: "The model's provider gave no answer.",
+    why: "The model's provider could not be reached, or failed; nothing was executed.",
     say: "See whether the provider can be reached from the planner; then",
     action: "again",
   },
@@ -54,12 +54,12 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
   },
   MODEL_TIMEOUT: {
     why: "The model gave no complete answer in time.",
-    say: "Try once more, or raise the planner's timeout",
+    say: "Try once more, or raise MODEL_TIMEOUT_MS of the planner",
     action: "again",
   },
   MODEL_ANSWER_TRUNCATED: {
     why: "The answer was cut off, and half a plan is none.",
-    say: "Ask for fewer steps",
+    say: "Ask for fewer steps, or raise MODEL_MAX_OUTPUT_TOKENS of the planner",
     action: "other",
   },
   MODEL_ANSWER_UNREADABLE: {
@@ -94,12 +94,12 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
   },
   BUDGET_EXCEEDED: {
     why: "The calls of models for this request reached their limit; nothing was executed.",
-    say: "Ask for less at once, or raise the limit that the cause names (settings of the planner); then",
+    say: "Ask for less at once, or raise the limit that the cause names (limits of the request, and REQUEST_MAX_… of the API); then",
     action: "again",
   },
   MODEL_UNPRICED: {
     why: "A limit in dollars is set, and the price of the model is not known.",
-    say: "Give the planner the model's price, or limit tokens instead; then",
+    say: "Give the planner the model's price (MODEL_PRICES_FILE), or limit tokens instead; then",
     action: "again",
   },
   REPLAN_UNCHANGED: {

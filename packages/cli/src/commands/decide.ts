@@ -1,6 +1,11 @@
 import { bindTexts, type JsonValue } from "@planwright/plan";
 import { ANSWER_QUESTIONS, APPROVE, READ_REQUEST, RESOLVE_IN_DOUBT } from "../api/operations.ts";
-import type { QuestionSnapshot, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import type {
+  PlanSnapshot,
+  QuestionSnapshot,
+  RequestSnapshot,
+  StepSnapshot,
+} from "../api/request-snapshot.ts";
 import { InterruptedError, UsageError } from "../errors.ts";
 import type { ExitCode } from "../report/exit-code.ts";
 import { count, inlineJson, stepName } from "../report/format.ts";
@@ -26,7 +31,9 @@ export async function answer(
 
 async function askAnswers(context: CommandContext, requestId: string): Promise<string[]> {
   const { openQuestions, status } = await context.client.ask(READ_REQUEST, { requestId });
-  if (openQuestions.length === 0) throw new UsageError(`${requestId} is ${status} and asks nothing`);
+  if (openQuestions.length === 0) {
+    throw new UsageError(`${requestId} is ${status} and asks nothing: no answer was sent`);
+  }
   if (!context.canAsk) {
     throw new UsageError(
       `Give ${count(openQuestions.length, "answer")}: ${openQuestions.map(({ question }) => oneLine(question)).join(" ")}`,
@@ -77,7 +84,7 @@ export async function approve(
   { hash, refuse = false, reason, watch }: ApproveOptions,
 ): Promise<ExitCode> {
   const request = await context.client.ask(READ_REQUEST, { requestId: ids.requestId });
-  const step = theStep(request.plan ? stepsToApprove(request.plan) : [], ids.stepId, "waits for an approval");
+  const step = theStep(request, stepsToApprove, ids.stepId, "waits for an approval");
   const approvalHash = step.approvalHash ?? "";
   if (hash === undefined) await confirmCall(context, step, refuse);
   else if (hash.length < 8 || !approvalHash.startsWith(hash)) throw otherCall(context, request, step);
@@ -138,7 +145,7 @@ export async function resolve(
 ): Promise<ExitCode> {
   const word = wordOf(options);
   const request = await context.client.ask(READ_REQUEST, { requestId: ids.requestId });
-  const step = theStep(request.plan ? stepsInDoubt(request.plan) : [], ids.stepKey, "is in doubt");
+  const step = theStep(request, stepsInDoubt, ids.stepKey, "is in doubt");
   const attempt = options.attempt ?? step.attempts.length;
   return act(context, {
     operation: RESOLVE_IN_DOUBT,
@@ -176,13 +183,19 @@ function parseOutput(output: string): JsonValue {
   try {
     return JSON.parse(output);
   } catch (error) {
-    const example = `--completed '{"_id":"a1"}', or --completed null where nobody needs it`;
+    const example = `--completed '{"_id":"a1"}', or --completed null where no step needs it`;
     throw new UsageError(`The output is not JSON; write it as in ${example}`, error);
   }
 }
 
 /** The step that was named, by id or key, or the only one. @throws {UsageError} */
-function theStep(steps: readonly StepSnapshot[], name: string | undefined, what: string): StepSnapshot {
+function theStep(
+  { status, plan }: RequestSnapshot,
+  open: (plan: PlanSnapshot) => readonly StepSnapshot[],
+  name: string | undefined,
+  what: string,
+): StepSnapshot {
+  const steps = plan ? open(plan) : [];
   const found =
     name === undefined
       ? steps
@@ -192,7 +205,7 @@ function theStep(steps: readonly StepSnapshot[], name: string | undefined, what:
   if (!step) {
     throw new UsageError(
       steps.length === 0
-        ? `No step of the request ${what}`
+        ? `No step of the request ${what}: it is ${status}, and nothing was changed`
         : `${oneLine(name ?? "", 80)} is no step that ${what}; these are: ${names}`,
     );
   }

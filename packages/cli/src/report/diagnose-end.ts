@@ -94,7 +94,7 @@ function cancelled(facts: DebugFacts, plan: PlanSnapshot): Diagnosis {
   const at = plan.cancelRequestedAt === null ? "" : ` at ${plan.cancelRequestedAt}`;
   return {
     tone: "attention",
-    cause: `somebody cancelled the plan${at} (CANCELLED)`,
+    cause: `the plan was cancelled${at} (CANCELLED)`,
     why: [
       `${count(of("COMPLETED"), "step")} had completed and stay so, ${of("CANCELLED")} did not run or were stopped.`,
     ],

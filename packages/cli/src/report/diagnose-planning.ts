@@ -17,13 +17,13 @@ export function diagnosePlanning(facts: DebugFacts): Diagnosis {
       return {
         tone: "attention",
         cause: "the plan is stored and was not started",
-        why: ["Nobody asked for its execution yet."],
+        why: ["Its execution was not asked for yet."],
         next: [{ say: "Start it:", command: command("execute", request.requestId) }],
       };
     case "CANCELLED":
       return {
         tone: "attention",
-        cause: "somebody cancelled the request before anything was executed",
+        cause: "the request was cancelled before anything was executed",
         why: [],
         next: [{ say: "If it is wanted after all:", command: again(facts) }],
       };

@@ -38,7 +38,7 @@ function lineOf(event: ProgressEvent): string[] {
     case "answering":
       return ["the results are being told in words"];
     case "needed":
-      return [`somebody is needed: ${NEEDED[event.need]}`];
+      return [`waits for a person: ${NEEDED[event.need]}`];
   }
 }
 

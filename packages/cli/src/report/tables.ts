@@ -42,7 +42,10 @@ function table(head: readonly string[], rows: readonly string[][], style: Style)
 
 /** The tools that plans may use. @param columns - width to keep to; descriptions are cut */
 export function toolsTable(tools: readonly ToolSnapshot[], columns: number, style: Style): string[] {
-  if (tools.length === 0) return ["No tools: no executor has published any yet."];
+  if (tools.length === 0)
+    return [
+      "No tools: no executor has published any yet. Start one (npm start); your own servers stand in the file that MCP_SERVERS_FILE names.",
+    ];
   const rows = tools.map((tool) => [
     oneLine(tool.name, 60),
     oneLine(tool.server, 30),

@@ -102,7 +102,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   CONDITION_FALSE: { why: "Its condition was false.", say: CORRECT, action: "correct" },
   PLAN_FAILED: { why: SKIPPED, say: "Once that is mended", action: "retry" },
   CANCELLED: {
-    why: "Somebody cancelled the plan.",
+    why: "The plan was cancelled before this could run or end.",
     say: "To let what is left run after all",
     action: "retry",
   },
@@ -112,7 +112,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "retry",
   },
   APPROVAL_REFUSED: {
-    why: "Somebody refused the call; nothing was called.",
+    why: "An operator refused the call; nothing was called.",
     say: "To ask for approval once more",
     action: "retry",
   },
@@ -147,7 +147,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "retry",
   },
   EXECUTOR_LOST: {
-    why: "The executor died during the call: nobody knows whether it happened.",
+    why: "The executor died during the call: it is not known whether it happened.",
     say: "Look in {server} whether it did, and say so",
     action: "resolve",
   },
@@ -167,6 +167,22 @@ export function stepAdvice(code: string, server?: string): StepAdvice {
   const advice = known?.[1] ?? ADVICE.TOOL_FAILED;
   const say = advice.say.replace("{server}", server === undefined ? "its server" : `"${server}"`);
   return { ...advice, say, remedy: remedyOf(say, advice.action) };
+}
+
+/** How the unit of an error stands, where that is not over: what its code advises is then not what helps. */
+export type UnitStanding = "in doubt" | "tried again";
+
+/**
+ * What to do about a code while its unit is not over: one in doubt is settled first, and one that is tried again needs no rerun. Pure.
+ */
+export function remedyWhile(standing: UnitStanding, code: string): string {
+  if (standing === "in doubt")
+    return remedyOf(ADVICE.EXECUTOR_LOST.say.replace("{server}", "its server"), "resolve");
+  const { say, action } = stepAdvice(code);
+  const isOutside = action === "retry" && say.endsWith("; then");
+  return isOutside
+    ? say.replace(/; then$/, "; it is tried again by itself.")
+    : "It is tried again by itself.";
 }
 
 function remedyOf(say: string, action: StepAdvice["action"]): string {

@@ -95,7 +95,7 @@ function closeLost(turn: Turn, unit: Unit): void {
 export function executorLost(unit: Unit): StepError {
   return {
     code: "EXECUTOR_LOST",
-    message: `The answer to a call of ${unit.key} was lost, most likely with its executor; nobody knows whether ${unit.step.tool.name} acted`,
+    message: `The answer to a call of ${unit.key} was lost, most likely with its executor; it is not known whether ${unit.step.tool.name} acted`,
     retryable: false,
   };
 }

@@ -116,7 +116,7 @@ export function createOneModel({ named, settings, slots, waitFor = byClock }: On
 /** What is recorded of a call that its caller gave up. */
 const ABORTED = {
   code: "CALL_ABORTED",
-  message: "The call was given up: whoever made it stopped, or lost the request to somebody else",
+  message: "The call was given up: its planner stopped, or lost the request to another planner",
 };
 
 /** @throws the signal's reason */

@@ -1,5 +1,5 @@
 import type { AnswerSchema, Chat, ChatOptions } from "../chat.ts";
-import { ModelSettingError } from "../model-errors.ts";
+import { ModelKeyMissingError } from "../model-errors.ts";
 import type { ModelSettings, NamedModel } from "../model-setting.ts";
 import { createCheckedFetch } from "./checked-fetch.ts";
 import { PROVIDERS } from "./provider.ts";
@@ -12,7 +12,7 @@ export async function openOpenAi(named: NamedModel, settings: ModelSettings): Pr
   const { apiKey, baseUrl } = accessOf(named.provider, settings);
   // Never by accident to OpenAI: a key and data meant for another server.
   if (named.provider === "compatible" && baseUrl === undefined) {
-    throw new ModelSettingError({ variable: "COMPATIBLE_BASE_URL", setting: "" });
+    throw new ModelKeyMissingError({ model: named.name, variable: "COMPATIBLE_BASE_URL" });
   }
   const model = new ChatOpenAI({
     model: named.model,

@@ -1,11 +1,14 @@
-import { stepAdvice } from "@planwright/engine";
-import { planningAdvice } from "@planwright/plan";
+import { remedyWhile, stepAdvice } from "@planwright/engine";
+import { planningAdvice, type StepStatus } from "@planwright/plan";
 
-/** Fields of StepError that are not recorded. */
+/**
+ * Fields of StepError that are not recorded. `status` is that of a step; absent for the errors of attempts and plans.
+ */
 export const stepErrorResolvers = {
-  remedy({ code }: { code: string }): string {
+  remedy({ code, status }: { code: string; status?: StepStatus }): string {
     const { why, remedy } = stepAdvice(code);
-    return `${why} ${remedy}`;
+    if (status === "IN_DOUBT") return `${why} ${remedyWhile("in doubt", code)}`;
+    return `${why} ${status === "RETRYING" ? remedyWhile("tried again", code) : remedy}`;
   },
 };
 

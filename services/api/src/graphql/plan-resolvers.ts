@@ -68,7 +68,7 @@ export const stepResolvers = {
   resolvedArgumentsPreview: ({ recorded }: StepView) =>
     recorded.argumentsPreview ? { ...recorded.argumentsPreview, hash: recorded.argsHash } : null,
   output: ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) => reads.output(recorded),
-  error: ({ recorded }: StepView) => recorded.error,
+  error: ({ recorded: { error, status } }: StepView) => error && { ...error, status },
   warnings: ({ recorded }: StepView) => recorded.warnings,
   approvalHash: ({ recorded }: StepView) => recorded.approvalHash ?? null,
   approved: ({ recorded }: StepView) => recorded.approved,

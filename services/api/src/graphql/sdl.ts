@@ -235,7 +235,7 @@ type Mutation {
   ): Request!
 
   """
-  Settles a step, or an item, that is IN_DOUBT: nobody knows whether its call happened. Returns at once; an executor acts on
+  Settles a step, or an item, that is IN_DOUBT: it is not known whether its call happened. Returns at once; an executor acts on
   it. In a plan that is over, the step gets its last state here, and retry makes it FAILED (SETTLED_AS_NOT_DONE), to be called again
   by rerun. The step tells in settled who said so.
   Errors: NOT_FOUND, BAD_USER_INPUT, STATE_CONFLICT when it is not in doubt, or was settled before.
@@ -355,7 +355,7 @@ enum RequestStatus {
   PLANNING
   "The planner asks something back: see questions."
   NEEDS_INPUT
-  "The plan is stored; nobody asked for its execution yet."
+  "The plan is stored; its execution was not asked for yet."
   READY
   "The plan is queued or running."
   EXECUTING
@@ -445,7 +445,7 @@ enum PlanStatus {
   QUEUED
   "An executor holds it."
   RUNNING
-  "Nothing can be done right now, and nobody holds it: see waitReason."
+  "Nothing can be done right now, and no executor holds it: see waitReason."
   WAITING
   "Stopped by an operator until resumed."
   PAUSED
@@ -483,14 +483,14 @@ enum StepStatus {
   FAILED
   "Never started: see error for the reason."
   SKIPPED
-  "Nobody knows whether its call had an effect; an operator must say."
+  "It is not known whether its call had an effect; an operator must say: resolveInDoubt."
   IN_DOUBT
   "Ended because someone asked for it."
   CANCELLED
 }
 
 """
-What became of a call of which nobody knew.
+What became of a call of which it was not known.
 """
 enum InDoubtResolution {
   "It happened."
@@ -559,7 +559,7 @@ type Request {
   answer: String
   "Why there is no answer, though one was asked for."
   answerError: Problem
-  "Why planning waits: no worker, while nobody holds it; otherwise null."
+  "Why planning waits for a planner: no worker when none is known to live, limit when all are busy; otherwise null."
   waitReason: String
   "The current plan; null until it has been made."
   plan: Plan
@@ -746,9 +746,9 @@ type Plan {
   approvals: [Approval!]!
   "What operators said of steps that were in doubt, oldest first."
   resolutions: [Resolution!]!
-  "When somebody asked for its end; null when nobody did."
+  "When its end was asked for; null when it was not. Set, and finishedAt null: it waits for calls that are being stopped."
   cancelRequestedAt: DateTime
-  "Set while the plan is paused, or to be paused."
+  "Set while the plan is paused, or to be paused: while its status is not PAUSED, calls under way are waited for."
   pauseRequestedAt: DateTime
   "When it ends as EXPIRED at the latest; null before the start."
   deadlineAt: DateTime
@@ -810,7 +810,7 @@ type Step {
   carriedFrom: ID
   "What did not keep it from running, such as a reference that was kept as text."
   warnings: [String!]!
-  "Why it has not started: dependency, limit, backoff, approval, in doubt, paused, no worker. Null while it runs and when it is over. A plan that nobody started counts as paused."
+  "Why it has not started: dependency, limit, backoff, approval, in doubt, paused, no worker. Null while it runs and when it is over. A plan that was not started counts as paused."
   waitReason: String
   "K, R, V or U: what may be done with a call whose fate is unknown."
   effectClass: String
@@ -960,7 +960,7 @@ type StepCounts {
   skipped: Int!
   "Ended because someone asked for it."
   cancelled: Int!
-  "Nobody knows whether their calls had an effect."
+  "It is not known whether their calls had an effect."
   inDoubt: Int!
   "Begun and not over."
   running: Int!

@@ -195,7 +195,7 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
     toolOf({
       name: "get_request",
       description:
-        "Tells how a request stands: status, outputs, what failed, and what somebody has to say. Of a request that failed it tells so; that is no error of this tool",
+        "Tells how a request stands: status, outputs, what failed, and what it waits for a person to say. Of a request that failed it tells so; that is no error of this tool",
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: true, openWorldHint: false },
       async run(parts, { requestId }, call) {

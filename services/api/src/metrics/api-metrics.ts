@@ -42,7 +42,7 @@ export function createApiMetrics(registry: Registry, subscriptions: () => number
   const denials = new Counter({
     registers,
     name: "planwright_api_denied_total",
-    help: "Refusals before the operation was looked at: nobody known by the credential, or too often",
+    help: "Refusals before the operation was looked at: the credential is not known, or asks too often",
     labelNames: ["code"],
   });
   new Gauge({

@@ -28,12 +28,12 @@ export function refuseVersion(
         `The plan is ${answer.plan.status}: only a plan that is over can ${words.can}`,
         answer.plan.status === "READY"
           ? "Start it with executePlan."
-          : `Wait for its end, or cancel it; it may be the ${words.version} that somebody else asked for.`,
+          : `Wait for its end, or cancel it; it may be the ${words.version} that another client asked for.`,
       );
     case "in doubt":
       throw new StateConflictError(
         { requestId, status: "IN_DOUBT", steps: answer.keys.slice(0, MAX_NAMED) },
-        `Nobody knows whether these steps happened: ${answer.keys.slice(0, MAX_NAMED).join(", ")}`,
+        `It is not known whether these steps happened: ${answer.keys.slice(0, MAX_NAMED).join(", ")}`,
         "Settle each of them with resolveInDoubt, then ask again.",
       );
     case "invalid":

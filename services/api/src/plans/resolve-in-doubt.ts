@@ -98,7 +98,7 @@ function parseResolution(input: ResolutionInput, by: string): Resolution {
         throw new BadInputError(
           "output",
           "completed needs the output that the call gave",
-          "Give output as JSON; null where nobody needs it.",
+          "Give output as JSON; null where no later step needs it.",
         );
       }
       checkJsonShape("output", input.output);

@@ -9,6 +9,6 @@ export function parseMaxReplans(count: number): number {
   throw new BadInputError(
     "maxReplans",
     `maxReplans is ${count}; 0 to ${MAX_REPLANS} are accepted`,
-    "Give fewer; the mutation replan makes further ones when somebody asks for them.",
+    "Give fewer; the mutation replan makes further ones.",
   );
 }

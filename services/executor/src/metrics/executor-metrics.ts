@@ -30,7 +30,10 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
   });
   const leaseLosses = counter("lease_losses_total", "Plans given up because their lease was gone");
   const retries = counter("retries_total", "Calls sent that were not the first of their step");
-  const inDoubt = counter("in_doubt_total", "Units of which nobody knows whether their call had its effect");
+  const inDoubt = counter(
+    "in_doubt_total",
+    "Units of which it is not known whether their call had its effect",
+  );
   const attempts = new Counter({
     registers,
     name: "planwright_executor_attempts_total",

@@ -99,7 +99,7 @@ const GOAL_OF_PLAN = "Do what the plan in <run> was made to do.";
 const IN_DOUBT = {
   code: "IN_DOUBT",
   message:
-    "Nobody knows whether some steps of the plan happened, so no other plan is made. Settle each of them with resolveInDoubt, then use replan or rerun",
+    "It is not known whether some steps of the plan happened, so no other plan is made. Settle each of them with resolveInDoubt, then use replan or rerun",
 };
 
 async function ask(
