@@ -41,6 +41,8 @@ export const EXAMPLES = {
     "planwright list",
     "planwright list --status FAILED PARTIAL --first 5",
     "planwright list --tag team:billing",
+    "planwright list --failed --since 24h",
+    "planwright list --needs doubt",
   ),
   tools: examples("planwright tools", "planwright tools createBlog"),
   answer: examples(`planwright answer ${ID} "email: alice@test.com"`, `planwright answer ${ID} --watch`),

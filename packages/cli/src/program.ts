@@ -1,11 +1,11 @@
-import { RequestStatusSchema } from "@planwright/plan";
 import { Argument, Command, Option } from "commander";
 import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import { cancel, execute, pause, type RetryOptions, replan, resume, retry } from "./commands/control.ts";
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
-import { debug, list, tools } from "./commands/look.ts";
+import { type ListOptions, list, listOptions } from "./commands/list-requests.ts";
+import { debug, tools } from "./commands/look.ts";
 import type { SentenceOptions } from "./commands/sentence-options.ts";
 import { collectSet } from "./commands/set-arguments.ts";
 import { bashCompletion } from "./completion/bash-completion.ts";
@@ -96,13 +96,9 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .action((requestId: string, options: { bundle?: boolean }) =>
       does((context) => debug(context, requestId, options)),
     );
-  add("list", "list the newest requests")
-    .addOption(new Option("--first <number>", "how many").argParser(wholeNumber(100)).default(20))
-    .addOption(new Option("--status <status...>", "only these").choices(RequestStatusSchema.options))
-    .option("--tag <tag>", "only those with this tag")
-    .action((options: { first: number; status?: string[]; tag?: string }) =>
-      does((context) => list(context, options)),
-    );
+  const listing = add("list", "list the newest requests, with what failed, and what waits for a person");
+  for (const option of listOptions()) listing.addOption(option);
+  listing.action((options: ListOptions) => does((context) => list(context, options)));
   add("tools", "list the tools that plans may use, or show one")
     .argument("[name]", "one tool, with its arguments and its contract")
     .action((name: string | undefined) => does((context) => tools(context, name)));

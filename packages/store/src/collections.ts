@@ -93,8 +93,14 @@ const INDEXES: { [name in keyof Omit<Collections, "client" | "toolServers">]: In
     // Of those that are not over alone, for counting them.
     { key: { status: 1 }, partialFilterExpression: { status: { $in: UNFINISHED_PLANS } } },
   ],
-  // None that holds a status or a time: a step's result then touches no index.
-  steps: [{ key: { tenant: 1, planId: 1, position: 1, item: 1 } }],
+  // None that holds a status or a time of every step, so that a result touches no index; those that people have to look at are few.
+  steps: [
+    { key: { tenant: 1, planId: 1, position: 1, item: 1 } },
+    {
+      key: { tenant: 1, status: 1, requestId: -1 },
+      partialFilterExpression: { status: { $in: ["IN_DOUBT", "WAITING_APPROVAL"] } },
+    },
+  ],
   outputs: [{ key: { tenant: 1, planId: 1 } }],
   modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } }],
   tools: [{ key: { server: 1 } }],

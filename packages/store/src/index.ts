@@ -82,6 +82,7 @@ export type {
   PlanRecord,
   ReplanAnswer,
   RequestFilter,
+  RequestNeed,
   RequestPage,
   RerunAnswer,
   ResolutionWord,

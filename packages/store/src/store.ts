@@ -57,7 +57,12 @@ export interface RequestFilter {
   text?: string | undefined;
   createdFrom?: Date | undefined;
   createdBefore?: Date | undefined;
+  /** What only people can do for it: approve or settle a step of one of its plans, or answer the planner. */
+  needs?: RequestNeed | undefined;
 }
+
+/** What a request waits for that no worker can give: see {@link RequestFilter}. */
+export type RequestNeed = "approval" | "doubt" | "answer";
 
 /** A part of the list of requests. */
 export interface RequestPage {

@@ -1,4 +1,4 @@
-import { parsePlan } from "@planwright/plan";
+import { parsePlan, toFreeQuestions } from "@planwright/plan";
 import { createStore, type RequestFilter, type RequestPage, type Store } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { testServers } from "@planwright/testing";
@@ -50,6 +50,49 @@ async function submit(query: string, steps: object[], tags?: string[]): Promise<
     autoExecute: false,
   });
 }
+
+/** A request whose plan has a step in this state. */
+async function withStep(query: string, status: "WAITING_APPROVAL" | "IN_DOUBT", tool: string): Promise<void> {
+  const parsed = parsePlan({
+    steps: [
+      { id: "a", tool, arguments: {} },
+      { id: "b", tool: "other", arguments: {} },
+    ],
+  });
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  const { plan } = await store.submitPlan({
+    tenant: "t3",
+    query,
+    plan: parsed.plan,
+    raw: "{}",
+    diagnostics: [],
+    autoExecute: true,
+  });
+  const claim = await store.claimPlan(plan._id, "e1");
+  const error = { code: "EXECUTOR_LOST", message: "lost", retryable: false };
+  await store.writeRecords(
+    claim!,
+    [{ key: "a", stepId: "a", status, attempts: 1, ...(status === "IN_DOUBT" && { error }) }],
+    [],
+  );
+}
+
+test("finds requests by what people have to do for them, beside everything else", async () => {
+  await withStep("ask", "WAITING_APPROVAL", "pay");
+  await withStep("lost", "IN_DOUBT", "pay");
+  await withStep("gone", "IN_DOUBT", "send");
+  const { _id } = await store.createRequest({ tenant: "t3", query: "who", autoExecute: true });
+  const claim = await store.claimRequest(_id, "p1");
+  await store.askQuestions(claim!, { questions: toFreeQuestions(["Who?"], 0), draft: null });
+  expect(await found({ needs: "approval" }, "t3")).toEqual(["ask"]);
+  expect(await found({ needs: "doubt" }, "t3")).toEqual(["gone", "lost"]);
+  expect(await found({ needs: "answer" }, "t3")).toEqual(["who"]);
+  expect(await found({ needs: "answer", status: ["FAILED"] }, "t3")).toEqual([]);
+  expect(await found({ needs: "doubt", tool: "pay" }, "t3")).toEqual(["lost"]);
+  expect(await found({ needs: "doubt", errorCode: "TOOL_FAILED" }, "t3")).toEqual([]);
+  expect(await found({ needs: "doubt", text: "GO" }, "t3")).toEqual(["gone"]);
+  expect(await found({ needs: "doubt" }, "t1")).toEqual([]);
+});
 
 const found = async (filter: RequestFilter, tenant = "t1") =>
   (await store.listRequests(tenant, { first: 10, filter })).items
@@ -128,6 +171,10 @@ test.each<RequestFilter>([
   { tag: "nightly" },
   { tag: "nightly", text: "t", createdFrom: new Date(0) },
   { tool: "write", errorCode: "TOOL_FAILED", text: "three", status: ["READY"] },
+  { needs: "approval" },
+  { needs: "answer" },
+  { needs: "doubt", createdFrom: new Date(0) },
+  { needs: "doubt", tool: "pay", errorCode: "TOOL_FAILED" },
 ])("reads by index alone, three times at most, with %j", async (filter) => {
   const db = client.db();
   await db.command({ profile: 2 });
@@ -141,3 +188,18 @@ test.each<RequestFilter>([
   expect(reads.length).toBeLessThanOrEqual(6);
   for (const { planSummary } of reads) expect(planSummary).toMatch(/^(IXSCAN|EXPRESS|IDHACK|EOF)/);
 });
+
+test.each(["approval", "doubt"] as const)(
+  "a request that needs %s is found by the index of such steps",
+  async (needs) => {
+    const db = client.db();
+    await db.command({ profile: 2 });
+    await store.listRequests("t3", { first: 10, filter: { needs } });
+    await db.command({ profile: 0 });
+    const profile = db.collection<{ planSummary: string; docsExamined: number }>("system.profile");
+    const [read] = await profile.find({ "command.find": "steps" }).toArray();
+    await profile.drop();
+    expect(read?.planSummary).toBe("IXSCAN { tenant: 1, status: 1, requestId: -1 }");
+    expect(read?.docsExamined).toBe(needs === "doubt" ? 2 : 1);
+  },
+);

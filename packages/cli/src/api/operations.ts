@@ -140,36 +140,82 @@ export const LIST_TOOLS_AND_SERVERS: Operation<{
   schema: z.object({ tools: z.array(ToolSchema), toolServers: z.array(ToolServerSchema) }),
 };
 
-/** The newest requests. */
+const ListedErrorSchema = z.object({ code: z.string() }).nullable();
+const ListedPlanSchema = z.object({
+  status: z.string(),
+  error: ListedErrorSchema,
+  finishedAt: z.string().nullable(),
+  cancelRequestedAt: z.string().nullable(),
+  pauseRequestedAt: z.string().nullable(),
+  waitReason: z.string().nullable(),
+  counts: z.object({ inDoubt: z.number() }),
+  stepsConnection: z.object({
+    nodes: z.array(z.object({ tool: z.string(), status: z.string(), error: ListedErrorSchema })),
+  }),
+});
+type ListedPlan = z.infer<typeof ListedPlanSchema>;
+
+/** What only people can do for a plan: settle a doubt before they approve. */
+function needOfPlan({
+  waitReason,
+  counts,
+  stepsConnection: { nodes },
+}: ListedPlan): "doubt" | "approval" | null {
+  const statuses = nodes.map(({ status }) => status);
+  if (counts.inDoubt > 0 || waitReason === "in doubt" || statuses.includes("IN_DOUBT")) return "doubt";
+  return waitReason === "approval" || statuses.includes("WAITING_APPROVAL") ? "approval" : null;
+}
+
+const ListedNodeSchema = z
+  .object({
+    requestId: z.string(),
+    status: z.string(),
+    source: z.string(),
+    query: z.string().nullable(),
+    createdAt: z.string(),
+    error: ListedErrorSchema,
+    plan: ListedPlanSchema.nullable(),
+  })
+  .transform(({ plan, error, ...request }) => {
+    const [step] = plan?.stepsConnection.nodes ?? [];
+    const asked = request.status === "NEEDS_INPUT" ? ("answer" as const) : null;
+    return {
+      ...request,
+      /** Where the plan stands, and what was asked of it. */
+      plan: plan && {
+        status: plan.status,
+        finishedAt: plan.finishedAt,
+        cancelRequestedAt: plan.cancelRequestedAt,
+        pauseRequestedAt: plan.pauseRequestedAt,
+      },
+      /** Why it failed, or what is in doubt. */
+      code: step?.error?.code ?? plan?.error?.code ?? error?.code ?? null,
+      /** Of the first step that failed, is in doubt or waits for an approval. */
+      tool: step?.tool ?? null,
+      /** What only people can do for it. */
+      needs: (plan && needOfPlan(plan)) ?? asked,
+      /** When its plan was over; before that, when it was created. */
+      when: plan?.finishedAt ?? request.createdAt,
+    };
+  });
+
+/** A page of requests, newest first: one of 25 costs what one document may cost. */
 export const LIST_REQUESTS = {
-  document: `query ($first: Int!, $status: [RequestStatus!], $tag: String) {
-    requests(first: $first, filter: { status: $status, tag: $tag }) { nodes { requestId status source query createdAt
-      plan { status finishedAt cancelRequestedAt pauseRequestedAt } } } }`,
+  document: `query ($first: Int!, $after: String, $status: [RequestStatus!], $tag: String, $tool: String, $errorCode: String, $needs: RequestNeed, $createdFrom: DateTime) {
+    requests(first: $first, after: $after, filter: { status: $status, tag: $tag, tool: $tool, errorCode: $errorCode, needs: $needs, createdFrom: $createdFrom }) { nodes { requestId status source query createdAt error { code }
+      plan { status error { code } finishedAt cancelRequestedAt pauseRequestedAt waitReason counts { inDoubt }
+        stepsConnection(first: 1, filter: { status: [FAILED, IN_DOUBT, WAITING_APPROVAL] }) { nodes { tool status error { code } } } } }
+      pageInfo { hasNextPage endCursor } } }`,
   schema: z
     .object({
       requests: z.object({
-        nodes: z.array(
-          z.object({
-            requestId: z.string(),
-            status: z.string(),
-            source: z.string(),
-            query: z.string().nullable(),
-            createdAt: z.string(),
-            plan: z
-              .object({
-                status: z.string(),
-                finishedAt: z.string().nullable(),
-                cancelRequestedAt: z.string().nullable(),
-                pauseRequestedAt: z.string().nullable(),
-              })
-              .nullable(),
-          }),
-        ),
+        nodes: z.array(ListedNodeSchema),
+        pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
       }),
     })
-    .transform(({ requests }) => requests.nodes),
+    .transform(({ requests }) => requests),
 };
-export type ListedRequest = z.infer<typeof LIST_REQUESTS.schema>[number];
+export type ListedRequest = z.infer<typeof ListedNodeSchema>;
 
 /** Findings as a refusal carries them. */
 export const DiagnosticsSchema = z.array(DiagnosticSchema);

@@ -1,16 +1,10 @@
-import {
-  EXPLAIN_TOOLS,
-  LIST_REQUESTS,
-  LIST_TOOLS_AND_SERVERS,
-  READ_BUNDLE,
-  READ_REQUEST,
-} from "../api/operations.ts";
+import { EXPLAIN_TOOLS, LIST_TOOLS_AND_SERVERS, READ_BUNDLE, READ_REQUEST } from "../api/operations.ts";
 import { UsageError } from "../errors.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { diagnose } from "../report/diagnose.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { missingServers } from "../report/missing-servers.ts";
-import { requestsTable, toolsTable } from "../report/tables.ts";
+import { toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -54,16 +48,5 @@ async function showTool({ client, output, isJson }: CommandContext, name: string
   if (!tool) throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists them`);
   if (isJson) output.printJson(tool, { isIndented: true });
   else output.print(toolText(tool, output.style));
-  return EXIT.OK;
-}
-
-/** Lists the newest requests. */
-export async function list(
-  { client, output, isJson, now }: CommandContext,
-  { first, status, tag }: { first: number; status?: string[]; tag?: string },
-): Promise<ExitCode> {
-  const requests = await client.ask(LIST_REQUESTS, { first, status, tag });
-  if (isJson) output.printJson(requests, { isIndented: true });
-  else output.print(requestsTable(requests, { columns: output.columns, style: output.style, nowMs: now() }));
   return EXIT.OK;
 }

@@ -3,7 +3,6 @@ import Table from "cli-table3";
 import type { ListedRequest, ToolSnapshot } from "../api/operations.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { between, duration } from "./format.ts";
 import { limitOf } from "./limits.ts";
 import { pendingControl, pendingText } from "./pending-control.ts";
 import { markOf } from "./status-mark.ts";
@@ -82,18 +81,33 @@ function pendingNote(plan: ListedRequest["plan"]): string {
   return pending ? ` (${pendingText(pending)})` : "";
 }
 
-/** The newest requests. */
+/** Statuses say what is wanted of people beside what they are. */
+const NEED_WORDS = { doubt: "in doubt", approval: "needs approval", answer: "needs answer" } as const;
+
+/** Requests, newest first. CODE and TOOL stand there where one of them has any. @param columns - width to keep to; sentences are cut */
 export function requestsTable(
   requests: readonly ListedRequest[],
-  { columns, style, nowMs }: { columns: number; style: Style; nowMs: number },
+  { columns, style }: { columns: number; style: Style },
 ): string[] {
   if (requests.length === 0) return ["No requests."];
-  const room = Math.max(12, columns - 66);
-  const rows = requests.map(({ requestId, status, createdAt, query, plan }) => [
-    oneLine(requestId, 64),
-    style(markOf(status).tone, `${oneLine(status, 32)}${pendingNote(plan)}`),
-    duration(between(createdAt, nowMs) ?? 0),
-    query === null ? "(a plan)" : oneLine(query, room),
-  ]);
-  return table(["REQUEST", "STATUS", "AGE", "SENTENCE"], rows, style);
+  const facts = requests.map(({ requestId, status, plan, needs, code, tool, when }) => ({
+    REQUEST: oneLine(requestId, 64),
+    STATUS: `${oneLine(status, 32)}${needs === null || status === "NEEDS_INPUT" ? "" : `, ${NEED_WORDS[needs]}`}${pendingNote(plan)}`,
+    CODE: code === null ? "" : oneLine(code, 40),
+    TOOL: tool === null ? "" : oneLine(tool, 40),
+    WHEN: oneLine(when.replace(/\.\d+Z$/, "Z"), 24),
+  }));
+  const heads = (["REQUEST", "STATUS", "CODE", "TOOL", "WHEN"] as const).filter((head) =>
+    facts.some((row) => row[head] !== ""),
+  );
+  const widths = heads.map((head) => Math.max(head.length, ...facts.map((row) => row[head].length)));
+  const room = Math.max(12, columns - widths.reduce((sum, width) => sum + width + 2, 0));
+  const rows = facts.map((row, index) => {
+    const { status, query = null } = requests[index] ?? {};
+    const cells = heads.map((head) =>
+      head === "STATUS" && status !== undefined ? style(markOf(status).tone, row.STATUS) : row[head],
+    );
+    return [...cells, query === null ? "(a plan)" : oneLine(query, room)];
+  });
+  return table([...heads, "SENTENCE"], rows, style);
 }

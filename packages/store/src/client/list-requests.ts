@@ -29,7 +29,7 @@ interface Position {
 }
 
 /** The list of requests. @throws {CursorInvalidError} */
-export function createListRequests({ requests, plans }: Collections) {
+export function createListRequests({ requests, plans, steps }: Collections) {
   return async (
     tenant: string,
     { first, after, filter = {}, order = "newest", window = WINDOW }: RequestPage & { window?: number },
@@ -39,7 +39,7 @@ export function createListRequests({ requests, plans }: Collections) {
       direction: order === "newest" ? -1 : 1,
       window,
     };
-    const isByPlan = filter.tool !== undefined || filter.errorCode !== undefined;
+    const isByPlan = [filter.tool, filter.errorCode, stepNeed(filter)].some((part) => part !== undefined);
     const { found, stoppedAt } = isByPlan
       ? await byPlan(tenant, filter, position, first + 1)
       : await byTime(tenant, filter, position, first + 1);
@@ -89,7 +89,7 @@ export function createListRequests({ requests, plans }: Collections) {
     const candidates = [...new Set(lists.flat())].filter((id) => !stop || !isBefore(stop, id));
     const found = await requests
       .find({
-        _id: { $in: candidates },
+        _id: { $in: await amongPlans(tenant, filter, candidates) },
         tenant,
         ...tagFilter(filter),
         ...statusFilter(filter),
@@ -102,10 +102,52 @@ export function createListRequests({ requests, plans }: Collections) {
     return { found, stoppedAt: stop && { createdAt: secondOf(stop), id: stop } };
   }
 
+  /** Ids of requests with a step or an item in this state, those of one plan once or more. */
+  async function ofSteps(
+    tenant: string,
+    {
+      status,
+      ids,
+      position,
+    }: { status: "WAITING_APPROVAL" | "IN_DOUBT"; ids: ReturnType<typeof idRange>; position: Position },
+  ): Promise<RequestId[]> {
+    const found = await steps
+      .find(
+        { tenant, status, ...(ids && { requestId: ids }) },
+        { projection: { requestId: 1 }, batchSize: position.window },
+      )
+      .sort({ requestId: position.direction })
+      .limit(position.window)
+      .toArray();
+    return found.map(({ requestId }) => requestId);
+  }
+
+  /** Those of the requests with a step that needs somebody of which a plan has the tool and the code as well. */
+  async function amongPlans(tenant: string, filter: RequestFilter, ids: RequestId[]): Promise<RequestId[]> {
+    const { tool, errorCode } = filter;
+    if (stepNeed(filter) === undefined || (tool === undefined && errorCode === undefined)) return ids;
+    const found = await plans
+      .find(
+        {
+          tenant,
+          requestId: { $in: ids },
+          ...(errorCode !== undefined && { "error.code": errorCode }),
+          ...(tool !== undefined && {
+            $or: [{ "plan.steps.tool": tool }, { "plan.steps.forEach.do.tool": tool }],
+          }),
+        },
+        { projection: { requestId: 1 }, hint: { tenant: 1, requestId: 1, version: -1 } },
+      )
+      .toArray();
+    return found.map(({ requestId }) => requestId);
+  }
+
   /** Ids of requests by what their plans hold, or they themselves: each list in order, as long as the window at most. */
   function namedBy(tenant: string, filter: RequestFilter, position: Position): Promise<RequestId[]>[] {
     const { tool, errorCode } = filter;
     const ids = idRange(filter, position);
+    const status = stepNeed(filter);
+    if (status !== undefined) return [ofSteps(tenant, { status, ids, position })];
     const ofPlans = async (wanted: Filter<PlanDocument>) => {
       const found = await plans
         .find(
@@ -136,12 +178,22 @@ export function createListRequests({ requests, plans }: Collections) {
   }
 }
 
+/** The status of a step that a request is wanted for. */
+function stepNeed({ needs }: RequestFilter): "WAITING_APPROVAL" | "IN_DOUBT" | undefined {
+  if (needs === undefined || needs === "answer") return undefined;
+  return needs === "approval" ? "WAITING_APPROVAL" : "IN_DOUBT";
+}
+
 /** A value of a list is looked for as one word: `$eq` keeps it from being anything else. */
 function tagFilter({ tag }: RequestFilter): Filter<RequestDocument> {
   return tag === undefined ? {} : { tags: { $eq: tag } };
 }
 
-function statusFilter({ status }: RequestFilter): Filter<RequestDocument> {
+function statusFilter({ status, needs }: RequestFilter): Filter<RequestDocument> {
+  if (needs === "answer") {
+    const isLeftOut = status && status.length > 0 && !status.includes("NEEDS_INPUT");
+    return { status: { $in: isLeftOut ? [] : ["NEEDS_INPUT"] } };
+  }
   return status && status.length > 0 ? { status: { $in: [...status] } } : {};
 }
 

@@ -471,9 +471,20 @@ export type RequestFilter = {
   createdFrom?: InputMaybe<Scalars['DateTime']['input']>;
   /** Created earlier. */
   createdBefore?: InputMaybe<Scalars['DateTime']['input']>;
+  /** It waits for a person, who is to do this. */
+  needs?: InputMaybe<RequestNeed>;
 };
 
-/** Order of a list of requests by the time when they were created; with a filter by tool or errorCode to the second. */
+/** What only people can do for a request. */
+export type RequestNeed =
+  /** A step waits for an approval. */
+  | 'APPROVAL'
+  /** Whether a call of a step happened is not known, and no tool can tell; also of a plan that is over. */
+  | 'DOUBT'
+  /** The planner asks something. */
+  | 'ANSWER';
+
+/** Order of a list of requests by the time when they were created; with a filter by tool, errorCode, or an approval or doubt that it needs to the second. */
 export type RequestOrder =
   /** The last one first. */
   | 'NEWEST_FIRST'

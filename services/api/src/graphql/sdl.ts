@@ -407,10 +407,24 @@ input RequestFilter {
   createdFrom: DateTime
   "Created earlier."
   createdBefore: DateTime
+  "It waits for a person, who is to do this."
+  needs: RequestNeed
 }
 
 """
-Order of a list of requests by the time when they were created; with a filter by tool or errorCode to the second.
+What only people can do for a request.
+"""
+enum RequestNeed {
+  "A step waits for an approval."
+  APPROVAL
+  "Whether a call of a step happened is not known, and no tool can tell; also of a plan that is over."
+  DOUBT
+  "The planner asks something."
+  ANSWER
+}
+
+"""
+Order of a list of requests by the time when they were created; with a filter by tool, errorCode, or an approval or doubt that it needs to the second.
 """
 enum RequestOrder {
   "The last one first."

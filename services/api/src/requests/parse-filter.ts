@@ -1,5 +1,5 @@
 import { type RequestStatus, ToolNameSchema } from "@planwright/plan";
-import type { RequestFilter } from "@planwright/store";
+import type { RequestFilter, RequestNeed } from "@planwright/store";
 import { BadInputError } from "../errors.ts";
 import { parseTag } from "./parse-tags.ts";
 
@@ -12,7 +12,14 @@ export interface FilterArgument {
   text?: string | null;
   createdFrom?: Date | null;
   createdBefore?: Date | null;
+  needs?: "APPROVAL" | "DOUBT" | "ANSWER" | null;
 }
+
+const NEEDS: Readonly<Record<NonNullable<FilterArgument["needs"]>, RequestNeed>> = {
+  APPROVAL: "approval",
+  DOUBT: "doubt",
+  ANSWER: "answer",
+};
 
 /** Longest text that is looked for, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 200;
@@ -60,6 +67,7 @@ export function parseFilter(
     text: parseSearchText(given?.text),
     createdFrom: createdFrom ?? undefined,
     createdBefore: createdBefore ?? undefined,
+    needs: given?.needs ? NEEDS[given.needs] : undefined,
   };
 }
 
