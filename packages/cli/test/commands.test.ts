@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { freePort, graphql } from "@planwright/local";
+import { startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
@@ -159,23 +160,42 @@ test("watch ends with 3 when somebody is needed; --stay waits on", async () => {
   expect((await staying.ended).exitCode).toBe(0);
 });
 
-test("a replan that cannot be is told with the failure that stays", async () => {
-  system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
-  const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
-  await system.until(requestId, ({ status }) => status === "FAILED");
-  const { exitCode, stdout } = await system.cli("replan", requestId, "--watch");
-  expect(exitCode).toBe(1);
-  expect(stdout).toMatch(/Cause {3}step act \(keyed_effect\) failed/);
-  expect(stdout).toMatch(/It was not made anew: .*\(MODEL_REQUIRED\)/);
-});
+test.each([[["--watch"]], [[]]])(
+  "replan %j without a model changes nothing, says so, and fails",
+  async (options) => {
+    system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
+    const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
+    await system.until(requestId, ({ status }) => status === "FAILED");
+    const { exitCode, stdout, stderr } = await system.cli("replan", requestId, ...options);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
+    expect(stderr).toContain("No planner has a language model");
+    expect(stderr).toContain("(STATE_CONFLICT)");
+    expect((await system.read(requestId)).status).toBe("FAILED");
+  },
+);
 
-test("a replan without a model makes nothing, says so, and ends with 1", async () => {
-  system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
-  const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
-  await system.until(requestId, ({ status }) => status === "FAILED");
-  const { exitCode, stdout } = await system.cli("replan", requestId);
-  expect(exitCode).toBe(1);
-  expect(stdout).toMatch(/It was not made anew: .*\(MODEL_REQUIRED\)/);
+test("a replan that makes no other version says why, and one that does says which", async () => {
+  const model = await startModelServer();
+  await system.stack.processes.planner.kill();
+  onTestFinished(async () => {
+    await system.stack.processes.planner.restart();
+    await model.close();
+  });
+  const settings = { MODEL: "openai:scripted", OPENAI_BASE_URL: model.openAiUrl, OPENAI_API_KEY: "none" };
+  await system.withService("planner", settings, async () => {
+    system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
+    const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
+    await system.until(requestId, ({ status }) => status === "FAILED");
+    model.script(() => ({ type: "answer", refusal: "No." }));
+    await expect
+      .poll(() => system.cli("replan", requestId), { timeout: 20_000 })
+      .toMatchObject({ exitCode: 1, stdout: expect.stringContaining("(MODEL_REFUSED)") });
+    const plan = { steps: [{ id: "look", tool: "read_value", arguments: { value: 1 } }] };
+    model.script(() => ({ type: "answer", text: JSON.stringify(plan) }));
+    const made = await system.cli("replan", requestId);
+    expect(made).toMatchObject({ exitCode: 0 });
+    expect(made.stdout).toContain(`${requestId}: version 2 of the plan was made`);
+  });
 });
 
 test.each([["cancel"], ["pause"], ["resume"], ["execute"], ["retry"]])(

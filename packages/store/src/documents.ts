@@ -510,6 +510,8 @@ export interface WorkerDocument {
   /** Names the process, also in the leases that it takes. */
   _id: string;
   kind: WorkerKind;
+  /** Whether a planner has a language model; null where it does not say. */
+  hasModel: boolean | null;
   startedAt: Date;
   /** When it last said that it is alive, by the clock of MongoDB. */
   seenAt: Date;

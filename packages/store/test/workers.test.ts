@@ -32,3 +32,15 @@ test("workers that say so are alive, until they stop or are silent for 5 s", asy
   await store.beat({ _id: "e1", kind: "executor" });
   expect(await store.liveWorkers()).toEqual({ planner: 1, executor: 1 });
 });
+
+test("a model is missing while planners live and each of them says that it has none", async () => {
+  for (const id of ["p1", "p2", "p3"]) await store.removeWorker(id);
+  expect(await store.isModelMissing()).toBe(false);
+  await store.beat({ _id: "p2", kind: "planner", hasModel: false });
+  expect(await store.isModelMissing()).toBe(true);
+  await store.beat({ _id: "p3", kind: "planner", hasModel: true });
+  expect(await store.isModelMissing()).toBe(false);
+  await store.removeWorker("p3");
+  await store.beat({ _id: "p1", kind: "planner" });
+  expect(await store.isModelMissing()).toBe(false);
+});

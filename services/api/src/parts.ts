@@ -15,6 +15,8 @@ export interface OperationParts {
   tenant: string;
   /** Who asks, as it stands beside what is approved and settled. */
   by: string;
+  /** Whether it is known that no planner has a language model. Default: it is not known. */
+  isModelMissing?: (() => Promise<boolean>) | undefined;
   /** Most that the model calls of one request may take; clients may ask for less. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
   /** Aborted when the client is gone or the service stops: waiting ends, accepted work goes on. */

@@ -30,7 +30,10 @@ import { createOpenCalls } from "./waiting/open-calls.ts";
 
 /** What the service is made of. */
 export interface ApiParts {
-  store: ClientStore & LiveStore & AccessStore & Pick<WorkerStore, "liveWorkers"> & { ping(): Promise<void> };
+  store: ClientStore &
+    LiveStore &
+    AccessStore &
+    Pick<WorkerStore, "liveWorkers" | "isModelMissing"> & { ping(): Promise<void> };
   offers: WorkOffers;
   logger: ApiLogger;
   host: string;
@@ -92,7 +95,16 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   const liveWorkers = createLiveWorkers(store);
   const context = (caller: Caller, signal: AbortSignal): GraphqlContext =>
     createContext(
-      { store, offers, modelLimits, feeds, signal, operation: createOperation(parts.traces), liveWorkers },
+      {
+        store,
+        offers,
+        modelLimits,
+        feeds,
+        signal,
+        operation: createOperation(parts.traces),
+        liveWorkers,
+        isModelMissing: () => store.isModelMissing(),
+      },
       caller,
       Date.now(),
     );

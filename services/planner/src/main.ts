@@ -141,7 +141,7 @@ registerQueueDepth(registry, {
   },
 });
 const heartbeat = await startHeartbeat({
-  beat: () => database.beat({ _id: owner, kind: "planner" }),
+  beat: () => database.beat({ _id: owner, kind: "planner", hasModel: drafter.name !== "offline" }),
   end: () => database.removeWorker(owner),
   onError: (error) => logger.warn({ err: error }, "heartbeat not written; the next one tries again"),
 });

@@ -10,24 +10,33 @@ export const WORKER_DEAD_AFTER_MS = 5_000;
 /** Heartbeats of workers: what "no worker" rests on. Nothing that is safe depends on them. */
 export interface WorkerStore {
   /** Says that a worker is alive, about once a second. */
-  beat(worker: Pick<WorkerDocument, "_id" | "kind">): Promise<void>;
+  beat(worker: Pick<WorkerDocument, "_id" | "kind"> & { hasModel?: boolean }): Promise<void>;
   /** Says that a worker has stopped. */
   removeWorker(id: string): Promise<void>;
   /** The workers that said within 5 s that they are alive. */
   liveWorkers(): Promise<LiveWorkers>;
+  /** True when planners live, and each of them says that it has no language model. */
+  isModelMissing(): Promise<boolean>;
 }
+
+const isLive = { $gt: ["$seenAt", { $subtract: ["$$NOW", WORKER_DEAD_AFTER_MS] }] };
 
 export function createWorkerStore({ workers }: Pick<Collections, "workers">): WorkerStore {
   return {
-    async beat({ _id, kind }) {
+    async beat({ _id, kind, hasModel = null }) {
       const startedAt = { $ifNull: ["$startedAt", "$$NOW"] };
-      await workers.updateOne({ _id }, [{ $set: { kind, startedAt, seenAt: "$$NOW" } }], { upsert: true });
+      await workers.updateOne({ _id }, [{ $set: { kind, hasModel, startedAt, seenAt: "$$NOW" } }], {
+        upsert: true,
+      });
     },
     async removeWorker(id) {
       await workers.deleteOne({ _id: id });
     },
+    async isModelMissing() {
+      const planners = await workers.find({ kind: "planner", $expr: isLive }).toArray();
+      return planners.length > 0 && planners.every(({ hasModel }) => hasModel === false);
+    },
     async liveWorkers() {
-      const isLive = { $gt: ["$seenAt", { $subtract: ["$$NOW", WORKER_DEAD_AFTER_MS] }] };
       const counts = await workers
         .aggregate<{ _id: WorkerKind; count: number }>([
           { $match: { $expr: isLive } },

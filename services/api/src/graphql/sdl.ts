@@ -282,10 +282,10 @@ type Mutation {
   what became of the plan, shortened and as data. Steps that completed are carried over and never called again; steps with side
   effects that it adds or changes wait for approval, unless both the policy replannedEffects of the plan and the planner's setting
   REPLANNED_EFFECTS say run (approve is the default of both). Without a new version the request gets its status back and says why
-  in error: REPLAN_UNCHANGED for a plan that was tried before, MODEL_REQUIRED where no model is set, PLAN_INVALID, NOT_PLANNABLE, or
-  the model's own trouble.
+  in error: REPLAN_UNCHANGED for a plan that was tried before, MODEL_REQUIRED where the planner has no model, PLAN_INVALID,
+  NOT_PLANNABLE, or the model's own trouble.
   Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
-  goes on, when it COMPLETED, after 20 replans of one request, and when steps are IN_DOUBT, which extensions.steps then names.
+  goes on, when it COMPLETED, after 20 replans of one request, when no planner that lives has a model, and when steps are IN_DOUBT, which extensions.steps then names.
   """
   replan(
     "req_{unix seconds}_{random}."

@@ -1,6 +1,7 @@
 import type { RequestDocument } from "@planwright/store";
 import { StateConflictError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
+import { findRequest } from "../requests/find-request.ts";
 import { parseRequestId } from "../requests/parse-ids.ts";
 import { parseText } from "../requests/parse-text.ts";
 import { refuseVersion } from "./refuse-version.ts";
@@ -23,6 +24,7 @@ export async function replan(parts: OperationParts, input: ReplanInput): Promise
   parts.operation?.about(requestId);
   const note = parseText("note", input.note);
   const wish = { note, execute: input.execute };
+  if (await parts.isModelMissing?.()) throw modelMissing(await findRequest(parts, requestId));
   const answer = await parts.store.requestReplan(parts.tenant, requestId, wish);
   switch (answer.type) {
     case "replanning":
@@ -44,4 +46,13 @@ export async function replan(parts: OperationParts, input: ReplanInput): Promise
     default:
       return refuseVersion(requestId, answer, { can: "be made anew", version: "version" });
   }
+}
+
+/** The request would go to a planner and come back as it was. */
+function modelMissing({ _id: requestId, status }: RequestDocument): StateConflictError {
+  return new StateConflictError(
+    { requestId, status },
+    "No planner has a language model, and making a plan anew takes one: nothing was changed",
+    "Start the planner with MODEL set to a language model, such as openai:gpt-4o, and ask again; or repeat what failed with rerun.",
+  );
 }
