@@ -64,7 +64,8 @@ const cases = [schema.getQueryType()!, schema.getMutationType()!, schema.getSubs
 
 function documentOf(operation: string, field: GraphQLField<unknown, unknown>, argument: string): string {
   const others = field.args.filter(
-    ({ type, name, defaultValue }) => name !== argument && isNonNullType(type) && defaultValue === undefined,
+    ({ type, name, defaultValue }) =>
+      name !== argument && (isNonNullType(type) || name === "answers") && defaultValue === undefined,
   );
   const given = others.map(({ name }) => {
     const value = OTHER_ARGUMENTS[name];
