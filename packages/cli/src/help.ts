@@ -30,6 +30,7 @@ export const EXAMPLES = {
     'planwright submit plan.json --execute --query "Create an author" --max-replans 2 --answer',
     "planwright submit - --execute < plan.json",
   ),
+  validate: examples("planwright validate plan.json", "planwright validate - < plan.json"),
   execute: examples(`planwright execute ${ID}`),
   watch: examples(`planwright watch ${ID}`, `planwright watch ${ID} --timeout 60`),
   debug: examples(

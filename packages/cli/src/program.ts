@@ -8,7 +8,8 @@ import { type ListOptions, list, listOptions } from "./commands/list-requests.ts
 import { debug, tools } from "./commands/look.ts";
 import type { SentenceOptions } from "./commands/sentence-options.ts";
 import { collectSet } from "./commands/set-arguments.ts";
-import { bashCompletion } from "./completion/bash-completion.ts";
+import { validate } from "./commands/validate.ts";
+import { complete, printCompletion, SHELLS, type Shell } from "./completion/shell-completion.ts";
 import { EXAMPLES, EXIT_CODES } from "./help.ts";
 import {
   askOptions,
@@ -78,6 +79,9 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
       .option("--query <sentence>", "the sentence that it was made for; kept for people")
       .option("--detach", "with --execute: print the requestId and do not follow"),
   ).action((file: string, options: SubmitOptions) => does((context) => submit(context, file, options)));
+  add("validate", "check a plan against the tools that are there; store and start nothing")
+    .argument("<file>", "JSON file, or - for standard input")
+    .action((file: string) => does((context) => validate(context, file)));
   add("execute", "start a plan that was only planned, and follow it")
     .addArgument(requestArgument())
     .option("--detach", "do not follow")
@@ -163,7 +167,12 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
       .action((requestId: string, options: Watch) => does((context) => control(context, requestId, options)));
   }
   add("completion", "print a completion script for a shell")
-    .addArgument(new Argument("<shell>", "the shell").choices(["bash"]))
-    .action(() => print(bashCompletion(program)));
+    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
+    .action((shell: Shell) => printCompletion(program, shell, print));
+  // What the scripts call; people do not type it.
+  program
+    .command("complete", { hidden: true })
+    .argument("[words...]")
+    .action((words: string[]) => complete(program, words, print));
   return program;
 }

@@ -293,6 +293,34 @@ test("a sentence is read where the terminal is, or where --timezone and --contex
   expect(refused.stderr).toContain("Not a time zone");
 });
 
+test("validate says whether a plan would run, with place, message and suggestion, and stores nothing", async () => {
+  const before = (await system.cli("list", "--json", "--first", "100")).stdout;
+  const good = { steps: [{ id: "look", tool: "read_value", arguments: { value: 1 } }] };
+  const bad = { steps: [{ id: "a", tool: "createAuthr", arguments: {} }] };
+  const file = join(system.folder, "to-check.json");
+  writeFileSync(file, JSON.stringify(good));
+  const valid = await system.cli("validate", file);
+  expect(valid).toMatchObject({
+    exitCode: 0,
+    stderr: "",
+    stdout: expect.stringContaining("The plan is valid"),
+  });
+  const input = JSON.stringify(bad);
+  const invalid = await planwright(["validate", "-"], { env: system.env, input });
+  expect(invalid).toMatchObject({ exitCode: 1, stderr: "" });
+  expect(invalid.stdout).toMatch(
+    /The plan is not valid: 1 error\n {2}. .*createAuthr.*createAuthor.* \(TOOL_UNKNOWN\) {2}at \S+/,
+  );
+  const asJson = await planwright(["validate", "-", "--json"], { env: system.env, input });
+  expect(JSON.parse(asJson.stdout)).toMatchObject({
+    valid: false,
+    diagnostics: [{ code: "TOOL_UNKNOWN", stepId: "a" }],
+  });
+  expect(asJson.exitCode).toBe(1);
+  expect((await planwright(["validate", "-"], { env: system.env, input: "{" })).exitCode).toBe(2);
+  expect((await system.cli("list", "--json", "--first", "100")).stdout).toBe(before);
+});
+
 test("an invalid plan ends with 1, and every finding is told", async () => {
   const file = join(system.folder, "bad.json");
   writeFileSync(file, JSON.stringify({ steps: [{ id: "a", tool: "createAuthr", arguments: {} }] }));
@@ -310,7 +338,7 @@ test.each([
   ["an address that is none", ["tools", "--url", "ftp://x"]],
   ["a token of two lines", ["tools", "--token", "a\nb"]],
   ["a file that is not there", ["submit", "/nowhere/plan.json"]],
-  ["an unknown shell", ["completion", "fish"]],
+  ["an unknown shell", ["completion", "tcsh"]],
   ["an output that is not JSON", ["resolve", "req_1795253322_b8dzgomm7f8z2yi7kyqz", "--completed", "{"]],
   ["replans beyond what is accepted", ["run", "x", "--max-replans", "6"]],
   ["an unknown profile", ["plan", "x", "--profile", "fastest"]],

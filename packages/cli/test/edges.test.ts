@@ -10,6 +10,7 @@ import { parseUrl } from "../src/program-options.ts";
 import { createCommandLine } from "../src/report/command-line.ts";
 import { wantsColour } from "../src/terminal/style.ts";
 import { planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/requests.ts";
+import { planwright } from "./planwright.ts";
 
 describe("following", () => {
   const URL = "http://127.0.0.1:1/graphql";
@@ -191,7 +192,12 @@ describe("completion", () => {
 
   test("offers every command, also after options with values", () => {
     expect(complete("planwright", "")).toEqual(
-      expect.arrayContaining(program.commands.map((one) => one.name())),
+      expect.arrayContaining(
+        program
+          .createHelp()
+          .visibleCommands(program)
+          .map((one) => one.name()),
+      ),
     );
     expect(complete("planwright", "--url", "run", "wa")).toEqual(["watch"]);
     expect(complete("planwright", "--json", "re")).toEqual(["resolve", "retry", "replan", "resume"]);
@@ -204,6 +210,37 @@ describe("completion", () => {
     expect(complete("planwright", "completion", "")).toContain("bash");
     expect(complete("planwright", "submit", "/etc/host")).toContain("/etc/hosts");
   });
+
+  /** What the scripts of zsh and fish are told, by the call that stands in them. */
+  async function asked(shell: "zsh" | "fish", ...words: string[]): Promise<string[]> {
+    const { stdout: printed, exitCode } = await planwright(["completion", shell]);
+    expect(exitCode).toBe(0);
+    const [, entry = ""] = /(?:requestComp="|results \()planwright (complete --)/.exec(printed) ?? [];
+    const { stdout, stderr } = await planwright([...entry.split(" "), ...words]);
+    expect(stderr).toBe("");
+    return stdout.split("\n").flatMap((line) => (line === "" ? [] : [line.split("\t")[0] ?? ""]));
+  }
+
+  test.each(["zsh", "fish"] as const)(
+    "the script of %s calls what offers commands, options, fixed words, and files",
+    async (shell) => {
+      expect(await asked(shell, "re")).toEqual(["resolve", "retry", "replan", "resume", ":4"]);
+      expect(await asked(shell, "")).not.toContain("complete");
+      expect(await asked(shell, "submit", "x", "--ex")).toEqual(["--execute", ":4"]);
+      expect(await asked(shell, "watch", "--ti")).toEqual(["--timeout", ":4"]);
+      expect(await asked(shell, "list", "--needs", "")).toEqual(["approval", "doubt", "answer", ":4"]);
+      expect(await asked(shell, "--url", "http://h", "completion", "")).toEqual([
+        "bash",
+        "zsh",
+        "fish",
+        ":4",
+      ]);
+      // 0: files, as the shell knows them.
+      expect(await asked(shell, "validate", "pl")).toEqual([":0"]);
+      expect(await asked(shell, "validate", "--ur")).toEqual(["--url", ":4"]);
+      expect(await asked(shell, "$(reboot)", "")).toEqual([":4"]);
+    },
+  );
 });
 
 test.each([

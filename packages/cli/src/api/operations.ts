@@ -217,5 +217,14 @@ export const LIST_REQUESTS = {
 };
 export type ListedRequest = z.infer<typeof ListedNodeSchema>;
 
+/** What submitting a plan would find; nothing is stored. */
+export const VALIDATE_PLAN = {
+  document:
+    "query ($plan: JSON!) { check: validatePlan(plan: $plan) { valid diagnostics { code severity stepId path message suggestion } } }",
+  schema: z
+    .object({ check: z.object({ valid: z.boolean(), diagnostics: z.array(DiagnosticSchema) }) })
+    .transform(({ check }) => check),
+};
+
 /** Findings as a refusal carries them. */
 export const DiagnosticsSchema = z.array(DiagnosticSchema);

@@ -1,19 +1,25 @@
 import type { Command } from "commander";
 
 /** Commands whose argument is a file. */
-const TAKES_FILE: ReadonlySet<string> = new Set(["submit"]);
+const TAKES_FILE: ReadonlySet<string> = new Set(["submit", "validate"]);
+
+/** True for a command whose argument is a file. */
+export const takesFile = (command: string): boolean => TAKES_FILE.has(command);
 
 /**
  * A completion script for bash, made from the program's own commands and options, so that it knows all of them. It
  * completes commands, options, fixed choices, and files where a file is taken.
  */
 export function bashCompletion(program: Command): string {
-  const commands = program.commands.filter((command) => command.name() !== "help");
+  const commands = program
+    .createHelp()
+    .visibleCommands(program)
+    .filter((command) => command.name() !== "help");
   const names = commands.map((command) => command.name());
   const common = optionsOf(program);
   const cases = commands.map((command) => {
     const words = [...optionsOf(command), ...common, ...choicesOf(command)];
-    return `    ${command.name()}) words="${words.join(" ")}"${TAKES_FILE.has(command.name()) ? "; files=1" : ""} ;;`;
+    return `    ${command.name()}) words="${words.join(" ")}"${takesFile(command.name()) ? "; files=1" : ""} ;;`;
   });
   return `# bash completion for planwright. In ~/.bashrc:  source <(planwright completion bash)
 _planwright() {
@@ -49,7 +55,7 @@ function optionsOf(command: Command): string[] {
 }
 
 /** Options of the program that are followed by a value. */
-function valueOptions(program: Command): string[] {
+export function valueOptions(program: Command): string[] {
   return program.options.flatMap(({ long, required }) => (required && long ? [long] : []));
 }
 

@@ -14,8 +14,11 @@ export function findingLines(findings: readonly Diagnostic[], style: Style): str
   return [
     ...sorted.slice(0, MAX_FINDINGS).map((finding) => {
       const mark = isError(finding) ? style("bad", "✖") : style("attention", "!");
-      const place = finding.path ? style("quiet", `  at ${oneLine(finding.path, 120)}`) : "";
-      return `${mark} ${oneLine(finding.message, 400)} (${oneLine(finding.code, 64)})${place}`;
+      const { message, code, path, stepId, suggestion } = finding;
+      const where = path ? oneLine(path, 120) : stepId ? `step ${oneLine(stepId, 64)}` : "";
+      const place = where === "" ? "" : style("quiet", `  at ${where}`);
+      const better = suggestion && !message.includes(suggestion) ? `; try ${oneLine(suggestion, 200)}` : "";
+      return `${mark} ${oneLine(message, 400)}${better} (${oneLine(code, 64)})${place}`;
     }),
     ...(more > 0 ? [`(${count(more, "more finding")}: see --json)`] : []),
   ];

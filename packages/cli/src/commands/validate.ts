@@ -1,0 +1,23 @@
+import { VALIDATE_PLAN } from "../api/operations.ts";
+import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { findingLines } from "../report/findings.ts";
+import { count } from "../report/format.ts";
+import type { CommandContext } from "./command-context.ts";
+import { readJsonFile } from "./read-json-file.ts";
+
+/** Checks a plan against the tools that the API knows, and stores nothing. */
+export async function validate(context: CommandContext, file: string): Promise<ExitCode> {
+  const { client, output, isJson } = context;
+  const plan = await readJsonFile(file, context.signal);
+  const { valid, diagnostics } = await client.ask(VALIDATE_PLAN, { plan });
+  if (isJson) output.printJson({ valid, diagnostics }, { isIndented: true });
+  else {
+    const { style } = output;
+    const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+    const verdict = valid
+      ? `${style("good", "✔")} The plan is valid${diagnostics.length > 0 ? `, with ${count(diagnostics.length, "warning")}` : ""}`
+      : `${style("bad", "✖")} The plan is not valid: ${count(errors, "error")}`;
+    output.print([verdict, ...findingLines(diagnostics, style).map((line) => `  ${line}`)]);
+  }
+  return valid ? EXIT.OK : EXIT.PLAN_FAILED;
+}

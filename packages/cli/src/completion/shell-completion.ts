@@ -1,0 +1,65 @@
+import { type Complete, type Command as Completed, RootCommand } from "@bomb.sh/tab";
+import type { Argument, Command, Option } from "commander";
+import { bashCompletion, takesFile, valueOptions } from "./bash-completion.ts";
+
+/** The shells that a script is printed for. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/**
+ * Prints a completion script. That of bash holds every word; those of zsh and fish ask `planwright complete -- <words>` each time, so
+ * they know the program that is there then.
+ */
+export function printCompletion(program: Command, shell: Shell, print: (text: string) => void): void {
+  if (shell === "bash") print(bashCompletion(program));
+  else completionOf(program).setup(program.name(), program.name(), shell);
+}
+
+/** Says what may stand in the place of the last word: one a line, then the directive of the script. */
+export function complete(program: Command, words: readonly string[], print: (text: string) => void): void {
+  const current = words.at(-1) ?? "";
+  if (!current.startsWith("-") && isFile(program, words.slice(0, -1))) print(":0\n");
+  else completionOf(program).parse([...words]);
+}
+
+/** A command that takes a file was typed, and no option that wants a value stands in front. */
+function isFile(program: Command, before: readonly string[]): boolean {
+  const withValue = new Set(valueOptions(program));
+  const command = before.find(
+    (word, index) => !word.startsWith("-") && !withValue.has(before[index - 1] ?? ""),
+  );
+  const isValue = program.commands
+    .find((one) => one.name() === command)
+    ?.options.some(({ long, required }) => required && long === before.at(-1));
+  return command !== undefined && takesFile(command) && !isValue && !withValue.has(before.at(-1) ?? "");
+}
+
+/** The commands, options and fixed words of the program, as the library takes them. */
+function completionOf(program: Command): RootCommand {
+  const root = new RootCommand();
+  addOptions(root, program.options);
+  for (const command of program.createHelp().visibleCommands(program)) {
+    const entry = root.command(command.name(), command.description());
+    addOptions(entry, [...command.options, ...program.options]);
+    for (const argument of command.registeredArguments) addArgument(entry, argument);
+  }
+  return root;
+}
+
+function addOptions(entry: Completed, options: readonly Option[]): void {
+  for (const { long, description, required, argChoices = [] } of options) {
+    const name = long?.slice(2);
+    if (name === undefined) continue;
+    if (required) entry.option(name, description, (offer) => offerAll(offer, argChoices));
+    else entry.option(name, description);
+  }
+}
+
+function offerAll(offer: Complete, choices: readonly string[]): void {
+  for (const choice of choices) offer(choice, "");
+}
+
+function addArgument(entry: Completed, argument: Argument): void {
+  const { argChoices = [] } = argument;
+  entry.argument(argument.name(), (offer) => offerAll(offer, argChoices), argument.variadic);
+}
