@@ -122,7 +122,7 @@ export function createListRequests({ requests, plans, steps }: Collections) {
     return found.map(({ requestId }) => requestId);
   }
 
-  /** Those of the requests with a step that needs somebody of which a plan has the tool and the code as well. */
+  /** Of the requests with a step that waits for a person, those of which a plan has the tool and the code as well. */
   async function amongPlans(tenant: string, filter: RequestFilter, ids: RequestId[]): Promise<RequestId[]> {
     const { tool, errorCode } = filter;
     if (stepNeed(filter) === undefined || (tool === undefined && errorCode === undefined)) return ids;
