@@ -73,6 +73,19 @@ test("a refusal names the clause and the nearest tools, and never only the first
   expect(error.facts).toMatchObject({ clause: "publish a magazine" });
 });
 
+test.each([
+  ["craete author Alice", "create"],
+  ["Crate author Alice", "create"],
+  ["please creatte author Alice", "create"],
+  ["delte comment 5", "delete"],
+])("%s: the verb that was meant is named", (query, meant) => {
+  expect(refusalOf(query, BLOG).message).toContain(`did you mean "${meant}"?`);
+});
+
+test.each(["polish the silver", "juggle the clocks", "abc author Alice"])("%s: no verb is guessed", (query) => {
+  expect(refusalOf(query, BLOG).message).not.toContain("did you mean");
+});
+
 test("a missing value names the tool, the parameter and its description", () => {
   const tools = [
     tool("create_user", "Creates a user.", { login: { type: "string", description: "Login name" } }),

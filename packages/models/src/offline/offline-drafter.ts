@@ -11,6 +11,7 @@ import { ModelRequiredError } from "../model-required-error.ts";
 import { type Clause, splitClauses } from "./clauses.ts";
 import type { PlannedStep } from "./links.ts";
 import type { ToolMatch } from "./match-tool.ts";
+import { mistypedVerb } from "./mistyped-verb.ts";
 import { nearestTools } from "./nearest-tools.ts";
 import { type ClauseInput, planClause, toolsFor } from "./plan-clause.ts";
 import { tokenize } from "./tokens.ts";
@@ -72,7 +73,7 @@ export function planByRules(
   const steps: PlannedStep[] = [];
   let stage = 0;
   for (const [index, clause] of clauses.entries()) {
-    if (clause.verb === null) throw refuse(clause.text, "it does not begin with a verb that the rules know");
+    if (clause.verb === null) throw refuse(clause.text, noVerb(mistypedVerb(clause.text, catalogue)));
     if (clause.isSequel && index > 0) stage += 1;
     const input = { clause, index, stage, sentence: query, moments, steps, catalogue };
     const matches = toolsFor(input);
@@ -83,6 +84,9 @@ export function planByRules(
   requireValues(steps, clauses, plan);
   return plan;
 }
+
+const noVerb = (meant: string | null) =>
+  `it does not begin with a verb that the rules know${meant === null ? "" : `; did you mean "${meant}"?`}`;
 
 /** Where the verb alone spoke for several tools, a failure says no more than that none fits; it names the nearest. */
 function planOrRefuse(

@@ -53,6 +53,8 @@ const WEAK_VERBS = new Set(
 
 const KNOWN_VERBS = new Set(VERB_GROUPS.flat());
 
+/** All verbs that some group holds. */
+export const knownVerbs = (): Iterable<string> => KNOWN_VERBS;
 /** True for a verb that some group holds. */
 export const isKnownVerb = (word: string) => KNOWN_VERBS.has(word);
 /** True for a known verb that may as well be a noun. */
