@@ -1,5 +1,4 @@
 import type { Outcome } from "@planwright/engine";
-import { isForEachStep } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
 import type { ToolCall } from "@planwright/tools";
 import { LOOKUP_TOOL } from "../catalogue.ts";
@@ -45,11 +44,10 @@ export function createUnreachableCheck({ now, fail }: { now: () => number; fail:
     },
     ended(facts) {
       if (facts.document.error?.code === "POISONED") return;
-      const failed = [...facts.units.values()].filter(({ status, stepId, item }) => {
-        const step = facts.steps.get(stepId)?.step;
-        const isList = item === null && step !== undefined && isForEachStep(step);
-        return status === "FAILED" && !isList;
-      });
+      const failures = [...facts.units.values()].filter(({ status }) => status === "FAILED");
+      const ofItems = new Set(failures.flatMap(({ item, stepId }) => (item === null ? [] : [stepId])));
+      // A list that failed by its items says no more than they do; one that failed without is another failure.
+      const failed = failures.filter(({ item, stepId }) => item !== null || !ofItems.has(stepId));
       const early = failed.filter((unit) => isEarly(facts, unit));
       // Another failure may have stopped the plan, or the list, before its time.
       if (early.length === 0 || early.length < failed.length) return;
