@@ -82,9 +82,12 @@ test.each([
   expect(refusalOf(query, BLOG).message).toContain(`did you mean "${meant}"?`);
 });
 
-test.each(["polish the silver", "juggle the clocks", "abc author Alice"])("%s: no verb is guessed", (query) => {
-  expect(refusalOf(query, BLOG).message).not.toContain("did you mean");
-});
+test.each(["polish the silver", "juggle the clocks", "abc author Alice"])(
+  "%s: no verb is guessed",
+  (query) => {
+    expect(refusalOf(query, BLOG).message).not.toContain("did you mean");
+  },
+);
 
 test("a missing value names the tool, the parameter and its description", () => {
   const tools = [
