@@ -2,6 +2,7 @@
  * npm run simulate -- --seeds 10000 [--from 1]   lives through seeds on all cores
  * npm run simulate -- --seed 1234 [--trace]      replays one seed; with all of its events
  * npm run simulate -- --mutants                  plants faults and says after how many seeds each was caught
+ * npm run simulate -- --mutant NAME              the same for one fault
  * npm run simulate -- --seed 12 --mutant NAME    replays one seed with a planted fault
  *
  * Exit code 1 when an invariant is violated, or when a planted fault is not found.
@@ -9,7 +10,7 @@
 import { developerCommand, wholeNumberOption, wordOption } from "@planwright/testing";
 import { INVARIANTS } from "./checker/invariants.ts";
 import { hunt } from "./hunt.ts";
-import { MUTANTS } from "./mutants.ts";
+import { MUTANTS, type Mutant } from "./mutants.ts";
 import { runSeeds } from "./run-seeds.ts";
 import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
 
@@ -22,7 +23,11 @@ const values = developerCommand(
   .option("--from <seed>", "the first of them", wholeNumber, 1)
   .option("--seed <seed>", "replay this one alone", wholeNumber)
   .option("--trace", "with all of its events", false)
-  .option("--mutant <name>", "with this fault planted", wordOption(MUTANTS.map(({ name }) => name)))
+  .option(
+    "--mutant <name>",
+    "plant this fault: look for a seed that shows it, or replay the one of --seed",
+    wordOption(MUTANTS.map(({ name }) => name)),
+  )
   .option("--mutants", "plant each fault, and tell after how many seeds it was caught", false)
   .parse()
   .opts<{
@@ -34,7 +39,9 @@ const values = developerCommand(
     mutants: boolean;
   }>();
 
-if (values.mutants) await runMutants();
+const named = MUTANTS.filter(({ name }) => name === values.mutant);
+if (values.mutants) await runMutants(MUTANTS);
+else if (values.seed === undefined && named.length > 0) await runMutants(named);
 else if (values.seed !== undefined) await replay(values.seed);
 else await runAll(values.from, values.seeds);
 
@@ -51,7 +58,7 @@ async function runAll(from: number, count: number): Promise<void> {
 
 async function replay(seed: number): Promise<void> {
   const keptEvents = values.trace ? 1_000_000 : undefined;
-  const mutant = MUTANTS.find(({ name }) => name === values.mutant);
+  const [mutant] = named;
   const result = await simulateSeed(seed, { keptEvents, mutant });
   if (result.violation) report(result);
   else {
@@ -63,8 +70,8 @@ async function replay(seed: number): Promise<void> {
   if (result.violation) process.exitCode = 1;
 }
 
-async function runMutants(): Promise<void> {
-  for (const mutant of MUTANTS) {
+async function runMutants(mutants: readonly Mutant[]): Promise<void> {
+  for (const mutant of mutants) {
     const { seeds, result } = await hunt(mutant);
     const invariant = result?.violation?.invariant;
     const isRight = invariant !== undefined && mutant.violates.includes(invariant);
