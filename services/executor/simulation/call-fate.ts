@@ -24,7 +24,7 @@ export function failed(
   return { type: "failed", effect, error: { code, message: `simulated ${code}`, retryable } };
 }
 
-/** Draws what becomes of a call. @param now - simulated milliseconds */
+/** Draws the fate of a call. @param now - simulated milliseconds */
 export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random, now: number): CallFate {
   const arrivesIn = random.whole(1, random.chance(0.9) ? 5 : SETTLE_MS);
   const endsIn = arrivesIn + random.whole(1, tools.maxLatencyMs);

@@ -9,7 +9,7 @@ const MAX_READ = 4_096;
 const MAX_SHOWN = 80;
 
 /**
- * `fetch` for a model's API that tells a page of somebody else, such as a proxy's or a login, from an answer: libraries of providers
+ * `fetch` for a model's API that tells a page of another server, such as a proxy or a login, from an answer: libraries of providers
  * read a page as a stream without anything in it.
  * @throws {ModelEndpointWrongError} for an answer with a good status that is no answer of such an API
  */
