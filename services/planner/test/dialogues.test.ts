@@ -175,6 +175,13 @@ const MODEL_DIALOGUES: readonly ModelDialogue[] = [
     calls: [note({ title: "Hello", folderId: "f-7a10" })],
   },
   {
+    name: "a gap that its text names in front",
+    first: { steps: [note({ title: "Hello" })], missing: ["createNote.folderId: Which folder is it?"] },
+    asks: ["Which folder is it?"],
+    says: ["f-7a10"],
+    calls: [note({ title: "Hello", folderId: "f-7a10" })],
+  },
+  {
     name: "a gap that only its words name",
     first: { steps: [note({ title: "Hello" })], missing: ["What is the folder id?"] },
     asks: ["What is the folder id?"],

@@ -7,8 +7,6 @@ const NAMED = { id: { type: "string" }, ...CALL };
 const ORDERED = { ...NAMED, dependsOn: { type: "array", items: { type: "string" } } };
 /** One of the wanted outputs; an object with free names is nothing that a strict schema could hold. */
 const PART = { name: { type: "string" }, value: { type: "string" } };
-/** What the user has to say: its answer goes to that argument and nowhere else. */
-const QUESTION = { step: { type: "string" }, parameter: { type: "string" }, question: { type: "string" } };
 /** A list of calls or a condition, neither of which has a form that every provider's dialect could hold: JSON text as well. */
 const TEXT = { type: ["string", "null"] };
 
@@ -33,7 +31,7 @@ export function answerSchema({ loops, conditions, outputs }: PlanLanguage, isRep
   return objectOf({
     steps: { type: "array", items: { anyOf: steps.map(objectOf) } },
     ...(outputs && { outputs: { type: ["array", "null"], items: objectOf(PART) } }),
-    missing: { type: ["array", "null"], items: objectOf(QUESTION) },
+    missing: { type: ["array", "null"], items: { type: "string" } },
     impossible: { type: ["string", "null"] },
   });
 }

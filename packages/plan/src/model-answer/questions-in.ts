@@ -60,7 +60,7 @@ const FIELDS = new Set([
 
 /** A question as a text, or as `{step, parameter, question}`; undefined for anything else, which is no question. */
 export function readQuestion(value: JsonValue): ModelQuestion | undefined {
-  if (typeof value === "string") return { question: value };
+  if (typeof value === "string") return ofText(value);
   if (!isJsonObject(value) || !Object.keys(value).every((name) => FIELDS.has(name.toLowerCase())))
     return undefined;
   const textOf = (...names: string[]): string | undefined =>
@@ -74,6 +74,15 @@ export function readQuestion(value: JsonValue): ModelQuestion | undefined {
     ...(step !== undefined && { step }),
     ...(parameter !== undefined && { parameter }),
   };
+}
+
+/** "createAuthor.email: Which address?" names the step and the argument in front. */
+const NAMED = /^\s*([A-Za-z][\w-]{0,63})\.([\w.[\]-]{1,200}):\s+(\S.*)$/s;
+
+function ofText(text: string): ModelQuestion {
+  const [, step, parameter, question] = NAMED.exec(text) ?? [];
+  if (step === undefined || parameter === undefined || question === undefined) return { question: text };
+  return { question: cut(inOneLine(question), MAX_LENGTH), step, parameter };
 }
 
 const textIn = (value: JsonValue | undefined): string[] =>
