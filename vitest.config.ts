@@ -32,10 +32,25 @@ const patience = {
   expect: { poll: { timeout: 60_000, interval: 50 } },
 };
 
+/**
+ * Projects whose files share a process and what was imported in it, which takes longer than most of their tests. What these
+ * tests change of a process or a module, they put back.
+ */
+const SHARING: ReadonlySet<string> = new Set([
+  "packages/engine",
+  "packages/models",
+  "packages/plan",
+  "packages/queue",
+  "packages/store",
+  "packages/tools",
+  "services/api",
+  "services/blog-tools",
+]);
+
 // Projects do not extend the root: its global setup, one MongoDB and one Redis, is to run once and not once a project.
 const projects = folders.map((root) => ({
   ...fromSource,
-  test: { name: root, root: here(root), include: ["**/*.test.ts"], ...patience },
+  test: { name: root, root: here(root), include: ["**/*.test.ts"], isolate: !SHARING.has(root), ...patience },
 }));
 
 export default defineConfig({
@@ -43,8 +58,8 @@ export default defineConfig({
   environments: setupFromSource,
   test: {
     projects,
-    // By default one core stays free: half of a small machine, on which most of these tests wait for servers.
-    maxWorkers: availableParallelism(),
+    // One more than there are cores: many tests wait for processes and timers, and those that do not share the cores fairly.
+    maxWorkers: availableParallelism() + 1,
     globalSetup: [
       here("packages/local/src/testing/global-setup.ts"),
       here("packages/testing/src/services/global-setup.ts"),

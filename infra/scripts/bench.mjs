@@ -8,18 +8,35 @@ const BENCHMARKS = {
   plan: "packages/engine/bench/plan.ts",
   execute: "services/executor/bench/execute.ts",
   learning: "services/executor/bench/learning.ts",
+  outputs: "services/executor/bench/outputs.ts",
   api: "services/api/bench/api.ts",
   model: "services/planner/bench/model.ts",
+  system: "packages/testing/bench/system.ts",
 };
+/** They start services from their build, as in production. */
+const RUN_THE_BUILD = ["api", "system"];
 const [name, ...options] = process.argv.slice(2);
 const file = BENCHMARKS[name];
 if (!file) {
   console.error(`Which benchmark? npm run bench -- ${Object.keys(BENCHMARKS).join(" | ")}`);
   process.exit(1);
 }
-const result = spawnSync(
+/** Runs a command and ends this process when it fails. */
+function run(command, args, stdio) {
+  const result = spawnSync(command, args, { cwd: root, stdio });
+  if (result.error) console.error(`Could not run ${command}: ${result.error.message}`);
+  if (result.status !== 0) process.exit(result.status ?? 1);
+}
+
+// Standard output is for the figures alone.
+if (RUN_THE_BUILD.includes(name))
+  run(
+    join(root, "node_modules", ".bin", "turbo"),
+    ["run", "build", "--output-logs=errors-only"],
+    ["ignore", 2, 2],
+  );
+run(
   process.execPath,
   ["--expose-gc", "--import", "tsx", "-C", "@planwright/source", join(root, file), ...options],
-  { cwd: root, stdio: "inherit" },
+  "inherit",
 );
-process.exit(result.status ?? 1);

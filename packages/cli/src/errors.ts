@@ -73,7 +73,7 @@ export class GaveUpWaitingError extends CodedError<{ timeoutMs: number }> {
   }
 }
 
-/** Somebody pressed Ctrl-C, or sent a signal. */
+/** The user pressed Ctrl-C, or a signal came. */
 export class InterruptedError extends CodedError<{ signal: string }> {
   readonly code = "INTERRUPTED";
   readonly retryable = true;

@@ -38,6 +38,10 @@ export const EXAMPLES = {
     `planwright debug ${ID} --json | jq .diagnosis`,
     `planwright debug ${ID} --bundle > bundle.json`,
   ),
+  output: examples(
+    "planwright output plan_1795253322_b8dzgomm7f8z2yi7kyqz/steps/createBlog | jq .",
+    "planwright output plan_1795253322_b8dzgomm7f8z2yi7kyqz/steps/createBlog --out blog.json",
+  ),
   list: examples(
     "planwright list",
     "planwright list --status FAILED PARTIAL --first 5",

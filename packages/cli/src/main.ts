@@ -19,7 +19,7 @@ const { version }: { version: string } = JSON.parse(
 );
 const output = createOutput(stdout, stderr, env);
 
-// Whoever reads has seen enough, as head has.
+// The reader has seen enough, as head has.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(process.exitCode ?? EXIT.OK);
   throw error;

@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from "commander";
+import { LIST_REQUESTS } from "./api/operations.ts";
 import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import { cancel, execute, pause, type RetryOptions, replan, resume, retry } from "./commands/control.ts";
@@ -6,10 +7,18 @@ import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } fr
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { type ListOptions, list, listOptions } from "./commands/list-requests.ts";
 import { debug, tools } from "./commands/look.ts";
+import { type OutputOptions, printOutput } from "./commands/print-output.ts";
 import type { SentenceOptions } from "./commands/sentence-options.ts";
 import { collectSet } from "./commands/set-arguments.ts";
 import { validate } from "./commands/validate.ts";
-import { complete, printCompletion, SHELLS, type Shell } from "./completion/shell-completion.ts";
+import {
+  complete,
+  printCompletion,
+  requestIdLines,
+  SHELLS,
+  type Shell,
+  wantsRequestId,
+} from "./completion/shell-completion.ts";
 import { EXAMPLES, EXIT_CODES } from "./help.ts";
 import {
   askOptions,
@@ -18,7 +27,7 @@ import {
   sentenceOptions,
   wholeNumber,
 } from "./program-options.ts";
-import type { ExitCode } from "./report/exit-code.ts";
+import { EXIT, type ExitCode } from "./report/exit-code.ts";
 import { requestArgument } from "./request-argument.ts";
 
 /** What the program needs of the process that it runs in. */
@@ -32,6 +41,9 @@ export interface ProgramParts {
   ) => Promise<void>;
   print: (text: string) => void;
 }
+
+/** Longest that a shell waits for ids of requests, in milliseconds. */
+const COMPLETION_MS = 1_500;
 
 type Watch = { watch?: boolean };
 
@@ -100,6 +112,10 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .action((requestId: string, options: { bundle?: boolean }) =>
       does((context) => debug(context, requestId, options)),
     );
+  add("output", "print an output that is too large to be shown, as JSON")
+    .argument("<ref>", "as debug, run and watch show it")
+    .option("--out <file>", "write it to a file, which must not be there yet")
+    .action((ref: string, options: OutputOptions) => does((context) => printOutput(context, ref, options)));
   const listing = add("list", "list the newest requests, with what failed, and what waits for a person");
   for (const option of listOptions()) listing.addOption(option);
   listing.action((options: ListOptions) => does((context) => list(context, options)));
@@ -173,6 +189,14 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   program
     .command("complete", { hidden: true })
     .argument("[words...]")
-    .action((words: string[]) => complete(program, words, print));
+    .action((words: string[]) => {
+      if (!wantsRequestId(program, words)) return complete(program, words, print);
+      program.setOptionValue("timeout", COMPLETION_MS);
+      return does(async ({ client }) => {
+        const { nodes } = await client.ask(LIST_REQUESTS, { first: 20 });
+        print(requestIdLines(nodes));
+        return EXIT.OK;
+      });
+    });
   return program;
 }

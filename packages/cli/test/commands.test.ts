@@ -146,7 +146,7 @@ test("--answer waits for the results in words, or hears why there are none", asy
   expect(stdout).toMatch(/No answer {2}.*\(MODEL_REQUIRED\)/);
 });
 
-test("watch ends with 3 when somebody is needed; --stay waits on", async () => {
+test("watch ends with 3 when a client or operator is needed; --stay waits on", async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
   const staying = start(["watch", requestId, "--stay"], { env: system.env });
   const { exitCode, stdout } = await system.cli("watch", requestId);
@@ -358,9 +358,9 @@ test("standard input that is not JSON ends with 2", async () => {
 });
 
 test("an API that does not answer, is something else, or refuses ends with 4", async () => {
-  const nobody = await system.cli("tools", "--url", `http://127.0.0.1:${await freePort()}`);
-  expect(nobody).toMatchObject({ exitCode: 4, stdout: "" });
-  expect(nobody.stderr).toContain("ECONNREFUSED");
+  const absent = await system.cli("tools", "--url", `http://127.0.0.1:${await freePort()}`);
+  expect(absent).toMatchObject({ exitCode: 4, stdout: "" });
+  expect(absent.stderr).toContain("ECONNREFUSED");
   const other = await system.cli("tools", "--url", system.tools().url);
   expect(other).toMatchObject({ exitCode: 4, stdout: "" });
   expect(other.stderr).toContain("is not the API");

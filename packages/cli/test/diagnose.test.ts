@@ -187,7 +187,7 @@ const CASES: [name: string, request: RequestSnapshot, cause: RegExp, next: strin
     `planwright resume ${REQUEST_ID}`,
   ],
   [
-    "a plan that nobody started",
+    "a plan that was not started",
     requestOf({ status: "READY", autoExecute: false, plan: planOf([stepOf("a")], { status: "READY" }) }),
     /^the plan is stored and was not started/,
     `planwright execute ${REQUEST_ID}`,
@@ -317,6 +317,24 @@ test("a plan that failed with a doubt left is retried only once the doubt is set
   const doubt = stepOf("pay", { status: "IN_DOUBT", attempts: [attemptOf(1)] });
   const { next } = diagnose(factsOf(over("FAILED", [failed("TOOL_FAILED"), doubt])));
   expect(next[0]?.command).toContain(`planwright resolve ${REQUEST_ID} pay`);
+});
+
+test("a call in doubt that bears a key is called again, and no operator has to look", () => {
+  const doubt = stepOf("pay", { status: "IN_DOUBT", effectClass: "K", attempts: [attemptOf(1)] });
+  const waiting = planOf([doubt], { status: "WAITING", waitReason: "in doubt" });
+  const running = diagnose(factsOf(requestOf({ plan: waiting })));
+  expect(running.why).toContain("Called again under the same key, pay acts once at most.");
+  expect(running.next.map(({ command }) => command)).toEqual([
+    `planwright resolve ${REQUEST_ID} pay --retry`,
+  ]);
+  const retry = [`planwright retry ${REQUEST_ID}`];
+  const ended = diagnose(factsOf(over("FAILED", [failed("TOOL_UNREACHABLE"), doubt])));
+  expect(ended.next.map(({ command }) => command)).toEqual(retry);
+  const poisoned = diagnose(factsOf(over("FAILED", [doubt], { error: errorOf("POISONED") })));
+  expect(poisoned.next.map(({ command }) => command)).toEqual(retry);
+  const plain = stepOf("mail", { status: "IN_DOUBT", effectClass: "U", attempts: [attemptOf(1)] });
+  const both = diagnose(factsOf(over("FAILED", [failed("TOOL_FAILED"), doubt, plain])));
+  expect(both.next[0]?.command).toContain(`planwright resolve ${REQUEST_ID} mail --completed`);
 });
 
 test("a doubt that an operator settled is none any more", () => {

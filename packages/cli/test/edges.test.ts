@@ -42,7 +42,7 @@ describe("following", () => {
     expect(await follow([planning, planning, completed])).toEqual(["PLANNING", "COMPLETED"]);
   });
 
-  test("ends when somebody is needed, or waits for it", async () => {
+  test("ends when a client or operator is needed, or waits for it", async () => {
     expect(await follow([planning, asking])).toEqual(["PLANNING", "NEEDS_INPUT"]);
     expect(await follow([asking, planning, completed], true)).toEqual([
       "NEEDS_INPUT",

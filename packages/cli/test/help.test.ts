@@ -41,7 +41,7 @@ const linesBelow = (help: string, title: string): string[] =>
     .split("\n")
     .map((line) => line.trim()) ?? [];
 
-/** The words that a shell gives the program for a line that somebody types. */
+/** The words that a shell gives the program for a line that a user types. */
 function wordsOf(line: string): string[] {
   const given = join(folder, "words");
   const shell = `planwright() { printf '%s\\0' "$@" > ${given}; }; jq() { cat > /dev/null; }; ${line}`;

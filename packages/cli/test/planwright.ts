@@ -47,7 +47,7 @@ export interface StartOptions {
   env?: NodeJS.ProcessEnv;
   /** The whole of its standard input. */
   input?: string;
-  /** As on a terminal, where somebody may type. */
+  /** As on a terminal, where a user may type. */
   isTerminal?: boolean;
 }
 

@@ -4,5 +4,5 @@ import { env, stdin, stdout } from "node:process";
 const [columns, rows] = (env["TERMINAL_SIZE"] ?? "100x30").split("x").map(Number);
 Object.assign(stdout, { isTTY: true, columns, rows });
 Object.assign(stdin, { isTTY: true, setRawMode: () => stdin });
-// A terminal that nobody reads from keeps no process alive; a pipe may.
+// A terminal without a reader keeps no process alive; a pipe may.
 stdin.on("pause", () => stdin.unref()).on("resume", () => stdin.ref());

@@ -81,6 +81,17 @@ test("progressLines tells what changed since the reading before, and nothing twi
   ]);
 });
 
+test("a plan and a request that only wait to be claimed are told as that, and limits of tools as limits", () => {
+  const reading = (status: string) =>
+    requestOf({ status: "EXECUTING", plan: planOf([stepOf("a")], { status, waitReason: "limit" }) });
+  expect(progressLines(null, reading("QUEUED"))).toContain(
+    "plan QUEUED (waits to be claimed by an executor)",
+  );
+  expect(progressLines(null, reading("WAITING"))).toContain("plan WAITING (limit)");
+  const planning = requestOf({ status: "PLANNING", waitReason: "limit" });
+  expect(progressLines(null, planning)).toContain("planning waits to be claimed by a planner");
+});
+
 test("a new version of the plan is told from its beginning", () => {
   const first = requestOf({ plan: planOf([stepOf("a", { status: "COMPLETED" })]) });
   const second = requestOf({

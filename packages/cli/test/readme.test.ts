@@ -1,21 +1,27 @@
 /** Every command of the README is typed into a shell, one after another, against the running system. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { linesNotPrinted, readmeBlocks } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createProgram } from "../src/program.ts";
-import { type CliStack, readText, startCliStack, statusOf } from "./cli-stack.ts";
+import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
+import { start } from "./planwright.ts";
 
-const COMMANDS = [...readText("../README.md").matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = ""]) =>
-  block.trim().split("\n"),
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const BLOCKS = readmeBlocks(ROOT, "packages/cli/README.md");
+const COMMANDS = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ text }) =>
+  text.trim().split("\n"),
 );
 const SOME_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
+const SOME_PLAN_ID = "plan_1795253322_b8dzgomm7f8z2yi7kyqz";
 const SOME_HASH = "3f2a9c1b77aa";
 
 let system: CliStack;
 beforeAll(async () => {
   system = await startCliStack();
-  const plan = { steps: [{ id: "authors", tool: "listAuthors", arguments: {} }] };
-  writeFileSync(join(system.folder, "plan.json"), JSON.stringify(plan));
+  const plan = BLOCKS.find(({ language }) => language === "json");
+  writeFileSync(join(system.folder, "plan.json"), plan?.text ?? "");
 });
 afterAll(() => system?.close());
 
@@ -102,11 +108,46 @@ test("every command of the README does what it says", async () => {
     const [, prepare] = SITUATIONS.find(([beginning]) => command.startsWith(beginning)) ?? [];
     if (prepare) requestId = await prepare();
     const hash = (await hashOf(requestId)) ?? SOME_HASH;
-    const ran = await system.shell(command.replace(SOME_ID, requestId).replace(SOME_HASH, hash));
+    const { planId } = requestId === "" ? { planId: null } : await system.read(requestId);
+    const typed = command
+      .replace(SOME_ID, requestId)
+      .replace(SOME_PLAN_ID, planId ?? SOME_PLAN_ID)
+      .replace(SOME_HASH, hash);
+    const ran = await system.shell(typed);
     const [, expected = 0] = EXIT_CODES.find(([beginning]) => command.startsWith(beginning)) ?? [];
     expect({ command, ...ran }).toMatchObject({ command, exitCode: expected });
     requestId = /req_\d{10}_[a-z0-9]+/.exec(ran.stdout)?.[0] ?? requestId;
   }
+});
+
+test("what the README shows of run and debug is what they print", async () => {
+  const [ofRun, ofDebug] = BLOCKS.filter(({ language }) => language === "");
+  const sentence = (email: string) =>
+    `Create author Alice with email ${email}, then create blog by Alice titled Hello about world`;
+  const running = start(["run", sentence("alice-1795253322@test.com")], {
+    env: system.env,
+    isTerminal: true,
+  });
+  expect(linesNotPrinted(ofRun?.text.trimEnd() ?? "", (await running.ended).stdout)).toEqual([]);
+  for (const _ of [1, 2]) await system.cli("run", sentence("alice@test.com"));
+  const [, requestId = ""] =
+    /(req_\S+)/.exec((await system.cli("list", "--failed", "--first", "1")).stdout) ?? [];
+  const { stdout } = await system.cli("debug", requestId);
+  expect(linesNotPrinted(ofDebug?.text.trimEnd() ?? "", stdout)).toEqual([]);
+});
+
+test("completion in bash knows commands, options, values, and the newest requests", async () => {
+  const { stdout: requestId } = await system.cli("run", "--detach", "Create author Zed");
+  const completed = async (...words: string[]) => {
+    const line = words.map((word) => `'${word}'`).join(" ");
+    const script = `source <(planwright completion bash); COMP_WORDS=(planwright ${line}); COMP_CWORD=${words.length}; _planwright; echo "\${COMPREPLY[@]}"`;
+    return (await system.shell(script)).stdout.trim().split(" ");
+  };
+  expect(await completed("exe")).toEqual(["execute"]);
+  expect(await completed("run", "--pro")).toEqual(["--profile"]);
+  expect(await completed("list", "--status", "FAI")).toEqual(["FAILED"]);
+  expect(await completed("debug", "")).toContain(requestId.trim());
+  expect(await completed("debug", requestId.trim().slice(0, -4))).toEqual([requestId.trim()]);
 });
 
 async function hashOf(requestId: string): Promise<string | undefined> {

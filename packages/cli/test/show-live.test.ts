@@ -32,7 +32,12 @@ async function drawingsOf(follow: (drawings: string[]) => FollowRequest): Promis
   const never = () => Promise.reject(new TypeError("not asked"));
   await showLive(
     {
-      client: { url: "http://127.0.0.1:1/graphql", ask: never, subscribe: () => expect.unreachable() },
+      client: {
+        url: "http://127.0.0.1:1/graphql",
+        ask: never,
+        download: never,
+        subscribe: () => expect.unreachable(),
+      },
       follow: follow(drawings),
       output,
       isJson: false,

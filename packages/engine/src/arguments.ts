@@ -93,7 +93,7 @@ function invalidArguments(node: StepNode, why: string): StepError {
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
- * Object outputs of dependencies fill arguments that the tool takes and nobody gave; a later dependency wins over an
+ * Object outputs of dependencies fill arguments that the tool takes and the plan does not give; a later dependency wins over an
  * earlier one, an explicit argument over both. Without declared properties the tool is taken to accept every name.
  */
 function withDependencyOutputs(state: EngineState, node: StepNode, explicit: JsonObject): JsonObject {

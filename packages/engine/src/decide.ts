@@ -2,13 +2,16 @@ import { isTerminalStepStatus } from "@planwright/plan";
 import { closeCutShort, concludeItems } from "./for-each/conclude.ts";
 import type { Command, EngineEvent, StepRecord } from "./protocol.ts";
 import { admit, expand, offerWhenDurable } from "./schedule/admit.ts";
-import { callAgain, callHeld, dispatch } from "./schedule/dispatch.ts";
-import { checkWaits, offer } from "./schedule/places.ts";
+import { callAgain, callHeld, checkWaits, dispatch, goOn } from "./schedule/dispatch.ts";
+import { enqueue } from "./schedule/places.ts";
+import { ownUnits } from "./schedule/prepare.ts";
 import { attemptEnded } from "./state/attempt-ended.ts";
-import { concludePlan } from "./state/conclude-plan.ts";
-import type { Caller, EngineState, StepNode } from "./state/engine-state.ts";
+import { concludePlan, isEndAtHand } from "./state/conclude-plan.ts";
+import type { Caller, EngineState, StepNode, Unit } from "./state/engine-state.ts";
+import { executorLost, isSentWhole, noteLostAnswer } from "./state/may-have-acted.ts";
+import { dropTo, hasInputs, takeLoaded } from "./state/outputs.ts";
 import { finalize, settle } from "./state/settle.ts";
-import { close, executorLost, stop } from "./state/stop.ts";
+import { close, endGrace, stop } from "./state/stop.ts";
 import { change, type Turn } from "./state/turn.ts";
 import { applyWord } from "./state/words.ts";
 
@@ -28,6 +31,7 @@ export function decide(state: EngineState, event: EngineEvent | readonly EngineE
   }
   if (!state.started) return [];
   checkWaits(turn);
+  endGrace(turn);
   callHeld(turn);
   if (!turn.isPatient || turn.records.length === 0) dispatch(turn);
   settleLast(turn);
@@ -43,7 +47,8 @@ function settleLast(turn: Turn): void {
   if (records.length === 0 || state.unacknowledged > records.length || state.running > 0) return;
   const units = records.flatMap(({ key }) => state.units.get(key) ?? []);
   const isLast = units.every(({ item, status }) => item === undefined && isTerminalStepStatus(status));
-  if (isLast && state.left === units.length) for (const unit of units) settle(turn, unit);
+  if (isLast && state.left === units.length && isEndAtHand(state))
+    for (const unit of units) settle(turn, unit);
 }
 
 function isList(event: EngineEvent | readonly EngineEvent[]): event is readonly EngineEvent[] {
@@ -62,8 +67,14 @@ function take(turn: Turn, event: EngineEvent): void {
     case "recorded":
       for (const key of event.keys) {
         const unit = state.units.get(key);
-        if (unit) settle(turn, unit);
+        if (unit) settle(turn, unit, event.sizes?.get(key));
       }
+      return;
+    case "loaded":
+      loaded(turn, event);
+      return;
+    case "drop":
+      dropTo(state, event.toBytes);
       return;
     case "timer":
       // It may have come too early, as timers of the platform do: `checkWaits` then asks for another one.
@@ -71,7 +82,9 @@ function take(turn: Turn, event: EngineEvent): void {
       return;
     case "limit.cleared": {
       const caller = state.units.get(event.key)?.caller;
-      if (caller?.waiting?.reason === "limit" && !state.stopping) offer(state, caller);
+      if (caller?.waiting?.reason !== "limit") return;
+      caller.waiting = undefined;
+      goOn(turn, caller);
       return;
     }
     case "cancel":
@@ -114,9 +127,28 @@ function start(turn: Turn): void {
   for (const node of state.steps) closeNode(turn, node);
 }
 
+/** What waited for outputs goes on. */
+function loaded(turn: Turn, event: Extract<EngineEvent, { type: "loaded" }>): void {
+  const { state } = turn;
+  const node = state.loading.get(event.id)?.node;
+  takeLoaded(state, event);
+  state.loading.delete(event.id);
+  if (!node || !state.started) return; // the plan's end is looked at in every turn
+  if (node.place === "loading") {
+    node.place = "nowhere";
+    enqueue(state, node);
+  } else if (node.unit.caller) admit(turn, node);
+  else if (node.forEach) concludeItems(turn, node);
+  else {
+    takeUpList(turn, node);
+    admit(turn, node);
+    if (state.stopping) close(turn, node);
+  }
+}
+
 function isRecordedFinal({ unit }: StepNode): boolean {
   if (unit.unacknowledged) return false;
-  return ["COMPLETED", "FAILED", "SKIPPED", "CANCELLED"].includes(unit.status);
+  return isTerminalStepStatus(unit.status);
 }
 
 function takeUp(turn: Turn, node: StepNode): void {
@@ -125,13 +157,19 @@ function takeUp(turn: Turn, node: StepNode): void {
   if (unit.status === "WAITING_APPROVAL") state.awaitingApproval++;
   if (unit.status === "IN_DOUBT") state.inDoubt++;
   if (unit.caller) {
-    if (!state.stopping) takeUpCaller(turn, unit.caller);
+    takeUpCaller(turn, unit.caller);
     return;
   }
+  takeUpList(turn, node);
+}
+
+/** Goes on with a list that has begun; later, when what it is made of is not in memory. */
+function takeUpList(turn: Turn, node: StepNode): void {
+  const { state } = turn;
+  const { unit } = node;
   const hasBegun = unit.status === "PENDING" && hasOwnItems(state.itemRecords.get(node.step.id));
-  if (unit.status !== "RUNNING" && !hasBegun) return;
+  if ((unit.status !== "RUNNING" && !hasBegun) || !hasInputs(turn, node)) return;
   expand(turn, node);
-  if (state.stopping) return;
   for (const caller of node.forEach?.callers ?? []) takeUpCaller(turn, caller);
   concludeItems(turn, node);
 }
@@ -144,19 +182,22 @@ function hasOwnItems(records: ReadonlyMap<number, StepRecord> | undefined): bool
 function takeUpCaller(turn: Turn, caller: Caller): void {
   const statuses = caller.units.map(({ status }) => status);
   if (statuses.includes("RUNNING")) takeUpLost(turn, caller);
+  // A plan that is being ended asks at once, as it is closed.
+  else if (turn.state.stopping) return;
   else if (statuses.includes("RETRYING") || caller.step.forEach) offerWhenDurable(turn, caller);
+}
+
+function isOpen({ status }: Unit): boolean {
+  return !isTerminalStepStatus(status);
 }
 
 /** A call was under way when its executor died: K and R are sent again, V is asked about, U is in doubt (DESIGN, attempt). */
 function takeUpLost(turn: Turn, caller: Caller): void {
-  const { effectClass } = caller.step.tool;
-  if (effectClass === "U" || caller.step.tool.refusal) {
-    for (const unit of caller.units) {
-      if (unit.status === "RUNNING") change(turn, unit, { status: "IN_DOUBT", error: executorLost(unit) });
-    }
-    return;
-  }
-  caller.mayHaveActed = true;
-  caller.verify = effectClass === "V";
-  callAgain(turn, caller);
+  const lost = caller.units.filter(({ status }) => status === "RUNNING");
+  const { tool } = caller.step;
+  // A batch that goes out again whole acts for those of its items as well whose intents were not durable yet.
+  noteLostAnswer(isSentWhole(tool) && !tool.refusal ? ownUnits(caller).filter(isOpen) : lost);
+  if (turn.state.stopping) return;
+  if (tool.effectClass !== "U" && !tool.refusal) callAgain(turn, caller);
+  else for (const unit of lost) change(turn, unit, { status: "IN_DOUBT", error: executorLost(unit) });
 }

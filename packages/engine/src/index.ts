@@ -1,18 +1,41 @@
 export { decide } from "./decide.ts";
 export { PlanInvalidError } from "./errors.ts";
 export { remedyWhile, type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
-export { isUnreachable } from "./failure/unreachable.ts";
+export { isUnansweredLookup, isUnreachable } from "./failure/unreachable.ts";
+export { JournalInvalidError } from "./journal/errors.ts";
+export {
+  type EventOf,
+  type JournalEntry,
+  JournalEntrySchema,
+  type JournalEvent,
+  JournalEventSchema,
+} from "./journal/events.ts";
+export { advance, emptyRequest, fold } from "./journal/fold.ts";
+export { toldAgain } from "./journal/fold-units.ts";
+export type { FoldedAttempt, FoldedError, FoldedPlan, FoldedRequest, FoldedUnit } from "./journal/folded.ts";
+export { recordsOf } from "./journal/records-of.ts";
+export {
+  type EndedAttempt,
+  type OutputPlace,
+  type RunTurn,
+  type StartedAttempt,
+  type TurnRecord,
+  toldError,
+  turnEvents,
+} from "./journal/turn-events.ts";
 export {
   type Call,
   type Command,
   type EngineEvent,
-  type FinalPlanStatus,
+  MAX_END_BYTES,
+  MAX_LIST_BYTES,
   type Outcome,
   type Resolution,
   STEP_ERROR_CODES,
   type StepError,
   type StepErrorCode,
   type StepRecord,
+  type StoredOutput,
   type Unreachable,
 } from "./protocol.ts";
 export { type Clock, createSystemClock } from "./runner/clock.ts";
@@ -36,4 +59,4 @@ export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts
 export { createEngineState, type EngineInput } from "./state/create-engine-state.ts";
 export type { EngineState } from "./state/engine-state.ts";
 export { itemKey, unitKeysOf } from "./state/units.ts";
-export { type UnitView, unitViews, waitReasonOf } from "./views.ts";
+export { heldBytesOf, type UnitView, unitViews, waitReasonOf } from "./views.ts";

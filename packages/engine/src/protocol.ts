@@ -12,13 +12,20 @@
  */
 import type {
   EffectClass,
+  FinalPlanStatus,
   JsonObject,
   JsonValue,
   OutputText,
-  PlanStatus,
+  OutputTexts,
   StepStatus,
   WaitReason,
 } from "@planwright/plan";
+
+/** Outputs larger than this, in bytes of JSON in UTF-8, are no part of a plan's end. */
+export const MAX_END_BYTES = 262_144;
+
+/** Largest output of a forEach, in bytes of JSON in UTF-8. */
+export const MAX_LIST_BYTES = 67_108_864;
 
 /** Why something failed: a code to decide by and a message for people. */
 export interface StepError {
@@ -46,8 +53,13 @@ export interface StepRecord {
   unsent?: number | undefined;
   /** Present while the server cannot be reached, and when the unit FAILED by that. */
   unreachable?: Unreachable | undefined;
-  /** Present when COMPLETED. */
+  /** Present when COMPLETED, unless `outputBytes` says that the store has it. */
   output?: JsonValue | undefined;
+  /**
+   * Size of the output as JSON in UTF-8, in bytes: the store can give it back. Then `output` may be absent, and the engine asks for it with
+   * `load` when something needs it.
+   */
+  outputBytes?: number | undefined;
   /** How the tool wrote the output, where it gave JSON text. */
   outputText?: OutputText | undefined;
   /** Present when FAILED, IN_DOUBT, RETRYING; for SKIPPED and CANCELLED the reason. */
@@ -57,6 +69,16 @@ export interface StepRecord {
   nextAttemptAt?: number | undefined;
   /** Sorted warnings gathered while arguments were resolved. */
   warnings?: string[] | undefined;
+  /**
+   * True from the first call that was sent until an answer settles what became of it: a unit like that ends COMPLETED, FAILED by an answer
+   * to its key, or IN_DOUBT, and nothing else. Only calls of tools with side effects can act.
+   */
+  mayHaveActed?: boolean | undefined;
+  /**
+   * On the record of a step: keys of those of its units whose call in an earlier version of the plan was never answered. They may have acted
+   * as soon as this version calls them: the call goes out under the same key.
+   */
+  unanswered?: readonly string[] | undefined;
   /** True once an operator approved the call; kept by every later record of the unit. */
   approved?: boolean | undefined;
   /** True for a unit that finished in an earlier version of the plan: it is part of no call, not even of its batch's. */
@@ -89,14 +111,22 @@ export interface Call {
   /** Resolved and validated; a retry sends byte-identical arguments. */
   arguments: JsonObject;
   effectClass: EffectClass;
-  /** The smallest of plan, step and contract, in milliseconds. */
+  /** True for a call that may have an effect: its tool has side effects, and it is no look-up. Its intent is durable before it is sent (R2). */
+  mayAct: boolean;
+  /** Longest that it may take, in milliseconds: see `callTimeout`. */
   timeoutMs: number;
   /**
    * True when this call follows an attempt of class V whose fate is unknown: ask the lookup tool instead of calling.
    * Answer `completed` with the step's output when it happened, `failed` with effect `none` when it did not happen (the engine
-   * then calls again), and `failed` with another effect when that cannot be told (the unit is then IN_DOUBT).
+   * then calls again), and `failed` with another effect when that cannot be told: with a retryable error the look-up gave no answer and is
+   * asked again, until the plan's deadline; with another one the unit is IN_DOUBT.
    */
   verify?: boolean | undefined;
+  /**
+   * True for a call in a plan that is being cancelled or has expired, made to learn what became of an earlier one: the same call under the
+   * same key, or a look-up, within the grace.
+   */
+  settles?: boolean | undefined;
   /**
    * Present when the step needed approval: what was to be approved, as in the record of that time. The shell compares it with
    * what was approved, and refuses the call (`failed` with effect `none`) when anything has changed since.
@@ -130,8 +160,15 @@ export type EngineEvent =
   | { type: "started"; at: number }
   /** @property random - uniform in [0, 1), for the jitter of a retry */
   | { type: "attempt.ended"; key: string; attempt: number; outcome: Outcome; at: number; random: number }
-  /** The records asked for under these keys are durable. */
-  | { type: "recorded"; keys: readonly string[]; at: number }
+  /**
+   * The records asked for under these keys are durable.
+   * @property sizes - bytes of those of their outputs that the store can give back; the others stay in memory. Default: none can
+   */
+  | { type: "recorded"; keys: readonly string[]; sizes?: ReadonlyMap<string, number> | undefined; at: number }
+  /** The answer to `load`. */
+  | { type: "loaded"; id: string; outputs: readonly StoredOutput[]; at: number }
+  /** Memory is short: outputs that the store has are dropped, those used longest ago first, until at most `toBytes` of them are held. */
+  | { type: "drop"; toBytes: number; at: number }
   /** A time asked for by a `timer` command has come. Extra timers do no harm. */
   | { type: "timer"; at: number }
   /**
@@ -149,6 +186,15 @@ export type EngineEvent =
   /** An operator, or a verification, settles an IN_DOUBT unit. `retry` makes it PENDING again. */
   | { type: "resolve"; key: string; resolution: Resolution; at: number };
 
+/** An output as the store gives it back. */
+export interface StoredOutput {
+  /** Of the unit. */
+  key: string;
+  output: JsonValue;
+  /** How tools wrote it, or for a forEach the data of its items, where they gave JSON text. */
+  texts?: OutputTexts | undefined;
+}
+
 /** How an IN_DOUBT unit is settled. */
 export type Resolution =
   | { type: "completed"; output: JsonValue }
@@ -163,32 +209,35 @@ export type Command =
   | { type: "call"; call: Call }
   /** Stop a call under way; it still answers `attempt.ended`. */
   | { type: "abort"; key: string; reason: string }
+  /**
+   * Read these outputs, `bytes` in all, and answer `loaded` with the same `id`. Until then the plan is not over and does not park. In what
+   * order several are answered does not matter.
+   */
+  | { type: "load"; id: string; keys: readonly string[]; bytes: number }
   /** Answer `timer` at this time; an earlier `timer` command stays valid. */
   | { type: "timer"; at: number }
   /** Nothing is under way and nothing can start: the plan is WAITING (or PAUSED) until the time or an event. */
   | { type: "park"; status: "WAITING" | "PAUSED"; reason: WaitReason; until?: number | undefined }
-  /** The plan is over; the requested outputs, by step id or by the name of the part. */
+  /**
+   * The plan is over; the requested outputs, by step id or by the name of the part. Null when they are known to be larger than
+   * {@link MAX_END_BYTES} together: they stand with their steps.
+   */
   | {
       type: "finish";
       /** The last changes, which nothing but this end follows from: make them durable before it, or with it. */
       records: StepRecord[];
       status: FinalPlanStatus;
-      outputs: JsonObject;
+      outputs: JsonObject | null;
       error?: StepError | undefined;
     };
-
-/** How a plan that ran can end. */
-export type FinalPlanStatus = Extract<
-  PlanStatus,
-  "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED" | "EXPIRED"
->;
 
 /** Codes of {@link StepError} that the engine and the executor give; a tool may report its own beside these. */
 export const STEP_ERROR_CODES = [
   "TOOL_FAILED", // the tool answered with isError
   "TOOL_TIMEOUT",
   "TOOL_UNREACHABLE", // refused or no connection: nothing happened
-  "TOOL_CONNECTION_LOST", // the answer was lost: nobody knows
+  "TOOL_CONNECTION_LOST", // the answer was lost: the effect is unknown
+  "ANSWER_LOST", // the answer to an earlier attempt was lost, and no later one could tell what became of it
   "TOOL_NOT_FOUND",
   "TOOL_UNAUTHORIZED",
   "TOOL_RATE_LIMITED",
@@ -197,10 +246,12 @@ export const STEP_ERROR_CODES = [
   "TOOL_CHANGED", // its digest differs from the one in the plan
   "REFERENCE_UNRESOLVED", // the step referred to gave no output
   "REFERENCE_MISSING", // its output has no such field
+  "REFERENCES_TOO_LARGE", // the outputs that a step refers to are more than one process may hold
   "ARGUMENTS_INVALID", // against the tool's input schema, after resolving
   "CONDITION_INVALID",
   "OUTPUT_UNRESOLVED", // of a plan: an output that is made of parts refers to what is not there
   "ITEMS_INVALID", // forEach over something that is not a list, too many, or keys not unique
+  "ITEMS_TOO_LARGE", // the results of a list are too large for one output; each item keeps its own
   "ITEMS_FAILED", // errors: stop, or fewer successes than minSuccess
   "DEPENDENCY_FAILED", // reason of SKIPPED
   "CONDITION_FALSE", // reason of SKIPPED

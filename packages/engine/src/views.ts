@@ -1,4 +1,11 @@
-import { isTerminalStepStatus, type JsonValue, type StepStatus, type WaitReason } from "@planwright/plan";
+import {
+  isTerminalStepStatus,
+  type JsonValue,
+  type StepStatus,
+  stepNeedsPerson,
+  type WaitReason,
+  waitReasonOfStep,
+} from "@planwright/plan";
 import type { StepError } from "./protocol.ts";
 import { isBehindBarrier } from "./schedule/barriers.ts";
 import { isBusy } from "./schedule/places.ts";
@@ -25,6 +32,11 @@ export function unitViews(state: EngineState): UnitView[] {
   );
 }
 
+/** Bytes of outputs that the plan has in memory and that the shell could have it drop. O(1). */
+export function heldBytesOf(state: EngineState): number {
+  return state.inMemoryBytes;
+}
+
 /** Why an unfinished step or item waits; undefined for what runs, is final, or is not part of the plan. O(1). */
 export function waitReasonOf(state: EngineState, key: string): WaitReason | undefined {
   const unit = state.units.get(key);
@@ -49,12 +61,11 @@ function viewOf(state: EngineState, unit: Unit): UnitView {
 
 function reasonOf(state: EngineState, unit: Unit): WaitReason | undefined {
   if (isTerminalStepStatus(unit.status) || unit.caller?.calling) return undefined;
-  if (unit.status === "WAITING_APPROVAL") return "approval";
-  if (unit.status === "IN_DOUBT") return "in doubt";
+  if (stepNeedsPerson(unit.status)) return waitReasonOfStep(unit.status);
   if (unit.caller === undefined && unit.step.forEach) return undefined; // its items run
   if (unit.step.unmet > 0 || isBehindBarrier(state, unit.step)) return "dependency";
   if (state.paused) return "paused";
   if (unit.caller?.waiting) return unit.caller.waiting.reason;
-  if (unit.status === "RETRYING") return "backoff";
-  return state.barrierRunning || (unit.step.tool.contract.barrier && isBusy(state)) ? "dependency" : "limit";
+  const isBehind = state.barrierRunning || (unit.step.tool.contract.barrier && isBusy(state));
+  return waitReasonOfStep(unit.status) ?? (isBehind ? "dependency" : "limit");
 }

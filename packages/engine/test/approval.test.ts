@@ -68,7 +68,7 @@ test("a call made again after a crash was to be approved as it was before", () =
 test.each([
   ["a reference that leads nowhere", { x: "<<a.nothing>>" }, "REFERENCE_MISSING"],
   ["arguments that the tool does not take", { x: "<<a.of>>", wrong: 1 }, "ARGUMENTS_INVALID"],
-])("nobody is asked to approve %s", (_, args, code) => {
+])("no approval is asked for %s", (_, args, code) => {
   const schema = { type: "object", properties: { x: { type: "string" } }, additionalProperties: false };
   const plan = planOf([
     { id: "a", tool: "t" },

@@ -133,8 +133,9 @@ test.each<[string, JsonObject, "none" | "reported" | "unknown", boolean, number,
   ["R", { side_effects: false }, "reported", true, 3, "FAILED"],
   ["R", { side_effects: false }, "reported", false, 1, "FAILED"],
   ["R", { side_effects: false }, "unknown", true, 3, "FAILED"],
+  ["R", { side_effects: true, idempotency: "natural" }, "unknown", true, 3, "IN_DOUBT"],
   ["K", { side_effects: true, idempotency: "key" }, "reported", true, 3, "FAILED"],
-  ["K", { side_effects: true, idempotency: "key" }, "unknown", true, 3, "FAILED"],
+  ["K", { side_effects: true, idempotency: "key" }, "unknown", true, 3, "IN_DOUBT"],
   ["U", { side_effects: true }, "none", true, 3, "FAILED"],
   ["U", { side_effects: true }, "none", false, 1, "FAILED"],
   ["U", { side_effects: true }, "reported", true, 1, "FAILED"],
@@ -342,6 +343,7 @@ test.each([
   const lost = simulate(planOf([{ id: "a", tool: "t" }]), [descriptor], {
     events: [{ type: "cancel", at: 0, reason: "stop" }],
     records: [{ key: "a", stepId: "a", status: "RUNNING", attempts: 1 }],
+    outcome: () => failed("unknown", { retryable: true }),
   });
   for (const { finish, statuses } of [run, lost]) {
     expect(finish?.status).toBe("CANCELLED");

@@ -20,7 +20,7 @@ test("the output is the envelope in input order, whatever finishes first", () =>
     durationMs: ({ arguments: args }) => ({ c: 30, a: 10, b: 20 })[String(args["x"])] ?? 0,
   });
   expect(run.finish?.status).toBe("PARTIAL");
-  expect(run.finish?.outputs["f"]).toEqual({
+  expect(run.finish?.outputs?.["f"]).toEqual({
     results: [
       { index: 0, key: "0", status: "ok", data: "c" },
       { index: 1, key: "1", status: "error", error: { code: "TOOL_FAILED", message: "it broke" } },
@@ -47,7 +47,7 @@ test("all item records exist before the first call", () => {
 
 test("an empty list completes with an empty envelope, also with minSuccess", () => {
   const run = simulate(planOf([each({ items: [], minSuccess: 1 })]), [tool("t")]);
-  expect(run.finish?.outputs["f"]).toEqual({ results: [], summary: { ok: 0, error: 0 } });
+  expect(run.finish?.outputs?.["f"]).toEqual({ results: [], summary: { ok: 0, error: 0 } });
 });
 
 test.each<[string, JsonObject, string]>([
@@ -83,7 +83,7 @@ test("alias, index and key name each item", () => {
     },
   ];
   const run = simulate(planOf(steps), [tool("t")], { outcome: echo });
-  expect(run.finish?.outputs["f"]).toMatchObject({
+  expect(run.finish?.outputs?.["f"]).toMatchObject({
     results: [
       { key: "p", data: "p-0" },
       { key: "q", data: "q-1" },
@@ -145,7 +145,7 @@ test("an item in doubt is an entry of the envelope", () => {
   const run = simulate(planOf([each({ items: [1, 2], errors: "collect" })]), [write("t")], {
     outcome: (call) => (call.arguments["x"] === 1 ? failed("unknown") : echo(call)),
   });
-  expect(run.finish?.outputs["f"]).toMatchObject({ results: [{ status: "in_doubt" }, { status: "ok" }] });
+  expect(run.finish?.outputs?.["f"]).toMatchObject({ results: [{ status: "in_doubt" }, { status: "ok" }] });
   expect(run.finish).toMatchObject({ status: "PARTIAL", error: { code: "ITEMS_FAILED" } });
 });
 
@@ -157,7 +157,7 @@ test("errors stop: an item in doubt waits for an operator", () => {
     outcome,
     events: [{ type: "resolve", key: "f[0]", resolution: { type: "completed", output: "seen" }, at: 100 }],
   });
-  expect(settled.finish?.outputs["f"]).toMatchObject({ results: [{ data: "seen" }, { data: 2 }] });
+  expect(settled.finish?.outputs?.["f"]).toMatchObject({ results: [{ data: "seen" }, { data: 2 }] });
 });
 
 test("later steps read results with a wildcard", () => {
@@ -165,7 +165,7 @@ test("later steps read results with a wildcard", () => {
     each({ items: [1, 2] }),
     { id: "sum", tool: "t", arguments: { x: "<<f.results[*].data>>" } },
   ]);
-  expect(simulate(plan, [tool("t")], { outcome: echo }).finish?.outputs["sum"]).toEqual([1, 2]);
+  expect(simulate(plan, [tool("t")], { outcome: echo }).finish?.outputs?.["sum"]).toEqual([1, 2]);
 });
 
 const BATCH = { batch: { param: "list", max: 4, result_path: "done" } };
@@ -187,7 +187,7 @@ test("more than three items and a tool with batch: calls of up to batch.max, res
     ["f[0..3]", [0, 1, 2, 3]],
     ["f[4..5]", [4, 5]],
   ]);
-  expect(run.finish?.outputs["f"]).toMatchObject({
+  expect(run.finish?.outputs?.["f"]).toMatchObject({
     results: [
       { data: { x: 0 } },
       {},
@@ -250,7 +250,7 @@ test("a batch answer of the wrong length fails its items", () => {
 test("ten thousand items complete", () => {
   const items = Array.from({ length: 10_000 }, (_, index) => index);
   const run = simulate(planOf([each({ items })], { maxParallel: 256 }), [tool("t")], { outcome: echo });
-  expect(run.finish?.outputs["f"]).toMatchObject({ summary: { ok: 10_000, error: 0 } });
+  expect(run.finish?.outputs?.["f"]).toMatchObject({ summary: { ok: 10_000, error: 0 } });
 });
 
 test("after a crash only the missing items are called, and records are not asked for twice", () => {
@@ -265,7 +265,7 @@ test("after a crash only the missing items are called, and records are not asked
     type: "record",
     records: [{ key: "f[2]", stepId: "f", item: 2, status: "PENDING", attempts: 0 }],
   });
-  expect(run.finish?.outputs["f"]).toMatchObject({ results: [{ data: "kept" }, { data: 2 }, { data: 3 }] });
+  expect(run.finish?.outputs?.["f"]).toMatchObject({ results: [{ data: "kept" }, { data: 2 }, { data: 3 }] });
 });
 
 test.each(["stop", "collect"])(

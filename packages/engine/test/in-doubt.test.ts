@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { EngineEvent, Resolution, StepRecord } from "../src/index.ts";
-import { type Call, completed, failed, planOf, simulate, write } from "./simulate.ts";
+import type { EngineEvent, Outcome, Resolution, StepRecord } from "../src/index.ts";
+import { type Call, completed, failed, planOf, type Simulation, simulate, tool, write } from "./simulate.ts";
 
 const BATCH = [write("w", { batch: { param: "list", max: 10 } })];
 const plan = planOf([
@@ -55,6 +55,156 @@ test("what is in doubt stays so when another item of its batch fails", () => {
     "IN_DOUBT",
     "IN_DOUBT",
   ]);
+});
+
+const LOST = failed("unknown", { retryable: true });
+const DOUBTED = failed("unknown");
+const CANCEL: EngineEvent = { type: "cancel", at: -1, reason: "enough" };
+const KEYED_BATCH = [write("w", { idempotency: "key", batch: { param: "list", max: 10 } })];
+const KEYED_ITEM = { key: "", stepId: "each", attempts: 1, mayHaveActed: true } as const;
+/** A list of which all items but these are in doubt. */
+const listInDoubt = (others: Partial<Record<number, StepRecord["status"]>>): StepRecord[] => [
+  { key: "each", stepId: "each", status: "RUNNING", attempts: 0 },
+  ...[0, 1, 2, 3].map((item) => {
+    return { ...KEYED_ITEM, key: `each[${item}]`, item, status: others[item] ?? "IN_DOUBT" };
+  }),
+];
+/** Statuses that became durable for an item, and "sent" for each call that was about it. */
+function storyOf({ commands }: Simulation, item: number): string[] {
+  return commands.flatMap((command) => {
+    if (command.type === "call") return command.call.items?.includes(item) ? ["sent"] : [];
+    if (command.type !== "record") return [];
+    return command.records.filter(({ key }) => key === `each[${item}]`).map(({ status }) => status);
+  });
+}
+
+test("a batch with a key is asked about whole when an operator wants one of its items again", () => {
+  const run = simulate(plan, KEYED_BATCH, {
+    outcome: (call, now) => (now < 60_000 ? failed("unknown") : answer(call)),
+    events: [resolve(1, { type: "retry" }, 60_000)],
+    writeMs: 1,
+  });
+  expect(run.calls.map(({ call, from }) => [call.items, from])).toEqual([
+    [[0, 1, 2, 3], 1],
+    [[0, 1, 2, 3], 60_002],
+  ]);
+  for (const item of [0, 1, 2, 3])
+    expect(storyOf(run, item)).toEqual(["PENDING", "sent", "IN_DOUBT", "PENDING", "sent", "COMPLETED"]);
+  expect(run.finish?.status).toBe("COMPLETED");
+  expect([run.state.inDoubt, run.state.stepsById.get("each")?.forEach?.inDoubt]).toEqual([0, 0]);
+});
+
+// The other step takes the only place until 1,000 ms; both words come before. A pause leaves what was offered until the resume.
+test.each<[string, StepRecord["status"], Outcome | undefined, number[]]>([
+  ["is sent when the third is out of doubt durably", "IN_DOUBT", undefined, [1_001]],
+  ["waits between two calls, as its tool wants it", "COMPLETED", LOST, [1_000, 2_010]],
+  ["is in doubt again when its answer is lost", "COMPLETED", DOUBTED, [1_000]],
+])("a batch of which two items are wanted again %s", (_, third, first, at) => {
+  const busy = planOf([...plan.steps, { id: "busy", tool: "slow" }], { maxParallel: 1 });
+  let calls = 0;
+  const run = simulate(busy, [...KEYED_BATCH, tool("slow")], {
+    records: listInDoubt({ 1: "COMPLETED", 2: third }),
+    outcome: (call) => (call.tool === "w" && ++calls === 1 && first ? first : answer(call)),
+    durationMs: (call) => (call.tool === "slow" ? 1_000 : 10),
+    events: [
+      resolve(3, { type: "retry" }, 100),
+      resolve(0, { type: "retry" }, 200),
+      { type: "pause", at: 1_005 },
+      { type: "resume", at: 1_100 },
+    ],
+    writeMs: 1,
+  });
+  expect(run.calls.filter(({ call }) => call.tool === "w").map(({ from }) => from)).toEqual(at);
+});
+
+test("items in doubt may have acted until the repeated batch says what became of them", () => {
+  const GONE = failed("none", { code: "TOOL_NOT_FOUND" });
+  const run = simulate(plan, KEYED_BATCH, {
+    records: listInDoubt({}),
+    outcome: () => GONE,
+    events: [resolve(1, { type: "retry" }, 100)],
+  });
+  const statuses = [0, 1, 2, 3].map((item) => run.records.get(`each[${item}]`)?.status);
+  expect(statuses).toEqual(["IN_DOUBT", "IN_DOUBT", "IN_DOUBT", "IN_DOUBT"]);
+  expect(run.park).toMatchObject({ status: "WAITING", reason: "in doubt" });
+  expect(run.state.inDoubt).toBe(4);
+});
+
+test("so may those of which the tool itself did not know, in a plan that is cancelled before the call", () => {
+  const results = [0, 1, 2, 3].map((index) => ({ index, status: "in_doubt" }));
+  let calls = 0;
+  const run = simulate(plan, KEYED_BATCH, {
+    outcome: (call) => (++calls === 1 ? completed({ results, summary: {} }) : answer(call)),
+    events: [resolve(1, { type: "retry" }, 100), { ...CANCEL, at: 115 }],
+    writeMs: 10,
+  });
+  const statuses = [0, 1, 2, 3].map((item) => run.records.get(`each[${item}]`)?.status);
+  expect(statuses).toEqual(["COMPLETED", "COMPLETED", "COMPLETED", "COMPLETED"]);
+});
+
+test.each<[string, Partial<Record<number, StepRecord["status"]>>, EngineEvent[]]>([
+  ["", { 1: "RUNNING" }, []],
+  [" of an executor that had begun to send it", { 1: "RUNNING", 2: "PENDING" }, []],
+  [" when its plan is being cancelled", { 1: "RUNNING" }, [CANCEL]],
+  [" of a cancelled plan", { 1: "RUNNING", 2: "PENDING" }, [CANCEL]],
+])("a batch with a key goes on whole after a crash%s, also with what is in doubt", (_, others, events) => {
+  const run = simulate(plan, KEYED_BATCH, {
+    records: listInDoubt(others),
+    outcome: answer,
+    events,
+    writeMs: 1,
+  });
+  expect(run.calls.map(({ call }) => [call.key, call.items])).toEqual([["each[0..3]", [0, 1, 2, 3]]]);
+  expect(storyOf(run, 0)).toEqual(["PENDING", "sent", "COMPLETED"]);
+  expect(run.finish?.status).toBe("COMPLETED");
+  expect(run.state.inDoubt).toBe(0);
+});
+
+test.each<[string, EngineEvent[]]>([
+  ["its plan is cancelled", [CANCEL]],
+  ["its list has stopped", []],
+])("an item whose intent a crash cut off is not closed while its batch goes out whole: %s", (_, events) => {
+  const small = [write("w", { idempotency: "key", batch: { param: "list", max: 2 } })];
+  const records = listInDoubt({ 0: "RUNNING", 1: "PENDING", 2: "FAILED", 3: "COMPLETED" });
+  const run = simulate(plan, small, {
+    records: records.map((record) => (record.item === 1 ? { ...record, mayHaveActed: false } : record)),
+    outcome: answer,
+    events,
+  });
+  expect(run.calls.map(({ call }) => call.items)).toEqual([[0, 1]]);
+  expect([0, 1].map((item) => run.records.get(`each[${item}]`)?.status)).toEqual(["COMPLETED", "COMPLETED"]);
+});
+
+test("what an operator wants again is asked about in a plan that ends meanwhile", () => {
+  const single = planOf([{ id: "a", tool: "w" }]);
+  const tools = [write("w", { idempotency: "key" })];
+  const records: StepRecord[] = [{ ...KEYED_ITEM, key: "a", stepId: "a", status: "PENDING" }];
+  const run = simulate(single, tools, { records, events: [CANCEL] });
+  expect(run.calls.map(({ call }) => call.settles)).toEqual([true]);
+  expect(run.statuses["a"]).toBe("COMPLETED");
+});
+
+test("what an operator wants again is asked about, and not skipped, when its list stops", () => {
+  const tools = [write("w", { idempotency: "key", max_concurrency: 1 })];
+  const run = simulate(plan, tools, {
+    records: listInDoubt({ 0: "RUNNING", 1: "COMPLETED", 3: "COMPLETED" }),
+    outcome: ({ key }) => (key === "each[0]" ? failed("reported") : completed("late")),
+    events: [resolve(2, { type: "retry" }, 5)],
+  });
+  expect([0, 2].map((item) => run.records.get(`each[${item}]`)?.status)).toEqual(["FAILED", "COMPLETED"]);
+  expect(run.finish?.status).toBe("FAILED");
+});
+
+test("a tool that must not be called any more leaves the other items of the batch with the operator", () => {
+  const refusals = new Map([["w", { code: "TOOL_CHANGED", message: "it changed", retryable: false }]]);
+  const run = simulate(plan, KEYED_BATCH, {
+    records: listInDoubt({}),
+    refusals,
+    events: [resolve(1, { type: "retry" }, 100)],
+  });
+  expect(run.calls).toEqual([]);
+  expect([0, 1].map((item) => storyOf(run, item))).toEqual([[], ["PENDING", "IN_DOUBT"]]);
+  expect(run.state.inDoubt).toBe(4);
 });
 
 test("the same holds after a crash between two words", () => {

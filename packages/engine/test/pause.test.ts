@@ -95,8 +95,10 @@ test("a paused plan with a lost call is cancelled as a running one", () => {
   const run = simulate(planOf([{ id: "a", tool: "k" }]), [write("k", { idempotency: "key" })], {
     records,
     events: [pause(-1), { type: "cancel", at: 20, reason: "enough" }],
+    outcome: () => failed("unknown", { retryable: true }),
+    durationMs: () => 4_900,
   });
-  expect(run.calls).toEqual([]);
+  expect(run.calls.map(({ from, call }) => [from, call.settles])).toEqual([[20, true]]);
   expect(run.statuses["a"]).toBe("IN_DOUBT");
   expect(run.finish?.status).toBe("CANCELLED");
 });

@@ -164,16 +164,18 @@ test("contract dependencies order steps that the plan leaves free", () => {
   ]);
 });
 
-test("the smallest timeout of plan, step and contract counts", () => {
+test("a step's timeout wins over the plan's, up to the maximum, and a contract bounds both", () => {
   const plan = planOf(
     [
       { id: "a", tool: "t", timeoutMs: 500 },
+      { id: "longer", tool: "t", timeoutMs: 5_000 },
+      { id: "too-long", tool: "t", timeoutMs: 900_000 },
       { id: "b", tool: "c" },
     ],
     { stepTimeoutMs: 1_000 },
   );
   const run = simulate(plan, [tool("t"), tool("c", { timeout_ms: 200 })]);
-  expect(run.calls.map(({ call }) => call.timeoutMs)).toEqual([500, 200]);
+  expect(run.calls.map(({ call }) => call.timeoutMs)).toEqual([500, 5_000, 600_000, 200]);
 });
 
 test("a tool's name stands for its only step", () => {

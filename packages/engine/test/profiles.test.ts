@@ -63,7 +63,7 @@ test("tool-planning: failures go forward with their reason, missing fields are n
   expect(seen.find(({ stepId }) => stepId === "s4")?.arguments).toEqual({ x: null });
 });
 
-test("ordered-calls: sequential tools are barriers, everything else is a group, failures stop nobody", async () => {
+test("ordered-calls: sequential tools are barriers, everything else is a group, failures stop no other step", async () => {
   const sequential: ToolDescriptor = { name: "one", sequential: true };
   const steps = [
     { id: "a", tool: "t", arguments: {} },

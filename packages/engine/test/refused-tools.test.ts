@@ -34,7 +34,7 @@ test("a refused tool fails no step whose condition is false", () => {
   expect(simulate(plan, TOOLS, { refusals }).statuses).toEqual({ a: "SKIPPED" });
 });
 
-test("nobody is asked to approve a call of a refused tool", () => {
+test("no approval is asked for a call of a refused tool", () => {
   const plan = planOf([{ id: "a", tool: "pay", approval: true }]);
   expect(simulate(plan, TOOLS, { refusals }).records.get("a")).toMatchObject({ status: "FAILED", error });
 });
@@ -65,7 +65,7 @@ test("items that were not called yet fail when their tool is refused by then, an
   const run = simulate(plan, TOOLS, { refusals, records });
   expect(run.calls).toEqual([]);
   expect(run.records.get("a[1]")).toMatchObject({ status: "FAILED", error });
-  expect(run.finish?.outputs["a"]).toMatchObject({ summary: { ok: 1, error: 1 } });
+  expect(run.finish?.outputs?.["a"]).toMatchObject({ summary: { ok: 1, error: 1 } });
 });
 
 test("what a contract demands of a tool is demanded of the one of the same server", () => {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, Plan, PolicyInput, ToolDescriptor } from "@planwright/plan";
+import type { JsonObject, JsonValue, OutputTexts, Plan, PolicyInput, ToolDescriptor } from "@planwright/plan";
 import { PlanSchema } from "@planwright/plan";
 import {
   type Call,
@@ -10,6 +10,7 @@ import {
   type EngineState,
   type Outcome,
   type StepRecord,
+  type StoredOutput,
 } from "../src/index.ts";
 import { Heap } from "../src/schedule/heap.ts";
 
@@ -36,6 +37,15 @@ export function write(
 ): ToolDescriptor {
   return tool(name, { side_effects: true, idempotency: "none", ...contract }, more);
 }
+
+/** One tool of each effect class, "unknown" of class U, and one that takes batches under a key. */
+export const EFFECT_TOOLS: ToolDescriptor[] = [
+  tool("read"),
+  write("keyed", { idempotency: "key" }),
+  write("unknown"),
+  write("asked", { lookup: { tool: "read", arguments: {} } }),
+  write("batched", { idempotency: "key", batch: { param: "list", max: 3 } }),
+];
 
 /** A plan in the canonical form, from steps as one would write them. */
 export function planOf(steps: unknown[], policy: PolicyInput = {}, outputs?: string[] | JsonObject): Plan {
@@ -69,7 +79,26 @@ export interface SimulateOptions {
   expectedMs?: (stepId: string) => number;
   /** Time from a `record` command to its answer; default 0. */
   writeMs?: number;
+  /** After every turn the outputs that are stored are dropped down to so many bytes, and given back when they are asked for. Default: none is. */
+  memoryBytes?: number;
+  /** Most bytes that one step may refer to. */
+  maxReadBytes?: number;
+  /** Hears of everything that becomes durable, in the order in which it does. */
+  journal?: JournalWriter;
 }
+
+/** What writes a run's journal. */
+export interface JournalWriter {
+  /** A call goes out, whose intent is durable. */
+  started(call: Call, at: number): void;
+  /** A call has ended; its end becomes durable with the records that follow from it. */
+  ended(call: Call, outcome: Outcome, at: number): void;
+  recorded(records: readonly StepRecord[], at: number): void;
+  finished(command: Extract<Command, { type: "finish" }>, at: number): void;
+}
+
+/** More than any plan of a test has. */
+const MAX_EVENTS = 100_000;
 
 export type { Call };
 export interface Span {
@@ -95,12 +124,14 @@ export interface Simulation {
 /** Runs a plan in virtual time against a store that forgets nothing and tools that answer as told. */
 export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateOptions = {}): Simulation {
   const { durationMs = () => 10, outcome = () => completed({ ok: true }), random = () => 0.5 } = options;
+  const hasStore = options.memoryBytes !== undefined;
   const records = new Map((options.records ?? []).map((record) => [record.key, record]));
   const state = createEngineState({
     plan,
     tools,
-    records: [...records.values()],
+    records: [...records.values()].map((record) => (hasStore ? stored(record) : record)),
     refusals: options.refusals,
+    maxReadBytes: options.maxReadBytes,
     ...(options.expectedMs ? { expectedMs: options.expectedMs } : {}),
   });
   type Queued = { at: number; order: number; event: EngineEvent; durable?: StepRecord[] };
@@ -126,16 +157,27 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     switch (command.type) {
       case "record":
         post(
-          { type: "recorded", keys: command.records.map(({ key }) => key), at: at + (options.writeMs ?? 0) },
+          {
+            type: "recorded",
+            keys: command.records.map(({ key }) => key),
+            sizes: hasStore ? sizesOf(command.records) : undefined,
+            at: at + (options.writeMs ?? 0),
+          },
           command.records.map((record) => structuredClone(record)),
         );
         break;
+      case "load": {
+        const outputs = command.keys.map((key) => storedOutput(records, key));
+        post({ type: "loaded", id: command.id, outputs, at: at + (options.writeMs ?? 0) });
+        break;
+      }
       case "call": {
         const { call } = command;
         const span = { call, from: at, to: at + durationMs(call) };
         result.calls.push(span);
         open.set(call.key, span);
         for (const intent of intentsOf(call, records)) records.set(intent.key, intent);
+        options.journal?.started(call, at);
         const event = {
           type: "attempt.ended",
           key: call.key,
@@ -162,31 +204,66 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         break;
       case "finish":
         for (const record of command.records) records.set(record.key, structuredClone(record));
+        options.journal?.finished(command, at);
         result.finish = command;
         break;
     }
   };
   post({ type: "started", at: 0 });
   for (const event of options.events ?? []) post(event);
+  const makeDurable = ({ durable, at }: Queued): void => {
+    for (const record of durable ?? []) records.set(record.key, record);
+    if (durable) options.journal?.recorded(durable, at);
+  };
   for (let next = queue.pop(); next && !result.finish; next = queue.pop()) {
-    for (const record of next.durable ?? []) records.set(record.key, record);
+    makeDurable(next);
     if (options.crashAfterEvents !== undefined && result.events >= options.crashAfterEvents) break;
     const events = [next.event];
     // Events of one instant are decided on together, as the runner does; one by one where a crash may fall between them.
     for (let same = queue.peek(); same?.at === next.at; same = queue.peek()) {
       if (options.crashAfterEvents !== undefined) break;
       queue.pop();
-      for (const record of same.durable ?? []) records.set(record.key, record);
+      makeDurable(same);
       events.push(same.event);
     }
     result.events += events.length;
+    if (result.events > MAX_EVENTS) throw new RangeError("The plan goes on and on");
     result.endedAt = next.at;
     result.park = undefined;
-    for (const event of events) if (event.type === "attempt.ended") open.delete(event.key);
+    for (const event of events) {
+      if (event.type !== "attempt.ended") continue;
+      const ended = open.get(event.key);
+      if (ended) options.journal?.ended(ended.call, event.outcome, event.at);
+      open.delete(event.key);
+    }
     for (const command of decide(state, events)) run(command, next.at);
+    if (options.memoryBytes === undefined) continue;
+    const drop = { type: "drop", toBytes: options.memoryBytes, at: next.at } as const;
+    for (const command of decide(state, drop)) run(command, next.at);
   }
   for (const { id } of plan.steps) result.statuses[id] = records.get(id)?.status ?? "PENDING";
   return result;
+}
+
+function sizesOf(records: readonly StepRecord[]): Map<string, number> {
+  const done = records.filter(({ status }) => status === "COMPLETED");
+  return new Map(done.map(({ key, output }) => [key, JSON.stringify(output).length]));
+}
+
+/** A record as a store gives it that reads outputs when they are asked for. */
+function stored(record: StepRecord): StepRecord {
+  if (record.status !== "COMPLETED") return record;
+  const { output, outputText: _, ...kept } = record;
+  return { ...kept, outputBytes: JSON.stringify(output ?? null).length };
+}
+
+function storedOutput(records: ReadonlyMap<string, StepRecord>, key: string): StoredOutput {
+  const record = records.get(key);
+  const ofItems: OutputTexts = [];
+  for (const { stepId, item, outputText } of records.values())
+    if (stepId === key && item !== undefined && outputText !== undefined) ofItems[item] = outputText;
+  const texts = record?.outputText ?? (ofItems.length > 0 ? ofItems : undefined);
+  return { key, output: structuredClone(record?.output ?? null), texts };
 }
 
 /** The durable intent of a call: each of its units is RUNNING. */
@@ -199,6 +276,7 @@ function intentsOf(call: Call, records: Map<string, StepRecord>): StepRecord[] {
     if (before && ["COMPLETED", "FAILED", "SKIPPED", "CANCELLED"].includes(before.status)) return [];
     const intent: StepRecord = { key, stepId: call.stepId, status: "RUNNING", attempts: call.attempt };
     if (item !== undefined) intent.item = item;
+    if (call.mayAct || before?.mayHaveActed) intent.mayHaveActed = true;
     if (before?.approved) intent.approved = true;
     if (before?.unsent) intent.unsent = before.unsent;
     return [intent];

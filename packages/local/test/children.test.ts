@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { boundLog, MAX_LOG_BYTES } from "../src/children/bounded-log.ts";
 import { ProcessNotReadyError, startChild } from "../src/index.ts";
 
 const PARENT = fileURLToPath(new URL("./fixtures/parent.ts", import.meta.url));
@@ -92,4 +93,28 @@ test("a command that does not exist is an error at once", async () => {
     logFile: join(folder(), "log"),
   });
   await expect(starting).rejects.toThrow("could not be started");
+});
+
+test("a log file that grows is kept at its bound, with an older one beside it", async () => {
+  const logFile = join(folder(), "log");
+  const script = "while :; do printf '%01000d\\n' 7; sleep 0.001; done";
+  const child = await startChild({ name: "writer", command: "sh", args: ["-c", script], logFile });
+  onTestFinished(() => child.kill());
+  const end = boundLog(logFile, { maxBytes: 50_000, lookEveryMs: 10 });
+  onTestFinished(end);
+  await expect.poll(() => existsSync(`${logFile}.1`), { timeout: 10_000 }).toBe(true);
+  const older = () => statSync(`${logFile}.1`).mtimeMs;
+  const first = older();
+  await expect.poll(older, { timeout: 10_000 }).toBeGreaterThan(first);
+  expect(statSync(logFile).size).toBeLessThan(100_000);
+  expect(statSync(`${logFile}.1`).size).toBeLessThan(100_000);
+});
+
+test("a process that starts leaves no log file above the bound behind", async () => {
+  const logFile = join(folder(), "log");
+  writeFileSync(logFile, "x".repeat(MAX_LOG_BYTES + 1));
+  const child = await startChild({ name: "sleeper", command: "sleep", args: ["60"], logFile });
+  onTestFinished(() => child.kill());
+  expect(statSync(logFile).size).toBe(0);
+  expect(statSync(`${logFile}.1`).size).toBe(MAX_LOG_BYTES + 1);
 });

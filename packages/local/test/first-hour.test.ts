@@ -1,68 +1,12 @@
 /** What a newcomer types: `npm start`, `npm run demo` and the commands that they print, word for word, with npm around them. */
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { freePort } from "../src/index.ts";
-
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const {
-  MONGODB_URL: _mongodb,
-  REDIS_URL: _redis,
-  MODEL: _model,
-  MCP_SERVERS_FILE: _file,
-  ...env
-} = process.env;
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "planwright-first-hour-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
-interface Running {
-  child: ChildProcessByStdio<null, Readable, null>;
-  /** What it has printed so far. */
-  output(): string;
-  /** Resolves when it has printed this; rejects when it ends before. */
-  printed(what: string): Promise<void>;
-  ended: Promise<number | null>;
-}
-
-/** Runs a command of a newcomer, as a shell would, in the folder of the checkout. */
-function run(command: string, args: readonly string[], settings: NodeJS.ProcessEnv): Running {
-  const child = spawn(command, args, {
-    cwd: ROOT,
-    env: { ...env, ...settings },
-    stdio: ["ignore", "pipe", "inherit"],
-    detached: true, // a group of its own, as a terminal gives one to each command
-  });
-  onTestFinished(() => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), "SIGKILL");
-  });
-  let shown = "";
-  const ended = once(child, "exit").then(([code]) => (typeof code === "number" ? code : null));
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    shown += chunk;
-  });
-  const printed = (what: string) =>
-    new Promise<void>((resolve, reject) => {
-      const look = () => shown.includes(what) && resolve();
-      look();
-      child.stdout.on("data", look);
-      void ended.then((code) =>
-        reject(new TypeError(`Ended with ${code} before it printed ${what}:\n${shown}`)),
-      );
-    });
-  return { child, ended, output: () => shown, printed };
-}
-
-const npm = (args: readonly string[], settings: NodeJS.ProcessEnv) => run("npm", args, settings);
+import { env, folder, npm, ROOT, type Running, run } from "./newcomer.ts";
 
 /** A demo that failed shows why in the message of the test. */
 async function expectCompleted(demo: Running): Promise<void> {
@@ -155,21 +99,6 @@ test("a demo of which every process is killed at once ends COMPLETED", async () 
   await expectCompleted(demo);
 });
 
-test("a demo can be repeated, and what it recorded is there in npm start", async () => {
-  const settings = { PORT: String(await freePort()), DATA_DIR: folder() };
-  const demos = [npm(["run", "demo"], settings), npm(["run", "demo"], settings)];
-  for (const demo of demos) await expectCompleted(demo);
-  const start = npm(["start"], settings);
-  await start.printed("Ctrl-C stops everything");
-  const [, exported = ""] = /^ {2}(export .*)$/m.exec(start.output()) ?? [];
-  for (const demo of demos) {
-    const [, command = ""] = /(npx planwright debug req_\w+)/.exec(demo.output()) ?? [];
-    const debug = run("sh", ["-c", `${exported}\n${command}`], {});
-    expect(await debug.ended).toBe(0);
-    expect(debug.output()).toContain("COMPLETED");
-  }
-});
-
 test("a wrong setting ends npm start with one clean line before anything is started", async () => {
   const child = spawn("npm", ["start"], {
     cwd: ROOT,
@@ -182,4 +111,26 @@ test("a wrong setting ends npm start with one clean line before anything is star
     "openai:gpt-4o needs a setting: set OPENAI_API_KEY, or MODEL=offline to plan without a model",
   ]);
   expect(code).toBe(1);
+});
+
+test("ANONYMOUS=refuse npm start comes up, and prints how to make the key that its commands need", async () => {
+  const settings = { PORT: String(await freePort()), DATA_DIR: folder(), ANONYMOUS: "refuse" };
+  const start = npm(["start"], settings);
+  await start.printed("Ctrl-C stops everything");
+  const address = /GraphQL {2}(http\S+)/.exec(start.output())?.[1] ?? "";
+  const headers = { "content-type": "application/json" };
+  const init = { method: "POST", headers, body: '{"query":"{ getAvailableTools { name } }"}' };
+  expect((await fetch(address, init)).status).toBe(401);
+  const [, makesKey = ""] = /^ {2}(export PLANWRIGHT_API_KEY=.*)$/m.exec(start.output()) ?? [];
+  const [, exported = "", ran = ""] =
+    /^ {2}(export PLANWRIGHT_URL=.*)\n {2}(npx planwright run .*)$/m.exec(start.output()) ?? [];
+  const cli = run("sh", ["-c", `${makesKey}\n${exported}\n${ran}`], {});
+  expect(await cli.ended).toBe(0);
+  expect(cli.output()).toContain("COMPLETED");
+  const curl = /^ {2}(curl .*)$/m.exec(start.output())?.[1] ?? "";
+  expect(curl).toContain('-H "authorization: Bearer $PLANWRIGHT_API_KEY"');
+});
+
+test("ANONYMOUS=refuse npm run demo completes with a key of its own", async () => {
+  await expectCompleted(npm(["run", "demo"], { DATA_DIR: folder(), ANONYMOUS: "refuse" }));
 });

@@ -64,7 +64,7 @@ test("a plan that fails is shown with the tool's words, its dependents as skippe
   expect(pids).not.toContain(undefined);
 });
 
-test("a sentence that nobody understands is told, not guessed at", async () => {
+test("a sentence that the drafter does not understand is told, not guessed at", async () => {
   const { isCompleted, shown } = await demo("sing me a song");
   expect(isCompleted).toBe(false);
   expect(shown).toContain("NOT_UNDERSTOOD");
@@ -75,10 +75,10 @@ test("a plan accepted while executor and Redis are dead completes when they are 
   await stack.processes.redis.kill();
   const sentence =
     "Create author Eve with email eve@test.com, then create blog by Eve titled Hello about world";
-  const requestId = await sendSentence(stack.apiUrl, sentence);
+  const requestId = await sendSentence(stack, sentence);
   await stack.processes.executor.restart();
   await stack.processes.redis.restart();
-  const request = await followRequest(stack.apiUrl, requestId, () => undefined);
+  const request = await followRequest(stack, requestId, () => undefined);
   expect(request.status).toBe("COMPLETED");
 });
 

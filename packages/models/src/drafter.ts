@@ -31,7 +31,7 @@ export interface DraftInput {
   signal: AbortSignal;
 }
 
-/** An answer. It is raw text: nobody has read it as a plan yet. */
+/** An answer. It is raw text: it has not been read as a plan yet. */
 export interface DraftResult {
   text: string;
   usage: TokenUsage;
@@ -56,7 +56,7 @@ export interface Drafter {
   draft(input: DraftInput): Promise<DraftResult>;
   /**
    * One plain tool-calling request over a few tools, for requests that {@link directTools} lets through. The text of a plan; null when the
-   * model made no calls, or when they leave something out or hold what nobody said: the request then has to be planned. Absent without a model.
+   * model made no calls, or when they leave something out or hold what the user did not say: the request then has to be planned. Absent without a model.
    * @throws {DraftError} as `draft`; what the meter throws
    */
   draftDirectly?(input: Omit<DraftInput, "repair" | "replan">): Promise<DraftResult | null>;

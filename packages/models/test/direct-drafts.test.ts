@@ -83,7 +83,7 @@ test.each(["openai", "anthropic"] as const)(
 test.each<[string, ScriptedReply]>([
   ["no calls", { type: "answer", text: "PLAN" }],
   ["one of two", made("Oslo")],
-  ["a value that nobody said", made("Oslo", "Paris")],
+  ["a value that the user did not say", made("Oslo", "Paris")],
   ["a tool that was not offered", { type: "answer", toolCalls: [{ name: "rm", arguments: {} }] }],
   [
     "arguments that are no JSON",

@@ -334,7 +334,7 @@ test("a call that was given up is recorded as such, with what is not known of it
   expect(meter.calls).toMatchObject([{ spent: "unknown", error: { code: "CALL_ABORTED" } }]);
 });
 
-test("nobody listening costs nothing", async () => {
+test("an endpoint without a listener costs nothing", async () => {
   const meter = recorder();
   const drafter = createDrafter(openAi());
   await server.close();

@@ -139,6 +139,17 @@ describe.each([
       retryable: false,
     },
     {
+      name: "a JSON document of another service",
+      reply: {
+        type: "raw",
+        status: 200,
+        contentType: "application/json",
+        body: '{"status":"ok","version":3}',
+      },
+      code: "MODEL_ENDPOINT_WRONG",
+      retryable: false,
+    },
+    {
       name: "a cut stream",
       reply: { type: "cut", text: JSON.stringify(PLAN), afterChars: 40 },
       code: "MODEL_UNREACHABLE",
@@ -182,6 +193,16 @@ describe.each([
     expect(error.message).not.toContain("k_0123");
   });
 
+  test("a JSON document that is no answer is told with its address and its names, without its values", async () => {
+    const body = '{"status":"ok","token":"k_0123"}';
+    server.script(() => ({ type: "raw", status: 200, contentType: "application/json", body }));
+    const error = await failureOf(create().draft(input()));
+    expect(error.message).toMatch(
+      /^What answers at http:\/\/127\.0\.0\.1:\d+\/\S+ is not the API of \w+:\S+: HTTP 200 with application\/json that begins "\{ status, token \}"; check/,
+    );
+    expect(error.message).not.toContain("k_0123");
+  });
+
   test("an unreachable server is told with its address, without its query", async () => {
     const url = `http://127.0.0.1:${await freePort()}/v1`;
     const setting = `${url}?key=hidden`;
@@ -203,7 +224,7 @@ describe.each([
     expect(error.code).toBe("MODEL_TIMEOUT");
   });
 
-  test("nobody listening gives MODEL_UNREACHABLE", async () => {
+  test("an endpoint without a listener gives MODEL_UNREACHABLE", async () => {
     const drafter = create();
     await server.close();
     const error = await failureOf(drafter.draft(input()));

@@ -88,7 +88,7 @@ describe("a planning prompt over 1,000 tools", () => {
     if (request <= heldFor(input)) expect(spent).toBeLessThanOrEqual(MAX_PROMPT_TOKENS);
     expect(spent).toBeLessThanOrEqual(input.repair || input.replan ? 18_000 : 14_000);
     expect(shown).toBeGreaterThan(0);
-    // Nobody's words are cut before they cost 11,000 tokens, and the first finding always arrives.
+    // No texts are cut before they cost 11,000 tokens, and the first finding always arrives.
     if (tokensOf(input.query) <= 11_000)
       expect(messages[1]?.content).toContain(JSON.stringify(input.query).replaceAll("<", "\\u003c"));
     if (input.repair) expect(messages.at(-1)?.content).toContain('{"code":"TOOL_UNKNOWN"');

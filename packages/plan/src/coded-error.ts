@@ -1,6 +1,6 @@
 /**
  * The one error base of the project: a closed `code` to decide by, `facts` to show, `cause` to debug.
- * Nobody reads messages to decide. Subclasses fix `code` and `retryable`.
+ * Code decides by `code`, never by the message. Subclasses fix `code` and `retryable`.
  */
 export abstract class CodedError<Facts extends object = object> extends Error {
   /** Upper-case identifier from the closed list of the throwing package, such as "PLAN_NOT_FOUND". */

@@ -25,7 +25,7 @@ export interface ToolContractOptions {
   trusted?: boolean | undefined;
   /** The operator's word. Default: `descriptor.override`. */
   override?: JsonObject | undefined;
-  /** Mode of tools of which nobody says how parallel they may be. Default "sequential". */
+  /** Mode of tools whose contract does not say how parallel they may be. Default "sequential". */
   unannotated?: Policy["unannotated"] | undefined;
 }
 
@@ -118,7 +118,7 @@ export function toolContract(
   };
 }
 
-/** Whether calls of a tool change something, by its contract; a tool of which nobody knows anything does. */
+/** Whether calls of a tool change something, by its contract; a tool without a known contract does. */
 export function hasSideEffects(tool: ToolDescriptor | undefined): boolean {
   return !tool || toolContract(tool).contract.sideEffects;
 }

@@ -100,7 +100,7 @@ export type ContractSource = "override" | "meta" | "top-level" | "inputSchema" |
 
 /**
  * What may be done with a call whose fate is unknown.
- * K: send again with the same key. R: send again, it changes nothing twice. V: ask the lookup tool. U: nobody knows, never send again.
+ * K: send again with the same key. R: send again, it changes nothing twice. V: ask the lookup tool. U: the effect is unknown, never send again.
  */
 export type EffectClass = "K" | "R" | "V" | "U";
 

@@ -7,6 +7,20 @@ export const CREDENTIAL_FORMS: readonly RegExp[] = [
   /(?<![\w-])eyJ[\w-]{8,4096}\.[\w-]{8,4096}\.[\w-]{0,4096}/g,
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
 ];
+/** What stands in place of a secret. */
+export const REDACTED = "[redacted]";
+
+/** How names of secrets end, as the source of a pattern. `tokens` is none: it counts. */
+export const SECRET_NAME =
+  "(?:authorization|passwords?|passwd|pwd|passphrase|secrets?|(?:api|access|private|signing|encryption)[-_]?keys?|token|cookies?|credentials?)";
+
+const SECRET_KEY = new RegExp(`${SECRET_NAME}$`, "i");
+
+/** True for a name whose value must not be shown: `password`, `OPENAI_API_KEY`, `x-api-key`; not `totalTokens`. */
+export function isSecretKey(key: string): boolean {
+  return SECRET_KEY.test(key);
+}
+
 /** `user:password@` inside an address, unless references bring them in. */
 const PASSWORD_IN_ADDRESS = /:\/\/[^\s/@:]{0,256}:[^\s/@<{$]{1,512}@/;
 /** `Bearer …`, `Basic …`: with a digit, for these are words of prose as well. */

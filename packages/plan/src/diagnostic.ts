@@ -21,7 +21,7 @@ export const DIAGNOSTIC_CODES = [
   "ANSWER_TRUNCATED", // cut off; closing its brackets would invent a plan
   "ANSWER_REFUSED", // the model will not, or the provider held the answer back
   "ANSWER_DECLINED", // the model says in JSON why there is no plan, such as that no tool can do it
-  "ANSWER_ASKS", // the model lacks a value; the message is a question for whoever asked
+  "ANSWER_ASKS", // the model lacks a value; the message is a question for the user
   "ANSWER_AMBIGUOUS", // several plans, and nothing says which is meant
   // The document
   "PLAN_NOT_JSON",
@@ -89,6 +89,7 @@ export const DIAGNOSTIC_CODES = [
   "CYCLE_BROKEN",
   "CONTRACT_DEPENDENCY_ABSENT",
   "CONTRACT_FIELD_ABSENT",
+  "STEP_TIMEOUT_CUT", // a step asks for more time than its tool's contract or the service allows
   "CONTRACT_UNREADABLE", // a declaration of the tool that cannot be read, and so does not hold
   "CONTRACT_LIMIT_UNREACHABLE", // the plan lets fewer calls run at once than the tool
   // Conditions and forEach

@@ -1,4 +1,5 @@
 export { type BarrierOrder, barrierOrder } from "./barrier-order.ts";
+export { callTimeout, MAX_STEP_TIMEOUT_MS } from "./call-timeout.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { catalogueOfPlan, pinsByTool } from "./catalogue-of-plan.ts";
 export { checkToolCalls, ToolCallsInvalidError } from "./check-tool-calls.ts";
@@ -24,7 +25,7 @@ export {
   toolContract,
 } from "./contract-of-tool.ts";
 export { type ContractField, type ContractReport, contractReport } from "./contract-report.ts";
-export { CREDENTIAL_FORMS } from "./credential.ts";
+export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./credential.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostic.ts";
 export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph.ts";
 export { type Acyclic, breakCycles, openersOf, stuckPositions } from "./graph-edges.ts";
@@ -52,6 +53,56 @@ export {
   ToolNameSchema,
 } from "./ids.ts";
 export { isJsonObject, type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
+export {
+  canMove,
+  type ExecutionState,
+  type Need,
+  needsPerson,
+  statusesOf,
+  statusesWhere,
+} from "./lifecycle/lifecycle.ts";
+export {
+  type FinalPlanStatus,
+  hasPlanFailed,
+  hasPlanResults,
+  isTerminalPlanStatus,
+  isUnheldPlanStatus,
+  PAUSABLE_PLAN_STATUSES,
+  PLAN_LIFECYCLE,
+  type PlanStatus,
+  PlanStatusSchema,
+  planNeed,
+  STARTED_PLAN_STATUSES,
+  toExecutionState,
+  UNFINISHED_PLAN_STATUSES,
+  UNHELD_PLAN_STATUSES,
+  UNSTARTED_PLAN_STATUSES,
+} from "./lifecycle/plan-lifecycle.ts";
+export {
+  executionStateOfRequest,
+  FAILED_REQUEST_STATUSES,
+  isRequestOver,
+  OVER_REQUEST_STATUSES,
+  REQUEST_LIFECYCLE,
+  REQUEST_STATUSES_WITH_RESULTS,
+  type RequestStatus,
+  RequestStatusSchema,
+  STARTED_REQUEST_STATUSES,
+  UNEXECUTED_REQUEST_STATUSES,
+} from "./lifecycle/request-lifecycle.ts";
+export {
+  isCallableStep,
+  isSettledStepStatus,
+  isStepUnderWay,
+  isTerminalStepStatus,
+  STEP_LIFECYCLE,
+  type StepStatus,
+  StepStatusSchema,
+  stepGoesOn,
+  stepNeedsPerson,
+  waitReasonOfStep,
+} from "./lifecycle/step-lifecycle.ts";
+export { type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
 export { type Limits, type LimitsInput, LimitsSchema } from "./limits.ts";
 export type { OpenDraft } from "./model-answer/open-draft.ts";
 export {
@@ -79,7 +130,14 @@ export {
   outputParts,
   outputSteps,
 } from "./outputs/outputs-schema.ts";
-export { type OutputLeftOut, type ResolvedOutputs, resolveOutputs } from "./outputs/resolve-outputs.ts";
+export {
+  addPart,
+  type GrowingOutputs,
+  noParts,
+  type OutputLeftOut,
+  type ResolvedOutputs,
+  resolveOutputs,
+} from "./outputs/resolve-outputs.ts";
 export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./parse-plan.ts";
 export { type Plan, PlanSchema } from "./plan.ts";
 export { type PlanningAdvice, planningAdvice } from "./planning-advice.ts";
@@ -125,27 +183,11 @@ export {
   ResolvedTooLargeError,
   UnresolvedReferenceError,
 } from "./reference/reference-errors.ts";
-export { referencedSteps } from "./reference/referenced-steps.ts";
+export { referencedSteps, stepsInValue } from "./reference/referenced-steps.ts";
 export { type Resolved, type ResolveOptions, resolveReferences } from "./reference/resolve-references.ts";
 export { type Reference, scanReferences } from "./reference/scan-references.ts";
 export { type ForeignType, foreignTypesOf, isJsonType, type JsonType, jsonTypesOf } from "./schema-types.ts";
 export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secret.ts";
-export {
-  type ExecutionState,
-  isTerminalPlanStatus,
-  isTerminalStepStatus,
-  PLAN_TRANSITIONS,
-  type PlanStatus,
-  PlanStatusSchema,
-  type RequestStatus,
-  RequestStatusSchema,
-  STEP_TRANSITIONS,
-  type StepStatus,
-  StepStatusSchema,
-  toExecutionState,
-  type WaitReason,
-  WaitReasonSchema,
-} from "./states.ts";
 export {
   argumentsOfStep,
   type CallStep,
@@ -176,7 +218,16 @@ export {
 export type { ToolAnnotations, ToolDescriptor } from "./tool-descriptor.ts";
 export { toolDigest } from "./tool-digest.ts";
 export { createToolIndex, type ToolIndex } from "./tool-index.ts";
-export { changesSince, findPinnedTool, pinTools, type ToolPart, type ToolPin } from "./tool-pin.ts";
+export {
+  changesSince,
+  findPinnedTool,
+  fingerprintOf,
+  isMaterialChange,
+  pinTools,
+  type ToolFingerprint,
+  type ToolPart,
+  type ToolPin,
+} from "./tool-pin.ts";
 export {
   outputOfToolResult,
   structureOfText,

@@ -45,7 +45,7 @@ export const PolicySchema = z.strictObject({
   /** Tools without contract and annotations. `sequential` = sequential-only unless readOnlyHint. */
   unannotated: z.enum(["sequential", "parallel"]).default("sequential"),
   maxParallel: z.number().int().min(1).max(256).default(16),
-  /** Longest a call may take, in milliseconds; the smallest of plan, step and contract wins. */
+  /** Longest a call may take, in milliseconds, where its step says nothing; a contract may bound it further. See `callTimeout`. */
   stepTimeoutMs: z.number().int().min(1).max(3_600_000).default(60_000),
   /**
    * How long a call waits for a tool server that cannot be reached, in milliseconds from when that was first seen, one day at most;

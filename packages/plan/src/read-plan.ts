@@ -1,3 +1,4 @@
+import { MAX_STEP_TIMEOUT_MS } from "./call-timeout.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import { insertAbsentSteps, namesOfDrafts } from "./dialect/absent-steps.ts";
 import type { DraftStep } from "./dialect/draft-step.ts";
@@ -44,6 +45,8 @@ export interface ReadPlanOptions {
   readonly tools?: readonly ToolDescriptor[] | undefined;
   readonly policy?: PolicyInput | undefined;
   readonly limits?: LimitsInput | undefined;
+  /** Most that a step may ask for beyond the policy, in milliseconds: more is told. Default {@link MAX_STEP_TIMEOUT_MS}. */
+  readonly maxStepTimeoutMs?: number | undefined;
   /** What was asked for, where that is known: text that stands in it is no reference, whatever it looks like. */
   readonly request?: string | undefined;
   /** So many steps in front are in the one form already, and their texts in our notation. Default 0. */
@@ -105,7 +108,8 @@ function readInto(input: unknown, options: ReadPlanOptions, findings: Findings):
   checkCycle(plan, steps, policy, findings);
   if (catalogue) {
     const isLiteral: ToolChecking["isLiteral"] = (text, how) => translator.keepLiteral(text, how !== "words");
-    const checking = { catalogue, policy, findings, isLiteral };
+    const { maxStepTimeoutMs = MAX_STEP_TIMEOUT_MS } = options;
+    const checking = { catalogue, policy, findings, maxStepTimeoutMs, isLiteral };
     checkTools(steps, checking);
     if (asked) checkOutputs(asked.references, steps, checking);
   }

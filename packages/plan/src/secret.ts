@@ -1,6 +1,6 @@
 /**
- * Secrets in plans: an argument that is the text `secret://name`, and nothing else, stands for a value that the plan never holds. Whoever
- * makes the call puts the value in. What a reference brings in is never one, whatever it says: tools must not ask for secrets.
+ * Secrets in plans: an argument that is the text `secret://name`, and nothing else, stands for a value that the plan never holds. The
+ * executor puts the value in when it makes the call. What a reference brings in is never one, whatever it says: tools must not ask for secrets.
  */
 import { z } from "zod";
 import type { JsonObject } from "./json.ts";

@@ -82,7 +82,7 @@ const stepCommon = {
   /** False: the step is SKIPPED. */
   when: ConditionSchema.optional(),
   retry: RetryPolicySchema.optional(),
-  /** Longest one call of this step may take, in milliseconds. */
+  /** Longest one call of this step may take, in milliseconds; wins over the policy. See `callTimeout`. */
   timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
   /** Overrides the plan's `onStepFailure` for a failure of this step. */
   onError: FailureModeSchema.optional(),

@@ -5,7 +5,7 @@ import { PlanSchema } from "./plan.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
 import { toolDigest } from "./tool-digest.ts";
 import { createToolIndex } from "./tool-index.ts";
-import { changesSince, pinTools } from "./tool-pin.ts";
+import { changesSince, fingerprintOf, isMaterialChange, pinTools, type ToolPart } from "./tool-pin.ts";
 
 const search: ToolDescriptor = {
   name: "search",
@@ -35,6 +35,22 @@ test("each tool of a plan is pinned once: where it is, under which name, and wha
 test("a tool that needs its server's name in the plan is pinned under its own name", () => {
   const [pin] = pinTools(planOf("y/search"), nameTools([search, ofY]));
   expect(pin).toMatchObject({ tool: "y/search", server: "y", name: "search" });
+});
+
+test("a tool that is asked what became of another one's calls is pinned with that one", () => {
+  const pay = { ...search, name: "pay", trusted: true, "x-orchestration": { lookup: { tool: "search" } } };
+  const [pin] = pinTools(planOf("pay"), [pay, search, ofY]);
+  expect(pin?.lookup).toEqual(fingerprintOf(search));
+  expect(changesSince(pin!.lookup!, { ...search, inputSchema: {} })).toEqual(["inputSchema"]);
+});
+
+test.each<[ToolPart[], boolean]>([
+  [[], false],
+  [["description"], false],
+  [["description", "annotations"], true],
+  [["outputSchema"], true],
+])("changes of %j are material: %s", (changes, isMaterial) => {
+  expect(isMaterialChange(changes)).toBe(isMaterial);
 });
 
 test("a new version pins what its tools are now, on the servers where they were", () => {

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "./canonical-json.ts";
 import { toolContract } from "./contract-of-tool.ts";
-import { bareName, findServerTool, findTool } from "./name-tools.ts";
+import { bareName, findRelatedTool, findServerTool, findTool } from "./name-tools.ts";
 import type { Plan } from "./plan.ts";
 import { toolOfStep } from "./step.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
@@ -16,10 +16,8 @@ import { toolDigest } from "./tool-digest.ts";
 export const TOOL_PARTS = ["description", "inputSchema", "outputSchema", "annotations", "contract"] as const;
 export type ToolPart = (typeof TOOL_PARTS)[number];
 
-/** A tool as it was when a plan was made. */
-export interface ToolPin {
-  /** Its name in the plan. */
-  tool: string;
+/** Which tool it was, and what it said of itself. */
+export interface ToolFingerprint {
   /** The server that offers it; null for a tool without one. */
   server: string | null;
   /** The server's own name for it. */
@@ -28,6 +26,14 @@ export interface ToolPin {
   digest: string;
   /** The first 16 digits of a digest of each part, which tell what has changed. */
   parts: { [part in ToolPart]: string };
+}
+
+/** A tool as it was when a plan was made. */
+export interface ToolPin extends ToolFingerprint {
+  /** Its name in the plan. */
+  tool: string;
+  /** The tool that is asked what became of its calls, by its contract then. Absent: there was none. */
+  lookup?: ToolFingerprint | undefined;
   /** By its contract then, with the operator's word: nothing runs beside it. For reports; what runs goes by the contract of the moment. */
   barrier?: true | undefined;
 }
@@ -47,11 +53,11 @@ export function pinTools(
   return [...new Set(plan.steps.map(toolOfStep))].flatMap((name) => {
     const pin = before.get(name);
     const tool = findPinnedTool(tools, name, pin);
-    return tool ? [pinOf(name, tool)] : (pin ?? []);
+    return tool ? [pinOf(name, tool, tools)] : (pin ?? []);
   });
 }
 
-/** The tool that a stored plan means by a name: the pinned one, whatever it is called by now; without a pin whoever goes by the name. */
+/** The tool that a stored plan means by a name: the pinned one, whatever it is called by now; without a pin the tool that has the name now. */
 export function findPinnedTool(
   tools: readonly ToolDescriptor[],
   name: string,
@@ -61,20 +67,35 @@ export function findPinnedTool(
 }
 
 /** What a tool says otherwise than when it was pinned; empty for a tool that is as it was. */
-export function changesSince(pin: ToolPin, tool: ToolDescriptor): ToolPart[] {
-  if (toolDigest(tool) === pin.digest) return [];
+export function changesSince(then: ToolFingerprint, tool: ToolDescriptor): ToolPart[] {
+  if (toolDigest(tool) === then.digest) return [];
   const parts = partDigests(tool);
-  return TOOL_PARTS.filter((part) => parts[part] !== pin.parts[part]);
+  return TOOL_PARTS.filter((part) => parts[part] !== then.parts[part]);
 }
 
-function pinOf(name: string, tool: ToolDescriptor): ToolPin {
+/** True for changes by which a call may mean something else: all but those of the description alone. */
+export function isMaterialChange(changes: readonly ToolPart[]): boolean {
+  return changes.some((part) => part !== "description");
+}
+
+/** What a tool is and says at this moment, to be compared with later. */
+export function fingerprintOf(tool: ToolDescriptor): ToolFingerprint {
   return {
-    tool: name,
     server: tool.server ?? null,
     name: bareName(tool),
     digest: toolDigest(tool),
     parts: partDigests(tool),
-    ...(toolContract(tool).contract.barrier ? { barrier: true } : {}),
+  };
+}
+
+function pinOf(name: string, tool: ToolDescriptor, tools: readonly ToolDescriptor[]): ToolPin {
+  const { barrier, lookup } = toolContract(tool).contract;
+  const asked = lookup && findRelatedTool(tools, tool, lookup.tool);
+  return {
+    tool: name,
+    ...fingerprintOf(tool),
+    ...(asked ? { lookup: fingerprintOf(asked) } : {}),
+    ...(barrier ? { barrier: true } : {}),
   };
 }
 

@@ -119,7 +119,7 @@ describe("where the words cannot be worked out, a date stays an assumption", () 
     expect(errors(asked)).not.toContain("ARGUMENT_DATE");
   });
 
-  test("without a context nobody knows what day it is", () => {
+  test("without a context the day is unknown", () => {
     const answer = JSON.stringify({ steps: [{ tool: "remind", arguments: { when: "2026-11-27" } }] });
     expect(readModelAnswer(answer, { tools, query: "remind me tomorrow" })).toMatchObject({ ok: true });
   });

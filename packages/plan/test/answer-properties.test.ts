@@ -76,12 +76,14 @@ test.prop([style, fc.nat(), fc.nat(8), fc.array(harmless, { maxLength: 3 })])(
     const text = whole.slice(0, at) + put.join("") + whole.slice(at + length);
     const read = expectAnswer(text);
     if (!read.ok) return;
-    const plain = text.replaceAll("\\", "");
+    // What cutting leaves of a reference's signs may be read as one in another notation, and is then written in ours.
+    const withoutSigns = (of: string) => of.replaceAll(/[<>\\]/g, "");
+    const plain = withoutSigns(text);
     for (const step of read.plan.steps) {
       if (!("tool" in step)) continue;
-      expect(plain).toContain(step.tool);
+      expect(plain).toContain(withoutSigns(step.tool));
       for (const value of Object.values(step.arguments).flat())
-        if (typeof value === "string") expect(plain).toContain(value);
+        if (typeof value === "string") expect(plain).toContain(withoutSigns(value));
     }
   },
 );

@@ -73,6 +73,7 @@ const notations: [string, string, (readonly unknown[])?][] = [
   ["%s1.text%", "<<s1.text>>"],
   ["{s1.text}", "<<s1.text>>"],
   ["<s1.text>", "<<s1.text>>"],
+  ["<s1.text>>", "<<s1.text>>"],
   ['{{ $node["s1"].json.text }}', "<<s1.text>>"],
   ["{{ $('s1').item.json.text }}", "<<s1.text>>"],
   ["{{steps.s1.text}}", "<<s1.text>>"],

@@ -165,7 +165,7 @@ describe("needsOrdering", () => {
     [false, "one call of a sequential tool", "s", { s: { sequential: true } }],
     [true, "a sequential tool beside another call", "s a", { s: { sequential: true } }],
     [true, "two calls of a sequential tool", "1:s 2:s", { s: { sequential: true } }],
-    [false, "a sequential tool that nobody calls", "a b", { s: { sequential: true } }],
+    [false, "a sequential tool that no step calls", "a b", { s: { sequential: true } }],
     [true, "a tool that depends on another", "a b", { b: { dependsOn: ["a"] } }],
     [true, "a tool that depends on an absent one", "b", { b: { dependsOn: ["a"] } }],
     [false, "a tool that depends on itself", "1:b 2:b", { b: { dependsOn: ["b"] } }],

@@ -95,7 +95,7 @@ test.each<[string, JsonObject, JsonObject, number]>([
   ],
   ["an unknown format", { properties: { a: { format: "phone-of-mars" } } }, { a: "z" }, 0],
   [
-    "keywords nobody knows",
+    "unknown keywords",
     { properties: { a: { widget: { deep: [1] } } }, "x-orchestration": { mode: "parallel-safe" } },
     { a: "z" },
     0,

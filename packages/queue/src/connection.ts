@@ -5,7 +5,7 @@ import type { OnError } from "./report-errors.ts";
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
 /**
- * A connection that comes back by itself: commands wait for it without limit, because whoever sends them does not wait.
+ * A connection that comes back by itself: commands wait for it without limit, because their sender does not wait.
  * A server that accepts but stays silent for 30 s is left and connected to anew.
  */
 export function connect(redisUrl: string, onError: OnError): Redis {

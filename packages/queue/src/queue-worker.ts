@@ -34,7 +34,7 @@ export interface QueueWorkerOptions {
 export interface QueueWorker {
   /** True while Redis answers and jobs are taken. */
   isConnected(): boolean;
-  /** Jobs that nobody has taken yet. Waits for Redis without limit while it is away. */
+  /** Jobs that no worker has taken yet. Waits for Redis without limit while it is away. */
   countWaiting(): Promise<number>;
   /**
    * Takes no more jobs, waits for those under way, aborts them after `graceMs` (default 10,000), disconnects. Never rejects.

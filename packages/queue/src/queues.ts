@@ -14,7 +14,7 @@ export interface QueuesOptions {
   redisUrl: string;
   /** Before every key in Redis; default "planwright". Workers need the same. */
   prefix?: string;
-  /** Hears of trouble, the same words once in 10 s; default: nobody does. */
+  /** Hears of trouble, the same words once in 10 s; default: it is dropped. */
   onError?: OnError;
   /** Hints that may wait for Redis; default 10,000. */
   maxPending?: number;
@@ -80,7 +80,7 @@ export function createQueues(options: QueuesOptions): Queues {
       });
       await Promise.race([Promise.all(pending), patience]);
       clearTimeout(timer);
-      client.disconnect(); // pending commands reject; `report` hears of them, nobody waits
+      client.disconnect(); // pending commands reject; `report` hears of them, no caller waits
       await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
     },
   };

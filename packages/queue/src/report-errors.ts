@@ -1,4 +1,4 @@
-/** Receives trouble that nobody waits for; to be logged. It must not throw. @param id - of the request or plan that it is about, if of one */
+/** Receives trouble that no caller waits for; to be logged. It must not throw. @param id - of the request or plan that it is about, if of one */
 export type OnError = (error: unknown, id?: string) => void;
 
 const SAME_AGAIN_AFTER_MS = 10_000;

@@ -4,7 +4,7 @@ import { type OnError, reportOnce } from "./report-errors.ts";
 export interface SweeperOptions {
   /** Pause between two looks, in milliseconds; each is drawn from 0.5 to 1.5 times that, so that processes spread out. */
   everyMs: number;
-  /** Ids of work that nobody does, from MongoDB; at most `limit`. */
+  /** Ids of work that no worker does, from MongoDB; at most `limit`. */
   find: (limit: number) => Promise<readonly string[]>;
   /** How much this process could take on now; at 0 it does not look. */
   capacity: () => number;

@@ -86,7 +86,18 @@ async function makeCalls(executors: ToolLimits[], limit: ToolLimit, count: numbe
   return most;
 }
 
-test("calls at once never exceed the limit, whoever makes them, and all are made", async () => {
+test("a place that is released right before the end is given back before the end", async () => {
+  const { url: redisUrl } = await ownRedis(); // one that does not know the scripts
+  const limits = createToolLimits({ redisUrl, prefix: "test", leaseMs: LEASE_MS, onError: () => undefined });
+  (await take(limits, ONE)).release();
+  await limits.close();
+  const redis = new Redis(redisUrl);
+  onTestFinished(() => redis.disconnect());
+  const holders = await redis.keys("*:holders:*");
+  expect(holders).toEqual([]);
+});
+
+test("calls at once never exceed the limit, whichever process makes them, and all are made", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const executors = [1, 2, 3].map(() => limitsAt(redisUrl, redisPrefix));
   expect(await makeCalls(executors, FIVE, 200, 10)).toBe(5);
@@ -120,7 +131,7 @@ test("a place that is abandoned goes to others when its lease has ended, and not
   await expect.poll(() => state.isGranted).toBe(true);
 });
 
-test("whoever asked first goes first, also when it was away meanwhile", async () => {
+test("the caller that asked first goes first, also when it was away meanwhile", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
   const held = await take(first!, ONE);
@@ -229,7 +240,7 @@ describe("a Redis that forgets, or is away", () => {
     await expect.poll(() => state.isGranted).toBe(true);
   });
 
-  test("lets whoever asks know within a second, and gives places once it is there", async () => {
+  test("lets a caller know within a second, and gives places once it is there", async () => {
     const redis = await ownRedis();
     await redis.kill();
     const limits = limitsAt(redis.url);
@@ -270,7 +281,7 @@ describe("a rate limit", () => {
     return arrivals;
   }
 
-  test("is never exceeded in any span, whoever calls, and all calls are made", async () => {
+  test("is never exceeded in any span, whichever process calls, and all calls are made", async () => {
     const { redisUrl, redisPrefix } = testServers();
     const executors = [1, 2, 3].map(() => limitsAt(redisUrl, redisPrefix));
     const arrivals = await arrivalsOf(executors, 100);

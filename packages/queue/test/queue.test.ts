@@ -171,7 +171,7 @@ test("a worker that starts while Redis is away begins when Redis is there", asyn
   await expect.poll(() => handled).toEqual(["plan_1"]);
 });
 
-test("a worker counts the jobs that nobody has taken", async () => {
+test("a worker counts the jobs that no worker has taken", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
   const { queues } = queuesAt(redisUrl, prefix);
   let finish = (): void => undefined;

@@ -24,8 +24,9 @@ export {
 } from "./outbound/address-guard.ts";
 export { createGuardedFetch, type GuardedFetch } from "./outbound/guarded-fetch.ts";
 export { type RedactOptions, redact, redactJson } from "./redaction/redact.ts";
-export { isSecretKey, isSecretName, REDACTED, redactText } from "./redaction/redact-text.ts";
-export { parseSettings, SettingsError } from "./settings/parse-settings.ts";
+export { isSecretName, redactText } from "./redaction/redact-text.ts";
+export { HostNameSchema, MongodbUrlSchema, RedisUrlSchema } from "./settings/addresses.ts";
+export { parseSettings, readOrExit, SettingsError, settingsOrExit } from "./settings/parse-settings.ts";
 export { runSettingsCheck } from "./settings/run-settings-check.ts";
 export { createShutdown, type Shutdown, type ShutdownOptions } from "./shutdown/create-shutdown.ts";
 export { startTracing } from "./tracing/start-tracing.ts";

@@ -1,4 +1,4 @@
-import { isTerminalPlanStatus, PlanStatusSchema } from "@planwright/plan";
+import { UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import type { Collection, Db, Document, IndexDescription, MongoClient } from "mongodb";
 import type { ApiKeyDocument } from "./access/api-key.ts";
 import type {
@@ -8,18 +8,18 @@ import type {
   OutputDocument,
   PlanDocument,
   RequestDocument,
-  StepDocument,
   ToolDocument,
   ToolServerDocument,
   WorkerDocument,
 } from "./documents.ts";
+import type { JournalDocument } from "./journal/entry-log.ts";
 
 /** The collections, typed, with the client that owns them. */
 export interface Collections {
   client: MongoClient;
   requests: Collection<RequestDocument>;
   plans: Collection<PlanDocument>;
-  steps: Collection<StepDocument>;
+  journal: Collection<JournalDocument>;
   outputs: Collection<OutputDocument>;
   modelCalls: Collection<ModelCallDocument>;
   tools: Collection<ToolDocument>;
@@ -36,7 +36,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     client,
     requests: db.collection("requests"),
     plans: db.collection("plans"),
-    steps: db.collection("steps"),
+    journal: db.collection("journal"),
     outputs: db.collection("outputs"),
     modelCalls: db.collection("modelCalls"),
     tools: db.collection("tools"),
@@ -57,11 +57,10 @@ const OBSERVED_LIFE_SECONDS = 90 * 86_400;
 /** How long a worker that said nothing more is remembered. */
 const WORKER_LIFE_SECONDS = 3_600;
 
-/** States of plans that are not over. */
-export const UNFINISHED_PLANS = PlanStatusSchema.options.filter((status) => !isTerminalPlanStatus(status));
-
 /** Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents alone. */
-const INDEXES: { [name in keyof Omit<Collections, "client" | "toolServers">]: IndexDescription[] } = {
+const INDEXES: {
+  [name in keyof Omit<Collections, "client" | "toolServers" | "journal">]: IndexDescription[];
+} = {
   requests: [
     { key: { tenant: 1, createdAt: -1, _id: -1 } },
     { key: { tenant: 1, status: 1, createdAt: -1, _id: -1 } },
@@ -91,14 +90,16 @@ const INDEXES: { [name in keyof Omit<Collections, "client" | "toolServers">]: In
     },
     { key: { dueAt: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
     // Of those that are not over alone, for counting them.
-    { key: { status: 1 }, partialFilterExpression: { status: { $in: UNFINISHED_PLANS } } },
-  ],
-  // None that holds a status or a time of every step, so that a result touches no index; those that people have to look at are few.
-  steps: [
-    { key: { tenant: 1, planId: 1, position: 1, item: 1 } },
     {
-      key: { tenant: 1, status: 1, requestId: -1 },
-      partialFilterExpression: { status: { $in: ["IN_DOUBT", "WAITING_APPROVAL"] } },
+      key: { status: 1 },
+      partialFilterExpression: { status: { $in: UNFINISHED_PLAN_STATUSES } },
+      // Named by what it holds: MongoDB refuses to give an index of the same name another filter.
+      name: `unfinished_${UNFINISHED_PLAN_STATUSES.join("_")}`,
+    },
+    // Of those that people have to look at alone: they are few.
+    {
+      key: { tenant: 1, needs: 1, requestId: -1 },
+      partialFilterExpression: { needs: { $exists: true } },
     },
   ],
   outputs: [{ key: { tenant: 1, planId: 1 } }],
@@ -131,7 +132,8 @@ export async function createIndexes(collections: Collections): Promise<void> {
   await Promise.all([
     collections.requests.createIndexes(INDEXES.requests),
     collections.plans.createIndexes(INDEXES.plans),
-    collections.steps.createIndexes(INDEXES.steps),
+    // It has no index but its own: this makes the collection.
+    collections.journal.createIndexes([{ key: { _id: 1 } }]),
     collections.outputs.createIndexes(INDEXES.outputs),
     collections.modelCalls.createIndexes(INDEXES.modelCalls),
     collections.tools.createIndexes(INDEXES.tools),

@@ -7,6 +7,10 @@ import { createIndexes, openCollections } from "./collections.ts";
 import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./errors.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
 import { createGroupCommit } from "./group-commit/group-commit.ts";
+import { createMongoEntryLog } from "./journal/entry-log.ts";
+import { createJournal } from "./journal/journal.ts";
+import { onceUnmoved } from "./journal/once-unmoved.ts";
+import { createUnitReads } from "./journal/unit-reads.ts";
 import { watchChanges } from "./live/watch-changes.ts";
 import { createPlanningStore } from "./planning-store.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";
@@ -29,7 +33,7 @@ export interface StoreOptions {
   planTimeoutMs?: number | undefined;
   /** Source of ids. Default: the CSPRNG of the platform. */
   randomBytes?: RandomBytes | undefined;
-  /** Told of each bulk of grouped writes that was acknowledged, with the writes in it. Default: nobody is. */
+  /** Told of each bulk of grouped writes that was acknowledged, with the writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
 }
 
@@ -60,19 +64,31 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     const db = client.db(databaseOf(options.url));
     const collections = openCollections(client, db);
     await createIndexes(collections);
-    const transact = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
+    const inTransaction = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
       client.withSession((session) => session.withTransaction(() => run(session)));
+    const transact = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
+      onceUnmoved(() => inTransaction(run));
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
     const leaseMs = options.leaseMs ?? 10_000;
+    const owner = randomUUID();
+    const journal = createJournal({
+      log: createMongoEntryLog(groupClient.db(db.databaseName).collection("journal")),
+      owner,
+      now: () => clock.now(),
+      onBulk: options.onBulk,
+    });
+    const unitReads = createUnitReads(collections, createMongoEntryLog(collections.journal));
     const group = createGroupCommit(groupClient, {
       database: db.databaseName,
-      owner: randomUUID(),
+      owner,
       stuckAfterMs: leaseMs / 4,
       onBulk: options.onBulk,
     });
     const execution = createExecutionStore({
       collections,
       group,
+      journal,
+      unitReads,
       clock,
       leaseMs,
       planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
@@ -84,15 +100,16 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         throw new StoreUnavailableError({ operation: "ping" }, error);
       }
     };
-    // A question that fails leaves the clock as it was; whoever needs MongoDB hears of the failure from it.
+    // A question that fails leaves the clock as it was; callers that need MongoDB hear of the failure from it.
     const clockBeat = setInterval(
       () => void readClock(client, clock).catch(() => undefined),
       CLOCK_EVERY_MS,
     ).unref();
     return {
-      ...createClientStore({ collections, group, clock, randomBytes, transact }),
+      ...createClientStore({ collections, group, journal, unitReads, clock, randomBytes, transact }),
       ...createPlanningStore({
         collections,
+        unitReads,
         clock,
         planningLeaseMs: options.planningLeaseMs ?? 30_000,
         randomBytes,
@@ -105,7 +122,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ping,
       async close() {
         clearInterval(clockBeat);
-        await group.idle();
+        await Promise.all([group.idle(), journal.idle()]);
         await closeClients();
       },
     };

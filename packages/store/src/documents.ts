@@ -77,7 +77,7 @@ export interface GivenContext {
 export interface ModelUse {
   /** By calls that have ended. */
   spent: ModelSpending;
-  /** For calls under way, and for calls whose planner died: nobody knows what those took. */
+  /** For calls under way, and for calls whose planner died: it is unknown what those took. */
   reserved: ModelSpending;
 }
 
@@ -137,7 +137,7 @@ export interface RequestDocument {
   modelLimits?: ModelLimits;
   /** Absent: no call was made. */
   modelUse?: ModelUse;
-  /** Where the trace stood when the request was accepted: whatever is done for it goes on from there. Absent: nobody traced it. */
+  /** Where the trace stood when the request was accepted: whatever is done for it goes on from there. Absent: it was not traced. */
   trace?: TraceOrigin;
   /** Why planning failed: of the plan, or of the last replan. */
   error: RecordedError | null;
@@ -262,11 +262,13 @@ export interface PlanDocument {
   /** Finished units at the last claim: a claim that finds more has seen progress. */
   progressSeen: number;
   waitReason: WaitReason | null;
-  /** Items of forEach steps, by step: they are there, or whoever claims the plan next inserts them. Absent: none. */
-  expanded?: { stepId: string; items: number }[];
-  /** True until something is written to a step: the steps are then as the plan makes them, and need not be read. */
+  /** True for a first version: until its first claim nothing is told of its steps, and nothing need be read. */
   isFresh: boolean;
-  /** Raised by one with each wish below, so that whoever holds the plan sees that there is something new. */
+  /** What people can do for it: for units that wait for approval, or are in doubt. Absent: nothing yet. */
+  needs?: ("approval" | "doubt")[];
+  /** Items of its lists, as far as they are known. Absent: none. */
+  items?: number;
+  /** Raised by one with each wish below, so that the executor that holds the plan sees that there is something new. */
   wishes: number;
   cancelRequestedAt: Date | null;
   /** Set while the plan is to be paused. */
@@ -323,8 +325,10 @@ export interface OutputRef {
   sizeBytes: number;
   /** Documents that it takes. */
   parts: number;
+  /** The beginning of the text, at most 1 KiB. Absent: it was stored without. */
+  preview?: string | undefined;
   /** The text is the tool's own, not ours. */
-  isOwnText?: true;
+  isOwnText?: true | undefined;
 }
 
 /** What is kept of arguments over 32 KiB, or that MongoDB would not give back as they were. */
@@ -335,7 +339,7 @@ export interface ArgumentsPreview {
   text: string;
 }
 
-/** One step, or one item of a forEach, of one plan. `_id` is `{planId}/{key}`. */
+/** One step, or one item of a forEach, of one plan, as the journal of its request tells it. `_id` is `{planId}/{key}`. */
 export interface StepDocument {
   _id: string;
   planId: PlanId;
@@ -348,10 +352,8 @@ export interface StepDocument {
   position: number;
   tool: string;
   status: StepStatus;
-  /** Epoch of the plan's lease; every write filters on it. */
-  epoch: number;
-  /** Names the last write, so that one whose answer was lost can be told from one that was refused. */
-  writeId: string | null;
+  /** The entry of its request's journal that changed it last; 0 while none has. */
+  seq: number;
   attempts: AttemptDocument[];
   effectClass: EffectClass | null;
   /**
@@ -373,7 +375,7 @@ export interface StepDocument {
   waitReason: WaitReason | null;
   /** True once an operator approved the call. */
   approved: boolean;
-  /** Hash of what is to be approved, or was: plan, step, resolved arguments, tool. Null until somebody has to be asked. */
+  /** Hash of what is to be approved, or was: plan, step, resolved arguments, tool. Null until an approval has to be asked for. */
   approvalHash: string | null;
   /** The plan that executed it, for a unit that a new version carried over; null for one that is this plan's own. */
   carriedFrom: PlanId | null;
@@ -382,7 +384,9 @@ export interface StepDocument {
    * with the same arguments they bear the same key. Absent: none.
    */
   unansweredCalls?: UnansweredCall[];
-  /** Who settled a doubt after the plan was over, and how. */
+  /** True from the first call of a tool with side effects that is sent until an answer settles it. Absent: it was never sent. */
+  mayHaveActed?: boolean;
+  /** Who settled a doubt after the plan was over, or in the version that it was carried over from, and how. */
   resolvedBy?: { by: string; resolution: Resolution["type"] };
   nextAttemptAt: Date | null;
   startedAt: Date | null;
@@ -440,7 +444,7 @@ export interface ModelCallDocument {
   spent?: ModelSpending | null;
   error: RecordedError | null;
   createdAt: Date;
-  /** True when `answer` is word for word what came: nothing was redacted or cut. Absent: nobody knows. */
+  /** True when `answer` is word for word what came: nothing was redacted or cut. Absent: unknown. */
   isAnswerWhole?: boolean;
   /** Null while the call is under way, and for good when its planner died. Absent: it was written when it had ended. */
   endedAt?: Date | null;

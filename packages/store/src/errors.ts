@@ -1,6 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/** Somebody else owns the plan or request now, or it is over. The holder stops and writes nothing more. */
+/** Another worker owns the plan or request now, or it is over. The holder stops and writes nothing more. */
 export class LeaseLostError extends CodedError<{ id: string; epoch: number }> {
   readonly code = "LEASE_LOST";
   readonly retryable = false;
@@ -27,7 +27,7 @@ export class WriteNotPossibleError extends CodedError<{ ids: readonly string[] }
   }
 }
 
-/** An output that a step refers to is not there: somebody removed it. The plan cannot go on. */
+/** An output that a step refers to is not there: it was removed. The plan cannot go on. */
 export class OutputMissingError extends CodedError<{ id: string }> {
   readonly code = "STORE_OUTPUT_MISSING";
   readonly retryable = false;

@@ -2,12 +2,23 @@ export type { AccessStore } from "./access/access-store.ts";
 export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
 export { type Scope, ScopeSchema, TenantSchema } from "./access/scope.ts";
 export type { ArgumentChange } from "./client/change-arguments.ts";
+export type {
+  HeadReads,
+  ModelCallHead,
+  ModelCallWords,
+  PlanGraph,
+  PlanHead,
+  PlanResults,
+  PlanTexts,
+  StepBody,
+  StepHead,
+  StepOutput,
+} from "./client/heads.ts";
 export type { Page } from "./client/page.ts";
 export type { ListPage, PagedReads, StepFilter, StepPage } from "./client/paged-reads.ts";
 export { modelCallCursor, planCursor } from "./client/record-pages.ts";
 export { isStepWanted, pageOfSteps, stepCursor } from "./client/step-pages.ts";
 export { unfinishedLists } from "./client/unfinished-lists.ts";
-export { UNFINISHED_PLANS } from "./collections.ts";
 export { createStore, type StoreOptions } from "./create-store.ts";
 export { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
 export type {
@@ -52,8 +63,27 @@ export {
   StoreUnavailableError,
   WriteNotPossibleError,
 } from "./errors.ts";
+export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
+export {
+  createMongoEntryLog,
+  type EntryLog,
+  type JournalDocument,
+  type JournalPlace,
+  placeOf,
+} from "./journal/entry-log.ts";
+export { EntryTooLargeError } from "./journal/errors.ts";
+export {
+  type AppendResult,
+  createJournal,
+  type Journal,
+  type JournalOptions,
+  MAX_ENTRY_BYTES,
+  type NewEntry,
+} from "./journal/journal.ts";
+export { newStep, newSteps } from "./journal/plan-units.ts";
+export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
 export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
-export { newPlan, newRequest, newStep } from "./new-documents.ts";
+export { newPlan, newRequest } from "./new-documents.ts";
 export type { LearnedOutput } from "./observed-outputs.ts";
 export {
   exceededLimit,
@@ -88,6 +118,7 @@ export type {
   ResolutionWord,
   Store,
   UnitRecord,
+  VersionWish,
 } from "./store.ts";
 export type { ToolServerWord } from "./tool-servers.ts";
 export { isTransient } from "./transient-errors.ts";

@@ -1,21 +1,11 @@
 /** Documents as they are first written. Pure: ids and times come in. */
-import {
-  type Diagnostic,
-  isForEachStep,
-  type Plan,
-  type PlanId,
-  type PolicyInput,
-  type RequestId,
-  type ToolPin,
-  toolOfStep,
-} from "@planwright/plan";
+import type { Diagnostic, Plan, PlanId, PolicyInput, RequestId, ToolPin } from "@planwright/plan";
 import type {
   GivenContext,
   ModelLimits,
   PlanDocument,
   PlanOrigin,
   RequestDocument,
-  StepDocument,
   TraceOrigin,
 } from "./documents.ts";
 
@@ -144,56 +134,8 @@ const CLOCK_SLACK_MS = 1_000;
 
 const dueAtOnce = (now: Date) => new Date(now.getTime() - CLOCK_SLACK_MS);
 
-/** Epoch that the first claim of a plan gives, so that its steps need no stamping then. */
+/** Epoch that the first claim of a first version gives: nothing can be told of its steps before. */
 export const FIRST_EPOCH = 1;
-
-/** The steps of a plan, PENDING, in plan order. */
-export function newSteps(document: PlanDocument, plan: Plan): StepDocument[] {
-  return plan.steps.map((step, position) =>
-    newStep(document, {
-      key: step.id,
-      stepId: step.id,
-      item: null,
-      position,
-      tool: toolOfStep(step),
-      epoch: FIRST_EPOCH,
-      waitReason: step.dependsOn.length > 0 || isForEachStep(step) ? "dependency" : null,
-    }),
-  );
-}
-
-/** One unit, PENDING. */
-export function newStep(
-  plan: Pick<PlanDocument, "_id" | "requestId" | "tenant" | "updatedAt">,
-  unit: Pick<StepDocument, "key" | "stepId" | "item" | "position" | "tool" | "epoch" | "waitReason">,
-): StepDocument {
-  return {
-    _id: stepDocumentId(plan._id, unit.key),
-    planId: plan._id,
-    requestId: plan.requestId,
-    tenant: plan.tenant,
-    ...unit,
-    status: "PENDING",
-    writeId: null,
-    attempts: [],
-    effectClass: null,
-    arguments: null,
-    argumentsPreview: null,
-    argsHash: null,
-    output: null,
-    outputRef: null,
-    error: null,
-    warnings: [],
-    approved: false,
-    approvalHash: null,
-    carriedFrom: null,
-    nextAttemptAt: null,
-    startedAt: null,
-    finishedAt: null,
-    durationMs: null,
-    updatedAt: plan.updatedAt,
-  };
-}
 
 /** `_id` of a unit's document. */
 export function stepDocumentId(planId: PlanId, key: string): string {

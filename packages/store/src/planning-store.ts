@@ -4,7 +4,7 @@ import { isDue, isDueNow } from "./collections.ts";
 import type { PlanDocument, RequestDocument } from "./documents.ts";
 import { ending } from "./ending.ts";
 import { LeaseLostError } from "./errors.ts";
-import { newPlan, newSteps } from "./new-documents.ts";
+import { newPlan } from "./new-documents.ts";
 import { createAnswering } from "./planning/answering.ts";
 import type { PlanningContext } from "./planning/context.ts";
 import { createModelCalls, earlierCalls } from "./planning/model-calls.ts";
@@ -21,7 +21,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
   const { collections, clock, planningLeaseMs, transact } = context;
   const replanning = createReplanning(context);
   const answering = createAnswering(context);
-  const { requests, plans, steps } = collections;
+  const { requests, plans } = collections;
 
   /** Moves a claimed request on; its plan, if any, is inserted in the same transaction. */
   async function settle(
@@ -49,9 +49,6 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       if (!plan) return null;
       const document = plan(before, now);
       await plans.insertOne(document, { session });
-      if (document.plan && document.status !== "INVALID") {
-        await steps.insertMany(newSteps(document, document.plan), { session });
-      }
       if (document.status === "QUEUED") {
         await requests.updateOne({ _id: before._id }, { $set: { status: "EXECUTING" } }, { session });
       }
@@ -59,7 +56,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
     });
   }
 
-  /** Whoever ends every planner is not given to another one. */
+  /** A request that ends every planner is not given to another one. */
   async function endPoisoned(claim: PlanningClaim): Promise<void> {
     const tries = `begun ${MAX_PLANNING_CLAIMS} times and never came to an end`;
     const poisoned = (message: string) => ({ code: "POISONED", message });

@@ -48,7 +48,7 @@ test("nothing is kept for the next turn", async () => {
   expect(questions).toHaveLength(2);
 });
 
-test("a question that fails fails for all who asked it, and for nobody after them", async () => {
+test("a question that fails fails for all who asked it, and for no later question", async () => {
   let isAway = true;
   const read = createTenantReads(
     async (_tenant, ids: string[]) => {

@@ -1,4 +1,4 @@
-import type { Call, Resolution, StepError, StepRecord } from "@planwright/engine";
+import type { Call, Resolution, StepError, StepRecord, StoredOutput } from "@planwright/engine";
 import type {
   Diagnostic,
   JsonValue,
@@ -15,6 +15,7 @@ import type {
 } from "@planwright/plan";
 import type { AccessStore } from "./access/access-store.ts";
 import type { ArgumentChange, ChangeRefusal } from "./client/change-arguments.ts";
+import type { HeadReads } from "./client/heads.ts";
 import type { Page } from "./client/page.ts";
 import type { PagedReads } from "./client/paged-reads.ts";
 import type {
@@ -38,6 +39,7 @@ import type {
   ToolServerDocument,
   TraceOrigin,
 } from "./documents.ts";
+import type { ClaimJournal } from "./execution/claim-journal.ts";
 import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 import type { LearnedOutput } from "./observed-outputs.ts";
 import type { LimitExceeded } from "./planning/model-budget.ts";
@@ -90,12 +92,31 @@ export interface ResolutionWord {
   by: string;
 }
 
+/** The key was used before: nothing was done now. */
+export interface Repeated {
+  type: "repeated";
+  /** What the key stands for, as it stands now. */
+  request: RequestDocument;
+}
+
+/** Beside what another version of a plan is asked for with. */
+export interface VersionWish {
+  /** The version that the caller has looked at, from 1: nothing is made when another one is current. Default: any. */
+  fromVersion?: number | undefined;
+  /** Sent again under its key a wish makes nothing more. Keys of rerun and of replan are apart, and apart from those of submissions. */
+  idempotency?: Idempotency | undefined;
+}
+
 /** What became of a wish to run a plan again. */
 export type RerunAnswer =
   | { type: "rerun"; request: RequestDocument; plan: PlanDocument }
+  /** Its key made a version before, and now none. */
+  | Repeated
+  /** Another version is current than the one that the caller has looked at. */
+  | { type: "other version"; request: RequestDocument }
   /** The current plan goes on, or was never started. */
   | { type: "not over"; plan: PlanDocument }
-  /** Units that would run again although nobody knows whether they happened. */
+  /** Units that would run again although it is unknown whether they happened. */
   | { type: "in doubt"; keys: string[] }
   /** Everything completed, and no step was named. */
   | { type: "nothing failed" }
@@ -114,9 +135,13 @@ export type RerunAnswer =
 export type ReplanAnswer =
   /** A planner takes it from here: the request is PLANNING. */
   | { type: "replanning"; request: RequestDocument }
+  /** Its key was taken before, and leads to nothing now. */
+  | Repeated
+  /** Another version is current than the one that the caller has looked at. */
+  | { type: "other version"; request: RequestDocument }
   /** The current plan goes on, or was never started. */
   | { type: "not over"; plan: PlanDocument }
-  /** Units of which nobody knows whether they happened: a new plan might make them happen again. */
+  /** Units of unknown effect: a new plan might make them happen again. */
   | { type: "in doubt"; keys: string[] }
   /** Every step completed. */
   | { type: "nothing failed" }
@@ -129,7 +154,7 @@ export type ReplanAnswer =
   | { type: "unknown" };
 
 /** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
-export interface ClientStore extends PagedReads {
+export interface ClientStore extends PagedReads, HeadReads {
   /**
    * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key that stands for
    * the same sentence gives the request that it made. @throws {IdempotencyKeyReusedError}
@@ -150,7 +175,7 @@ export interface ClientStore extends PagedReads {
     policy?: PolicyInput | undefined;
     /** Most that the request's model calls may take. Default: no limits. */
     modelLimits?: ModelLimits | undefined;
-    /** Where the trace stands; kept with the request. Default: nobody traces it. */
+    /** Where the trace stands; kept with the request. Default: not traced. */
     trace?: TraceOrigin | undefined;
     idempotency?: Idempotency | undefined;
   }): Promise<RequestDocument>;
@@ -176,7 +201,7 @@ export interface ClientStore extends PagedReads {
     wantsAnswer?: boolean | undefined;
     /** Most that the model calls of replans and answers may take. Default: no limits. */
     modelLimits?: ModelLimits | undefined;
-    /** Where the trace stands; kept with the request. Default: nobody traces it. */
+    /** Where the trace stands; kept with the request. Default: not traced. */
     trace?: TraceOrigin | undefined;
     idempotency?: Idempotency | undefined;
   }): Promise<{ request: RequestDocument; plan: PlanDocument }>;
@@ -203,7 +228,7 @@ export interface ClientStore extends PagedReads {
     | { type: "recorded"; plan: PlanDocument }
     /** There is another hash to be approved. */
     | { type: "stale"; step: StepDocument }
-    /** Nobody asks for approval, not yet or no longer. */
+    /** No approval is asked for, not yet or no longer. */
     | { type: "not waiting"; step: StepDocument }
     /** The opposite was said before. */
     | { type: "decided"; step: StepDocument }
@@ -222,7 +247,7 @@ export interface ClientStore extends PagedReads {
     | { type: "recorded"; plan: PlanDocument }
     /** It is not, no longer, or the step of this item is COMPLETED; or another attempt is in doubt by now. */
     | { type: "not in doubt"; unit: StepDocument }
-    /** Somebody else said so before. */
+    /** Another operator said so before. */
     | { type: "decided"; unit: StepDocument }
     /** The output is over 32 KiB, or nothing that MongoDB can hold. */
     | { type: "too large" }
@@ -233,19 +258,28 @@ export interface ClientStore extends PagedReads {
    * Makes a new version of a plan that is over, under its request. What did not complete runs again; with `from` also that step
    * and all that depends on it. Every other step is carried over with its output and is never called again. Of several reruns
    * at once one makes a version. Steps that did not complete may get other arguments, where no call of theirs can have acted.
+   * @throws {IdempotencyKeyReusedError} when the key made something else
    */
   rerunPlan(
     tenant: string,
     requestId: RequestId,
-    options: { from: string | null; autoExecute: boolean; changes?: readonly ArgumentChange[] | undefined },
+    options: VersionWish & {
+      from: string | null;
+      autoExecute: boolean;
+      changes?: readonly ArgumentChange[] | undefined;
+    },
   ): Promise<RerunAnswer>;
   /**
    * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan from what became
    * of this one. Of several replans and reruns at once one is taken.
+   * @throws {IdempotencyKeyReusedError} when the key made something else
    */
-  requestReplan(tenant: string, requestId: RequestId, wish: ReplanWish): Promise<ReplanAnswer>;
-  /** Ends a replan that is under way: the request is CANCELLED, and no new version comes. Null when there is none. */
-  cancelReplan(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
+  requestReplan(tenant: string, requestId: RequestId, wish: ReplanWish & VersionWish): Promise<ReplanAnswer>;
+  /**
+   * Ends planning that waits or is under way, of a first plan or another version: the request is CANCELLED, no plan comes, and the
+   * planner that holds it has lost its lease. Null when the request is not being planned.
+   */
+  cancelPlanning(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   /** Plans and requests in planning that are not over, of all tenants, or `limit` when there are more. Plans that never started and were paused do not count. */
   countUnfinished(limit: number): Promise<number>;
   /** How many plans of all tenants are in each state that is not terminal, `limit` of a state at most. Every such state is named. */
@@ -266,14 +300,16 @@ export interface ClientStore extends PagedReads {
   getPlan(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
   /** All versions of a request's plan, newest first. */
   listPlans(tenant: string, requestId: RequestId): Promise<PlanDocument[]>;
-  /** All versions of the plans of many requests in one read, those of each newest first. */
-  listPlansOf(tenant: string, requestIds: readonly RequestId[]): Promise<PlanDocument[]>;
   /** Many plans at once, in the order of the ids; null for unknown ones. */
   getPlans(tenant: string, planIds: readonly PlanId[]): Promise<(PlanDocument | null)[]>;
   /** Steps and items in plan order, the steps of several plans in one read. */
   listSteps(tenant: string, planIds: readonly PlanId[]): Promise<StepDocument[]>;
   /** Outputs that stand aside of their steps (`outputRef`), by id of the reference. @throws {OutputMissingError} */
   readOutputs(tenant: string, refs: readonly OutputRef[]): Promise<Map<string, JsonValue>>;
+  /** Sizes of the documents that such an output takes, in UTF-8, in bytes. @throws {OutputMissingError} */
+  measureOutputParts(tenant: string, ref: OutputRef): Promise<number[]>;
+  /** The text of one of them, from 0: together they are its JSON text. @throws {OutputMissingError} */
+  readOutputPart(tenant: string, ref: OutputRef, part: number): Promise<string>;
   /**
    * A page may hold fewer than `first` although more follow: the cursor tells, null at the end.
    * @throws {CursorInvalidError}
@@ -281,8 +317,6 @@ export interface ClientStore extends PagedReads {
   listRequests(tenant: string, page: RequestPage): Promise<Page<RequestDocument>>;
   /** Calls of chat models for one request, oldest first. */
   listModelCalls(tenant: string, requestId: RequestId): Promise<ModelCallDocument[]>;
-  /** Those of many requests in one read, those of each oldest first. */
-  listModelCallsOf(tenant: string, requestIds: readonly RequestId[]): Promise<ModelCallDocument[]>;
   /** The catalogue, as executors last published it, by server and name. */
   listTools(): Promise<ToolDocument[]>;
   /**
@@ -305,7 +339,7 @@ export interface PlanRecord {
   earlier: Plan[];
 }
 
-/** A call of a model whose end was recorded, as whoever needs its answer again reads it. */
+/** A call of a model whose end was recorded, as a planner that needs its answer again reads it. */
 export type EndedModelCall = Pick<
   ModelCallDocument,
   | "purpose"
@@ -326,7 +360,7 @@ export interface PlanningClaim {
   epoch: number;
   /**
    * Calls that earlier claims made and ended at this very work (the same first plan, replan, answer), those of the latest claim first, each
-   * claim's in order. Only those whose answer is whole. Whoever uses an answer takes its call out.
+   * claim's in order. Only those whose answer is whole. A planner that uses an answer takes its call out.
    */
   earlierCalls: EndedModelCall[];
   /** The write that ends the claim has begun, and says itself whether it was in time: that the lease is gone says nothing any more. */
@@ -363,7 +397,7 @@ export interface PlanningStore {
   claimRequest(requestId: RequestId, owner: string): Promise<PlanningClaim | null>;
   /** False when the lease was lost: stop. True, whatever there is, for a claim that is ending. */
   renewPlanning(claim: PlanningClaim): Promise<boolean>;
-  /** Requests that wait for a planner and that nobody holds, oldest first: for the sweeper. */
+  /** Requests that wait for a planner and that no planner holds, oldest first: for the sweeper. */
   findUnplanned(limit: number): Promise<RequestId[]>;
   /**
    * Stores the plan under the request's own planId and moves the request on: READY, or EXECUTING with autoExecute.
@@ -419,24 +453,16 @@ export interface PlanningStore {
   toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
 }
 
-/** A change to a unit's document that is not written yet; the unit's next write carries it. */
-export interface NotedChange {
-  document: StepDocument;
-  change: Partial<StepDocument>;
-}
-
 /** A claim on a plan: what is durably known of it, and the epoch that every write filters on. */
 export interface PlanClaim {
   plan: PlanDocument & { plan: Plan };
   epoch: number;
   owner: string;
-  /** Every unit's document by key, kept current by the writes of this claim. */
-  steps: Map<string, StepDocument>;
+  /** What is durable of its units, and where everything goes that becomes of them. */
+  journal: ClaimJournal;
   /** The write that ends the claim has begun, and says itself whether it was in time: that the lease is gone says nothing any more. */
   isEnding: boolean;
-  /** Intents that need not be durable before their calls, by key. */
-  noted: Map<string, NotedChange>;
-  /** The same as the engine reads it, as found at the claim. */
+  /** The same as the engine reads it, as found at the claim; without outputs that are large, or many. */
   records: StepRecord[];
   /** No call may start later: a reading of `performance.now()`, taken before the claim or renewal was sent, plus the lease. */
   validUntil: number;
@@ -483,39 +509,49 @@ export interface OutlivedClaim {
 
 /** What the executor needs. Step writes of all plans in the process are committed in groups. */
 export interface ExecutionStore {
-  /** Raises the epoch of a plan that is due and that nobody holds; null when there is nothing to do. */
+  /** Raises the epoch of a plan that is due and that no executor holds; null when there is nothing to do. */
   claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null>;
   /** Renews many leases at once. Returns the claims that are lost; the others are held on. @throws {StoreUnavailableError} */
   renewLeases(claims: readonly PlanClaim[]): Promise<PlanClaim[]>;
   /**
    * Takes these claims from the count of those without progress of their plans, each once however often it is said: the
-   * lease was lost, and whoever held it is alive, so it was not the plan that ended it. @throws {StoreUnavailableError}
+   * lease was lost, and its former holder is alive, so it was not the plan that ended it. @throws {StoreUnavailableError}
    */
   noteOutlived(claims: readonly OutlivedClaim[]): Promise<void>;
-  /** Plans that are due and that nobody holds, oldest first: for the sweeper. */
+  /** Plans that are due and that no executor holds, oldest first: for the sweeper. */
   findClaimable(limit: number): Promise<PlanId[]>;
   /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */
   now(): number;
-  /** What clients and operators want of the plans held; plans that nobody wants anything of are left out. */
+  /** What clients and operators want of the plans held; plans without such a wish are left out. */
   findWishes(planIds: readonly PlanId[]): Promise<PlanWishes[]>;
   /** Brings requests in line whose plan ended while its executor died before saying so. Returns how many. */
   reconcileRequests(): Promise<number>;
-  /** Writes intents; durable when it returns. @throws {LeaseLostError} */
-  writeIntents(claim: PlanClaim, intents: readonly Intent[]): Promise<void>;
+  /**
+   * Writes intents; durable when it returns.
+   * @param ends - of attempts of the same units that ended before, and were not written. Default: none
+   * @throws {LeaseLostError}
+   */
+  writeIntents(claim: PlanClaim, intents: readonly Intent[], ends?: readonly AttemptEnd[]): Promise<void>;
   /**
    * Takes note of intents whose calls may be repeated (class R): the write of the result carries them, which spares a write.
    * `writeNoted` makes those visible whose calls take long.
    */
-  noteIntents(claim: PlanClaim, intents: readonly Intent[]): void;
+  noteIntents(claim: PlanClaim, intents: readonly Intent[], ends?: readonly AttemptEnd[]): void;
   /** Writes what is noted. @throws {LeaseLostError} */
   writeNoted(claim: PlanClaim): Promise<void>;
   /**
    * Writes the new states of units; durable when it returns. Outputs over 32 KiB, and those that MongoDB would change, are
-   * stored aside of their steps before. @throws {LeaseLostError}
+   * stored aside of their steps before. Returns the bytes of outputs by key: `readStoredOutputs` gives those back. @throws {LeaseLostError}
    */
-  writeRecords(claim: PlanClaim, records: readonly StepRecord[], ends: readonly AttemptEnd[]): Promise<void>;
+  writeRecords(
+    claim: PlanClaim,
+    records: readonly StepRecord[],
+    ends: readonly AttemptEnd[],
+  ): Promise<ReadonlyMap<string, number>>;
+  /** Outputs of completed units of the plan, in the order of the keys. @throws {OutputMissingError | StoreUnavailableError} */
+  readStoredOutputs(claim: PlanClaim, keys: readonly string[]): Promise<StoredOutput[]>;
   /**
-   * Gives the plan back: WAITING or PAUSED until `dueAtMs` (null: until somebody wants something), or QUEUED to hand it over.
+   * Gives the plan back: WAITING or PAUSED until `dueAtMs` (null: until there is a wish), or QUEUED to hand it over.
    * @throws {LeaseLostError}
    */
   releasePlan(
@@ -542,7 +578,7 @@ export interface ExecutionStore {
 
 /** Hears of what others change. */
 export interface LiveStore {
-  /** Tells of changes of requests, plans and steps, whoever makes them, until it is closed. */
+  /** Tells of changes of requests, plans and steps, whichever process makes them, until it is closed. */
   watchChanges(listener: ChangeListener): ChangeWatch;
 }
 

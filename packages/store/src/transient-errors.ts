@@ -10,7 +10,7 @@ export function isDuplicateKey(error: unknown): boolean {
 
 /**
  * True when MongoDB was not reached or could not answer, so that the same operation may succeed later. A refusal by the
- * server of what was asked has a code of its own, and asking again helps nobody.
+ * server of what was asked has a code of its own, and asking again does not help.
  */
 export function isTransient(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;

@@ -107,7 +107,7 @@ test("the first of two words counts; the same word again is taken as said", asyn
   );
 });
 
-test("nobody can approve what does not ask, what is unknown, or what belongs to others", async () => {
+test("no caller can approve what does not ask, what is unknown, or what belongs to others", async () => {
   const { plan } = await claimed();
   expect(await store.approveStep("t1", plan._id, word())).toMatchObject({ type: "not waiting" });
   expect(await store.approveStep("t1", plan._id, word({ stepId: "b" }))).toEqual({ type: "unknown" });

@@ -36,7 +36,22 @@ describe.each(STORES)("on $name, a cancel before the start", ({ open }) => {
     ]);
   });
 
-  test("of a plan of somebody else changes nothing", async () => {
+  test("in the first planning ends the request, of its tenant alone, and no plan comes", async () => {
+    const { store } = opened;
+    const asked = { tenant: "t1", query: "do a", autoExecute: true, wantsAnswer: true };
+    const { _id, planId } = await store.createRequest(asked);
+    expect(await store.cancelPlanning("t2", _id)).toBeNull();
+    expect(await store.cancelPlanning("t1", _id)).toMatchObject({
+      status: "CANCELLED",
+      planning: { lease: null, dueAt: null, finishedAt: expect.any(Date) },
+      answerError: { code: "PLAN_NOT_COMPLETED" },
+    });
+    expect(await store.cancelPlanning("t1", _id)).toBeNull();
+    expect(await store.queuePlan("t1", planId, _id)).toBeNull();
+    expect(await store.getRequest("t1", _id)).toMatchObject({ status: "CANCELLED" });
+  });
+
+  test("of a plan of another tenant changes nothing", async () => {
     const { store } = opened;
     const { plan } = await store.submitPlan(submission);
     expect(await store.requestCancel("t2", plan._id)).toBeNull();

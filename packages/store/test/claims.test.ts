@@ -1,7 +1,9 @@
+import { JournalInvalidError } from "@planwright/engine";
 import { type Plan, parsePlan } from "@planwright/plan";
-import { LeaseLostError, type PlanClaim } from "@planwright/store";
+import { type Intent, LeaseLostError, type PlanClaim } from "@planwright/store";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type OpenStore, STORES } from "./open-stores.ts";
+import { playRecords } from "./play-records.ts";
 
 /** Longer than a busy machine lets a process stand still. What waits for the end of a lease has a shorter one. */
 const LEASE_MS = 10_000;
@@ -27,10 +29,26 @@ async function queued(...tools: string[]): Promise<string> {
   return plan._id;
 }
 
-/** A plan is due by the clock of whoever accepted it, which is that of the server but for a few milliseconds. */
+/** A plan is due by the clock of the API that accepted it, which is that of the server but for a few milliseconds. */
 async function claimed(planId: string, owner = "e1"): Promise<PlanClaim> {
   return vi.waitUntil(() => store.claimPlan(planId, owner), { timeout: LEASE_MS / 2, interval: 1 });
 }
+
+/** The first call of a step. */
+const intentOf = (key: string): Intent => ({
+  call: {
+    key,
+    stepId: key,
+    attempt: 1,
+    tool: key,
+    arguments: { n: 1 },
+    effectClass: "R",
+    mayAct: false,
+    timeoutMs: 1_000,
+  },
+  attemptId: `try-${key}`,
+  argsHash: "h",
+});
 
 /** Claims a plan whose lease is long over. */
 async function leaseOver(planId: string, owner: string): Promise<PlanClaim> {
@@ -57,9 +75,8 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const planId = await queued("a", "b");
       const results = await Promise.all(["e1", "e2", "e3"].map((owner) => store.claimPlan(planId, owner)));
       const claims = results.filter((claim) => claim !== null);
-      expect(claims.map(({ epoch, records }) => ({ epoch, keys: records.map(({ key }) => key) }))).toEqual([
-        { epoch: 1, keys: ["a", "b"] },
-      ]);
+      // Nothing was told of its steps: they are PENDING.
+      expect(claims.map(({ epoch, records }) => ({ epoch, records }))).toEqual([{ epoch: 1, records: [] }]);
     });
 
     test("hands a plan on when its lease has run out, and fences off the one before", async () => {
@@ -76,14 +93,14 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         attempts: 1,
         output: { from: "stale" },
       };
-      await expect(store.writeRecords(first, [record], [])).rejects.toBeInstanceOf(LeaseLostError);
+      await expect(playRecords(store, first, [record])).rejects.toBeInstanceOf(LeaseLostError);
       await expect(
         store.finishPlan(first, { type: "finish", status: "COMPLETED", outputs: {} }),
       ).rejects.toBeInstanceOf(LeaseLostError);
       expect(await store.renewLeases([first, second])).toEqual([first]);
-      await store.writeRecords(second, [{ ...record, output: { from: "owner" } }], []);
+      await playRecords(store, second, [{ ...record, output: { from: "owner" } }]);
       const [step] = await store.listSteps("t1", [planId]);
-      expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" }, epoch: 2 });
+      expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" } });
     });
 
     test("keeps a lease that is renewed", async () => {
@@ -102,11 +119,13 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
-      await store.writeRecords(claim, [done], []);
+      await playRecords(store, claim, [done]);
       await expect(store.writeRecords(claim, [{ ...done, output: 2 }], [])).rejects.toBeInstanceOf(
-        LeaseLostError,
+        JournalInvalidError,
       );
       expect((await store.listSteps("t1", [planId]))[0]?.output).toBe(1);
+      const next = await leaseOver(planId, "e2");
+      expect(next.records).toMatchObject([{ key: "a", status: "COMPLETED", output: 1 }]);
     });
 
     test("counts claims without progress and starts again when a step got further", async () => {
@@ -114,11 +133,9 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await claimed(planId);
       const second = await leaseOver(planId, "e2");
       expect(second.plan.claimsWithoutProgress).toBe(2);
-      await store.writeRecords(
-        second,
-        [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }],
-        [],
-      );
+      await playRecords(store, second, [
+        { key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 },
+      ]);
       const third = await leaseOver(planId, "e3");
       expect(third.plan.claimsWithoutProgress).toBe(1);
       const fourth = await leaseOver(planId, "e4");
@@ -162,6 +179,17 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect((await claimed(planId, "e2")).epoch).toBe(2);
     });
 
+    test("as PAUSED queues a plan that was resumed meanwhile, which then waits for nothing", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      await store.requestPause("t1", planId);
+      await store.requestResume("t1", planId);
+      claim.plan.wishes = 2;
+      await store.releasePlan(claim, { status: "PAUSED", reason: "paused", dueAtMs: null });
+      expect(await store.getPlan("t1", planId)).toMatchObject({ status: "QUEUED", waitReason: null });
+      expect((await claimed(planId, "e2")).plan.status).toBe("RUNNING");
+    });
+
     test("holds a waiting plan back until it is due", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
@@ -194,11 +222,9 @@ describe.each(STORES)("a store on $name", ({ open }) => {
     test("is told on the request as well", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
-      await store.writeRecords(
-        claim,
-        [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }],
-        [],
-      );
+      await playRecords(store, claim, [
+        { key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 },
+      ]);
       await store.finishPlan(claim, { type: "finish", status: "PARTIAL", outputs: { a: 1 } });
       expect(await store.getPlan("t1", planId)).toMatchObject({
         status: "PARTIAL",
@@ -219,6 +245,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 },
         { key: "b", stepId: "b", status: "COMPLETED" as const, attempts: 1, output: large },
       ];
+      await store.writeIntents(claim, [intentOf("a"), intentOf("b")]);
       await store.finishPlan(claim, { type: "finish", ...end }, { records, ends: [] });
       expect(await store.getPlan("t1", planId)).toMatchObject({ ...end, counts: { COMPLETED: 2 } });
       const [a, b] = await store.listSteps("t1", [planId]);
@@ -234,6 +261,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await leaseOver(planId, "e2");
       const records = [{ key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: "stale" }];
       const finish = { type: "finish", status: "COMPLETED", outputs: {} } as const;
+      store.noteIntents(first, [intentOf("a")]);
       await expect(store.finishPlan(first, finish, { records, ends: [] })).rejects.toBeInstanceOf(
         LeaseLostError,
       );
@@ -260,19 +288,6 @@ describe.each(STORES)("a store on $name", ({ open }) => {
   });
 
   describe("intents", () => {
-    const intent = (key: string) => ({
-      call: {
-        key,
-        stepId: key,
-        attempt: 1,
-        tool: key,
-        arguments: { n: 1 },
-        effectClass: "R" as const,
-        timeoutMs: 1_000,
-      },
-      attemptId: `try-${key}`,
-      argsHash: "h",
-    });
     const end = (key: string) => ({
       key,
       attemptId: `try-${key}`,
@@ -282,10 +297,10 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       error: null,
     });
 
-    test("that are noted are written with the result of their call", async () => {
+    test("that are noted are written with the next result", async () => {
       const planId = await queued("a", "b");
       const claim = await claimed(planId);
-      store.noteIntents(claim, [intent("a"), intent("b")]);
+      store.noteIntents(claim, [intentOf("a"), intentOf("b")]);
       expect((await store.listSteps("t1", [planId])).map(({ status }) => status)).toEqual([
         "PENDING",
         "PENDING",
@@ -298,13 +313,13 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         arguments: { n: 1 },
         attempts: [{ attemptId: "try-a", outcome: "completed", durationMs: 3 }],
       });
-      expect(b?.status).toBe("PENDING");
+      expect(b).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-b", outcome: null }] });
     });
 
     test("that are noted become visible when their calls take long", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
-      store.noteIntents(claim, [intent("a")]);
+      store.noteIntents(claim, [intentOf("a")]);
       await store.writeNoted(claim);
       const [a] = await store.listSteps("t1", [planId]);
       expect(a).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-a", outcome: null }] });
@@ -313,13 +328,58 @@ describe.each(STORES)("a store on $name", ({ open }) => {
     test("that are written are there before anything else happens", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
-      await store.writeIntents(claim, [intent("a")]);
+      await store.writeIntents(claim, [intentOf("a")]);
       expect((await store.listSteps("t1", [planId]))[0]).toMatchObject({ status: "RUNNING", argsHash: "h" });
     });
   });
 
+  describe("the intent of a batch that goes out again whole", () => {
+    const items = [0, 1].map((item) => ({ key: `a[${item}]`, stepId: "a", item }));
+    const batch = { key: "a[0..1]", stepId: "a", items: [0, 1], tool: "a", arguments: {}, timeoutMs: 1_000 };
+    /** A list of which one item is over. */
+    async function halfDone(): Promise<PlanClaim> {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      const [first, second] = items;
+      const open = { ...second!, status: "PENDING" as const, attempts: 0 };
+      const done = { ...first!, status: "COMPLETED" as const, attempts: 1, output: 1 };
+      await playRecords(store, claim, [open, done]);
+      return leaseOver(planId, "e2");
+    }
+    const statuses = async ({ plan }: PlanClaim) =>
+      (await store.listSteps("t1", [plan._id]))
+        .filter(({ item }) => item !== null)
+        .map(({ status, attempts }) => [status, attempts.length]);
+    const open = [
+      ["COMPLETED", 1],
+      ["RUNNING", 1],
+    ];
+
+    test("leaves what is over of it as it is", async () => {
+      const claim = await halfDone();
+      const call = { ...batch, attempt: 2, effectClass: "K" as const, mayAct: true };
+      await store.writeIntents(claim, [{ call, attemptId: "again", argsHash: "h" }]);
+      expect(await statuses(claim)).toEqual(open);
+    });
+
+    test("is refused when all of it is over", async () => {
+      const claim = await halfDone();
+      const call = { ...batch, items: [0], attempt: 2, effectClass: "K" as const, mayAct: true };
+      const written = store.writeIntents(claim, [{ call, attemptId: "again", argsHash: "h" }]);
+      await expect(written).rejects.toBeInstanceOf(JournalInvalidError);
+    });
+
+    test("does so too when it is only noted", async () => {
+      const claim = await halfDone();
+      const call = { ...batch, attempt: 2, effectClass: "R" as const, mayAct: false };
+      store.noteIntents(claim, [{ call, attemptId: "again", argsHash: "h" }]);
+      await store.writeNoted(claim);
+      expect(await statuses(claim)).toEqual(open);
+    });
+  });
+
   describe("a forEach", () => {
-    test("gets a document for each item, fenced like every other", async () => {
+    test("gets a unit for each item, fenced like every other", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       const items = Array.from({ length: 25 }, (_, item) => ({
@@ -330,12 +390,12 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         attempts: 0,
       }));
       await store.writeRecords(claim, items, []);
-      const documents = await store.listSteps("t1", [planId]);
-      expect(documents.map((document) => document.item)).toEqual([null, ...items.map(({ item }) => item)]);
+      const units = await store.listSteps("t1", [planId]);
+      expect(units.map((unit) => unit.item)).toEqual([null, ...items.map(({ item }) => item)]);
       const next = await leaseOver(planId, "e2");
-      expect(next.records).toHaveLength(26);
+      expect(next.records.map(({ key }) => key)).toEqual(items.map(({ key }) => key));
       await expect(
-        store.writeRecords(claim, [{ ...items[0]!, status: "COMPLETED", output: 1 }], []),
+        playRecords(store, claim, [{ ...items[0]!, status: "COMPLETED", output: 1 }]),
       ).rejects.toBeInstanceOf(LeaseLostError);
     });
   });

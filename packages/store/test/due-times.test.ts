@@ -67,7 +67,6 @@ test("what is unfinished is counted up to a limit: plans that were started, and 
 test("plans are counted by state up to a limit each: those that never started too, and none that is over", async () => {
   await store.requestCancel("t1", (await submitted(false)).plan._id);
   expect(Object.fromEntries(await store.countPlansByStatus(100))).toEqual({
-    AWAITING_APPROVAL: 0,
     READY: 15,
     QUEUED: 5,
     RUNNING: 0,

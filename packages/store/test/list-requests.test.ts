@@ -190,16 +190,16 @@ test.each<RequestFilter>([
 });
 
 test.each(["approval", "doubt"] as const)(
-  "a request that needs %s is found by the index of such steps",
+  "a request that needs %s is found by the index of such plans",
   async (needs) => {
     const db = client.db();
     await db.command({ profile: 2 });
     await store.listRequests("t3", { first: 10, filter: { needs } });
     await db.command({ profile: 0 });
     const profile = db.collection<{ planSummary: string; docsExamined: number }>("system.profile");
-    const [read] = await profile.find({ "command.find": "steps" }).toArray();
+    const [read] = await profile.find({ "command.find": "plans" }).toArray();
     await profile.drop();
-    expect(read?.planSummary).toBe("IXSCAN { tenant: 1, status: 1, requestId: -1 }");
+    expect(read?.planSummary).toBe("IXSCAN { tenant: 1, needs: 1, requestId: -1 }");
     expect(read?.docsExamined).toBe(needs === "doubt" ? 2 : 1);
   },
 );

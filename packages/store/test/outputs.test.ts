@@ -10,6 +10,7 @@ import { eventually, testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STORES } from "./open-stores.ts";
+import { playRecords } from "./play-records.ts";
 
 const TENANT = "t1";
 /** What takes over waits for it. */
@@ -51,6 +52,12 @@ const done = (key: string, output: JsonValue) => ({
   output,
 });
 
+/** The output of `a` as an executor gets it that has claimed the plan. */
+async function outputOfA(claim: PlanClaim, from: Pick<Store, "readStoredOutputs"> = store) {
+  const [stored] = await from.readStoredOutputs(claim, ["a"]);
+  return stored;
+}
+
 const FAILED = { code: "TOOL_FAILED", message: "no", retryable: false };
 
 const storedOutputs = () => db.collection<{ _id: string; epoch: number }>("outputs").find().toArray();
@@ -83,7 +90,7 @@ describe("an output read back is the JSON that the tool gave", () => {
   ])("%s", async (_, output, place) => {
     const planId = await planOf(store, "a", "b");
     const first = await claimed(planId, "e1");
-    await store.writeRecords(first, [done("a", output)], []);
+    await playRecords(store, first, [done("a", output)]);
 
     const [step] = await store.listSteps(TENANT, [planId]);
     const ref = step?.outputRef;
@@ -94,7 +101,10 @@ describe("an output read back is the JSON that the tool gave", () => {
 
     await store.releasePlan(first, { status: "QUEUED" });
     const second = await claimed(planId, "e2");
-    expect(JSON.stringify(second.records[0]?.output) === JSON.stringify(output)).toBe(true);
+    expect(second.records[0]?.outputBytes).toBe(Buffer.byteLength(JSON.stringify(output)));
+    // What stands aside is read when something needs it.
+    expect(second.records[0]?.output).toEqual(ref ? undefined : output);
+    expect(JSON.stringify((await outputOfA(second))?.output) === JSON.stringify(output)).toBe(true);
   });
 });
 
@@ -110,7 +120,7 @@ describe("how a tool wrote an output is kept beside it", () => {
   ])("%s", async (_, output, outputText, place) => {
     const planId = await planOf(store, "a", "b");
     const first = await claimed(planId, "e1");
-    await store.writeRecords(first, [{ ...done("a", output), outputText }], []);
+    await playRecords(store, first, [{ ...done("a", output), outputText }]);
 
     const [step] = await store.listSteps(TENANT, [planId]);
     expect(step?.outputRef ? "aside" : "with its step").toBe(place);
@@ -122,7 +132,7 @@ describe("how a tool wrote an output is kept beside it", () => {
 
     await store.releasePlan(first, { status: "QUEUED" });
     const second = await claimed(planId, "e2");
-    expect(second.records[0]).toMatchObject({ output, outputText });
+    expect(await outputOfA(second)).toEqual({ key: "a", output, texts: outputText });
     await store.writeRecords(
       second,
       [{ key: "b", stepId: "b", status: "FAILED", attempts: 1, error: FAILED }],
@@ -132,18 +142,43 @@ describe("how a tool wrote an output is kept beside it", () => {
     const again = await store.rerunPlan(TENANT, second.plan.requestId, { from: null, autoExecute: true });
     if (again.type !== "rerun") throw new TypeError(again.type);
     const third = await claimed(again.plan._id, "e3");
-    expect(third.records.find(({ key }) => key === "a")).toMatchObject({ output, outputText, carried: true });
+    expect(third.records.find(({ key }) => key === "a")?.carried).toBe(true);
+    expect(await outputOfA(third)).toEqual({ key: "a", output, texts: outputText });
   });
 });
 
 test("an output that fits into no document is stored in several", async () => {
   const planId = await planOf(store, "a");
   const output = { results: Array.from({ length: 14 }, (_, n) => `${n}${"🙂".repeat(262_144)}`) };
-  await store.writeRecords(await claimed(planId, "e1"), [done("a", output)], []);
+  await playRecords(store, await claimed(planId, "e1"), [done("a", output)]);
   const [step] = await store.listSteps(TENANT, [planId]);
   expect(step?.outputRef?.parts).toBe(2);
   const second = await claimed(planId, "e2");
-  expect(JSON.stringify(second.records[0]?.output) === JSON.stringify(output)).toBe(true);
+  expect(JSON.stringify((await outputOfA(second))?.output) === JSON.stringify(output)).toBe(true);
+});
+
+test("an output is measured when it is written", async () => {
+  const planId = await planOf(store, "a", "b");
+  const [small, large] = ["é", "é".repeat(40 * KIB)];
+  const sizes = await playRecords(store, await claimed(planId, "e1"), [done("a", small), done("b", large)]);
+  expect([...sizes]).toEqual([
+    ["a", 4],
+    ["b", 80 * KIB + 2],
+  ]);
+});
+
+test("a claim brings along 1 MiB of outputs, the others when they are asked for", async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `s${index}`);
+  const planId = await planOf(store, ...names);
+  const records = names.map((name) => done(name, "x".repeat(30 * KIB)));
+  const first = await claimed(planId, "e1");
+  await playRecords(store, first, records);
+  expect([...first.journal.units()].filter((unit) => "output" in unit)).toEqual([]);
+  const second = await claimed(planId, "e2");
+  expect(second.records.filter(({ output }) => output !== undefined)).toHaveLength(34);
+  expect(second.records.every(({ outputBytes }) => outputBytes === 30 * KIB + 2)).toBe(true);
+  const stored = await store.readStoredOutputs(second, ["s39", "s0"]);
+  expect(stored.map(({ key }) => key)).toEqual(["s39", "s0"]);
 });
 
 describe("an owner who lost the plan", () => {
@@ -153,26 +188,26 @@ describe("an owner who lost the plan", () => {
     const planId = await planOf(store, "a");
     const first = await claimed(planId, "e1");
     const second = await claimed(planId, "e2");
-    await expect(store.writeRecords(first, [done("a", large("stale"))], [])).rejects.toBeInstanceOf(
+    await expect(playRecords(store, first, [done("a", large("stale"))])).rejects.toBeInstanceOf(
       LeaseLostError,
     );
-    await store.writeRecords(second, [done("a", large("owner"))], []);
-    await expect(store.writeRecords(first, [done("a", large("stale"))], [])).rejects.toBeInstanceOf(
+    await playRecords(store, second, [done("a", large("owner"))]);
+    await expect(playRecords(store, first, [done("a", large("stale"))])).rejects.toBeInstanceOf(
       LeaseLostError,
     );
     const third = await claimed(planId, "e3");
-    expect(third.records[0]?.output).toMatchObject({ from: "owner" });
+    expect((await outputOfA(third))?.output).toMatchObject({ from: "owner" });
   });
 
   test("leaves nothing behind once the plan has ended, and what it finished stays", async () => {
     const planId = await planOf(store, "a", "b");
     const first = await claimed(planId, "e1");
-    await store.writeRecords(first, [done("a", large("first"))], []);
+    await playRecords(store, first, [done("a", large("first"))]);
     const second = await claimed(planId, "e2");
-    await expect(store.writeRecords(first, [done("b", large("stale"))], [])).rejects.toBeInstanceOf(
+    await expect(playRecords(store, first, [done("b", large("stale"))])).rejects.toBeInstanceOf(
       LeaseLostError,
     );
-    await store.writeRecords(second, [done("b", large("second"))], []);
+    await playRecords(store, second, [done("b", large("second"))]);
     expect(await storedOutputs()).toHaveLength(3);
     await store.finishPlan(second, { type: "finish", status: "COMPLETED", outputs: {} });
     const kept = (await storedOutputs()).map(({ _id }) => _id);
@@ -183,11 +218,8 @@ describe("an owner who lost the plan", () => {
 test("an output is stored before the step that refers to it, so that a crash between the two repeats the step", async () => {
   const planId = await planOf(store, "a");
   const claim = await claimed(planId, "e1");
-  await db.command({
-    collMod: "steps",
-    validator: { outputRef: null },
-  });
-  await expect(store.writeRecords(claim, [done("a", "x".repeat(40 * KIB))], [])).rejects.toThrow("refused");
+  await db.command({ collMod: "journal", validator: { "events.outputRef": { $exists: false } } });
+  await expect(playRecords(store, claim, [done("a", "x".repeat(40 * KIB))])).rejects.toThrow("refused");
   expect(await storedOutputs()).toHaveLength(1);
   expect((await store.listSteps(TENANT, [planId]))[0]).toMatchObject({ status: "PENDING", outputRef: null });
 });
@@ -197,15 +229,15 @@ test.each(STORES)("large outputs outlive their owner in a store over $name", asy
   const planId = await planOf(opened.store, "a");
   const first = await claimed(planId, "e1", opened.store);
   const output = "x".repeat(40 * KIB);
-  await opened.store.writeRecords(first, [done("a", output)], []);
+  await playRecords(opened.store, first, [done("a", output)]);
   const second = await claimed(planId, "e2", opened.store);
-  expect(second.records[0]?.output === output).toBe(true);
+  expect((await outputOfA(second, opened.store))?.output === output).toBe(true);
   await opened.close();
 });
 
 test("outputs of another tenant are not there", async () => {
   const planId = await planOf(store, "a");
-  await store.writeRecords(await claimed(planId, "e1"), [done("a", "x".repeat(40 * KIB))], []);
+  await playRecords(store, await claimed(planId, "e1"), [done("a", "x".repeat(40 * KIB))]);
   const ref = (await store.listSteps(TENANT, [planId]))[0]?.outputRef;
   await expect(store.readOutputs("t2", ref ? [ref] : [])).rejects.toBeInstanceOf(OutputMissingError);
 });
@@ -216,7 +248,7 @@ test("of large arguments their size, hash and beginning are kept", async () => {
   const args = { text: "x".repeat(9 * KIB * KIB) };
   const call = { key: "a", stepId: "a", attempt: 1, tool: "a", arguments: args, timeoutMs: 1 };
   await store.writeIntents(claim, [
-    { call: { ...call, effectClass: "U" as const }, attemptId: "try", argsHash: "h" },
+    { call: { ...call, effectClass: "U" as const, mayAct: true }, attemptId: "try", argsHash: "h" },
   ]);
   const [step] = await store.listSteps(TENANT, [planId]);
   expect(step).toMatchObject({
@@ -240,7 +272,7 @@ test("outputs that a plan cannot hold are read from its steps", async () => {
   const planId = await planOf(store, "a");
   const claim = await claimed(planId, "e1");
   const output = { "a\0b": 1 };
-  await store.writeRecords(claim, [done("a", output)], []);
+  await playRecords(store, claim, [done("a", output)]);
   await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: { a: output } });
   expect(await store.getPlan(TENANT, planId)).toMatchObject({ status: "COMPLETED", outputs: null });
 });

@@ -39,8 +39,8 @@ async function claimed(planId: string): Promise<PlanClaim> {
 const waiting = { status: "WAITING", reason: "backoff", dueAtMs: null } as const;
 const paused = { status: "PAUSED", reason: "paused", dueAtMs: null } as const;
 
-describe("a plan that nobody holds", () => {
-  test("is paused at once, is claimed by nobody, and is due again when resumed", async () => {
+describe("a plan that no executor holds", () => {
+  test("is paused at once, is claimed by no executor, and is due again when resumed", async () => {
     const planId = await submitted();
     expect(await store.requestPause("t1", planId)).toMatchObject({
       status: "PAUSED",
@@ -102,7 +102,7 @@ describe("a plan that an executor holds", () => {
     expect(await store.claimPlan(planId, "e2")).not.toBeNull();
   });
 
-  test("is paused by whoever claims it next when it is given back unaware", async () => {
+  test("is paused by the executor that claims it next when it is given back unaware", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     await store.requestPause("t1", planId);

@@ -2,6 +2,7 @@ import { type Plan, PlanSchema, type RequestId, type StepStatus } from "@planwri
 import { createStore, LeaseLostError, type PlanningClaim, type Store } from "@planwright/store";
 import { eventually, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { playRecords } from "./play-records.ts";
 
 const TENANT = "t1";
 const MODEL = { kind: "model", model: "openai:test" } as const;
@@ -71,13 +72,7 @@ async function end(requestId: RequestId, status: End, units: Record<string, Step
       output,
     };
   });
-  await store.writeRecords(
-    claim,
-    records.filter(({ key }) => !key.includes("[")),
-    [],
-  );
-  const items = records.filter(({ key }) => key.includes("["));
-  if (items.length > 0) await store.writeRecords(claim, items, []);
+  await playRecords(store, claim, records);
   const error = status === "FAILED" ? { code: "TOOL_FAILED", message: "m", retryable: false } : undefined;
   await store.finishPlan(claim, { type: "finish", status, outputs: {}, error });
 }
@@ -119,15 +114,15 @@ test("a replan runs the failed items of a list that completed again, and what us
   });
 });
 
-test.each<[End, Wish, "planner" | "nobody", object]>([
-  ["FAILED", {}, "nobody", { status: "FAILED" }],
+test.each<[End, Wish, "planner" | "none", object]>([
+  ["FAILED", {}, "none", { status: "FAILED" }],
   ["FAILED", { maxReplans: 1 }, "planner", { status: "PLANNING", replans: { max: 1, made: 1 } }],
   ["PARTIAL", { maxReplans: 1 }, "planner", { status: "PLANNING", planning: { work: "replan" } }],
-  ["COMPLETED", { maxReplans: 1 }, "nobody", { status: "COMPLETED", replans: { max: 1, made: 0 } }],
-  ["CANCELLED", { maxReplans: 1 }, "nobody", { status: "CANCELLED" }],
+  ["COMPLETED", { maxReplans: 1 }, "none", { status: "COMPLETED", replans: { max: 1, made: 0 } }],
+  ["CANCELLED", { maxReplans: 1 }, "none", { status: "CANCELLED" }],
   ["COMPLETED", { wantsAnswer: true }, "planner", { status: "COMPLETED", planning: { work: "answer" } }],
   ["PARTIAL", { wantsAnswer: true }, "planner", { status: "PARTIAL", planning: { work: "answer" } }],
-  ["FAILED", { wantsAnswer: true }, "nobody", { answerError: { code: "PLAN_NOT_COMPLETED" } }],
+  ["FAILED", { wantsAnswer: true }, "none", { answerError: { code: "PLAN_NOT_COMPLETED" } }],
   ["FAILED", { wantsAnswer: true, maxReplans: 1 }, "planner", { status: "PLANNING", answerError: null }],
 ])("a plan that ends %s with %o leaves its request to a %s", async (status, wish, whom, expected) => {
   const requestId = await planned(wish);
@@ -173,7 +168,7 @@ test("a replan carries over what completed and stands in both versions, and begi
   expect((await store.getPlan(TENANT, record.plan._id))?.status).toBe("FAILED");
 });
 
-test("a step of which somebody is asked first is the same step: items that completed are kept", async () => {
+test("a step that asks for approval first is the same step: items that completed are kept", async () => {
   const requestId = await planned({ maxReplans: 1 });
   await end(requestId, "FAILED", HALF);
   const steps = SECOND.steps.map((step) => (step.id === "list" ? { ...step, approval: true } : step));
@@ -237,7 +232,7 @@ test("an answer leaves the status, and is stored once", async () => {
   expect(await store.claimRequest(requestId, "another")).toBeNull();
 });
 
-test("a rerun takes a request from whoever is telling its results", async () => {
+test("a rerun takes a request from the planner that is telling its results", async () => {
   const requestId = await planned({ wantsAnswer: true });
   await end(requestId, "COMPLETED", { a: "COMPLETED", b: "COMPLETED", list: "COMPLETED" });
   const claim = await claimed(requestId);
@@ -281,7 +276,7 @@ test("a client asks for a replan of a plan that is over, with a note", async () 
   expect(await requestOf(requestId)).toMatchObject({ status: "READY" });
 });
 
-test("a plan with steps in doubt is not made anew before somebody settles them", async () => {
+test("a plan with steps in doubt is not made anew before an operator settles them", async () => {
   const requestId = await planned({});
   await end(requestId, "CANCELLED", { a: "COMPLETED", b: "IN_DOUBT", list: "CANCELLED" });
   const wish = { note: null, execute: true };
@@ -307,11 +302,11 @@ test("nothing is made anew of what completed, and a request has at most 20 repla
 
 test("a replan that is cancelled stores nothing, and its request can be rerun", async () => {
   const requestId = await planned({ maxReplans: 1, wantsAnswer: true });
-  expect(await store.cancelReplan(TENANT, requestId)).toBeNull();
+  expect(await store.cancelPlanning(TENANT, requestId)).toBeNull();
   await end(requestId, "FAILED", HALF);
   const claim = await claimed(requestId);
-  expect(await store.cancelReplan("t2", requestId)).toBeNull();
-  expect(await store.cancelReplan(TENANT, requestId)).toMatchObject({
+  expect(await store.cancelPlanning("t2", requestId)).toBeNull();
+  expect(await store.cancelPlanning(TENANT, requestId)).toMatchObject({
     status: "CANCELLED",
     answerError: { code: "PLAN_NOT_COMPLETED" },
   });

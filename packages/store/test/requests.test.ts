@@ -65,6 +65,18 @@ describe("planning", () => {
     expect(await store.getPlan("t1", request.planId)).toBeNull();
   });
 
+  test("that is cancelled stores nothing of what its planner still writes, and no planner takes it again", async () => {
+    const request = await ask(true);
+    const claim = await store.claimRequest(request._id, "p1");
+    expect(await store.cancelPlanning("t1", request._id)).toMatchObject({ status: "CANCELLED" });
+    expect(await store.renewPlanning(claim!)).toBe(false);
+    const written = { plan: onePlan(), raw: null, origin, diagnostics: [] };
+    await expect(store.completePlanning(claim!, written)).rejects.toBeInstanceOf(LeaseLostError);
+    expect(await store.getPlan("t1", request.planId)).toBeNull();
+    expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "CANCELLED", error: null });
+    expect(await store.claimRequest(request._id, "p2")).toBeNull();
+  });
+
   test("that fails is told, with what the model wrote kept as an INVALID plan", async () => {
     const request = await ask();
     const claim = await store.claimRequest(request._id, "p1");

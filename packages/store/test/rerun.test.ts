@@ -2,6 +2,7 @@ import { type Plan, parsePlan, type StepStatus } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { playRecords } from "./play-records.ts";
 
 let store: Store;
 
@@ -39,7 +40,7 @@ async function over(statuses: Statuses, status: "FAILED" | "COMPLETED" | "CANCEL
     const output = one === "COMPLETED" ? { x: `${key} said`, text: "y".repeat(40_000) } : undefined;
     return { key, stepId: key, status: one, attempts: 1, output };
   });
-  await store.writeRecords(claim, records, []);
+  await playRecords(store, claim, records);
   await store.finishPlan(claim, { type: "finish", status, outputs: {} });
   return { requestId: request._id, planId: plan._id };
 }
@@ -53,7 +54,7 @@ test("a rerun is a new version that carries over what completed, and the old one
   const before = await store.getPlan("t1", planId);
   const answer = await store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   if (answer.type !== "rerun") throw new TypeError(answer.type);
-  expect(answer.plan).toMatchObject({ version: 2, status: "QUEUED", isFresh: false, epoch: 0, raw: "raw" });
+  expect(answer.plan).toMatchObject({ version: 2, status: "QUEUED", isFresh: false, epoch: 1, raw: "raw" });
   expect(answer.plan._id).not.toBe(planId);
   expect(await store.getRequest("t1", requestId)).toEqual(answer.request);
   expect(answer.request).toMatchObject({ planId: answer.plan._id, version: 2, status: "EXECUTING" });
@@ -63,7 +64,7 @@ test("a rerun is a new version that carries over what completed, and the old one
   expect((await store.listPlans("t1", requestId)).map(({ version }) => version)).toEqual([2, 1]);
 });
 
-test("whoever claims the new version knows the outputs that were carried over, large ones too", async () => {
+test("an executor that claims the new version reads the outputs that were carried over, large ones too", async () => {
   const { requestId } = await over(FAILED);
   const answer = await store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   if (answer.type !== "rerun") throw new TypeError(answer.type);
@@ -71,12 +72,12 @@ test("whoever claims the new version knows the outputs that were carried over, l
   expect(claim.records.find(({ key }) => key === "a")).toMatchObject({
     status: "COMPLETED",
     carried: true,
-    output: { x: "a said", text: "y".repeat(40_000) },
+    outputBytes: 40_024,
   });
-  expect(claim.records.filter(({ status }) => status === "PENDING").map(({ key }) => key)).toEqual([
-    "b",
-    "c",
+  expect(await store.readStoredOutputs(claim, ["a"])).toEqual([
+    { key: "a", output: { x: "a said", text: "y".repeat(40_000) } },
   ]);
+  expect(claim.records.map(({ key }) => key)).toEqual(["a"]);
 });
 
 test("from a step, that step and what depends on it run again", async () => {
@@ -100,7 +101,56 @@ test("many reruns at once make one version", async () => {
   expect(await store.listPlans("t1", requestId)).toHaveLength(2);
 });
 
-test("steps in doubt are named, and nothing runs until somebody settles them", async () => {
+test.each(["answered", "not answered"])(
+  "a rerun makes a call whose first answer was lost, and that was then %s, under the key that this asks for",
+  async (end) => {
+    const { request, plan } = await store.submitPlan({
+      tenant: "t1",
+      query: null,
+      plan: onePlan(),
+      raw: "",
+      diagnostics: [],
+      autoExecute: true,
+    });
+    const claim = (await store.claimPlan(plan._id, "e1"))!;
+    const call = {
+      key: "a",
+      stepId: "a",
+      tool: "a",
+      arguments: {},
+      effectClass: "K" as const,
+      mayAct: true,
+      timeoutMs: 1_000,
+    };
+    const intentOf = (attempt: number) => ({
+      call: { ...call, attempt },
+      attemptId: `try ${attempt}`,
+      argsHash: "h",
+    });
+    // The executor of the first attempt died: nothing is written of its end.
+    for (const attempt of [1, 2]) await store.writeIntents(claim, [intentOf(attempt)]);
+    const [unit] = await store.listSteps("t1", [plan._id]);
+    expect(unit).toMatchObject({ key: "a", status: "RUNNING", mayHaveActed: true });
+    const error = { code: "TOOL_FAILED", message: "no", retryable: false };
+    const isAnswered = end === "answered";
+    const status = isAnswered ? ("FAILED" as const) : ("IN_DOUBT" as const);
+    const mayHaveActed = isAnswered ? undefined : true;
+    const ended = { attemptId: "try 2", endedAtMs: 0, durationMs: 1, error };
+    await store.writeRecords(
+      claim,
+      [{ key: "a", stepId: "a", status, attempts: 2, error, mayHaveActed }],
+      [{ ...ended, key: "a", outcome: isAnswered ? "failed" : "unknown" }],
+    );
+    await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
+    const answer = await store.rerunPlan("t1", request._id, { from: null, autoExecute: false });
+    if (answer.type !== "rerun") throw new TypeError(answer.type);
+    const [again] = await store.listSteps("t1", [answer.plan._id]);
+    const sameKey = [{ key: "a", planId: plan._id, argsHash: "h" }];
+    expect(again?.unansweredCalls).toEqual(isAnswered ? undefined : sameKey);
+  },
+);
+
+test("steps in doubt are named, and nothing runs until an operator settles them", async () => {
   const { requestId, planId } = await over({ a: "COMPLETED", b: "IN_DOUBT", c: "CANCELLED" }, "CANCELLED");
   const rerun = () => store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   expect(await rerun()).toEqual({ type: "in doubt", keys: ["b"] });

@@ -48,6 +48,7 @@ async function inDoubt(): Promise<PlanClaim> {
     tool: "a",
     arguments: {},
     effectClass: "U" as const,
+    mayAct: true,
     timeoutMs: 1_000,
   };
   await store.writeIntents(claim, [{ call, attemptId: "try", argsHash: "h" }]);

@@ -35,7 +35,7 @@ const submit = (origin?: typeof trace) =>
     trace: origin,
   });
 
-test("whoever claims a request, its plan or a rerun of it finds the trace that it was accepted in", async () => {
+test("a worker that claims a request, its plan or a rerun of it finds the trace that it was accepted in", async () => {
   const asked = await store.createRequest({ tenant: TENANT, query: "do a", autoExecute: true, trace });
   const planning = (await store.claimRequest(asked._id, "p1"))!;
   expect(planning.request.trace).toEqual(trace);
@@ -53,7 +53,7 @@ test("whoever claims a request, its plan or a rerun of it finds the trace that i
   expect(rerun).toMatchObject({ type: "rerun", request: { trace }, plan: { version: 2, trace } });
 });
 
-test("a request that nobody traces has no such field", async () => {
+test("a request that is not traced has no such field", async () => {
   const { request, plan } = await submit();
   expect(await store.getRequest(TENANT, request._id)).not.toHaveProperty("trace");
   expect(await store.getPlan(TENANT, plan._id)).not.toHaveProperty("trace");

@@ -45,6 +45,11 @@ export interface ApiClient {
    * @throws {ApiError} such as STATE_CONFLICT
    */
   rerun(requestId: string, from: string | null): Promise<string | undefined>;
+  /**
+   * Asks for a request to be cancelled until that is heard, or there is nothing to cancel any more.
+   * @throws {ApiError}
+   */
+  cancel(requestId: string): Promise<void>;
   /** How often the API answered with an error that tells a client nothing, by its code and message. */
   readonly oddErrors: ReadonlyMap<string, number>;
   /** Times that a submission had to be sent again. */
@@ -64,6 +69,7 @@ const CREATE = `mutation($query: String!, $key: String!) {
   accepted: createPlan(query: $query, execute: true, idempotencyKey: $key) { requestId planId }
 }`;
 const RERUN = `mutation($id: ID!, $from: ID) { rerun(requestId: $id, from: $from) { planId } }`;
+const CANCEL = `mutation($id: ID!) { cancel(requestId: $id) { status } }`;
 const READ = `query($id: ID!) { request(requestId: $id) {
   status planId error { code }
   plan { status waitReason error { code } steps { key status output } }
@@ -116,6 +122,18 @@ export function createApiClient(url: string): ApiClient {
       const answer = await attempt(RERUN, { id: requestId, from });
       return "data" in answer ? RerunSchema.parse(answer.data).rerun.planId : undefined;
     },
+    async cancel(requestId) {
+      for (;;) {
+        try {
+          const answer = await attempt(CANCEL, { id: requestId });
+          if ("data" in answer) return;
+          await delay(answer.waitMs);
+        } catch (error) {
+          if (!(error instanceof ApiError) || error.facts.code !== "STATE_CONFLICT") throw error;
+          return;
+        }
+      }
+    },
     async read(requestId) {
       const answer = await attempt(READ, { id: requestId });
       return "data" in answer ? RequestSchema.parse(answer.data).request : undefined;
@@ -128,7 +146,7 @@ const RerunSchema = z.object({ rerun: z.object({ planId: z.string() }) });
 const RequestSchema = z.object({ request: ReadingSchema });
 
 /** One operation over HTTP. @throws {ApiError} and whatever `fetch` throws */
-export async function ask(url: string, query: string, variables: JsonObject = {}): Promise<unknown> {
+async function ask(url: string, query: string, variables: JsonObject = {}): Promise<unknown> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,8 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { JournalEntry } from "@planwright/engine";
+import {
+  createUnitChanges,
+  type JournalDocument,
+  type PlanDocument,
+  type UnitChange,
+} from "@planwright/store";
 import type { ChangeStreamDocument, Document, MongoClient, ResumeToken } from "mongodb";
 import type { Change } from "./change.ts";
 
-/** Every write to requests, plans and steps, in order. */
+/** Every write to requests and plans, and to steps by the journals of their requests, in order. */
 export interface ChangeLog {
   readonly changes: readonly Change[];
   /** Resolves when everything written so far is in {@link changes}, and ends the recording. */
@@ -26,7 +33,26 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   const marked = new Promise<void>((resolve) => {
     sawMark = resolve;
   });
-  const pipeline = [{ $match: { "ns.coll": { $in: ["requests", "plans", "steps", MARKS] } } }];
+  const plans = new Map<string, PlanDocument>();
+  const unitChangesOf = createUnitChanges((planId) => plans.get(planId));
+
+  /** What an entry did to steps; undefined for an event of another collection. */
+  function stepChanges(event: ChangeStreamDocument): Change[] | undefined {
+    if (event.operationType !== "insert") return undefined;
+    // Written by the store alone, each collection in its own form.
+    if (event.ns.coll === "plans")
+      plans.set(String(event.documentKey._id), event.fullDocument as PlanDocument);
+    if (event.ns.coll !== "journal") return undefined;
+    const { _id, ...entry } = event.fullDocument as JournalDocument;
+    const at = event.wallTime?.getTime() ?? Date.now();
+    try {
+      return unitChangesOf(entry).map((change) => toStepChange(change, { at, entry }));
+    } catch (error) {
+      return [{ at, collection: "steps", id: _id, type: "invalid", fields: [], reason: String(error) }];
+    }
+  }
+
+  const pipeline = [{ $match: { "ns.coll": { $in: ["requests", "plans", "journal", MARKS] } } }];
 
   async function record(onOpen: () => void): Promise<void> {
     while (!isOver) {
@@ -41,7 +67,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
           if (isFirst) onOpen(); // the cursor is open: from here on nothing is missed
           if (event === null) continue;
           if ("ns" in event && "coll" in event.ns && event.ns.coll === MARKS) sawMark();
-          else changes.push(...toChange(event));
+          else changes.push(...(stepChanges(event) ?? toChange(event)));
         }
       } catch {
         await delay(TRY_AGAIN_MS); // MongoDB is away; the token says where to go on
@@ -88,30 +114,28 @@ function headOf(event: {
   return { at: event.wallTime?.getTime() ?? Date.now(), collection, id: String(event.documentKey._id) };
 }
 
+function toStepChange(
+  { before, after, epoch }: UnitChange,
+  { at, entry }: { at: number; entry: JournalEntry },
+): Change {
+  return {
+    at,
+    collection: "steps",
+    id: after._id,
+    type: before ? "update" : "insert",
+    fields: [],
+    status: after.status,
+    ...(epoch !== undefined && { epoch, writer: entry.by.id }),
+    ...(before === null && after.carriedFrom !== null && { isCarried: true }),
+  };
+}
+
 /** The same whether fields were written as a whole ("lease") or in part ("lease.owner"). */
 function read(fields: Document): Partial<Change> {
   const owner: unknown = fields["lease.owner"] ?? fields["lease"]?.owner;
-  const attempts = Object.entries(fields).flatMap(([name, value]): unknown[] =>
-    name === "attempts" && Array.isArray(value)
-      ? value.slice(-1)
-      : /^attempts\.\d+$/.test(name)
-        ? [value]
-        : [],
-  );
-  const executor = attempts.map(executorOf).findLast((name) => name !== undefined);
   return {
     ...(typeof fields["status"] === "string" && { status: fields["status"] }),
     ...(typeof fields["epoch"] === "number" && { epoch: fields["epoch"] }),
     ...(typeof owner === "string" && { owner }),
-    ...(typeof fields["writeId"] === "string" && { writeId: fields["writeId"] }),
-    ...(typeof fields["carriedFrom"] === "string" && { isCarried: true }),
-    ...(executor !== undefined && { executor }),
   };
-}
-
-/** The executor of an attempt that is under way. */
-function executorOf(attempt: unknown): string | undefined {
-  if (typeof attempt !== "object" || attempt === null || !("executor" in attempt)) return undefined;
-  if ("endedAt" in attempt && attempt.endedAt !== null) return undefined;
-  return typeof attempt.executor === "string" ? attempt.executor : undefined;
 }

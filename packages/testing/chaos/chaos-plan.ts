@@ -1,6 +1,6 @@
 import type { JsonObject } from "@planwright/plan";
 
-/** What a tool's effects may do when nobody knows whether a call arrived. */
+/** What a tool's effects may do when it is unknown whether a call arrived. */
 export type ToolClass = "R" | "K" | "V" | "U";
 
 /** Longest one call may take, in milliseconds: longer than a slow tool takes. */

@@ -36,6 +36,7 @@ export function checkEffects(evidence: Evidence): EffectFindings {
   const effectsOf = groupBy(ledger, unitOf);
   const effectsByLabel = groupBy(ledger, ({ arguments: args }) => labelIn(args));
   const units = new Map(steps.map((step) => [step._id, step]));
+  const calls = callsByLabel(evidence.calls);
   let replays = 0;
   let inDoubt = 0;
 
@@ -67,7 +68,7 @@ export function checkEffects(evidence: Evidence): EffectFindings {
         );
       }
     }
-    if ((step.status === "PENDING" || step.status === "SKIPPED") && effects.length > 0) {
+    if (saysNo(step) && effects.length > 0 && !wasAnsweredWithError(effects, calls)) {
       report("lost", step._id, `no effect, since it is ${step.status}`, numbersOf(effects));
     }
   }
@@ -90,9 +91,26 @@ export function checkEffects(evidence: Evidence): EffectFindings {
     if (requestIds.size > 1)
       report("duplicated", label ?? "?", "one request for one idempotency key", [...requestIds].join(", "));
   }
-  const calls = callsByLabel(evidence.calls);
   for (const family of versions.values()) violations.push(...newKeysAfterEffects(family, effectsOf, calls));
   return { violations, replays, inDoubt };
+}
+
+/** The step says that no call of it had an effect; one that answered with what cannot be used says that it had. */
+function saysNo({ status, error }: FinalStep): boolean {
+  if (status === "FAILED") return !UNUSABLE_RESULTS.has(error?.code ?? "");
+  return status === "PENDING" || status === "SKIPPED" || status === "CANCELLED";
+}
+
+const UNUSABLE_RESULTS: ReadonlySet<string> = new Set(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
+
+/** The tool itself said of such a call that it failed, after it had acted. */
+function wasAnsweredWithError(
+  effects: readonly LedgerEntry[],
+  calls: ReadonlyMap<string, readonly UnitCall[]>,
+): boolean {
+  return effects.every(({ arguments: args, key }) =>
+    (calls.get(labelIn(args) ?? "") ?? []).some((call) => call.key === key && call.answer === "error"),
+  );
 }
 
 /** A unit is called under a new key only when the first call is known not to have acted, or completed and was named. */

@@ -1,11 +1,10 @@
-import { isTerminalPlanStatus, isTerminalStepStatus } from "@planwright/plan";
+import { isRequestOver, isTerminalPlanStatus, isTerminalStepStatus } from "@planwright/plan";
 import { CHAOS_TOOLS, LIMITED_TOOL } from "./chaos-plan.ts";
 import type { AcceptedIds, Evidence, FinalPlan, FinalRequest, FinalStep, Violation } from "./evidence.ts";
 import { versionsByRequest } from "./plan-versions.ts";
 
 /** A plan ends at most this long after its deadline, in milliseconds. */
 const AFTER_DEADLINE_MS = 30_000;
-const FINAL_REQUESTS = new Set<string>(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"]);
 
 /** Whether everything that was accepted is still there and came to its end. Pure. */
 export function checkEndings(evidence: Evidence): Violation[] {
@@ -49,7 +48,7 @@ function checkUnplanned({ planId }: AcceptedIds, request: FinalRequest): Violati
 
 function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly FinalStep[]): Violation[] {
   const found: Violation[] = steps
-    .filter(({ status, tool }) => status === "IN_DOUBT" && !mayBeInDoubt(tool, plan))
+    .filter((step) => step.status === "IN_DOUBT" && !mayBeInDoubt(step))
     .map(({ _id, tool }) => unfinished(_id, `a step of ${tool} is never in doubt`, "IN_DOUBT"));
   if (plan.status === "WAITING" && plan.waitReason === "in doubt") {
     if (steps.some(({ status }) => status === "IN_DOUBT")) return found;
@@ -62,7 +61,7 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
   if (plan.status === "EXPIRED" && !steps.some(mayOutlastPlan)) {
     found.push(unfinished(plan._id, "an end of its work", "EXPIRED, with nothing in doubt or limited"));
   }
-  if (!FINAL_REQUESTS.has(request.status)) {
+  if (!isRequestOver(request.status)) {
     found.push(
       unfinished(request._id, `a request that is over as its plan is ${plan.status}`, request.status),
     );
@@ -94,16 +93,19 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
 
 /**
  * No plan here has work for as long as its deadline: one that ran out of time slept. Unless it waited for an operator, or for a
- * limited tool: after every loss of Redis's memory nobody gets a place for a while, and faults may come faster than that.
+ * limited tool: after every loss of Redis's memory no caller gets a place for a while, and faults may come faster than that.
  */
 function mayOutlastPlan({ status, tool }: FinalStep): boolean {
   return status === "IN_DOUBT" || (tool === LIMITED_TOOL && status !== "COMPLETED");
 }
 
-/** A call that can be repeated is repeated, unless its plan's time is over. */
-function mayBeInDoubt(tool: string, plan: FinalPlan): boolean {
-  const toolClass = CHAOS_TOOLS[tool]?.toolClass;
-  return toolClass === "U" || toolClass === "V" || (toolClass === "K" && plan.status === "EXPIRED");
+/** A call that can be repeated is repeated: it is in doubt only when one of its attempts got no answer. What only reads never is. */
+function mayBeInDoubt({ tool, attempts }: FinalStep): boolean {
+  const { toolClass, isCounted } = CHAOS_TOOLS[tool] ?? {};
+  if (toolClass === "U" || toolClass === "V") return true;
+  return (
+    isCounted === true && attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed")
+  );
 }
 
 function missingSteps(plan: FinalPlan, steps: readonly FinalStep[]): string[] {

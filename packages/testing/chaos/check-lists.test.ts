@@ -47,7 +47,8 @@ describe("a list of which nothing is wrong", () => {
   test("may have been sent again under the key of a call that was not answered", () => {
     const unanswered = callOf({ item: 1, answer: null });
     const again = callOf({ item: 1, at: 51_000 });
-    const run = listEvidence(RERUN);
+    const [, rerun] = RERUN;
+    const run = listEvidence([{ ...COLLECTED, items: ["ok", "in doubt", "ok"] }, ...(rerun ? [rerun] : [])]);
     const found = {
       calls: [
         ...run.calls.filter(({ key }) => key !== unanswered.key && key !== item(1, NEXT_ID)),
@@ -150,7 +151,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
     "lists",
     item(2),
     changed(listEvidence([{ ...STOPPED, items: ["ok", "failed", "ok"] }]), [item(2)], () => ({
-      attempts: [{ executor: "one", startedAt: new Date(3_001), endedAt: null }],
+      attempts: [{ executor: "one", startedAt: new Date(3_001), endedAt: null, outcome: null }],
     })),
   ],
   [

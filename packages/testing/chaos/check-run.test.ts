@@ -33,6 +33,18 @@ test("a run in which nothing went wrong passes", () => {
   });
 });
 
+const requestOf = (_id: string): Evidence["requests"][number] => ({
+  _id,
+  planId: PLAN_ID,
+  status: "COMPLETED",
+  error: null,
+});
+/** A plan that did not come to a good end, told on its request. */
+function cut(planStatus: "FAILED" | "CANCELLED", found: Partial<Evidence>): Evidence {
+  const requests = [{ ...requestOf(REQUEST_ID), status: planStatus }];
+  return { ...evidence({ planStatus }), requests, ...found };
+}
+
 const planted: [title: string, kind: ViolationKind, id: string, found: Partial<Evidence>][] = [
   ["an accepted request that is gone", "lost", REQUEST_ID, { requests: [] }],
   ["an accepted plan that is gone", "lost", PLAN_ID, { plans: [], steps: [], ledger: [] }],
@@ -44,7 +56,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
   ],
   ["a COMPLETED step without its effect", "lost", B, { ledger: [effect()] }],
   [
-    "a COMPLETED step with somebody else's effect",
+    "a COMPLETED step with the effect of another step",
     "lost",
     B,
     { steps: [step("a", "COMPLETED", 1), step("b", "COMPLETED", 9)] },
@@ -81,7 +93,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     A,
     { changes: before(6, { id: A, epoch: 3 }, { id: A, epoch: 2 }) },
   ],
-  ["a write to a step that is over", "staleWrites", A, { changes: after({ id: A, writeId: "one:9" }) }],
+  ["a write to a step that is over", "staleWrites", A, { changes: after({ id: A, writer: OWNER }) }],
   [
     "a write to a plan that is over",
     "staleWrites",
@@ -99,18 +111,26 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     "staleWrites",
     A,
     {
-      changes: before(
-        6,
-        { id: `${PLAN_ID}/x`, writeId: "two:1", executor: STALE_OWNER },
-        { id: A, status: "RETRYING", writeId: "two:2" },
-      ),
+      changes: before(6, { id: A, status: "RETRYING", epoch: 1, writer: STALE_OWNER }),
     },
+  ],
+  [
+    "an entry that cannot be",
+    "staleWrites",
+    `${REQUEST_ID}/00000007`,
+    { changes: before(6, { id: `${REQUEST_ID}/00000007`, type: "invalid", reason: "a gap" }) },
   ],
   [
     "an item that is born with an epoch that is over",
     "staleWrites",
     ITEM,
     { changes: before(6, { id: A, epoch: 2 }, { id: ITEM, type: "insert", epoch: 1, status: "COMPLETED" }) },
+  ],
+  [
+    "a plan that moves as no plan may",
+    "regressions",
+    PLAN_ID,
+    { changes: before(6, { id: PLAN_ID, status: "WAITING" }, { id: PLAN_ID, status: "QUEUED" }) },
   ],
   [
     "a request that goes back",
@@ -137,7 +157,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     { requests: [{ _id: REQUEST_ID, planId: PLAN_ID, status: "EXECUTING", error: null }] },
   ],
   [
-    "a request that nobody planned",
+    "a request that was not planned",
     "unfinished",
     REQUEST_ID,
     { requests: [{ _id: REQUEST_ID, planId: PLAN_ID, status: "PLANNING", error: null }], plans: [] },
@@ -174,10 +194,22 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     { steps: [step("a", "COMPLETED", 1), step("b", "FAILED")] },
   ],
   [
-    "doubt about a tool that honours keys",
+    "doubt about a tool that honours keys, with an answer to each attempt",
     "unfinished",
     B,
     evidence({ planStatus: "FAILED", steps: [step("a", "COMPLETED", 1), step("b", "IN_DOUBT")] }),
+  ],
+  [
+    "an effect of a step that says it was cancelled",
+    "lost",
+    B,
+    cut("CANCELLED", { steps: [step("a", "COMPLETED", 1), step("b", "CANCELLED")] }),
+  ],
+  [
+    "an effect of a step that says it failed, though no call was answered with an error",
+    "lost",
+    B,
+    cut("FAILED", { steps: [step("a", "COMPLETED", 1), step("b", "FAILED")] }),
   ],
   [
     "what a client saw",
@@ -187,12 +219,6 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
   ],
 ];
 
-const requestOf = (_id: string): Evidence["requests"][number] => ({
-  _id,
-  planId: PLAN_ID,
-  status: "COMPLETED",
-  error: null,
-});
 planted.push([
   "a submission that was accepted twice",
   "duplicated",
@@ -246,9 +272,17 @@ test("repeated effects of a repeatable tool are replays, and no fault", () => {
   expect(checkRun(run)).toMatchObject({ violations: [], replays: 1 });
 });
 
-test("a failed step may have had its effect, and a request may end without a plan", () => {
-  const failed = evidence({ planStatus: "FAILED", steps: [step("a", "COMPLETED", 1), step("b", "FAILED")] });
-  expect(checkRun(failed).violations).toEqual([]);
+test("a step may have had its effect and fail by the tool's own answer, or be in doubt without one", () => {
+  const steps = [step("a", "COMPLETED", 1), step("b", "FAILED")];
+  const { key, tool, arguments: args } = B_EFFECT;
+  const answered = { tool, key, arguments: args, at: 0, answer: "error", endedAt: 1, output: null } as const;
+  expect(checkRun(cut("FAILED", { steps, calls: [answered] })).violations).toEqual([]);
+  const attempt = { executor: OWNER, startedAt: new Date(0), endedAt: new Date(1), outcome: "unknown" };
+  const inDoubt = [step("a", "COMPLETED", 1), { ...step("b", "IN_DOUBT"), attempts: [attempt] }];
+  expect(checkRun(cut("CANCELLED", { steps: inDoubt })).violations).toEqual([]);
+});
+
+test("a request may end without a plan", () => {
   const error = { code: "MODEL_TIMEOUT" };
   const requests = [{ _id: REQUEST_ID, planId: PLAN_ID, status: "FAILED" as const, error }];
   expect(checkRun(evidence({ requests, plans: [], steps: [], ledger: [], changes: [] })).violations).toEqual(
@@ -260,13 +294,12 @@ test("the last write of an owner is good until the next claim has reached the st
   const changes = changesOf(
     { id: PLAN_ID, status: "RUNNING", epoch: 1, owner: OWNER },
     { id: A, type: "insert", status: "PENDING", epoch: 1 },
-    { id: A, status: "RUNNING", writeId: "one:1", executor: OWNER },
+    { id: A, status: "RUNNING", epoch: 1, writer: OWNER },
     { id: PLAN_ID, epoch: 2, owner: STALE_OWNER },
-    { id: A, status: "RETRYING", writeId: "one:2" },
-    { id: A, epoch: 2 },
-    { id: A, status: "RUNNING", writeId: "two:1", executor: STALE_OWNER },
+    { id: A, status: "RETRYING", epoch: 1, writer: OWNER },
+    { id: A, status: "RUNNING", epoch: 2, writer: STALE_OWNER },
   );
   expect(checkRun(evidence({ changes })).violations).toEqual([]);
-  const late = [...changes, ...changesOf({ id: A, status: "RETRYING", writeId: "one:3" })];
+  const late = [...changes, ...changesOf({ id: A, status: "RETRYING", epoch: 1, writer: OWNER })];
   expect(checkRun(evidence({ changes: late })).counts.staleWrites).toBe(1);
 });

@@ -42,7 +42,14 @@ export const FinalStepSchema = z.object({
   finishedAt: z.date().nullable(),
   /** The version that called it, for a unit that a rerun did not call again. */
   carriedFrom: z.string().nullable(),
-  attempts: z.array(z.object({ executor: z.string(), startedAt: z.date(), endedAt: z.date().nullable() })),
+  attempts: z.array(
+    z.object({
+      executor: z.string(),
+      startedAt: z.date(),
+      endedAt: z.date().nullable(),
+      outcome: z.string().nullable(),
+    }),
+  ),
 });
 export type FinalStep = z.output<typeof FinalStepSchema>;
 

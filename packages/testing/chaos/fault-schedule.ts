@@ -6,7 +6,7 @@ export interface FaultScheduleOptions {
   count: number;
   /** Faults begin within this time, in milliseconds. */
   withinMs: number;
-  /** Lease of plans and of requests, in milliseconds: whoever is stopped is stopped for longer. */
+  /** Lease of plans and of requests, in milliseconds: a stopped process is stopped for longer. */
   leaseMs: number;
 }
 
@@ -18,7 +18,7 @@ const back = (random: SeededRandom): number => random.between(200, 3_000);
 /** Half of the time the one that holds most. */
 const anExecutor = (random: SeededRandom): (typeof EXECUTORS)[number] | typeof BUSIEST =>
   random.chance(0.5) ? BUSIEST : random.pick(EXECUTORS);
-/** Long enough for somebody else to take over. */
+/** Long enough for another executor to take over. */
 const outlasting = (random: SeededRandom, leaseMs: number): number => leaseMs + random.between(300, 2_500);
 
 /** Executors most: they hold what must not be lost. One turn of this has every kind of fault. */

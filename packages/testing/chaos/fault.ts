@@ -18,7 +18,7 @@ export type Fault = { atMs: number } /** SIGKILL, and a start `forMs` later. */ 
   | { type: "freeze"; target: ServiceName | typeof BUSIEST; link: Link; forMs: number }
   /** Redis forgets everything. */
   | { type: "flush" }
-  /** Jobs that nobody needs: for known plans with odd epochs, for unknown ones, for what is no id. */
+  /** Needless jobs: for known plans with odd epochs, for unknown ones, for what is no id. */
   | { type: "duplicates"; count: number }
 );
 export type Link = "mongo" | "redis";

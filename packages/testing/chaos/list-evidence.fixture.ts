@@ -9,7 +9,7 @@ export const NEXT_ID = "plan_1700000050_abcdefghij0123456789";
 const CREATED = { [PLAN_ID]: 0, [NEXT_ID]: 50_000 };
 
 /** How an item ended: `failed` was refused by its tool, `skipped` was never called. */
-export type ItemEnd = "ok" | "failed" | "skipped" | "carried";
+export type ItemEnd = "ok" | "failed" | "skipped" | "carried" | "in doubt";
 
 /** One version of a plan whose step `each` is a list of these items; `told` reads how many of them succeeded. */
 export interface ListVersion {
@@ -133,6 +133,7 @@ function unitsOf(version: ListVersion): FinalStep[] {
       index,
       key: String(index),
       ...(isOk ? { status: "ok", data: outputOf(version, index) } : ERROR),
+      ...(end === "in doubt" && { status: "in_doubt" }),
     };
   });
   const envelope = { results, summary: { ok, error: items.length - ok } };
@@ -141,7 +142,8 @@ function unitsOf(version: ListVersion): FinalStep[] {
     unit(planId, "each", tool, list, isThere ? envelope : null),
     ...items.map((end, index): FinalStep => {
       const isOk = end === "ok" || end === "carried";
-      const status = isOk ? "COMPLETED" : end === "failed" ? "FAILED" : "SKIPPED";
+      const status = isOk ? "COMPLETED" : UNFINISHED[end];
+      const outcome = end === "in doubt" ? "unknown" : "completed";
       const at = new Date(CREATED[planId] + 2_000);
       return {
         ...unit(planId, `each[${index}]`, tool, status, isOk ? outputOf(version, index) : null),
@@ -149,7 +151,7 @@ function unitsOf(version: ListVersion): FinalStep[] {
         stepId: "each",
         finishedAt: at,
         carriedFrom: end === "carried" ? PLAN_ID : null,
-        attempts: end === "skipped" ? [] : [{ executor: "one", startedAt: at, endedAt: at }],
+        attempts: end === "skipped" ? [] : [{ executor: "one", startedAt: at, endedAt: at, outcome }],
       };
     }),
     isThere
@@ -158,6 +160,7 @@ function unitsOf(version: ListVersion): FinalStep[] {
   ];
 }
 
+const UNFINISHED = { failed: "FAILED", skipped: "SKIPPED", "in doubt": "IN_DOUBT" } as const;
 const ERROR = { status: "error", error: { code: "TOOL_FAILED", message: "no" } };
 
 function outputOf({ planId = PLAN_ID, items, tool = "item_keyed" }: ListVersion, item: number): JsonObject {

@@ -1,4 +1,4 @@
-import { isTerminalPlanStatus, PlanStatusSchema } from "@planwright/plan";
+import { isUnheldPlanStatus, PlanStatusSchema } from "@planwright/plan";
 import type { Change } from "./change.ts";
 
 /** Plans that each process holds when the list ends, by its pid. Pure. */
@@ -14,10 +14,10 @@ export function plansHeld(changes: readonly Change[]): Map<number, number> {
   return counts;
 }
 
-/** True when after this change nobody holds the plan: it is over, waits, or is queued again. */
+/** True when after this change no executor holds the plan: it is over, waits, or is queued again. */
 export function isGivenUp({ status }: Change): boolean {
   if (status === undefined) return false;
-  return status === "WAITING" || status === "QUEUED" || isTerminalPlanStatus(PlanStatusSchema.parse(status));
+  return isUnheldPlanStatus(PlanStatusSchema.parse(status));
 }
 
 /** Owners are `{host}:{pid}:{random}`. */

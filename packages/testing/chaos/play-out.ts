@@ -43,6 +43,9 @@ const LOOKS_AT_ONCE = 16;
 const LAST_LOOK_WITHIN_MS = 15_000;
 /** A share of the clients forget that they were answered. */
 const FORGETFUL_SHARE = 0.1;
+/** A share of the plans that clients hand in themselves is cancelled, this long after that at most. */
+const CANCELLED_SHARE = 0.2;
+const CANCELLED_WITHIN_MS = 1_500;
 /** A share of the plans comes in bursts. */
 const BURST_SHARE = 0.3;
 
@@ -99,6 +102,9 @@ export async function playOut({
     const ids = await client.submit(plan);
     accepted.push(ids);
     watches.push(watch(ids));
+    const fate = random.fork(`cancel ${plan.index}`);
+    if (plan.via === "plan" && fate.chance(CANCELLED_SHARE))
+      watches.push(delay(fate.between(0, CANCELLED_WITHIN_MS)).then(() => client.cancel(ids.requestId)));
     if (random.fork(`again ${plan.index}`).chance(FORGETFUL_SHARE))
       await submitAgain(client, plan, ids, report);
   };

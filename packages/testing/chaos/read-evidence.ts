@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isTerminalPlanStatus } from "@planwright/plan";
-import type { ClientSession, MongoClient } from "mongodb";
+import { type JournalDocument, type PlanDocument, stepsOfJournals } from "@planwright/store";
+import type { ClientSession, Document, MongoClient, WithId } from "mongodb";
 import { z } from "zod";
 import { type Evidence, FinalPlanSchema, FinalRequestSchema, FinalStepSchema } from "./evidence.ts";
 
@@ -10,7 +11,7 @@ const REST_WITHIN_MS = 10_000;
 /** What a run left, as of one instant. */
 type Documents = Pick<Evidence, "requests" | "plans" | "steps">;
 
-/** The documents of a run when no plan is being worked on: one that waited for somebody is taken up once more at its deadline. */
+/** The documents of a run when no plan is being worked on: one that waited for an operator is taken up once more at its deadline. */
 export async function readAtRest(client: MongoClient): Promise<Documents> {
   const giveUpAt = performance.now() + REST_WITHIN_MS;
   for (;;) {
@@ -31,11 +32,16 @@ function isAtRest({ requests, plans }: Documents): boolean {
 
 async function readNow(client: MongoClient, session: ClientSession): Promise<Documents> {
   const db = client.db();
-  const read = async <T>(collection: string, schema: z.ZodType<T>): Promise<T[]> =>
-    z.array(schema).parse(await db.collection(collection).find({}, { session }).sort({ _id: 1 }).toArray());
+  const read = async <T extends Document>(collection: string): Promise<WithId<T>[]> =>
+    db.collection<T>(collection).find({}, { session }).sort({ _id: 1 }).toArray();
+  const requests = await read("requests");
+  const plans = await read("plans");
+  const entries = await read<JournalDocument>("journal");
+  // Written by the store alone.
+  const steps = stepsOfJournals(plans as unknown as PlanDocument[], entries);
   return {
-    requests: await read("requests", FinalRequestSchema),
-    plans: await read("plans", FinalPlanSchema),
-    steps: await read("steps", FinalStepSchema),
+    requests: z.array(FinalRequestSchema).parse(requests),
+    plans: z.array(FinalPlanSchema).parse(plans),
+    steps: z.array(FinalStepSchema).parse(steps),
   };
 }

@@ -3,7 +3,9 @@ import {
   isTerminalPlanStatus,
   isTerminalStepStatus,
   JsonValueSchema,
+  OVER_REQUEST_STATUSES,
   PlanStatusSchema,
+  RequestStatusSchema,
   StepStatusSchema,
 } from "@planwright/plan";
 import { z } from "zod";
@@ -26,17 +28,9 @@ export const ReadingSchema = z.object({
 });
 export type Reading = z.output<typeof ReadingSchema>;
 
-const REQUEST_ORDER = [
-  "PLANNING",
-  "NEEDS_INPUT",
-  "READY",
-  "EXECUTING",
-  "COMPLETED",
-  "PARTIAL",
-  "FAILED",
-  "CANCELLED",
-];
-const FINAL_REQUESTS = new Set(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"]);
+/** The table has them in the order in which a request goes through them. */
+const REQUEST_ORDER: readonly string[] = RequestStatusSchema.options;
+const FINAL_REQUESTS: ReadonlySet<string> = new Set(OVER_REQUEST_STATUSES);
 
 /** True when nothing more will happen by itself: the request is over, or its plan waits for an operator. */
 export function isSettled({ status, plan }: Reading): boolean {

@@ -9,8 +9,8 @@ export interface KilledProcess {
 }
 
 /**
- * For each plan that a killed executor held: the time from its death until somebody else claimed it, in milliseconds, ascending.
- * A plan whose end was already on its way when the process died needs nobody and does not count. Pure.
+ * For each plan that a killed executor held: the time from its death until another executor claimed it, in milliseconds, ascending.
+ * A plan whose end was already on its way when the process died needs no executor and does not count. Pure.
  */
 export function recoveryTimes(changes: readonly Change[], kills: readonly KilledProcess[]): number[] {
   const times: number[] = [];

@@ -20,7 +20,7 @@ export interface Report {
   regressions: number;
   staleWrites: number;
   lists: number;
-  /** Steps that wait for an operator: a call whose fate nobody can know. */
+  /** Steps that wait for an operator: a call whose effect cannot be known. */
   inDoubt: number;
   /** Effects of repeatable tools beyond the first. */
   replays: number;

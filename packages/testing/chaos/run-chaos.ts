@@ -1,11 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { UnexpectedEnd } from "@planwright/local";
 import { MongoClient } from "mongodb";
-import { z } from "zod";
-import { startModelServer } from "../src/index.ts";
-import { ask } from "./api-client.ts";
+import { startModelServer, waitForTools } from "../src/index.ts";
 import { CHAOS_TOOLS, type ChaosPlan } from "./chaos-plan.ts";
 import { checkRun, type Verdict } from "./check-run.ts";
 import type { Evidence } from "./evidence.ts";
@@ -47,7 +44,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
   });
   const mongo = await MongoClient.connect(system.mongodbUrl, { serverSelectionTimeoutMS: 60_000 });
   try {
-    await waitForTools(system.apiUrl);
+    await waitForTools(system.apiUrl, Object.keys(CHAOS_TOOLS));
     say("everything runs");
     const observed = await playOut({ settings, plans, random, system, mongo, say });
     const verdict = checkRun(observed.evidence);
@@ -70,16 +67,4 @@ export function remarkableEnds({ plans, requests }: Pick<Evidence, "plans" | "re
     ),
     ...plans.flatMap(({ _id, error }) => (error?.code === "POISONED" ? [`${_id} ended as POISONED`] : [])),
   ];
-}
-
-const ToolsSchema = z.object({ getAvailableTools: z.array(z.object({ name: z.string() })) });
-
-/** Executors publish what the tool server offers just after they became ready. */
-async function waitForTools(apiUrl: string): Promise<void> {
-  for (;;) {
-    const { getAvailableTools } = ToolsSchema.parse(await ask(apiUrl, "{ getAvailableTools { name } }"));
-    const names = new Set(getAvailableTools.map(({ name }) => name));
-    if (Object.keys(CHAOS_TOOLS).every((name) => names.has(name))) return;
-    await delay(100);
-  }
 }

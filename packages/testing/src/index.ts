@@ -21,6 +21,19 @@ export {
 } from "./developer-command.ts";
 export { eventually } from "./eventually.ts";
 export {
+  type BenchClient,
+  createBenchClient,
+  operation,
+  UnexpectedAnswerError,
+} from "./measuring/bench-client.ts";
+export { type Latencies, latenciesOf, perSecond } from "./measuring/latencies.ts";
+export {
+  cpuMsPerPlan,
+  cpuSeconds,
+  type ProcessNames,
+  residentMiB,
+} from "./measuring/process-cpu.ts";
+export {
   type ModelScript,
   type ModelServer,
   type ModelServerOptions,
@@ -33,6 +46,8 @@ export {
   type ScriptedReply,
   type ScriptedToolCall,
 } from "./model-server-reply.ts";
+export { type ReadmeBlock, readmeBlocks, readmePaths } from "./readme/readme-blocks.ts";
+export { linesNotPrinted } from "./readme/shown-output.ts";
 export { type ServerProxy, startServerProxy } from "./server-proxy.ts";
 export { type TestServers, testServers } from "./servers.ts";
 export type { ServiceName } from "./services/bundle-services.ts";
@@ -43,4 +58,5 @@ export {
   type WholeSystem,
   type WholeSystemOptions,
 } from "./services/start-whole-system.ts";
+export { ToolsNotKnownError, waitForTools } from "./services/wait-for-tools.ts";
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";

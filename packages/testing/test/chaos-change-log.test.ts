@@ -1,4 +1,5 @@
-import { MongoClient } from "mongodb";
+import type { JournalEvent } from "@planwright/engine";
+import { type Document, MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startChangeLog } from "../chaos/change-log.ts";
 import { testServers } from "../src/index.ts";
@@ -20,32 +21,57 @@ interface Step {
   [field: string]: unknown;
 }
 
-test("a change log has every write in order, and nothing of other collections", async () => {
+const PLAN_ID = "plan_1700000000_abcdefghij0123456789";
+const REQUEST_ID = "req_1700000000_abcdefghij0123456789";
+
+test("a change log has every write in order, steps as the journal tells them, and nothing of other collections", async () => {
   const log = await startChangeLog(client);
-  const steps = client.db().collection<Step>("steps");
-  const attempt = { attempt: 1, executor: "host:1:a", endedAt: null };
+  const journal = client.db().collection<Document & { _id: string }>("journal");
+  const plans = client.db().collection<Document & { _id: string }>("plans");
   await client.db().collection("tools").insertOne({ status: "seen" });
-  await steps.insertOne({ _id: "p/a", status: "PENDING", epoch: 1, attempts: [] });
-  await steps.updateOne({ _id: "p/a" }, { $set: { status: "RUNNING", writeId: "w:1", attempts: [attempt] } });
-  await steps.updateOne({ _id: "p/a" }, [{ $set: { epoch: { $add: ["$epoch", 1] } } }]);
-  await steps.updateOne({ _id: "p/a" }, { $set: { "attempts.0.endedAt": new Date() } });
-  await steps.deleteOne({ _id: "p/a" });
+  const step = { id: "a", tool: "t", arguments: {}, dependsOn: [] };
+  await plans.insertOne({
+    _id: PLAN_ID,
+    requestId: REQUEST_ID,
+    status: "QUEUED",
+    epoch: 0,
+    plan: { steps: [step] },
+  });
+  const place = (seq: number) => `${REQUEST_ID}/${String(seq).padStart(8, "0")}`;
+  const append = (seq: number, ...events: JournalEvent[]) => {
+    const by = { kind: "executor", id: "host:1:a" };
+    const entry = { requestId: REQUEST_ID, planId: PLAN_ID, seq, by, at: new Date(), epoch: 1, events };
+    return journal.insertOne({ _id: place(seq), ...entry });
+  };
+  const call: JournalEvent = {
+    type: "attempt.started",
+    stepId: "a",
+    units: ["a"],
+    attempt: 1,
+    attemptId: "1",
+    tool: "t",
+    effectClass: "K",
+    mayAct: true,
+    argsHash: "",
+    arguments: { sizeBytes: 2 },
+    at: new Date(),
+  };
+  await append(1, { type: "lease.taken", worker: "host:1:a", epoch: 1, from: null }, call);
+  await append(2, { type: "step.changed", key: "a", stepId: "a", status: "COMPLETED" });
+  await append(4, { type: "step.changed", key: "a", stepId: "a", status: "FAILED" });
+  await journal.deleteOne({ _id: place(4) });
   await log.finish();
-  expect(
-    log.changes.map(({ type, id, status, epoch, writeId, executor }) => ({
-      type,
-      id,
-      status,
-      epoch,
-      writeId,
-      executor,
-    })),
-  ).toEqual([
-    { type: "insert", id: "p/a", status: "PENDING", epoch: 1 },
-    { type: "update", id: "p/a", status: "RUNNING", writeId: "w:1", executor: "host:1:a" },
-    { type: "update", id: "p/a", epoch: 2 },
-    { type: "update", id: "p/a" },
-    { type: "delete", id: "p/a" },
+  const step1 = `${PLAN_ID}/a`;
+  const told = log.changes.map((change) => {
+    const { at: _at, collection: _collection, fields: _fields, ...rest } = change;
+    return rest;
+  });
+  expect(told).toEqual([
+    { type: "insert", id: PLAN_ID, status: "QUEUED", epoch: 0 },
+    { type: "update", id: step1, status: "RUNNING", epoch: 1, writer: "host:1:a" },
+    { type: "update", id: step1, status: "COMPLETED", epoch: 1, writer: "host:1:a" },
+    { type: "invalid", id: place(4), reason: expect.stringContaining("entry 3 was to follow") },
+    { type: "delete", id: place(4) },
   ]);
 });
 

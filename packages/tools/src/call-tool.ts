@@ -11,7 +11,7 @@ export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
 
 /** One call of a tool. */
 export interface ToolCall {
-  /** Name in the catalogue: the server's own, or `server/tool`. With `server` the server's own name for it, whoever else offers one like it. */
+  /** Name in the catalogue: the server's own, or `server/tool`. With `server` the server's own name for it, whichever other server offers one like it. */
   tool: string;
   /** Name of the server in the configuration. */
   server?: string | undefined;
@@ -25,16 +25,21 @@ export interface ToolCall {
   /** Further `_meta`, such as `traceparent`. */
   meta?: JsonObject | undefined;
   /**
-   * Asked once the connection stands, right before the call is sent; false: it is not sent, and counts as aborted. How long
-   * the answer takes is no part of `timeoutMs`.
+   * Asked once the connection stands, right before the call is sent, and again when the connection or the tool is another one after the
+   * answer. How long the answer takes is no part of `timeoutMs`.
+   * @param offered - the tool as its server lists it at this moment
    */
-  beforeSend?: (() => Promise<boolean>) | undefined;
+  beforeSend?: ((offered: ToolDescriptor) => Promise<Clearance>) | undefined;
 }
+
+/** Whether a call may be sent: with which arguments, or the outcome that stands in for the call. */
+export type Clearance = { type: "send"; arguments: JsonObject } | Outcome;
 
 /** What a call needs beside itself. */
 export interface CallContext {
   connection: ServerConnection;
-  descriptor: ToolDescriptor;
+  /** The tool as its server lists it now; undefined for one that is not listed. The same object until a list says otherwise. */
+  offered: () => ToolDescriptor | undefined;
   /** The server's own name of the tool. */
   ownName: string;
   maxOutputBytes: number;
@@ -42,25 +47,46 @@ export interface CallContext {
   cancelGraceMs: number;
 }
 
+/** How often a call is cleared anew because its server or tool became another one meanwhile. */
+const MAX_CLEARANCES = 3;
+
 /** Makes a call. Never throws: whatever goes wrong is an outcome. */
 export async function callTool(call: ToolCall, context: CallContext): Promise<Outcome> {
-  const { connection } = context;
-  if (call.signal?.aborted) return { type: "aborted" };
-  const startedAt = performance.now();
+  const { connection, ownName } = context;
   const timeoutMs = Math.min(call.timeoutMs, connection.config.timeoutMs ?? call.timeoutMs);
-  let session: Session;
-  try {
-    session = await connectedSession(connection, timeoutMs, call.signal);
-  } catch (error) {
+  let remainingMs = timeoutMs;
+  for (let clearances = 0; clearances < MAX_CLEARANCES; clearances += 1) {
     if (call.signal?.aborted) return { type: "aborted" };
-    const forbidden = forbiddenAddress(error, connection.server);
-    if (forbidden) return forbidden;
-    const message = error instanceof ServerUnreachableError ? error.message : String(error);
-    return failed("TOOL_UNREACHABLE", message, "none", true);
+    const startedAt = performance.now();
+    let session: Session;
+    try {
+      session = await connectedSession(connection, remainingMs, call.signal);
+    } catch (error) {
+      return unreachable(error, call, connection.server);
+    }
+    remainingMs = Math.max(1, Math.round(remainingMs - (performance.now() - startedAt)));
+    const descriptor = context.offered();
+    if (descriptor === undefined) return notFound(ownName, connection.server);
+    const clearance = await call.beforeSend?.(descriptor);
+    if (clearance && clearance.type !== "send") return clearance;
+    // What was cleared is this tool over this connection, and nothing else.
+    if (context.offered() !== descriptor || !connection.isCurrent(session)) continue;
+    const { arguments: args } = clearance ?? call;
+    return await send(
+      { ...call, arguments: args },
+      { ...context, descriptor, session, timeoutMs, remainingMs },
+    );
   }
-  const remainingMs = Math.max(1, Math.round(timeoutMs - (performance.now() - startedAt)));
-  if (call.beforeSend && !(await call.beforeSend())) return { type: "aborted" };
-  return await send(call, { ...context, session, timeoutMs, remainingMs });
+  const message = `Server ${connection.server} was connected anew, or listed its tools anew, each time that ${ownName} was to be called`;
+  return failed("TOOL_UNREACHABLE", message, "none", true);
+}
+
+function unreachable(error: unknown, call: ToolCall, server: string): Outcome {
+  if (call.signal?.aborted) return { type: "aborted" };
+  const forbidden = forbiddenAddress(error, server);
+  if (forbidden) return forbidden;
+  const message = error instanceof ServerUnreachableError ? error.message : String(error);
+  return failed("TOOL_UNREACHABLE", message, "none", true);
 }
 
 async function connectedSession(
@@ -68,8 +94,8 @@ async function connectedSession(
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<Session> {
-  if (connection.status().state === "connected")
-    return await connection.session(new AbortController().signal);
+  const current = connection.current();
+  if (current) return current;
   const waiting = new AbortController();
   const stop = () => waiting.abort();
   const timer = setTimeout(stop, timeoutMs);
@@ -84,7 +110,12 @@ async function connectedSession(
 
 async function send(
   call: ToolCall,
-  context: CallContext & { session: Session; timeoutMs: number; remainingMs: number },
+  context: CallContext & {
+    session: Session;
+    descriptor: ToolDescriptor;
+    timeoutMs: number;
+    remainingMs: number;
+  },
 ): Promise<Outcome> {
   const { session, connection, descriptor, ownName, remainingMs, timeoutMs } = context;
   const trace = session.begin();

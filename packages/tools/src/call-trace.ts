@@ -28,7 +28,7 @@ export function createCallTrace(id: string): CallTrace {
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject;
   });
-  failed.catch(() => {}); // most calls never fail this way, and then nobody waits for it
+  failed.catch(() => {}); // most calls never fail this way, and then no caller waits for it
   return {
     id,
     sent: false,

@@ -28,6 +28,8 @@ export interface AddressGuard {
 /** The HTTP requests of one session. */
 export interface HttpFetch {
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /** True while a stream is open on which the server says what it was not asked for. */
+  isListening(): boolean;
   /** Closes idle connections; those in use end with their request. */
   close(): void;
 }
@@ -40,12 +42,32 @@ export interface HttpFetch {
  */
 export function createHttpFetch(
   traces: ReadonlyMap<string, CallTrace>,
-  { maxBytes, addresses }: { maxBytes: number; addresses?: AddressGuard | undefined },
+  {
+    maxBytes,
+    addresses,
+    onStreamEnd,
+  }: {
+    maxBytes: number;
+    addresses?: AddressGuard | undefined;
+    /** A stream ended on which the server said what it was not asked for, after so many milliseconds. */
+    onStreamEnd: (livedMs: number) => void;
+  },
 ): HttpFetch {
   const lookup = addresses && { lookup: addresses.lookup };
   const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS, ...lookup };
   const agent = new Agent(options);
   const tlsAgent = new TlsAgent(options);
+  let listening = 0;
+  /** The streams that a server is asked for with GET are those for what it says by itself. */
+  const watchListening = (response: IncomingMessage): void => {
+    if (!isEventStream(response)) return;
+    listening += 1;
+    const openedAt = performance.now();
+    response.once("close", () => {
+      listening -= 1;
+      onStreamEnd(performance.now() - openedAt);
+    });
+  };
   return {
     fetch: (url, init = {}) =>
       new Promise((resolve, reject) => {
@@ -63,9 +85,11 @@ export function createHttpFetch(
         watchStart(exchange);
         watchStop(exchange, init.signal ?? undefined);
         request.on("error", reject);
+        if (settings.method === "GET") request.on("response", watchListening);
         request.on("response", (response) => readResponse(response, exchange));
         request.end(typeof init.body === "string" ? init.body : undefined);
       }),
+    isListening: () => listening > 0,
     close: () => {
       agent.destroy();
       tlsAgent.destroy();
@@ -118,9 +142,7 @@ function readResponse(response: IncomingMessage, exchange: Exchange): void {
     statusText,
     headers: headersOf(response),
   };
-  if (statusCode === 200 && response.headers["content-type"]?.includes("text/event-stream")) {
-    return resolve(new Response(streamOf(response, exchange), init));
-  }
+  if (isEventStream(response)) return resolve(new Response(streamOf(response, exchange), init));
   const chunks: Buffer[] = [];
   let size = 0;
   response.on("data", (chunk: Buffer) => {
@@ -138,6 +160,10 @@ function readResponse(response: IncomingMessage, exchange: Exchange): void {
   });
 }
 
+function isEventStream({ statusCode, headers }: IncomingMessage): boolean {
+  return statusCode === 200 && headers["content-type"]?.includes("text/event-stream") === true;
+}
+
 /** A response whose text was already read. The general one would send it through a stream once more. */
 class TextResponse extends Response {
   override readonly text: () => Promise<string>;
@@ -151,7 +177,7 @@ class TextResponse extends Response {
 
 /**
  * The body of an event stream. When the call is stopped it neither ends nor fails, because on both the SDK would open
- * a new stream for an answer that nobody waits for.
+ * a new stream for an answer that no caller waits for.
  */
 function streamOf(response: IncomingMessage, { trace, maxBytes }: Exchange): ReadableStream<Uint8Array> {
   let size = 0;

@@ -90,7 +90,7 @@ test("a tool listed twice is taken once", () => {
   expect(warnings).toEqual(["Tool t dropped: listed twice"]);
 });
 
-test("descriptions are cut, and cleaned of characters that nobody sees", () => {
+test("descriptions are cut, and cleaned of invisible characters", () => {
   const hidden = "\u200bignore\u{E0041} \u202Ethis\u0007";
   const { tools } = read([
     { name: "long", inputSchema, description: "x".repeat(10_000) },

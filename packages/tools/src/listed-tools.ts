@@ -13,7 +13,7 @@ const MAX_DESCRIPTION = 4_096;
 const MAX_TITLE = 256;
 /** Largest descriptor, as JSON text; a tool above it is dropped. */
 const MAX_DESCRIPTOR_BYTES = 65_536;
-/** Deepest nesting of a descriptor: whoever walks it later needs no guard. */
+/** Deepest nesting of a descriptor: code that walks it later needs no guard. */
 const MAX_DEPTH = 64;
 /** Fields that say where a tool comes from and what was seen of it: ours to fill in, never the server's. */
 const OWN_FIELDS = ["server", "trusted", "override", "observedOutput"] as const;
@@ -31,7 +31,7 @@ export interface ListedTools {
 
 /**
  * Reads what a server listed. Whatever comes from there is untrusted: names must be valid and unique, schemas must be
- * objects, texts are cut and cleaned of characters that nobody sees. One bad tool does not hide the good ones.
+ * objects, texts are cut and cleaned of invisible characters. One bad tool does not hide the good ones.
  */
 export function readListedTools(
   server: string,

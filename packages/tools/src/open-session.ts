@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, type McpSubscription, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ToolDescriptor } from "@planwright/plan";
 import { z } from "zod";
@@ -12,6 +12,10 @@ import { unlessAborted } from "./unless-aborted.ts";
 /** Answers may hold an output twice, as text and as structure, and escaped. */
 const BYTES_READ_PER_OUTPUT_BYTE = 4;
 const MAX_PAGES = 100;
+/** A stream of notifications that ends sooner ended early, in milliseconds. */
+const SHORT_STREAM_MS = 1_000;
+/** After so many early ends in a row a server is one that cannot say when its tools change. */
+const MAX_EARLY_ENDS = 3;
 
 /** A live connection to one server. */
 export interface Session {
@@ -20,6 +24,8 @@ export interface Session {
   readonly cancelsByClosing: boolean;
   /** True when the server keeps state for this connection, under a session id. */
   readonly hasServerSession: boolean;
+  /** True while the server can say that its tools changed: there is a stream for it, or it is a process of our own. */
+  hearsChanges(): boolean;
   /** A call begins; it must {@link end}. */
   begin(): CallTrace;
   end(trace: CallTrace): void;
@@ -45,7 +51,7 @@ export interface SessionOptions {
   signal: AbortSignal;
   /** The connection is gone. Called at most once, and not after `close()`. */
   onClosed: () => void;
-  /** The server says that its tools have changed. */
+  /** The server says that its tools have changed, or cannot say so any more. */
   onToolsChanged: () => void;
   /** A line that a child process wrote to its standard error. */
   onStderr: (text: string) => void;
@@ -64,7 +70,17 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { config } = options;
   const traces = new Map<string, CallTrace>();
   const maxBytes = options.maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE;
-  const http = createHttpFetch(traces, { maxBytes, addresses: options.addresses });
+  let isClosing = false;
+  let earlyEnds = 0;
+  const changed = () => {
+    if (!isClosing) options.onToolsChanged();
+  };
+  /** What was said meanwhile was not heard; the server may also be another one by now. */
+  const unheard = (livedMs: number) => {
+    earlyEnds = livedMs < SHORT_STREAM_MS ? earlyEnds + 1 : 0;
+    if (earlyEnds <= MAX_EARLY_ENDS) changed();
+  };
+  const http = createHttpFetch(traces, { maxBytes, addresses: options.addresses, onStreamEnd: unheard });
   const transport = createTransport(options, http);
   traceSends(transport, traces);
   const client = new Client(
@@ -74,11 +90,10 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ...(config.type === "http" ? { versionNegotiation: { mode: "auto" as const } } : {}),
       inputRequired: { autoFulfill: false },
       listChanged: {
-        tools: { autoRefresh: false, debounceMs: 100, onChanged: () => options.onToolsChanged() },
+        tools: { autoRefresh: false, debounceMs: 0, onChanged: changed },
       },
     },
   );
-  let isClosing = false;
   client.onerror = (error) => options.onError(error);
   client.onclose = () => {
     if (!isClosing) options.onClosed();
@@ -99,6 +114,27 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     throw error;
   }
   let nextTrace = 1;
+  const isModern = config.type === "http" && client.getProtocolEra() === "modern";
+  const sendsChanges = client.getServerCapabilities()?.tools?.listChanged === true;
+  let subscription = client.autoOpenedSubscription;
+  const watch = (watched: McpSubscription) => {
+    const openedAt = performance.now();
+    void watched.closed.then(() => {
+      if (subscription === watched) subscription = undefined;
+      unheard(performance.now() - openedAt);
+    });
+  };
+  if (subscription) watch(subscription);
+  /** After a restart of the server, say: it is heard again before its tools are listed, so that no change falls between. */
+  const subscribe = async (timeout: number): Promise<void> => {
+    if (!isModern || !sendsChanges || subscription) return;
+    try {
+      subscription = await client.listen({ toolsListChanged: true }, { timeout, signal: options.signal });
+      watch(subscription);
+    } catch (error) {
+      options.onError(toError(error));
+    }
+  };
   let isRetired = false;
   const closeWhenIdle = () => {
     if (!isRetired || traces.size > 0 || isClosing) return;
@@ -106,8 +142,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   };
   return {
     client,
-    cancelsByClosing: config.type === "http" && client.getProtocolEra() === "modern",
+    cancelsByClosing: isModern,
     hasServerSession: transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined,
+    hearsChanges: () =>
+      config.type === "stdio" ||
+      (sendsChanges && (isModern ? subscription !== undefined : http.isListening())),
     begin: () => {
       const trace = createCallTrace(String(nextTrace++));
       traces.set(trace.id, trace);
@@ -122,7 +161,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       isRetired = true;
       closeWhenIdle();
     },
-    listTools: (timeoutMs) => listTools(client, options, timeoutMs),
+    listTools: async (timeoutMs) => {
+      const startedAt = performance.now();
+      await subscribe(timeoutMs);
+      return await listTools(client, options, timeoutMs - (performance.now() - startedAt));
+    },
     close,
   };
 }

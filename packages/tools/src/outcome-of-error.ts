@@ -129,7 +129,9 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
 
 function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedCall): Failure {
   if (isUnknownTool(error, ownName)) return notFound(tool);
-  const message = `${tool}: ${error.message.slice(0, 2_000)}`;
+  const said = error.message;
+  // The ellipsis also tells that the beginning of a secret may stand before it.
+  const message = `${tool}: ${said.length > 2_000 ? `${said.slice(0, 1_997)}...` : said}`;
   // A server that failed inside may have failed after the effect.
   if (error.code === ProtocolErrorCode.InternalError) return failed("TOOL_FAILED", message, "unknown", true);
   const effect = NOT_LOOKED_AT.includes(error.code) ? "none" : "reported";

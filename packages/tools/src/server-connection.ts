@@ -16,6 +16,8 @@ const STABLE_MS = 10_000;
 const MIN_ATTEMPT_INTERVAL_MS = 500;
 
 const PROBE_INTERVAL_MS = 1_000;
+/** A server that says all the time that its tools changed is listed again once in so many milliseconds. */
+const RELIST_PAUSE_MS = 100;
 
 /** Where the connection to a server stands. */
 export interface ServerStatus {
@@ -49,6 +51,8 @@ export interface ConnectionOptions {
   addresses?: AddressGuard | undefined;
   /** How often the tools are listed again, beside the server's own notifications. */
   refreshMs: number;
+  /** From a server that cannot say when its tools change, a list that is older is read again before a call. */
+  maxUnheardMs: number;
 }
 
 /** A connection that comes back by itself. */
@@ -59,7 +63,14 @@ export interface ServerConnection {
   /** Resolves when no attempt is under way. */
   settled(): Promise<void>;
   status(): ServerStatus;
-  /** The session, as soon as there is one. @throws {ServerUnreachableError} when the next attempt fails as well */
+  /** The session over which calls may go at once: it stands, and its list of tools is that of this moment as far as is known. */
+  current(): Session | undefined;
+  /** True while this session stands, and its server has not said since that its tools changed. */
+  isCurrent(session: Session): boolean;
+  /**
+   * The session, as soon as there is one, and its tools as they are then: what was said to have changed is listed first.
+   * @throws {ServerUnreachableError} when the next attempt fails as well
+   */
   session(signal: AbortSignal): Promise<Session>;
   /** Looks in the background whether this session still reaches the server, at most once a second. */
   probe(session: Session): void;
@@ -93,6 +104,12 @@ export function createServerConnection(
   let lastAttemptAt = Number.NEGATIVE_INFINITY;
   let lastProbeAt = Number.NEGATIVE_INFINITY;
   let toolCount = 0;
+  /** The server said that its tools changed, and they are not listed yet. */
+  let isStale = false;
+  /** One listing because of that, with the pause after it; calls wait for it. */
+  let relisting: Promise<void> | undefined;
+  /** Listings begun so far, the newest that was taken, and when that one began: an older one never takes its place. */
+  const listings = { begun: 0, taken: 0, takenFrom: Number.NEGATIVE_INFINITY };
   let since = Date.now();
   const lastWords = createLastWords();
   let refreshTimer: NodeJS.Timeout | undefined;
@@ -123,7 +140,10 @@ export function createServerConnection(
           if (state.name === "connected" && state.session === session)
             reconnectLater("the connection was closed");
         },
-        onToolsChanged: () => void refresh(),
+        onToolsChanged: () => {
+          isStale = true;
+          relist();
+        },
         onStderr: (text) => {
           lastWords.add(text);
           events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) });
@@ -152,6 +172,7 @@ export function createServerConnection(
     events.onStatus();
     events.onLog("info", "connected", { server, tools: toolCount });
     scheduleRefresh();
+    if (isStale) relist();
     return session;
   }
 
@@ -195,7 +216,13 @@ export function createServerConnection(
   }
 
   async function readTools(session: Session, timeoutMs: number): Promise<void> {
+    const listing = ++listings.begun;
+    const begunAt = performance.now();
+    isStale = false;
     const { tools, warnings } = await session.listTools(timeoutMs);
+    if (listing < listings.taken) return;
+    listings.taken = listing;
+    listings.takenFrom = begunAt;
     for (const warning of warnings) events.onLog("warn", warning, { server });
     toolCount = tools.length;
     events.onTools(tools);
@@ -210,6 +237,24 @@ export function createServerConnection(
     } catch (error) {
       suspect(session, reasonOf(error));
     }
+  }
+
+  /** Lists the tools once more while that is due, one listing at a time. A listing that fails is the end of the session. */
+  function relist(): void {
+    if (relisting || state.name !== "connected") return;
+    relisting = refresh().then(async () => {
+      if (isStale) await sleep(RELIST_PAUSE_MS, closing.signal);
+      relisting = undefined;
+      if (isStale) relist();
+    });
+  }
+
+  /** The session that stands, with a listing begun where its list is too old for a call. */
+  function listedSession(): Session | undefined {
+    if (state.name !== "connected") return undefined;
+    const { session } = state;
+    if (!session.hearsChanges() && performance.now() - listings.takenFrom > options.maxUnheardMs) relist();
+    return session;
   }
 
   function probe(session: Session): void {
@@ -253,7 +298,17 @@ export function createServerConnection(
         ? { nextAttemptAt: Math.round(Date.now() + state.until - performance.now()) }
         : {}),
     }),
+    current: () => {
+      const session = listedSession();
+      return relisting ? undefined : session;
+    },
+    isCurrent: (session) => state.name === "connected" && state.session === session && !isStale,
     session: async (signal) => {
+      // The second listing has begun after the call came: a server that says without end that its tools change is not waited for longer.
+      for (let waits = 0; listedSession() && relisting && waits < 2; waits += 1) {
+        const failure = () => new ServerUnreachableError(server, "it did not list its tools in time");
+        await unlessAborted(relisting, signal, failure);
+      }
       if (state.name === "connected") return state.session;
       if (state.name === "idle" || state.name === "closed") {
         throw new ServerUnreachableError(server, "the connections are closed");

@@ -1,11 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Outcome } from "@planwright/engine";
-import { bareName, createToolIndex, nameTools, type ToolDescriptor, toolDigest } from "@planwright/plan";
+import {
+  bareName,
+  createToolIndex,
+  isJsonObject,
+  nameTools,
+  type ToolDescriptor,
+  toolDigest,
+} from "@planwright/plan";
 import { callTool, type ToolCall } from "./call-tool.ts";
 import type { AddressGuard } from "./http-fetch.ts";
+import type { Masker } from "./masking/masker.ts";
 import { notFound } from "./outcome-of-error.ts";
 import type { ServersConfig } from "./server-config.ts";
 import { createServerConnection, type ServerConnection, type ServerStatus } from "./server-connection.ts";
+import { createServerSecrets } from "./server-secrets.ts";
 
 /** Where diagnostics go; a pino logger fits. */
 export interface ToolLogger {
@@ -35,6 +44,8 @@ export interface ToolClientsOptions {
   addresses?: AddressGuard | undefined;
   /** How often each server's tools are listed again; 60 s. */
   refreshMs?: number | undefined;
+  /** Before a call, tools that were listed longer ago are listed again where the server cannot say when they change; 5 s. */
+  maxUnheardMs?: number | undefined;
   /** How long a cancelled call may still finish; 5 s. */
   cancelGraceMs?: number | undefined;
   /** Largest output of a call; 8 MiB. */
@@ -55,17 +66,24 @@ export interface ToolClients {
   status(): ServerStatus[];
   /** Makes a call. Never throws: whatever goes wrong is an outcome. */
   callTool(call: ToolCall): Promise<Outcome>;
+  /**
+   * Remembers values that a server is about to be sent: from now on they are taken out of everything that it says, as the secrets of its
+   * configuration are from the beginning. Its catalogue is told again where it holds one.
+   */
+  addSecrets(server: string, values: Iterable<string>): void;
   /** Closes all connections; calls under way fail. */
   close(): Promise<void>;
 }
 
 interface NamedTool {
-  descriptor: ToolDescriptor;
   ownName: string;
   connection: ServerConnection;
 }
 
-/** Connects to MCP servers and calls their tools. Nothing happens before `start()`. */
+/**
+ * Connects to MCP servers and calls their tools. Nothing happens before `start()`. Whatever a server says leaves here without the secrets that
+ * it was given: outcomes, tools, states, diagnostics.
+ */
 export function createToolClients(config: ServersConfig, options: ToolClientsOptions = {}): ToolClients {
   const {
     logger,
@@ -76,6 +94,11 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     maxOutputBytes = 8 * 1_048_576,
   } = options;
   const toolsOf = new Map<string, { tools: ToolDescriptor[]; digests: string }>();
+  /** As they were listed: they are masked anew when a secret is added. */
+  const listedOf = new Map<string, ToolDescriptor[]>();
+  const secretsOf = new Map(
+    Object.entries(config.mcpServers).map(([name, server]) => [name, createServerSecrets(server)]),
+  );
   let catalogue: ToolDescriptor[] = [];
   let index = createToolIndex([]);
   let known = new Map<ToolDescriptor, NamedTool>();
@@ -89,6 +112,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
         {
           connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
           refreshMs: options.refreshMs ?? 60_000,
+          maxUnheardMs: options.maxUnheardMs ?? 5_000,
           maxTools: options.maxTools ?? 1_000,
           maxOutputBytes,
           addresses: options.addresses,
@@ -96,17 +120,31 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
         {
           onTools: (tools) => takeTools(name, tools),
           onStatus: () => tellStatus(name),
-          onLog: (level, message, facts) => logger?.[level](facts, message),
+          onLog: (level, message, facts) => {
+            const masker = maskerOf(name);
+            logger?.[level](maskedTexts(facts, masker), masker?.text(message) ?? message);
+          },
         },
       ),
     );
 
-  function tellStatus(server: string): void {
-    const connection = connections.find((each) => each.server === server);
-    if (connection) onStatus?.(connection.status());
+  function maskerOf(server: string): Masker | undefined {
+    return secretsOf.get(server)?.masker;
   }
 
-  function takeTools(server: string, tools: ToolDescriptor[]): void {
+  function statusOf(connection: ServerConnection): ServerStatus {
+    return maskedTexts(connection.status(), maskerOf(connection.server));
+  }
+
+  function tellStatus(server: string): void {
+    const connection = connections.find((each) => each.server === server);
+    if (connection) onStatus?.(statusOf(connection));
+  }
+
+  function takeTools(server: string, listed: ToolDescriptor[]): void {
+    listedOf.set(server, listed);
+    const masker = maskerOf(server);
+    const tools = masker ? listed.flatMap((tool) => maskedTool(tool, masker) ?? []) : listed;
     const withDigests = tools.map((descriptor) => ({ descriptor, digest: toolDigest(descriptor) }));
     const digests = withDigests.map(({ descriptor, digest }) => `${descriptor.name} ${digest}`).join("\n");
     if (toolsOf.get(server)?.digests === digests) return;
@@ -125,8 +163,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     known = new Map();
     own.forEach(({ descriptor: listed, connection }, position) => {
       const descriptor = catalogue[position];
-      if (descriptor !== undefined)
-        known.set(descriptor, { descriptor, ownName: bareName(listed), connection });
+      if (descriptor !== undefined) known.set(descriptor, { ownName: bareName(listed), connection });
     });
   }
 
@@ -136,7 +173,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     // A server that has not been reached yet may well have the tool: it is asked, or found to be away.
     const connection = connections.find((each) => each.server === server);
     if (connection === undefined || toolsOf.has(connection.server)) return undefined;
-    return { descriptor: { name: tool, server }, ownName: tool, connection };
+    return { ownName: tool, connection };
   }
 
   return {
@@ -149,12 +186,46 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
       over.abort();
     },
     catalogue: () => [...catalogue],
-    status: () => connections.map((connection) => connection.status()),
+    status: () => connections.map(statusOf),
     callTool: async (call) => {
       const named = namedTool(call);
       if (named === undefined) return notFound(call.tool, call.server);
-      return await callTool(call, { ...named, maxOutputBytes, cancelGraceMs });
+      const { server } = named.connection;
+      const offered = () => index.findOfServer(server, named.ownName);
+      const outcome = await callTool(call, { ...named, offered, maxOutputBytes, cancelGraceMs });
+      return maskerOf(server)?.outcome(outcome) ?? outcome;
+    },
+    addSecrets: (server, values) => {
+      const listed = listedOf.get(server);
+      if (secretsOf.get(server)?.add(values) && listed) takeTools(server, listed);
     },
     close: async () => void (await Promise.all(connections.map((connection) => connection.close()))),
+  };
+}
+
+/** Facts with their texts masked, at the first level. */
+function maskedTexts<Facts extends object>(facts: Facts, masker: Masker | undefined): Facts {
+  if (!masker) return facts;
+  const entries = Object.entries(facts).map(([name, fact]) => [
+    name,
+    typeof fact === "string" && name !== "server" ? masker.text(fact) : fact,
+  ]);
+  // Texts take the place of texts.
+  return Object.fromEntries(entries) as Facts;
+}
+
+/** A tool as it may be told; undefined for one that has a secret in its name: it could not be called by another. */
+function maskedTool(tool: ToolDescriptor, masker: Masker): ToolDescriptor | undefined {
+  const { name, server, trusted, override, ...said } = tool;
+  if (masker.text(name) !== name) return undefined;
+  if (!isJsonObject(said)) return tool;
+  const shown = masker.json(said);
+  if (shown === said || !isJsonObject(shown)) return tool;
+  return {
+    ...shown,
+    name,
+    ...(server === undefined ? {} : { server }),
+    ...(trusted === undefined ? {} : { trusted }),
+    ...(override === undefined ? {} : { override }),
   };
 }

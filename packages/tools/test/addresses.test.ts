@@ -99,7 +99,7 @@ test("a name that leads to the metadata of the cloud once the server is known is
   expect(await tools.ledger()).toHaveLength(outcomes.length - failures.length);
 });
 
-test("a server that redirects elsewhere gets nobody there", async () => {
+test("a server that redirects elsewhere gets no request there", async () => {
   front = createServer((_request, response) => {
     response.writeHead(307, { location: tools.url }).end();
   }).listen(0, "127.0.0.1");

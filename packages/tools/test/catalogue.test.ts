@@ -63,7 +63,7 @@ test.each([
   { name: "hangs over its list", pageLatencyMs: 60_000 },
   { name: "takes its time for each of many pages", pageLatencyMs: 100 },
 ])(
-  "a server that $name keeps nobody waiting for longer than a server may take",
+  "a server that $name keeps no caller waiting for longer than a server may take",
   async ({ pageLatencyMs }) => {
     const [slow] = await start({ connectTimeoutMs: 4_000 }, numbered(90), numbered(3));
     Object.assign(slow!, { pageSize: 1, pageLatencyMs });
@@ -93,6 +93,76 @@ test("a server that says that its tools changed is asked again", async () => {
   expect(catalogues).toHaveLength(2);
   const digests = catalogues.map(({ tools }) => tools[0]?.digest);
   expect(digests[0]).not.toBe(digests[1]);
+});
+
+/** What a call was told of its tool right before it was sent. */
+async function cleared(tool: string): Promise<string | undefined> {
+  let description: string | undefined;
+  const outcome = await clients.callTool({
+    tool,
+    arguments: {},
+    timeoutMs: 20_000,
+    beforeSend: async (offered) => {
+      ({ description } = offered);
+      return { type: "send", arguments: {} };
+    },
+  });
+  expect(outcome.type).toBe("completed");
+  return description;
+}
+
+test("a call after the server said that its tools changed waits for the new list", async () => {
+  const [server] = await start({ refreshMs: 600_000 }, [plainTool("a"), plainTool("b")]);
+  await clients.start();
+  server!.tools = [plainTool("a", { description: "new words" }), plainTool("b")];
+  server!.pageLatencyMs = 200;
+  server!.answer = (name) => {
+    server!.notify();
+    return { content: [{ type: "text", text: name }] };
+  };
+  const seen = server!.pagesServed;
+  await cleared("b");
+  await expect.poll(() => server!.pagesServed, { interval: 1 }).toBeGreaterThan(seen);
+  expect(await cleared("a")).toBe("new words");
+});
+
+test("a server that says without end that its tools change is called all the same", async () => {
+  const [server] = await start({ refreshMs: 600_000 }, [plainTool("a")]);
+  await clients.start();
+  const saying = setInterval(() => server!.notify(), 1);
+  onTestFinished(() => clearInterval(saying));
+  expect(await cleared("a")).toBeUndefined();
+});
+
+test("before a call a server that cannot say when its tools change is asked again, once its list is old", async () => {
+  const [server] = await start({ refreshMs: 600_000, maxUnheardMs: 0 }, []);
+  server!.notifies = false;
+  server!.tools = [plainTool("a")];
+  await clients.start();
+  server!.tools = [plainTool("a", { description: "new words" })];
+  expect(await cleared("a")).toBe("new words");
+});
+
+test("a call is cleared again when its tool became another one meanwhile", async () => {
+  const [server] = await start({ refreshMs: 600_000 }, [plainTool("a")]);
+  await clients.start();
+  const offers: (string | undefined)[] = [];
+  await clients.callTool({
+    tool: "a",
+    arguments: {},
+    timeoutMs: 20_000,
+    beforeSend: async ({ description }) => {
+      offers.push(description);
+      if (offers.length === 1) {
+        server!.tools = [plainTool("a", { description: "new words" })];
+        server!.notify();
+        await expect.poll(() => catalogues.length).toBe(2);
+      }
+      return { type: "send", arguments: {} };
+    },
+  });
+  expect(offers).toEqual([undefined, "new words"]);
+  expect(server!.called).toEqual(["a"]);
 });
 
 test("servers that say nothing are asked again from time to time, and told of only when something changed", async () => {
@@ -157,7 +227,7 @@ test("a call of a server that was never reached fails as unreachable, not as unk
   servers.splice(0);
 });
 
-test("a server that takes a connection and never answers keeps nobody waiting for long", async () => {
+test("a server that takes a connection and never answers keeps no caller waiting for long", async () => {
   const silent = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void silent.close());
   await once(silent, "listening");

@@ -10,6 +10,8 @@ export interface ChangingServer {
   url: string;
   /** As `tools/list` gives them, valid or not. */
   tools: object[];
+  /** Whether connections made from now on hear that the list has changed. */
+  notifies: boolean;
   /** Tools per page. */
   pageSize: number;
   /** How long it thinks about each page, in milliseconds. */
@@ -19,7 +21,7 @@ export interface ChangingServer {
   /** Names of the tools called so far. */
   called: string[];
   /** What the tools answer, as MCP gives it. Default: their own names. */
-  answer: (name: string) => TextAnswer | Promise<TextAnswer>;
+  answer: (name: string, args: unknown) => TextAnswer | Promise<TextAnswer>;
   /** Tells connected clients that the list has changed. */
   notify(): void;
   close(): Promise<void>;
@@ -30,11 +32,15 @@ export function plainTool(name: string, more: object = {}): object {
   return { name, inputSchema: { type: "object" }, ...more };
 }
 
-/** Starts the server. Every tool answers with its own name, unless told otherwise; one that is not listed (any more) is unknown. */
-export async function startChangingServer(tools: object[]): Promise<ChangingServer> {
+/**
+ * Starts the server. Every tool answers with its own name, unless told otherwise; one that is not listed (any more) is unknown.
+ * @param port - 0: a free one
+ */
+export async function startChangingServer(tools: object[], port = 0): Promise<ChangingServer> {
   const state: ChangingServer = {
     url: "",
     tools,
+    notifies: true,
     pageSize: 100,
     pageLatencyMs: 0,
     pagesServed: 0,
@@ -51,7 +57,7 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
   const handler = createMcpHandler(() => {
     const mcp = new Server(
       { name: "changing", version: "1" },
-      { capabilities: { tools: { listChanged: true } } },
+      { capabilities: { tools: { listChanged: state.notifies } } },
     );
     mcp.setRequestHandler("tools/list", async ({ params }) => {
       state.pagesServed += 1;
@@ -64,12 +70,12 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
         ...(end < state.tools.length ? { nextCursor: String(end) } : {}),
       };
     });
-    mcp.setRequestHandler("tools/call", async ({ params: { name } }) => {
+    mcp.setRequestHandler("tools/call", async ({ params: { name, arguments: args } }) => {
       if (!state.tools.some((tool) => "name" in tool && tool.name === name)) {
         throw new ProtocolError(-32_602, `Tool ${name} not found`);
       }
       state.called.push(name);
-      return await state.answer(name);
+      return await state.answer(name, args);
     });
     return mcp;
   });
@@ -77,9 +83,9 @@ export async function startChangingServer(tools: object[]): Promise<ChangingServ
   const server = createServer((request, response) => {
     void serve(request as NodeIncomingMessageLike, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  state.url = `http://127.0.0.1:${port}/mcp`;
+  const bound = typeof address === "object" && address !== null ? address.port : 0;
+  state.url = `http://127.0.0.1:${bound}/mcp`;
   return state;
 }

@@ -8,7 +8,13 @@ import {
   startCountingToolServer,
 } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createToolClients, parseServers, type ToolCall, type ToolClients } from "../src/index.ts";
+import {
+  type Clearance,
+  createToolClients,
+  parseServers,
+  type ToolCall,
+  type ToolClients,
+} from "../src/index.ts";
 
 let folder: string;
 let ledgerFile: string;
@@ -60,7 +66,7 @@ describe("what became of a call", () => {
       1,
     ],
     [
-      "a connection reset before the effect is unknown, for nobody can tell",
+      "a connection reset before the effect is unknown, for the caller cannot tell",
       { type: "reset" },
       { effect: "unknown", error: { code: "TOOL_CONNECTION_LOST", retryable: true } },
       0,
@@ -157,7 +163,7 @@ describe("what became of a call", () => {
     expect(await call("noop", { value: 2 })).toMatchObject({ type: "completed" });
   });
 
-  test("no answer in time is unknown, and the server learns that nobody waits", async () => {
+  test("no answer in time is unknown, and the server learns that no caller waits", async () => {
     server.script({ plain_effect: [{ type: "hang", effect: true }] });
     expect(await call("plain_effect", {}, { timeoutMs: 200 })).toMatchObject({
       type: "failed",
@@ -188,9 +194,14 @@ describe("what became of a call", () => {
   });
 
   test("a call that may not go after all is aborted; one that may goes, however long the question took", async () => {
-    expect(await call("plain_effect", {}, { beforeSend: async () => false })).toEqual({ type: "aborted" });
+    expect(await call("plain_effect", {}, { beforeSend: async () => ({ type: "aborted" }) })).toEqual({
+      type: "aborted",
+    });
     expect(server.stats()["plain_effect"]).toBeUndefined();
-    const beforeSend = () => new Promise<boolean>((resolve) => setTimeout(resolve, 300, true));
+    const beforeSend = () =>
+      new Promise<Clearance>((resolve) =>
+        setTimeout(resolve, 300, { type: "send", arguments: { latencyMs: 20 } }),
+      );
     const outcome = await call("plain_effect", { latencyMs: 20 }, { beforeSend, timeoutMs: 250 });
     expect(outcome).toMatchObject({ type: "completed" });
   });
@@ -209,7 +220,7 @@ describe("what became of a call", () => {
     expect(await effects()).toBe(0);
   });
 
-  test("a tool that nobody offers is no effect", async () => {
+  test("a tool that no server offers is no effect", async () => {
     const expected = { type: "failed", effect: "none", error: { code: "TOOL_NOT_FOUND", retryable: false } };
     expect(await call("nope")).toMatchObject(expected);
     expect(await call("counting/nope")).toMatchObject(expected);

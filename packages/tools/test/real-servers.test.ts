@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testServers } from "@planwright/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import {
   createToolClients,
   parseServers,
@@ -18,24 +18,28 @@ const { resolve } = createRequire(import.meta.url);
 const node = process.execPath;
 const everythingMain = resolve("@modelcontextprotocol/server-everything/dist/index.js");
 const filesystemMain = resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
-const blogMain = join(import.meta.dirname, "../../../services/blog-tools/src/main.ts");
+const blogMain = inject("planwrightServices")["blog-tools"];
 
 let clients: ToolClients;
 const call = (tool: string, args: ToolCall["arguments"] = {}, more: Partial<ToolCall> = {}) =>
-  clients.callTool({ tool, arguments: args, timeoutMs: 10_000, ...more });
+  clients.callTool({ tool, arguments: args, timeoutMs: 60_000, ...more });
 
 describe("third-party servers and blog-tools over stdio", () => {
   let folder: string;
   const catalogues: ServerCatalogue[] = [];
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "real-"));
-    const blog = [`--import`, resolve("tsx"), "-C", "@planwright/source", blogMain, "--stdio"];
     const config = parseServers({
       mcpServers: {
         everything: { command: node, args: [everythingMain] },
         files: { command: node, args: [filesystemMain, folder] },
         files2: { command: node, args: [filesystemMain, folder] },
-        blog: { command: node, args: blog, env: { MONGODB_URL: testServers().mongodbUrl }, trusted: true },
+        blog: {
+          command: node,
+          args: [blogMain, "--stdio"],
+          env: { MONGODB_URL: testServers().mongodbUrl },
+          trusted: true,
+        },
       },
     });
     clients = createToolClients(config, {

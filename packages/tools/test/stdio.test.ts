@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BehaviourInput, countingToolServerCommand, readLedger } from "@planwright/testing";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, inject, test, vi } from "vitest";
 import {
   createToolClients,
   parseServers,
@@ -11,6 +11,7 @@ import {
   type ToolClients,
 } from "../src/index.ts";
 
+const main = inject("planwrightServices")["counting-tools"];
 let folder: string;
 let ledgerFile: string;
 let clients: ToolClients;
@@ -25,9 +26,13 @@ afterEach(async () => {
 });
 
 async function start(plain_effect: BehaviourInput[] = [], more: object = {}): Promise<void> {
-  const command = countingToolServerCommand({ ledgerFile, stdio: true, script: { plain_effect } });
+  const command = countingToolServerCommand({ main, ledgerFile, stdio: true, script: { plain_effect } });
   const config = parseServers({ mcpServers: { counting: { ...command, ...more } } });
-  clients = createToolClients(config, { cancelGraceMs: 500, maxOutputBytes: 100_000 });
+  clients = createToolClients(config, {
+    cancelGraceMs: 500,
+    maxOutputBytes: 100_000,
+    startPatienceMs: 60_000,
+  });
   await clients.start();
 }
 
@@ -120,7 +125,7 @@ test("the process sees no variable of ours but those given and a few that say wh
 });
 
 test("a server that cannot be started says why, with its last words, and does not hinder the others", async () => {
-  const counting = countingToolServerCommand({ ledgerFile, stdio: true });
+  const counting = countingToolServerCommand({ main, ledgerFile, stdio: true });
   const says = (script: string) => ({ command: process.execPath, args: ["-e", script] });
   const boom = says("console.error('\\x1b[31mno licence\\x1b[0m\\x07'); process.exit(3)");
   clients = createToolClients(

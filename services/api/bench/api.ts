@@ -1,8 +1,8 @@
 /**
  * What the API does under load, with a real MongoDB, a real Redis and the built service as a process of its own; the clients are this
- * process. Nobody plans or executes meanwhile: what is measured is the API.
+ * process. No planner or executor runs meanwhile: what is measured is the API.
  *
- * npm run bench -- api [--clients 1000] [--plans 200] [--seconds 10] [--subscribers 1000] [--events 50] [--submissions 1000] [--only statusPolls] [--json]
+ * npm run bench -- api [--clients 1000] [--plans 200] [--seconds 10] [--subscribers 1000] [--events 50] [--submissions 1000] [--attackers 30] [--only statusPolls] [--json]
  * It says which targets are met. Events that were missed end it with 1; how long anything took does not, for that is the machine's.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -10,15 +10,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startMongo, startRedis } from "@planwright/local";
 import { createStore, type Store } from "@planwright/store";
+import { operation } from "@planwright/testing";
 import { startApiProcess } from "./api-process.ts";
-import { operation } from "./client.ts";
 import { type Followed, measureFollowing } from "./following.ts";
+import { type Attacked, measureHeavy } from "./heavy.ts";
 import { BLOG_TOOLS, blogPlan, storedPlan } from "./plans.ts";
 import { measurePolling, POLLS } from "./polling.ts";
 import { AT_ONCE, type Measurement, readSettings } from "./settings.ts";
 import { measureMutations } from "./submitting.ts";
 import { type Subscribe, subscribeToEvents, subscribeToSocket } from "./subscribers.ts";
-import { exitCodeOf, targetsOf } from "./targets.ts";
+import { exitCodeOf, heavyTargets, targetsOf } from "./targets.ts";
 
 const settings = readSettings(process.argv.slice(2));
 const { clients, subscribers, submissions } = settings;
@@ -89,7 +90,13 @@ for (const [name, body] of [
   );
 }
 
-const targets = targetsOf(followed);
+let attacked: Attacked | undefined;
+await note("heavy", async () => {
+  const { attackers, seconds } = settings;
+  return (attacked = await measureHeavy({ store, api, attackers, forMs: seconds * 1_000 }));
+});
+
+const targets = [...targetsOf(followed), ...(attacked ? heavyTargets(attacked) : [])];
 if (settings.json) console.log(JSON.stringify({ ...results, targets }));
 else {
   console.table(results);

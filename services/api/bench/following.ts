@@ -1,13 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { PlanClaim, Store } from "@planwright/store";
-import { type Latencies, latenciesOf } from "./figures.ts";
+import { type Latencies, latenciesOf } from "@planwright/testing";
+import { writeCalled } from "../test/workers.ts";
 import type { Subscribe } from "./subscribers.ts";
 
 /** Many who follow one request. */
 export interface Following {
   url: string;
   store: Store;
-  /** A plan of the steps s0, s1, ... that nobody else executes. */
+  /** A plan of the steps s0, s1, ... that no other executor executes. */
   claim: PlanClaim;
   requestId: string;
   subscribers: number;
@@ -32,7 +33,7 @@ export type Followed = Latencies & {
  */
 export async function measureFollowing(following: Following): Promise<Followed> {
   const { url, store, claim, requestId, subscribers, everyMs, subscribe } = following;
-  const steps = [...claim.steps.keys()];
+  const steps = claim.plan.plan.steps.map(({ id }): string => id);
   const writtenAt: number[] = [];
   const durations: number[] = [];
   /** By subscriber: how many events it knows of. */
@@ -58,7 +59,7 @@ export async function measureFollowing(following: Following): Promise<Followed> 
   for (const stepId of steps) {
     writtenAt.push(performance.now());
     const record = { key: stepId, stepId, status: "COMPLETED" as const, attempts: 1, output: null };
-    await store.writeRecords(claim, [record], []);
+    await writeCalled(store, claim, [record]);
     await delay(everyMs);
   }
   await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });

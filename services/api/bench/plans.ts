@@ -33,20 +33,21 @@ export const blogPlan = (index: number) => ({
   ],
 });
 
-/** Stores a plan of so many steps that wait for nothing, and gives it to nobody but the caller. */
+/** Stores a plan of so many steps that wait for nothing, and gives it to no one but the caller. */
 export async function storedPlan(
   store: Store,
   steps: number,
+  tenant = TENANT,
 ): Promise<{ requestId: string; claim: PlanClaim }> {
   const { request, plan } = await store.submitPlan({
-    tenant: TENANT,
+    tenant,
     query: null,
     plan: await planOf(store, steps),
     raw: "",
     diagnostics: [],
     autoExecute: false,
   });
-  await store.queuePlan(TENANT, plan._id, request._id);
+  await store.queuePlan(tenant, plan._id, request._id);
   for (;;) {
     // Due by the clock of MongoDB, which may be a moment behind.
     const claim = await store.claimPlan(plan._id, "bench");

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createBenchClient, operation, UnexpectedAnswerError } from "./client.ts";
-import { type Latencies, latenciesOf, perSecond } from "./figures.ts";
+import {
+  createBenchClient,
+  type Latencies,
+  latenciesOf,
+  operation,
+  perSecond,
+  UnexpectedAnswerError,
+} from "@planwright/testing";
 
 /** What clients ask that only want to know how it goes, and what those ask that draw it. */
 export const POLLS = {

@@ -13,6 +13,7 @@ const MEASUREMENTS = [
   `createPlan${AT_ONCE}AtOnce`,
   "submitPlanAlone",
   `submitPlan${AT_ONCE}AtOnce`,
+  "heavy",
 ] as const;
 /** The name of one, as `--only` takes it and the results tell it. */
 export type Measurement = (typeof MEASUREMENTS)[number];
@@ -25,6 +26,7 @@ export interface Settings {
   events: number;
   seconds: number;
   submissions: number;
+  attackers: number;
   /** All when empty. */
   only: Measurement[];
   json: boolean;
@@ -39,6 +41,7 @@ export function readSettings(args: readonly string[]): Settings {
     .option("--events <number>", "changes that they are told of", wholeNumberOption(1, 1_000), 50)
     .option("--seconds <number>", "of polling", wholeNumberOption(1, 600), 10)
     .option("--submissions <number>", "plans that are submitted", wholeNumberOption(1, 100_000), 1_000)
+    .option("--attackers <number>", "lists with large outputs at once", wholeNumberOption(1, 1_000), 30)
     .option("--only <measurement...>", "measure nothing else", wordsOption(MEASUREMENTS), [])
     .option("--json", "print the figures as JSON, last", false)
     .parse(args, { from: "user" })

@@ -1,5 +1,4 @@
-import { createBenchClient } from "./client.ts";
-import { type Latencies, latenciesOf, perSecond } from "./figures.ts";
+import { createBenchClient, type Latencies, latenciesOf, perSecond } from "@planwright/testing";
 
 /** Sends so many mutations, some of them at once, and each only once. */
 export async function measureMutations(

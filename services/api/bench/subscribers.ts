@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
+import { operation } from "@planwright/testing";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-import { operation } from "./client.ts";
 
 /** What everybody follows: enough to draw the plan. */
 export const FOLLOW = `subscription ($id: ID!) {

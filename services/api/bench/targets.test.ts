@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { exitCodeOf, targetsOf } from "./targets.ts";
+import type { Attacked } from "./heavy.ts";
+import { exitCodeOf, heavyTargets, targetsOf } from "./targets.ts";
 
 const heard = { missed: 0, p95Ms: 99.9 };
 
@@ -12,9 +13,37 @@ test.each([
     [false, true, true, true],
     1,
   ],
-  ["nobody followed", {}, [], 0],
+  ["no client followed", {}, [], 0],
 ])("when %s", (_, followed, met, exitCode) => {
   const targets = targetsOf(followed);
+  expect(targets.map(({ isMet }) => isMet)).toEqual(met);
+  expect(exitCodeOf(targets)).toBe(exitCode);
+});
+
+const held: Attacked = {
+  alone: { count: 100, p50Ms: 1, p95Ms: 2, p99Ms: 10, maxMs: 20 },
+  attacked: { count: 100, p50Ms: 1, p95Ms: 2, p99Ms: 49.9, maxMs: 60 },
+  pollsFailed: 0,
+  answers: { 200: 1, 503: 100 },
+  largestAnswerBytes: 1,
+  rssPeakMib: 599,
+  died: false,
+};
+
+test.each([
+  ["the process held", {}, [true, true, true, true], 0],
+  ["the process died", { died: true }, [false, true, true, true], 1],
+  ["a poll was not answered", { pollsFailed: 1 }, [true, false, true, true], 1],
+  ["it took too much memory", { rssPeakMib: 600 }, [true, true, false, true], 1],
+  ["its memory is not known", { rssPeakMib: 0 }, [true, true, false, true], 1],
+  [
+    "polls took five times as long",
+    { attacked: { ...held.attacked, p99Ms: 50 } },
+    [true, true, true, false],
+    0,
+  ],
+])("under attack, when %s", (_, seen, met, exitCode) => {
+  const targets = heavyTargets({ ...held, ...seen });
   expect(targets.map(({ isMet }) => isMet)).toEqual(met);
   expect(exitCodeOf(targets)).toBe(exitCode);
 });

@@ -1,4 +1,5 @@
 import type { Followed } from "./following.ts";
+import type { Attacked } from "./heavy.ts";
 
 /** What a measurement is held against. */
 export interface Target {
@@ -22,6 +23,36 @@ export function targetsOf(followed: Readonly<Record<string, Pick<Followed, "miss
     { measurement, target: "every event reaches every subscriber", isMet: missed === 0, isRequired: true },
     { measurement, target: `p95 under ${EVENT_P95_MS} ms`, isMet: p95Ms < EVENT_P95_MS, isRequired: false },
   ]);
+}
+
+/** How much longer polls of another tenant may take under attack, and how much memory the process may have. */
+const MAX_SLOWDOWN = 5;
+const MAX_RSS_MIB = 600;
+
+/** Whether lists of large outputs leave the process, its memory and another tenant alone. Pure. */
+export function heavyTargets({ alone, attacked, pollsFailed, rssPeakMib, died }: Attacked): Target[] {
+  const measurement = "heavy";
+  return [
+    { measurement, target: "the process survives", isMet: !died, isRequired: true },
+    {
+      measurement,
+      target: "another tenant's polls are all answered",
+      isMet: pollsFailed === 0,
+      isRequired: true,
+    },
+    {
+      measurement,
+      target: `its memory stays under ${MAX_RSS_MIB} MiB`,
+      isMet: rssPeakMib > 0 && rssPeakMib < MAX_RSS_MIB,
+      isRequired: true,
+    },
+    {
+      measurement,
+      target: `p99 of those polls stays below ${MAX_SLOWDOWN} times that of alone`,
+      isMet: attacked.p99Ms < MAX_SLOWDOWN * alone.p99Ms,
+      isRequired: false,
+    },
+  ];
 }
 
 /** 1 when something is not met that holds on any machine. Pure. */

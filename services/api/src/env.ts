@@ -1,4 +1,10 @@
-import { OutboundAddressesSchema, SettingsError } from "@planwright/runtime";
+import {
+  HostNameSchema,
+  MongodbUrlSchema,
+  OutboundAddressesSchema,
+  RedisUrlSchema,
+  SettingsError,
+} from "@planwright/runtime";
 import { TenantSchema } from "@planwright/store";
 import { z } from "zod";
 import { isLoopback } from "./access/loopback.ts";
@@ -25,8 +31,8 @@ const SafeUrlSchema = z.url({ protocol: /^https?$/ }).refine((text) => {
 
 /** Settings of the service, as the environment gives them. */
 export const ApiSettingsSchema = z.object({
-  MONGODB_URL: z.string().min(1),
-  REDIS_URL: z.string().min(1),
+  MONGODB_URL: MongodbUrlSchema,
+  REDIS_URL: RedisUrlSchema,
   /** Prefix of all keys in Redis. */
   QUEUE_PREFIX: z.string().min(1).max(100).default("planwright"),
   HOST: z.string().min(1).default("127.0.0.1"),
@@ -42,7 +48,7 @@ export const ApiSettingsSchema = z.object({
   ).optional(),
   /** Owner of everything that is asked without a credential. */
   TENANT: TenantSchema.default("default"),
-  /** Who may ask without a credential: whoever reaches a service that is bound to loopback, everybody, or nobody. */
+  /** Who may ask without a credential: callers that reach a service bound to loopback, all callers, or none. */
   ANONYMOUS: z.enum(["loopback", "allow", "refuse"]).default("loopback"),
   /** Where the keys stand that tokens are signed with. Without it no tokens are accepted. */
   JWKS_URL: SafeUrlSchema.optional(),
@@ -64,6 +70,12 @@ export const ApiSettingsSchema = z.object({
   MAX_UNFINISHED_PLANS: z.coerce.number().int().min(1).max(100_000_000).default(100_000),
   /** Requests that clients follow at once, at most: subscriptions beyond are refused. */
   MAX_SUBSCRIPTIONS: z.coerce.number().int().min(1).max(1_000_000).default(10_000),
+  /** One answer holds so many bytes at most. */
+  ANSWER_MAX_BYTES: z.coerce.number().int().min(1_048_576).max(67_108_864).default(8_388_608),
+  /** Outputs above this size go by reference, in bytes of JSON. */
+  OUTPUT_INLINE_MAX_BYTES: z.coerce.number().int().min(1_024).max(1_048_576).default(65_536),
+  /** Bytes that large answers may hold together, while they are read and until they are sent. */
+  LARGE_ANSWERS_BYTES: z.coerce.number().int().min(16_777_216).max(17_179_869_184).default(134_217_728),
   /** Origins of pages from elsewhere that may connect, comma-separated, such as https://ops.example.org. */
   CORS_ORIGINS: listOf(
     z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin),
@@ -80,7 +92,9 @@ export const ApiSettingsSchema = z.object({
   /** Whether agents may hand plans over by MCP, at /mcp. */
   MCP: z.enum(["on", "off"]).default("off"),
   /** Names by which agents reach /mcp beside loopback, comma-separated, such as planwright.example.org. */
-  MCP_HOSTS: listOf(z.string().min(1).max(255), 100).default([]),
+  MCP_HOSTS: listOf(HostNameSchema, 100).default([]),
+  /** Most that a step may ask for as its timeoutMs, in milliseconds; what asks for more gets a warning. The same for executors. */
+  MAX_STEP_TIMEOUT_MS: z.coerce.number().int().min(1).max(3_600_000).default(600_000),
   /** Longest that one operation on MongoDB may take, in milliseconds. */
   MONGODB_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(5_000),
   /** Where this process dies, stands still or fails on purpose; for tests. */

@@ -21,6 +21,7 @@ export const API_ERROR_CODES = [
   "BAD_USER_INPUT",
   "NOT_FOUND",
   "NOT_READY",
+  "ANSWER_TOO_LARGE",
   "PLAN_INVALID",
   "POLICY_INVALID",
   "NEEDS_INPUT",
@@ -114,6 +115,28 @@ export class PlanNotFoundError extends ApiError<{ planId: string }> {
     "Check the plan id; while planning goes on there is no plan yet: ask request(requestId) for its status.";
   constructor(planId: string) {
     super(`Plan not found: ${planId}`, { planId });
+  }
+}
+
+/** No output is known under this reference, or none yet. */
+export class OutputNotFoundError extends ApiError<{ ref: string }> {
+  readonly code = "NOT_FOUND";
+  readonly retryable = false;
+  readonly remedy =
+    "Use the ref of an output as an answer gave it; a step has an output once it is COMPLETED.";
+  constructor(ref: string) {
+    super(`Output not found: ${ref.slice(0, SHOWN_VALUE)}`, { ref: ref.slice(0, SHOWN_VALUE) });
+  }
+}
+
+/** What was asked for is more than one answer may hold. What a mutation did is done all the same. */
+export class AnswerTooLargeError extends ApiError<{ maxBytes: number }> {
+  readonly code = "ANSWER_TOO_LARGE";
+  readonly retryable = false;
+  readonly remedy =
+    "Ask for fewer at once: smaller pages of requests, stepsConnection in place of steps, large outputs by their ref.";
+  constructor(maxBytes: number) {
+    super(`The answer would hold more than ${maxBytes} bytes`, { maxBytes });
   }
 }
 
@@ -268,6 +291,9 @@ export interface ConflictFacts {
   stepId?: string;
   steps?: readonly string[];
   status: string;
+  /** The version that is current, and its id, for a caller that named another one. */
+  currentVersion?: number;
+  planId?: string;
 }
 
 /** The request, plan or step is not in a state in which this can be done. */
@@ -291,7 +317,7 @@ export class OverloadedError extends ApiError<{ retryAfterMs: number }> {
   }
 }
 
-/** Nobody is known by what was sent. Which keys exist is told to nobody: the words are the same for every one not accepted. */
+/** The API key or token is not known. Which keys exist is not told: the words are the same for every one not accepted. */
 export class UnauthenticatedError extends ApiError {
   readonly code = "UNAUTHENTICATED";
   readonly retryable = false;
@@ -342,7 +368,7 @@ export class RateLimitedError extends ApiError<{ retryAfterMs: number }> {
   }
 }
 
-/** MongoDB, or somebody else who is needed, gives no answer. Nothing is known of a write that was under way. */
+/** MongoDB, or another service that is needed, gives no answer. Nothing is known of a write that was under way. */
 export class UnavailableError extends ApiError<Record<string, never>> {
   readonly code = "UNAVAILABLE";
   readonly retryable = true;
@@ -352,7 +378,7 @@ export class UnavailableError extends ApiError<Record<string, never>> {
   }
 }
 
-/** Something that nobody foresaw. Its own text goes to the log alone, under the correlation id. */
+/** An unexpected error. Its own text goes to the log alone, under the correlation id. */
 export class InternalError extends ApiError<{ correlationId: string }> {
   readonly code = "INTERNAL";
   readonly retryable = false;

@@ -6,7 +6,8 @@ import {
   createLogger,
   createShutdown,
   idFacts,
-  parseSettings,
+  readOrExit,
+  settingsOrExit,
   startTracing,
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
@@ -16,12 +17,12 @@ import { OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createRateLimit } from "./load/rate-limit.ts";
 import { startApi } from "./start-api.ts";
 
-const settings = parseSettings(ApiSettingsSchema, process.env);
-const tokens = tokenSettings(settings);
+const settings = settingsOrExit(ApiSettingsSchema, process);
+const tokens = await readOrExit(() => tokenSettings(settings), process);
 const fetchKeySet = createGuardedFetch(createAddressGuard(settings.OUTBOUND_ADDRESSES));
 const logger = createLogger({ service: "api", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
-const tracing = await startTracing({ service: "api", env: process.env, logger });
+const tracing = await readOrExit(() => startTracing({ service: "api", env: process.env, logger }), process);
 
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, OFFER_FAILPOINTS);
 
@@ -56,12 +57,16 @@ const api = await startApi({
   introspection: (settings.INTROSPECTION ?? (isLoopback(settings.HOST) ? "on" : "off")) === "on",
   maxPendingMutations: settings.MAX_PENDING_MUTATIONS,
   maxUnfinishedPlans: settings.MAX_UNFINISHED_PLANS,
+  maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
   modelLimits: {
     maxModelCalls: settings.REQUEST_MAX_MODEL_CALLS,
     maxTokens: settings.REQUEST_MAX_TOKENS,
     maxCostUsd: settings.REQUEST_MAX_COST_USD ?? null,
   },
   maxSubscriptions: settings.MAX_SUBSCRIPTIONS,
+  maxAnswerBytes: settings.ANSWER_MAX_BYTES,
+  inlineOutputBytes: settings.OUTPUT_INLINE_MAX_BYTES,
+  largeAnswersBytes: settings.LARGE_ANSWERS_BYTES,
   allowedOrigins: settings.CORS_ORIGINS,
   graphiql: (settings.GRAPHIQL ?? (isLoopback(settings.HOST) ? "on" : "off")) === "on",
   mcp: settings.MCP === "on" ? { hosts: settings.MCP_HOSTS } : undefined,

@@ -19,6 +19,8 @@ export interface OperationParts {
   isModelMissing?: (() => Promise<boolean>) | undefined;
   /** Most that the model calls of one request may take; clients may ask for less. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
+  /** Most that a step may ask for as its timeoutMs, in milliseconds. Default: that of the plan language. */
+  maxStepTimeoutMs?: number | undefined;
   /** Aborted when the client is gone or the service stops: waiting ends, accepted work goes on. */
   signal?: AbortSignal | undefined;
   /** What the operation's log lines and span say. Default: nothing is told. */

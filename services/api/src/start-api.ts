@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHealthHandler, createMetrics, type Traces } from "@planwright/runtime";
 import type { AccessStore, ClientStore, LiveStore, ModelLimits, WorkerStore } from "@planwright/store";
@@ -14,12 +14,17 @@ import { createContext, type GraphqlContext } from "./graphql/context.ts";
 import { createSchema } from "./graphql/executable-schema.ts";
 import { createFormatError } from "./graphql/format-error.ts";
 import { createApp } from "./http/app.ts";
+import { cutWhenStuck } from "./http/cut-when-stuck.ts";
 import { createSendRefusal } from "./http/http-errors.ts";
 import { createHttpServer } from "./http/http-server.ts";
+import { serveOutputs } from "./http/serve-outputs.ts";
 import { createRequestFeeds } from "./live/request-feeds.ts";
 import { serveServerSentEvents } from "./live/server-sent-events.ts";
 import { serveWebSockets } from "./live/web-sockets.ts";
 import { createAdmission } from "./load/admission.ts";
+import type { AnswerLimits } from "./load/answer-bytes.ts";
+import { createByteBudget } from "./load/byte-budget.ts";
+import { createPace } from "./load/pace.ts";
 import type { RateLimit } from "./load/rate-limit.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
 import { createApiMetrics } from "./metrics/api-metrics.ts";
@@ -41,9 +46,9 @@ export interface ApiParts {
   ports: readonly number[];
   /** Tenant of those who ask without a credential. */
   tenant: string;
-  /** Who may ask without one. Default "loopback": who reaches a service bound to loopback, otherwise nobody. */
+  /** Who may ask without one. Default "loopback": callers that reach a service bound to loopback, otherwise none. */
   anonymous?: Anonymous | undefined;
-  /** Whose tokens are accepted beside API keys. Default: nobody's. */
+  /** Whose tokens are accepted beside API keys. Default: none. */
   tokens?: TokenSettings | undefined;
   /** Counts what each credential asks for. Default: nothing is counted. */
   rateLimit?: Pick<RateLimit, "count"> | undefined;
@@ -54,8 +59,18 @@ export interface ApiParts {
   maxUnfinishedPlans?: number | undefined;
   /** Most that the model calls of one request may take; clients may ask for less. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
+  /** Most that a step may ask for as its timeoutMs, in milliseconds. Default 600,000. */
+  maxStepTimeoutMs?: number | undefined;
   /** Requests that are followed at once, at most. Default 10,000. */
   maxSubscriptions?: number | undefined;
+  /** One answer holds so many bytes at most. Default 8 MiB. */
+  maxAnswerBytes?: number | undefined;
+  /** Outputs above this size go by reference, in bytes of JSON. Default 64 KiB. */
+  inlineOutputBytes?: number | undefined;
+  /** What large answers may hold together, while they are read and until they are sent. Default 128 MiB. */
+  largeAnswersBytes?: number | undefined;
+  /** Longest that a client may read nothing of an answer or of a WebSocket, in milliseconds; then its connection is cut. Default 30,000. */
+  sendTimeoutMs?: number | undefined;
   /** Serves MCP at /mcp under these names beside loopback. Default: nothing is at /mcp. */
   mcp?: { hosts: readonly string[] } | undefined;
   /** Serves an editor for operations at /graphiql. Default false. */
@@ -78,12 +93,15 @@ export interface Api {
 
 /** Starts to listen; resolves when it does. */
 export async function startApi(parts: ApiParts): Promise<Api> {
-  const { store, offers, tenant, modelLimits, logger, allowedOrigins = [] } = parts;
+  const { store, offers, tenant, modelLimits, maxStepTimeoutMs, logger, allowedOrigins = [] } = parts;
   const stopping = new AbortController();
   const calls = createOpenCalls();
   const httpServers = parts.ports.map(createHttpServer);
   const registry = createMetrics("api");
-  const metrics = createApiMetrics(registry, () => feeds.size());
+  const metrics = createApiMetrics(registry, {
+    subscriptions: () => feeds.size(),
+    largeAnswersBytes: () => answers.budget.heldBytes(),
+  });
   const admission = createAdmission({
     metrics,
     maxPendingMutations: parts.maxPendingMutations ?? 200,
@@ -91,15 +109,23 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     countUnfinished: (limit) => store.countUnfinished(limit),
   });
   const maxSubscriptions = parts.maxSubscriptions ?? 10_000;
+  const answers: AnswerLimits = {
+    maxBytes: parts.maxAnswerBytes ?? 8 * MIB,
+    inlineBytes: parts.inlineOutputBytes ?? 65_536,
+    budget: createByteBudget({ maxBytes: parts.largeAnswersBytes ?? 128 * MIB, metrics }),
+    pace: createPace(),
+  };
   const feeds = createRequestFeeds({ store, logger, metrics, maxReaders: maxSubscriptions });
   const liveWorkers = createLiveWorkers(store);
-  const context = (caller: Caller, signal: AbortSignal): GraphqlContext =>
+  const context = (caller: Caller, signal: AbortSignal, limits = answers): GraphqlContext =>
     createContext(
       {
         store,
         offers,
         modelLimits,
+        maxStepTimeoutMs,
         feeds,
+        answers: limits,
         signal,
         operation: createOperation(parts.traces),
         liveWorkers,
@@ -117,6 +143,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     credentials: createCredentialWatch({ store, logger }),
   };
   const { anonymous = "loopback", tokens, rateLimit } = parts;
+  const sendRefusal = createSendRefusal(protocol.formatError);
   const gate = createGate({
     authenticate: createAuthenticate({
       store,
@@ -127,23 +154,33 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     }),
     rateLimit,
     metrics,
-    sendRefusal: createSendRefusal(protocol.formatError),
+    sendRefusal,
   });
+  const { sendTimeoutMs = SEND_TIMEOUT_MS } = parts;
+  /** The context of an answer over HTTP, which lasts until its response closes. */
+  const contextOf = (request: IncomingMessage, response: ServerResponse): GraphqlContext => {
+    const made = context(gate.callerOf(request), calls.begin(response));
+    cutWhenStuck(response, sendTimeoutMs);
+    response.once("close", () => made.bytes.release());
+    return made;
+  };
   const forCallers = { ...protocol, context, callerOf: (request: IncomingMessage) => gate.callerOf(request) };
   const apollo = createApolloServer({ ...protocol, httpServers, logger, admission });
   await apollo.start();
   const app = createApp({
     apollo,
-    context: (request, response) => context(gate.callerOf(request), calls.begin(response)),
+    context: contextOf,
     gate,
     allowedOrigins,
     events: serveServerSentEvents(forCallers),
     graphiql: parts.graphiql ? serveGraphiql() : undefined,
+    outputs: serveOutputs({ context: contextOf, metrics, sendRefusal, sendTimeoutMs }),
     mcp:
       parts.mcp &&
       serveMcp({
         ...parts.mcp,
         ...forCallers,
+        context: (caller, signal) => context(caller, signal, { ...answers, maxBytes: answers.maxBytes / 2 }),
         admission,
         logger,
       }),
@@ -168,6 +205,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     gate,
     allowedOrigins: new Set(allowedOrigins),
     maxConnections: maxSubscriptions,
+    sendTimeoutMs,
   });
   const ports: number[] = [];
   for (const [index, httpServer] of httpServers.entries()) {
@@ -189,6 +227,9 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   }
   return { url, ports, close };
 }
+
+const MIB = 1_048_576;
+const SEND_TIMEOUT_MS = 30_000;
 
 /**
  * Connections that may wait to be accepted; the kernel lowers it to its own limit. With Node's 511 a thousand clients that come at

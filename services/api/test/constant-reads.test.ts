@@ -5,6 +5,7 @@ import { type Db, MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSchema } from "../src/graphql/executable-schema.ts";
 import { createReads } from "../src/graphql/reads.ts";
+import { answerBytes } from "./answer-bytes.ts";
 import { BLOG_TOOLS } from "./running-api.ts";
 import { failAs, planAs } from "./workers.ts";
 
@@ -60,11 +61,12 @@ const here = async () => ({ nowMs: 0, live: { planner: 1, executor: 1 } });
 /** What MongoDB did for a query: its own record, of every operation. */
 async function profiled(source: string, variableValues: Record<string, unknown>) {
   await database.command({ profile: 2 });
+  const bytes = answerBytes();
   const answer = await graphql({
     schema: createSchema(),
     source,
     variableValues,
-    contextValue: { store, tenant: TENANT, reads: createReads(store, TENANT), nowMs: 0, here },
+    contextValue: { store, tenant: TENANT, bytes, reads: createReads(store, TENANT, bytes), nowMs: 0, here },
   });
   await database.command({ profile: 0 });
   expect(answer.errors).toBeUndefined();
@@ -89,11 +91,14 @@ async function readsOf(first: number): Promise<Profiled[]> {
   return reads;
 }
 
-/** Requests, current plans, versions and model calls once, steps once by either way to them: ways may share a read. */
-const MOST_READS = 6;
+/**
+ * Heads of requests, current plans, versions, model calls and steps once, steps and plans once by either way to them; counts of steps; and each
+ * part that may be large by itself: plans and their outputs, attempts, outputs and words of models.
+ */
+const MOST_READS = 14;
 
 test.each([1, REQUESTS])(
-  "a query over %i requests with everything in them costs 6 reads at most, all by index",
+  "a query over %i requests with everything in them costs 14 reads at most, all by index",
   async (first) => {
     const reads = await readsOf(first);
     expect(reads.length).toBeLessThanOrEqual(MOST_READS);
@@ -101,7 +106,8 @@ test.each([1, REQUESTS])(
       expect(hasSortStage ?? false).toBe(false);
       expect(planSummary).toMatch(/IXSCAN|IDHACK|EXPRESS/);
       expect(planSummary).not.toMatch(/COLLSCAN/);
-      expect(docsExamined).toBe(nreturned);
+      // Two steps of a plan may be counted as one status.
+      expect(docsExamined).toBeLessThanOrEqual(2 * nreturned);
     }
   },
 );
@@ -123,8 +129,8 @@ const PAGES = `query ($first: Int!) { requests(first: $first) { nodes {
   plan { stepsConnection(first: 1) { nodes { id status waitReason output } totalCount pageInfo { endCursor } } }
   plansConnection(first: 1) { nodes { version } }
   modelCallsConnection(first: 1) { nodes { purpose } } } } }`;
-/** Requests and plans; pages of steps, of versions and of calls; counts of steps, and where other steps stand. */
-const MOST_READS_OF_PAGES = 7;
+/** Requests, plans and their documents; pages of steps, of versions and of calls; outputs; counts of steps, and where other steps stand. */
+const MOST_READS_OF_PAGES = 9;
 
 test.each([1, REQUESTS])(
   "pages of steps, versions and model calls under %i requests cost one read each, by index",

@@ -78,7 +78,7 @@ async function submit(authorization: string): Promise<{ requestId: string; planI
   return body.data.submitPlan;
 }
 
-test("who follows with a key that is revoked is told so, and nobody else, by every way", async () => {
+test("who follows with a key that is revoked is told so, and no other client, by every way", async () => {
   const kept = await keyOf({ tenant: "default" });
   const revoked = await keyOf({ tenant: "default" });
   const { requestId, planId } = await submit(kept.authorization);

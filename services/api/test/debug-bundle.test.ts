@@ -68,15 +68,17 @@ test("debugBundle holds request, versions, steps, attempts, model calls, tools a
 
 test("debugBundle reads as often for many versions as for two", async () => {
   const requestId = await requestOfTwoVersions("bundle these");
-  const listSteps = vi.spyOn(running.store, "listSteps");
-  onTestFinished(() => listSteps.mockRestore());
+  const listSteps = vi.spyOn(running.store, "listStepHeads");
+  const readBodies = vi.spyOn(running.store, "readStepBodies");
+  onTestFinished(() => void [listSteps, readBodies].map((spy) => spy.mockRestore()));
   const readsOf = async (): Promise<[number, number]> => {
     listSteps.mockClear();
+    readBodies.mockClear();
     const { plans } = await bundleOf(requestId);
     expect(plans.map(({ steps }: { steps: unknown[] }) => steps.length)).toEqual(plans.map(() => 2));
-    return [plans.length, listSteps.mock.calls.length];
+    return [plans.length, listSteps.mock.calls.length + readBodies.mock.calls.length];
   };
-  expect(await readsOf()).toEqual([2, 2]);
+  expect(await readsOf()).toEqual([2, 3]);
   for (let version = 2; version < 6; version += 1) {
     const { body } = await running.graphql("query ($id: ID!) { request(requestId: $id) { planId } }", {
       id: requestId,
@@ -84,7 +86,7 @@ test("debugBundle reads as often for many versions as for two", async () => {
     await failAs(running.store, body.data.request.planId);
     await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { planId } }", { id: requestId });
   }
-  expect(await readsOf()).toEqual([6, 2]);
+  expect(await readsOf()).toEqual([6, 3]);
 });
 
 test("debugBundle names the tools as the plan pinned them beside what they say now", async () => {

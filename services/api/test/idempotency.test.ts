@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { planAs } from "./workers.ts";
+import { cancelInDoubtAs, planAs } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -65,6 +65,27 @@ test("submitPlan with a key compares plans by their content, and stores one", as
   expect(codeOf(await running.graphql(SUBMIT, named))).toBe("IDEMPOTENCY_KEY_REUSED");
 });
 
+test("submitPlan with the key of a plan that ended with a call in doubt makes nothing, and tells of the doubt", async () => {
+  const submit = `mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true, idempotencyKey: "doubt") {
+    requestId planId status plan { counts { inDoubt } steps { id status error { code } } } } }`;
+  const first = await running.graphql(submit, { plan: BLOG_PLAN });
+  const { requestId, planId } = first.body.data.submitPlan;
+  await cancelInDoubtAs(running.store, planId);
+  const again = await running.graphql(submit, { plan: BLOG_PLAN });
+  expect(again.body.data.submitPlan).toEqual({
+    requestId,
+    planId,
+    status: "CANCELLED",
+    plan: {
+      counts: { inDoubt: 1 },
+      steps: [
+        { id: "createAuthor", status: "IN_DOUBT", error: { code: "TOOL_CONNECTION_LOST" } },
+        { id: "createBlog", status: "CANCELLED", error: { code: "CANCELLED" } },
+      ],
+    },
+  });
+});
+
 test("an invalid plan with a key is refused again with the ids and findings of the first time", async () => {
   const plan = { steps: [{ id: "a", tool: "nobody", arguments: {} }] };
   const first = await running.graphql(SUBMIT, { plan, key: "s2" });
@@ -72,6 +93,30 @@ test("an invalid plan with a key is refused again with the ids and findings of t
   expect(codeOf(first)).toBe("PLAN_INVALID");
   expect(second.body.errors).toEqual(first.body.errors);
 });
+
+test.each(["createPlanWithRequestId", "createPlanWithWorkflow"])(
+  "%s with a key that was used plans nothing anew",
+  async (operation) => {
+    const query = `${operation} once`;
+    const ask = () =>
+      running.graphql(
+        `mutation ($query: String!, $key: String) { made: ${operation}(query: $query, idempotencyKey: $key) { requestId planId } }`,
+        { query, key: operation },
+      );
+    const asked = async () =>
+      (await running.store.listRequests("default", { first: 100 })).items.filter(
+        (one) => one.query === query,
+      );
+    const first = ask();
+    await expect.poll(asked).toHaveLength(1);
+    const [request] = await asked();
+    await planAs(running.store, request!._id);
+    const { made } = (await first).body.data;
+    expect((await ask()).body.data.made).toEqual(made);
+    expect(made.requestId).toBe(request!._id);
+    expect(await asked()).toHaveLength(1);
+  },
+);
 
 test("fifty calls at once with one key are given one request", async () => {
   const calls = Array.from({ length: 50 }, () => running.graphql(CREATE, { query: "race", key: "r" }));

@@ -1,53 +1,208 @@
+/** Outputs that are too large for an answer, and how they are read: by every field, by page, and as a stream. */
+import { createHash } from "node:crypto";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonValue } from "@planwright/plan";
-import type { ClientStore } from "@planwright/store";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createReads } from "../src/graphql/reads.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
 import { playStep } from "./workers.ts";
 
 const KIB = 1_024;
 let running: RunningApi;
 beforeAll(async () => {
-  running = await startTestApi();
+  running = await startTestApi({ mcp: { hosts: [] } });
 });
 afterAll(() => running.close());
 
-const author = { _id: "a1", biography: "x".repeat(300 * KIB) };
-const blog = { _id: "b1", $ref: "blogs", $id: "b1", "a\0b": 1 };
+const author = { _id: "a1", biography: "é".repeat(150 * KIB) };
+const blog = { _id: "b1", $ref: "blogs", $id: "b1", "a\0b": 1, text: "x".repeat(40 * KIB) };
+const OUTPUTS: { [stepId: string]: JsonValue } = { createAuthor: author, createBlog: blog };
+const AUTHOR_TEXT = JSON.stringify(author);
 
-async function executed(): Promise<string> {
-  const { body } = await running.graphql(
-    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { planId } }",
-    { plan: BLOG_PLAN },
-  );
-  const { planId } = body.data.submitPlan;
-  const claim = (await running.store.claimPlan(planId, "test executor"))!;
-  const outputs: { [stepId: string]: JsonValue } = { createAuthor: author, createBlog: blog };
-  const args = { createAuthor: { name: "Alice" }, createBlog: { content: "y".repeat(40 * KIB) } };
-  for (const stepId of ["createAuthor", "createBlog"] as const) {
-    await playStep(running.store, claim, stepId, { arguments: args[stepId], output: outputs[stepId]! });
-  }
-  await running.store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs });
-  return planId;
+interface Executed {
+  requestId: string;
+  planId: string;
 }
 
-test("outputs read the same wherever they stand", async () => {
-  const planId = await executed();
+async function executed(
+  { outputs = OUTPUTS, plan = BLOG_PLAN }: { outputs?: typeof OUTPUTS; plan?: object } = {},
+  { api = running, headers = {} }: { api?: RunningApi; headers?: Record<string, string> } = {},
+): Promise<Executed> {
+  const { body } = await api.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId planId } }",
+    { plan },
+    headers,
+  );
+  const { requestId, planId } = body.data.submitPlan;
+  const claim = (await api.store.claimPlan(planId, "test executor"))!;
+  const args = { createAuthor: { name: "Alice" }, createBlog: { content: "y".repeat(40 * KIB) } };
+  for (const stepId of ["createAuthor", "createBlog"] as const) {
+    await playStep(api.store, claim, stepId, { arguments: args[stepId], output: outputs[stepId]! });
+  }
+  await api.store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs });
+  return { requestId, planId };
+}
+
+const referenceTo = ({ planId }: Executed) => ({
+  ref: `${planId}/steps/createAuthor`,
+  sizeBytes: Buffer.byteLength(AUTHOR_TEXT),
+  preview: expect.stringMatching(/^\{"_id":"a1","biography":"é+$/),
+});
+
+test("a large output goes by reference in every field, and a small one as itself", async () => {
+  const request = await executed();
   const { body } = await running.graphql(
-    "query ($id: ID!) { plan(id: $id) { outputs executionResults steps { id output } } }",
-    { id: planId },
+    `query ($id: ID!) { plan(id: $id) {
+      outputs outputReferences { name ref sizeBytes preview } executionResults
+      steps { id output outputReference { ref sizeBytes preview } } } }`,
+    { id: request.planId },
   );
   const { plan } = body.data;
-  expect(plan.outputs).toEqual({ createAuthor: author, createBlog: blog });
+  const reference = referenceTo(request);
+  expect(plan.outputs).toEqual({ createAuthor: reference, createBlog: blog });
+  expect(plan.outputReferences).toEqual([{ name: "createAuthor", ...reference }]);
   expect(plan.steps).toEqual([
-    { id: "createAuthor", output: author },
-    { id: "createBlog", output: blog },
+    { id: "createAuthor", output: reference, outputReference: reference },
+    { id: "createBlog", output: blog, outputReference: null },
   ]);
-  expect(JSON.parse(plan.executionResults)).toMatchObject([{ output: author }, { output: blog }]);
+  expect(JSON.parse(plan.executionResults)).toMatchObject([{ output: reference }, { output: blog }]);
+});
+
+test("older clients and agents get the same reference where the output would stand", async () => {
+  const request = await executed();
+  const { body } = await running.graphql(
+    "mutation ($id: ID!) { executeByRequestId(requestId: $id) { results outputs } }",
+    { id: request.requestId },
+  );
+  const { results, outputs } = body.data.executeByRequestId;
+  expect(JSON.parse(results)).toMatchObject([{ output: referenceTo(request) }, { output: blog }]);
+  expect(JSON.parse(outputs)).toEqual({ createAuthor: referenceTo(request), createBlog: blog });
+  const client = new Client({ name: "agent", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", running.api.url)));
+  onTestFinished(() => client.close());
+  const { structuredContent } = await client.callTool({
+    name: "get_request",
+    arguments: { requestId: request.requestId },
+  });
+  expect(structuredContent).toMatchObject({
+    outputs: { createAuthor: referenceTo(request), createBlog: blog },
+  });
+});
+
+test("a subscription tells a large output by reference", async () => {
+  const request = await executed();
+  const states = webSocketClient(running.api.url).iterate({
+    query: "subscription ($id: ID!) { requestUpdated(requestId: $id) { plan { steps { output } } } }",
+    variables: { id: request.requestId },
+  });
+  const { value } = await states.next();
+  expect(value).toEqual({
+    data: { requestUpdated: { plan: { steps: [{ output: referenceTo(request) }, { output: blog }] } } },
+  });
+});
+
+test("a part that a plan makes of several outputs goes by a reference of its own, and is read by it", async () => {
+  const plan = { ...BLOG_PLAN, outputs: { "the author": "<<createAuthor>>", title: "<<createBlog._id>>" } };
+  const parts = { "the author": author, title: "b1" };
+  const request = await executed({ plan });
+  const read = await running.graphql("query ($id: ID!) { plan(id: $id) { outputs } }", {
+    id: request.planId,
+  });
+  const { outputs } = read.body.data.plan;
+  expect(outputs).toEqual({
+    "the author": { ...referenceTo(request), ref: `${request.planId}/outputs/the author` },
+    title: "b1",
+  });
+  const { body } = await running.send(`/outputs/${encodeURIComponent(outputs["the author"].ref)}`);
+  expect(body).toEqual(parts["the author"]);
+});
+
+test("pages of an output are its JSON text together, and cut no character", async () => {
+  const request = await executed();
+  const { ref } = referenceTo(request);
+  let text = "";
+  for (let offset: number | null = 0; offset !== null; ) {
+    const { body } = await running.graphql(
+      "query ($ref: ID!, $offset: Int!) { output(ref: $ref, offset: $offset, maxBytes: 100000) { ref sizeBytes text nextOffset } }",
+      { ref, offset },
+    );
+    const page: { text: string; nextOffset: number | null; sizeBytes: number } = body.data.output;
+    expect(page.sizeBytes).toBe(Buffer.byteLength(AUTHOR_TEXT));
+    expect(Buffer.byteLength(page.text)).toBeLessThanOrEqual(100_000);
+    text += page.text;
+    offset = page.nextOffset;
+  }
+  expect(text === AUTHOR_TEXT).toBe(true);
+});
+
+test("an output is streamed as a whole, by range, and not again to a client that has it", async () => {
+  const { planId } = await executed();
+  const path = `/outputs/${planId}/steps/createAuthor`;
+  const bytes = Buffer.from(AUTHOR_TEXT);
+  const get = async (headers: Record<string, string> = {}, method = "GET") => {
+    const response = await fetch(new URL(path, running.api.url), { headers, method });
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: Buffer.from(await response.arrayBuffer()),
+    };
+  };
+  const whole = await get();
+  expect(whole.body.equals(bytes)).toBe(true);
+  expect(whole.status).toBe(200);
+  expect(whole.headers).toMatchObject({
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(bytes.length),
+    "accept-ranges": "bytes",
+    etag: expect.stringMatching(/^"[\w-]{27}"$/),
+  });
+  const head = await get({}, "HEAD");
+  expect({ status: head.status, length: head.body.length }).toEqual({ status: 200, length: 0 });
+  expect(head.headers).toMatchObject({ "content-length": String(bytes.length), etag: whole.headers["etag"] });
+  for (const [range, start, end] of [
+    ["bytes=0-0", 0, 1],
+    ["bytes=100-199", 100, 200],
+    [`bytes=${bytes.length - 5}-`, bytes.length - 5, bytes.length],
+    ["bytes=-7", bytes.length - 7, bytes.length],
+    ["bytes=10-999999999", 10, bytes.length],
+  ] as const) {
+    const part = await get({ range });
+    expect(part.status).toBe(206);
+    expect(part.headers["content-range"]).toBe(`bytes ${start}-${end - 1}/${bytes.length}`);
+    expect(part.body.equals(bytes.subarray(start, end))).toBe(true);
+  }
+  for (const range of [`bytes=${bytes.length}-`, "bytes=-0"]) {
+    const refused = await get({ range });
+    expect(refused.status).toBe(416);
+    expect(refused.headers["content-range"]).toBe(`bytes */${bytes.length}`);
+  }
+  // What is no single range of bytes is ignored, as RFC 9110 has it.
+  for (const range of ["bytes=5-1", "bytes=0-1,5-6", "lines=1-2", "bytes=a-b"]) {
+    expect((await get({ range })).status).toBe(200);
+  }
+  expect((await get({ "if-none-match": `W/${whole.headers["etag"]}` })).status).toBe(304);
+  expect((await get({ range: "bytes=0-0", "if-range": '"another"' })).status).toBe(200);
+  expect((await get({ range: "bytes=0-0", "if-range": whole.headers["etag"]! })).status).toBe(206);
+  expect((await get({}, "POST")).status).toBe(405);
+});
+
+test("an output of several documents is streamed whole and by a range over two of them", async () => {
+  const large = `${"a€".repeat(2_300_000)}`;
+  const { planId } = await executed({ outputs: { ...OUTPUTS, createAuthor: large } });
+  const bytes = Buffer.from(JSON.stringify(large));
+  expect(bytes.length).toBeGreaterThan(8_388_608);
+  const url = new URL(`/outputs/${planId}/steps/createAuthor`, running.api.url);
+  const hash = (data: Uint8Array) => createHash("sha256").update(data).digest("hex");
+  const whole = await (await fetch(url)).arrayBuffer();
+  expect(hash(new Uint8Array(whole))).toBe(hash(bytes));
+  const part = await fetch(url, { headers: { range: "bytes=8388000-8389999" } });
+  expect(part.status).toBe(206);
+  expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(8_388_000, 8_390_000))).toBe(true);
 });
 
 test("of large arguments a preview can be read", async () => {
-  const planId = await executed();
+  const { planId } = await executed();
   const { body } = await running.graphql(
     "query ($id: ID!) { plan(id: $id) { steps { resolvedArguments resolvedArgumentsPreview { sizeBytes hash text } } } }",
     { id: planId },
@@ -65,19 +220,41 @@ test("of large arguments a preview can be read", async () => {
   ]);
 });
 
-test("the outputs that stand aside are read together, and once", async () => {
-  const planId = await executed();
-  const asked: number[] = [];
-  const store: ClientStore = {
-    ...running.store,
-    readOutputs: (tenant, refs) => {
-      asked.push(refs.length);
-      return running.store.readOutputs(tenant, refs);
-    },
-  };
-  const reads = createReads(store, "default");
-  const steps = await reads.steps(planId);
-  await Promise.all(steps.map((step) => reads.output(step)));
-  await reads.wholeSteps(planId);
-  expect(asked).toEqual([2]);
+test.each([
+  ["a word", "nope"],
+  ["no id of a plan", "plan_1/steps/a"],
+  ["a path", "../healthz"],
+  ["an escape", "%00"],
+  ["5,000 characters", "a".repeat(5_000)],
+  ["a prototype", "__proto__/steps/a"],
+])("what is no reference is an unknown output: %s", async (_, ref) => {
+  const { body } = await running.graphql("query ($ref: ID!) { output(ref: $ref) { text } }", { ref });
+  expect(body.errors[0].extensions).toMatchObject({ code: "NOT_FOUND", retryable: false });
+  const { status } = await running.send(`/outputs/${encodeURIComponent(ref)}`);
+  expect(status).toBe(404);
+});
+
+test("an output is its tenant's, and needs a credential that may read", async () => {
+  const api = await startTestApi({ anonymous: "refuse" });
+  onTestFinished(() => api.close());
+  const owner = await bearer(api.store, ["execute"]);
+  const { ref } = referenceTo(await executed({}, { api, headers: owner }));
+  const unknown = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa/steps/createAuthor";
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    api.send(`/outputs/${path}`, { headers });
+  expect((await get(ref, await bearer(api.store, ["read"]))).status).toBe(200);
+  const anonymous = await get(ref);
+  expect(anonymous).toMatchObject({
+    status: 401,
+    body: { errors: [{ extensions: { code: "UNAUTHENTICATED" } }] },
+  });
+  const writer = await get(ref, await bearer(api.store, ["execute", "operate"]));
+  expect(writer.status).toBe(403);
+  expect(writer.body.errors).toMatchObject([{ extensions: { code: "FORBIDDEN", scope: "read" } }]);
+  const intruder = await bearer(api.store, ["admin"], { tenant: "intruder" });
+  const [theirs, none] = [await get(ref, intruder), await get(unknown, intruder)];
+  expect(theirs.status).toBe(404);
+  expect(theirs.text.replaceAll(ref, "REF")).toBe(none.text.replaceAll(unknown, "REF"));
+  const field = await api.graphql("query ($ref: ID!) { output(ref: $ref) { text } }", { ref }, intruder);
+  expect(field.body.errors[0].extensions.code).toBe("NOT_FOUND");
 });

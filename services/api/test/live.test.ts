@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";
+import { writeCalled } from "./workers.ts";
 
 const TENANT = "default";
 const FOLLOW =
@@ -34,7 +35,7 @@ async function work(planId: string): Promise<void> {
   if (!claim) throw new TypeError("the plan is not due");
   for (const key of ["createAuthor", "createBlog"]) {
     const record = { key, stepId: key, status: "COMPLETED" as const, attempts: 1, output: { _id: key } };
-    await store.writeRecords(claim, [record], []);
+    await writeCalled(store, claim, [record]);
   }
   await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
 }
@@ -91,7 +92,7 @@ test("server-sent events give the same", async () => {
   expect((await readAll(source)).at(-1)).toMatchObject({ status: "COMPLETED" });
 });
 
-test("a reader that reads nothing keeps nobody else waiting", async () => {
+test("a reader that reads nothing keeps no other client waiting", async () => {
   const { requestId, planId } = await submit();
   const slow = connect().iterate({ query: FOLLOW, variables: { id: requestId } });
   await slow.next();

@@ -1,6 +1,8 @@
-import type { ClientStore, Store } from "@planwright/store";
+import { type ClientStore, LeaseLostError, type Store } from "@planwright/store";
+import { eventually } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createReads } from "../src/graphql/reads.ts";
+import { answerBytes } from "./answer-bytes.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { AUTHOR, askAs, executeAs, failAs, planAs, playStep } from "./workers.ts";
 
@@ -71,6 +73,7 @@ test("a running step has attempts with times, the others say why they wait", asy
     tool: "createAuthor",
     arguments: { name: "Alice" },
     effectClass: "U" as const,
+    mayAct: true,
     timeoutMs: 1_000,
   };
   await running.store.writeIntents(claim, [{ call, attemptId: "attempt-1", argsHash: "h" }]);
@@ -249,10 +252,24 @@ test("cancel of a running plan is recorded and offered to the executors", async 
   expect(repeated.body.data.cancel.plan).toEqual(body.data.cancel.plan);
 });
 
-test("cancel while planning goes on says to wait", async () => {
+test("cancel while a first plan is made ends the request, also asked for twice, and nothing is executed", async () => {
   const created = await running.graphql(`mutation { createPlan(query: "cancel early") { requestId } }`);
-  const { body } = await running.graphql(CANCEL, { id: created.body.data.createPlan.requestId });
-  expect(body.errors[0].extensions).toMatchObject({ code: "NOT_READY", retryable: true });
+  const id = created.body.data.createPlan.requestId;
+  const claim = await eventually(() => running.store.claimRequest(id, "planner"));
+  for (const _ of ["first", "repeated"]) {
+    const { body } = await running.graphql(CANCEL, { id });
+    expect(body.data.cancel).toEqual({ status: "CANCELLED", plan: null });
+  }
+  const origin = { kind: "offline", model: null } as const;
+  const late = { plan: null, raw: null, origin, diagnostics: [] };
+  const failed = running.store.failPlanning(claim, { ...late, error: { code: "X", message: "late" } });
+  await expect(failed).rejects.toThrow(LeaseLostError);
+  const execute = "mutation ($id: ID!) { executePlan(requestId: $id) { status } }";
+  const { body } = await running.graphql(execute, { id });
+  expect(body.errors[0]).toMatchObject({
+    message: "The request was cancelled before it had a plan: nothing was executed",
+    extensions: { code: "STATE_CONFLICT", status: "CANCELLED" },
+  });
 });
 
 test("requests are given in pages, newest first, each once", async () => {
@@ -317,7 +334,7 @@ test("a list of requests with plans and steps costs the same number of reads, ho
   const readsOf = async (first: number) => {
     const reads: string[] = [];
     const store = counting(counted.store, reads);
-    const loaders = createReads(store, "default");
+    const loaders = createReads(store, "default", answerBytes());
     const page = await store.listRequests("default", { first });
     loaders.prime(page.items);
     await Promise.all(
@@ -333,7 +350,7 @@ test("a list of requests with plans and steps costs the same number of reads, ho
   for (let index = 0; index < 6; index += 1) await counted.graphql(submit, { plan: BLOG_PLAN });
   const few = await readsOf(1);
   expect(await readsOf(6)).toEqual(few);
-  expect(few).toEqual(["listRequests", "getPlans", "listSteps"]);
+  expect(few).toEqual(["listRequests", "getPlanHeads", "listStepHeads"]);
   await counted.close();
 });
 

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { freePort } from "@planwright/local";
 import { createStore } from "@planwright/store";
 import { testServers } from "@planwright/testing";
@@ -95,11 +97,33 @@ test("open to other machines, it answers those alone who have a key, and keeps t
 
 test("wrong settings end the service, naming each of them", async () => {
   const child = startApiProcess({ PORT: "many", TENANT: "a b" });
-  let text = "";
+  let said = "";
   child.stderr!.on("data", (chunk: Buffer) => {
-    text += chunk.toString();
+    said += chunk.toString();
   });
   const [code] = await once(child, "close");
   expect(code).not.toBe(0);
-  for (const name of ["MONGODB_URL", "REDIS_URL", "PORT", "TENANT"]) expect(text).toContain(name);
+  for (const name of ["MONGODB_URL", "REDIS_URL", "PORT", "TENANT"]) expect(said).toContain(name);
+});
+
+test("headers that come slowly end after 10 s, and a body after 30 s", async () => {
+  const { mongodbUrl, redisUrl, redisPrefix } = testServers();
+  const child = startApiProcess({ MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix });
+  const { port } = new URL(await addressOf(child));
+  /** What is answered, and after how many seconds, to a client that never ends its request. */
+  const answerTo = async (sent: string): Promise<{ answer: string; seconds: number }> => {
+    const socket = connect(Number(port), "127.0.0.1");
+    const startedAt = performance.now();
+    socket.write(sent);
+    const answer = await text(socket);
+    return { answer, seconds: (performance.now() - startedAt) / 1_000 };
+  };
+  const head = "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n";
+  const [headers, body] = await Promise.all([
+    answerTo(head),
+    answerTo(`${head}Content-Length: 100\r\n\r\n{"query":`),
+  ]);
+  expect(headers.answer).toMatch(/^HTTP\/1\.1 408 .*did not arrive in time/s);
+  expect(body.answer).toMatch(/^HTTP\/1\.1 408 .*did not arrive in time/s);
+  expect([headers.seconds < 15, body.seconds > 29, body.seconds < 35]).toEqual([true, true, true]);
 });

@@ -78,7 +78,7 @@ test("operations beyond the limit of a key are answered 429 with the time to wai
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThanOrEqual(60);
   expect((await ask(other)).status).toBe(200);
-  // Nobody is counted without a credential, nor for asking how the service is.
+  // No caller is counted without a credential, nor for asking how the service is.
   for (let asked = 0; asked < 5; asked += 1) expect((await ask()).status).toBe(200);
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
     expect((await running.send(path, { headers: key })).status).toBe(200);

@@ -1,10 +1,7 @@
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
+import { bodiesWithKey, keysCommands } from "./readme-examples.ts";
 import { type RunningApi, startTestApi } from "./running-api.ts";
-
-const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const section = readme.split(/^## /m).find((text) => text.startsWith("Who may do what")) ?? "";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -13,12 +10,8 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 test("the commands for keys work as the section writes them, and so does the key that one of them makes", async () => {
-  const commands = [...section.matchAll(/^npm run -s keys -- (.+)$/gm)].map(([, words = ""]) => words);
-  expect(commands.map((words) => words.split(" ")[0])).toEqual(["create", "list", "revoke"]);
-  const bodies = [...section.matchAll(/^curl .*Bearer \$PLANWRIGHT_API_KEY" .* -d '(.*)'$/gm)].map(
-    ([, body = ""]) => body,
-  );
-  expect(bodies).toHaveLength(1);
+  expect(keysCommands.map((words) => words.split(" ")[0])).toEqual(["create", "list", "revoke"]);
+  expect(bodiesWithKey).toHaveLength(1);
   const printed: string[] = [];
   const output = { print: (text: string) => void printed.push(text), say: () => undefined };
   let id = "";
@@ -26,9 +19,9 @@ test("the commands for keys work as the section writes them, and so does the key
     running.send("/graphql", {
       method: "POST",
       headers: { "content-type": "application/json", authorization },
-      body: bodies[0] ?? "",
+      body: bodiesWithKey[0] ?? "",
     });
-  for (const words of commands) {
+  for (const words of keysCommands) {
     if (words.startsWith("revoke")) {
       expect((await ask(`Bearer ${printed[0]}`)).body).toEqual({ data: { requests: { nodes: [] } } });
     }

@@ -1,19 +1,8 @@
 /** Every call of the agents' tools that the README shows is made as it stands there. */
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { mcpExamples as examples } from "./readme-examples.ts";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 import { executeAs, playWorkers } from "./workers.ts";
-
-const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const EXAMPLE = /^curl -sN http:\/\/127\.0\.0\.1:4000(\/mcp) ((?:-H '[^']+' )+)-d '(.*)'$/gm;
-const examples = [...readme.matchAll(EXAMPLE)].map(([, path = "", headers = "", body = ""]) => ({
-  path,
-  headers: [...headers.matchAll(/'(.*?): (.*?)'/g)].map(([, name = "", value = ""]): [string, string] => [
-    name,
-    value,
-  ]),
-  body,
-}));
 
 let running: RunningApi;
 let workers: ReturnType<typeof playWorkers>;

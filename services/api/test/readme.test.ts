@@ -1,13 +1,9 @@
-import { readFileSync } from "node:fs";
 import { buildSchema, Kind, parse } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/index.ts";
+import { graphqlExamples as examples, otherLines } from "./readme-examples.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { APPROVAL_HASH, askApprovalAs, askAs, doubtAs, executeAs, failAs, playWorkers } from "./workers.ts";
-
-const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const EXAMPLE = /^curl -sN? http:\/\/127\.0\.0\.1:4000(\/graphql(?:\/stream)?) .* -d '(.*)'$/gm;
-const examples = [...readme.matchAll(EXAMPLE)].map(([, path = "", body = ""]) => ({ path, body }));
 
 let running: RunningApi;
 let workers: ReturnType<typeof playWorkers>;
@@ -32,22 +28,25 @@ const SITUATIONS: [string, ((planId: string) => Promise<unknown>) | null][] = [
   ["requestUpdated(", (planId) => executeAs(running.store, planId)],
   ["approve(", (planId) => askApprovalAs(running.store, planId)],
   ["resolveInDoubt(", (planId) => doubtAs(running.store, planId)],
+  ["output(ref", (planId) => executeAs(running.store, planId)],
   ["rerun(", (planId) => failAs(running.store, planId)],
   ["replan(", (planId) => failAs(running.store, planId)],
 ];
 
 /** A request whose plan is in that situation. */
-async function prepared(play: ((planId: string) => Promise<unknown>) | null): Promise<string> {
+async function prepared(
+  play: ((planId: string) => Promise<unknown>) | null,
+): Promise<{ requestId: string; planId: string }> {
   const { body } = await running.graphql(
     "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId planId } }",
     { plan: BLOG_PLAN },
   );
   const { requestId, planId } = body.data.submitPlan;
-  if (!play) return requestId;
-  // Offered to nobody: the workers beside would take it first.
+  if (!play) return { requestId, planId };
+  // Not queued: the workers beside would take it first.
   await running.store.queuePlan("default", planId, requestId);
   await play(planId);
-  return requestId;
+  return { requestId, planId };
 }
 
 /** A request that asks back. */
@@ -70,6 +69,10 @@ function fieldsOf(body: string): string[] {
     );
   });
 }
+
+test("every command of the README is one that a test types", () => {
+  expect(otherLines).toEqual([]);
+});
 
 test("every operation of the schema has an example", () => {
   const schema = buildSchema(SDL);
@@ -94,7 +97,7 @@ test("every example works, one after another, with the ids that the ones before 
   let planId = "";
   for (const { path, body } of examples) {
     const situation = SITUATIONS.find(([field]) => body.includes(field));
-    if (situation) requestId = await prepared(situation[1]);
+    if (situation) ({ requestId, planId } = await prepared(situation[1]));
     if (body.includes("answerQuestions(")) requestId = await asking();
     const text = body
       .replace(/req_1700000000_[a-z]+/, requestId)

@@ -91,7 +91,7 @@ test("a plan that goes on, and one of which nothing failed, are refused with wha
   expect(errors[0].extensions).toMatchObject({ code: "NOT_FOUND", stepId: "nobody" });
 });
 
-test("steps in doubt are named until somebody settles them", async () => {
+test("steps in doubt are named until an operator settles them", async () => {
   const { requestId } = await submitted(cancelInDoubtAs);
   expect((await rerun(requestId)).errors[0].extensions).toMatchObject({
     code: "STATE_CONFLICT",

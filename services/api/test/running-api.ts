@@ -15,7 +15,7 @@ export interface Answer {
 /** Speaks to a service over real HTTP. */
 export interface ApiClient {
   send(path: string, init?: RequestInit): Promise<Answer>;
-  /** @param headers - default: none, which is nobody's credential */
+  /** @param headers - default: none, which is an anonymous caller's */
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -61,6 +61,10 @@ export async function startTestApi(
       | "anonymous"
       | "host"
       | "introspection"
+      | "inlineOutputBytes"
+      | "largeAnswersBytes"
+      | "maxAnswerBytes"
+      | "sendTimeoutMs"
       | "maxPendingMutations"
       | "graphiql"
       | "mcp"

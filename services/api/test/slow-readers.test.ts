@@ -1,11 +1,13 @@
 /** Readers that stop to read their socket: what is sent to them waits in the kernel, and behind it waits one state alone. */
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import type { PlanId } from "@planwright/plan";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";
+import { writeCalled } from "./workers.ts";
 
 /** So many states of so many bytes are more than the buffers of both ends of a connection hold. */
 const STEPS = 60;
@@ -22,7 +24,8 @@ const PLAN = {
 
 let running: RunningApi;
 beforeAll(async () => {
-  running = await startTestApi();
+  // On a busy machine a slow reader waits for longer than it may.
+  running = await startTestApi({ sendTimeoutMs: 600_000 });
 });
 afterAll(() => running.close());
 
@@ -69,7 +72,7 @@ test.each([
   ["WebSocket", overWebSocket],
   ["server-sent events", overEvents],
 ])(
-  "a reader over %s that does not read its socket is skipped, keeps nobody waiting, and gets the end",
+  "a reader over %s that does not read its socket is skipped, keeps no other client waiting, and gets the end",
   async (_name, followSlowly) => {
     const { store, graphql, api } = running;
     const submitted = await graphql(
@@ -84,8 +87,8 @@ test.each([
     const claim = (await store.claimPlan(planId as PlanId, "test executor"))!;
     for (const { id } of PLAN.steps) {
       const record = { key: id, stepId: id, status: "COMPLETED" as const, attempts: 1, output: { _id: id } };
-      await store.writeRecords(claim, [record], []);
-      // Each state arrives at whoever reads, before there is a next one.
+      await writeCalled(store, claim, [record]);
+      // Each state arrives at a client that reads, before there is a next one.
       for (let isTold = false; !isTold; ) {
         const { value } = await quick.next();
         isTold = JSON.stringify(value?.data).includes(`"key":"${id}","status":"COMPLETED"`);
@@ -98,3 +101,17 @@ test.each([
     expect(states).toBeLessThan(STEPS / 2);
   },
 );
+
+test("a WebSocket that leaves pings unanswered for as long as a client may read nothing is cut", async () => {
+  const { api, close } = await startTestApi({ sendTimeoutMs: 200 });
+  onTestFinished(close);
+  const socket = new WebSocket(api.url.replace("http:", "ws:"), "graphql-transport-ws");
+  onTestFinished(() => socket.terminate());
+  await once(socket, "open");
+  socket.pause();
+  await setTimeout(1_000);
+  socket.resume();
+  const [code] = await once(socket, "close");
+  // No closing message: the connection itself was cut.
+  expect(code).toBe(1006);
+});

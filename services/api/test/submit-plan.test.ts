@@ -67,7 +67,7 @@ test("submitPlan stores a plan, queues it, and returns at once", async () => {
   expect(running.offered).toContain(`execution ${request.planId}`);
 });
 
-test("submitPlan with execute: false stores a plan that nobody is told of", async () => {
+test("submitPlan with execute: false stores a plan that no executor is told of", async () => {
   const { body } = await running.graphql(SUBMIT, { plan: BLOG_PLAN, execute: false });
   const request = body.data.submitPlan;
   expect(request).toMatchObject({ status: "READY", executionState: "pending", autoExecute: false });

@@ -20,7 +20,7 @@ const OTHER_ARGUMENTS: Record<string, unknown> = {
   resolution: "retry",
   answers: ["yes"],
 };
-const ID_ARGUMENTS = ["requestId", "planId", "id"];
+const ID_ARGUMENTS = ["requestId", "planId", "id", "ref"];
 
 let running: RunningApi;
 let intruder: { authorization: string };
@@ -105,12 +105,17 @@ test.each(cases)(
   async (operation, _name, field, argument) => {
     const document = documentOf(operation, field, argument);
     const isPlan = argument === "planId" || (argument === "id" && field.name === "plan");
-    const unknown = await answerTo(operation, document, isPlan ? UNKNOWN.plan : UNKNOWN.request);
+    const isOutput = argument === "ref";
+    const idOf = ({ requestId, planId }: { requestId: string; planId: string }) =>
+      isOutput ? `${planId}/steps/createAuthor` : isPlan ? planId : requestId;
+    const unknown = await answerTo(
+      operation,
+      document,
+      idOf({ requestId: UNKNOWN.request, planId: UNKNOWN.plan }),
+    );
     expect(unknown).toContain("NOT_FOUND");
     const before = JSON.stringify(await everythingOf("owner"));
-    for (const { requestId, planId } of theirs) {
-      expect(await answerTo(operation, document, isPlan ? planId : requestId)).toBe(unknown);
-    }
+    for (const ids of theirs) expect(await answerTo(operation, document, idOf(ids))).toBe(unknown);
     expect(JSON.stringify(await everythingOf("owner"))).toBe(before);
   },
 );

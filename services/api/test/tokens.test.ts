@@ -45,7 +45,7 @@ test("tenant, scopes and name come from the token", async () => {
   expect(other.body.data.requests.nodes).toEqual([]);
 });
 
-test("a key set is read from where it may be, and nobody is let in when it may not", async () => {
+test("a key set is read from where it may be, and no caller is let in when it may not", async () => {
   const holder = (allowed: OutboundAddresses, jwksUrl = settings.jwksUrl) =>
     createTokens({ ...settings, jwksUrl, fetch: createGuardedFetch(createAddressGuard(allowed)) });
   const token = await sign(claims);
@@ -71,7 +71,7 @@ test("what is not exactly what was agreed on is refused in the same words", asyn
   const publicBytes = new TextEncoder().encode(JSON.stringify(await exportJWK(issuer.pair.publicKey)));
   const tokens = [
     await sign({ ...claims, iss: "https://evil.example.org/" }),
-    await sign({ ...claims, aud: "somebody else" }),
+    await sign({ ...claims, aud: "another audience" }),
     await sign({ ...claims, exp: inSeconds(-540) }),
     await sign({ ...claims, exp: undefined }),
     await sign({ ...claims, nbf: inSeconds(660) }),

@@ -183,7 +183,9 @@ test("a subscription that is refused tells the code", async () => {
 });
 
 test("the line about an error in a subscription's answer names the request and the trace", async () => {
-  const broken = vi.spyOn(running.store, "listModelCallsOf").mockRejectedValueOnce(new TypeError("broken"));
+  const broken = vi
+    .spyOn(running.store, "listModelCallHeadsOf")
+    .mockRejectedValueOnce(new TypeError("broken"));
   onTestFinished(() => broken.mockRestore());
   const requestId = await submit();
   await executeAs(running.store, (await stored(requestId)).planId);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { StepError } from "@planwright/engine";
+import type { StepError, StepRecord } from "@planwright/engine";
 import {
   type Diagnostic,
   type JsonObject,
@@ -7,10 +7,12 @@ import {
   type PlanId,
   parsePlan,
   type RequestId,
+  resolveOutputs,
   toFreeQuestions,
+  toolOfStep,
   toQuestions,
 } from "@planwright/plan";
-import type { PlanClaim, Store } from "@planwright/store";
+import type { ExecutionStore, PlanClaim, Store } from "@planwright/store";
 import { eventually } from "@planwright/testing";
 import { BLOG_PLAN, type RunningApi } from "./running-api.ts";
 
@@ -92,8 +94,14 @@ export async function playStep(
   played: Played,
   attempt = 1,
 ): Promise<void> {
+  const status = claim.journal.unit(stepId)?.status;
+  // What waited for a person goes on from the beginning.
+  if (status === "WAITING_APPROVAL" || status === "IN_DOUBT") {
+    const again = { key: stepId, stepId, status: "PENDING" as const, attempts: attempt - 1 };
+    await store.writeRecords(claim, [again], []);
+  }
   const attemptId = randomUUID();
-  const tool = claim.steps.get(stepId)!.tool;
+  const tool = toolOfStep(claim.plan.plan.steps.find(({ id }) => id === stepId)!);
   const call = {
     key: stepId,
     stepId,
@@ -101,6 +109,7 @@ export async function playStep(
     tool,
     arguments: played.arguments,
     effectClass: "U" as const,
+    mayAct: true,
     timeoutMs: 1_000,
   };
   await store.writeIntents(claim, [{ call, attemptId, argsHash: "test" }]);
@@ -108,7 +117,8 @@ export async function playStep(
   if ("error" in played) {
     const { error } = played;
     const record = { key: stepId, stepId, status: "FAILED" as const, attempts: attempt, error };
-    return store.writeRecords(claim, [record], [{ ...end, outcome: "failed", error }]);
+    await store.writeRecords(claim, [record], [{ ...end, outcome: "failed", error }]);
+    return;
   }
   const record = {
     key: stepId,
@@ -117,7 +127,46 @@ export async function playStep(
     attempts: attempt,
     output: played.output,
   };
-  return store.writeRecords(claim, [record], [{ ...end, outcome: "completed", error: null }]);
+  await store.writeRecords(claim, [record], [{ ...end, outcome: "completed", error: null }]);
+}
+
+/** Writes new states of units as an executor that called for them: what was called for, and how it ended, is told with the result. */
+export async function writeCalled(
+  store: Pick<ExecutionStore, "noteIntents" | "writeRecords" | "now">,
+  claim: PlanClaim,
+  records: readonly StepRecord[],
+): Promise<void> {
+  const calls = records
+    .filter(({ status }) => status === "COMPLETED" || status === "FAILED")
+    .map(({ key, stepId, item, attempts }) => ({
+      call: {
+        key,
+        stepId,
+        ...(item !== undefined && { items: [item] }),
+        attempt: attempts,
+        tool: stepId,
+        arguments: {},
+        effectClass: "R" as const,
+        mayAct: false,
+        timeoutMs: 1_000,
+      },
+      attemptId: randomUUID(),
+      argsHash: "test",
+    }));
+  const ends = calls.map(({ call: { key }, attemptId }) => {
+    const error = records.find((record) => record.key === key)?.error ?? null;
+    const outcome = error ? ("failed" as const) : ("completed" as const);
+    return { key, attemptId, endedAtMs: store.now(), durationMs: 5, outcome, error };
+  });
+  // Items are there once their list is known.
+  const items = records.flatMap((record) =>
+    record.item === undefined
+      ? []
+      : [{ ...record, status: "PENDING" as const, attempts: 0, output: undefined, error: undefined }],
+  );
+  if (items.length > 0) await store.writeRecords(claim, items, []);
+  store.noteIntents(claim, calls);
+  await store.writeRecords(claim, records, ends);
 }
 
 export const AUTHOR = { _id: "a1", name: "Alice" };
@@ -139,11 +188,12 @@ export async function executeAs(store: Store, planId: PlanId): Promise<void> {
   await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, output: AUTHOR });
   const blog = { _id: "b1", authorId: "a1" };
   await playStep(store, claim, "createBlog", { arguments: { authorId: "a1" }, output: blog });
-  await store.finishPlan(claim, {
-    type: "finish",
-    status: "COMPLETED",
-    outputs: { createAuthor: AUTHOR, createBlog: blog },
-  });
+  const known = new Map<string, JsonValue>([
+    ["createAuthor", AUTHOR],
+    ["createBlog", blog],
+  ]);
+  const outputs = claim.plan.plan ? resolveOutputs(claim.plan.plan, known).outputs : {};
+  await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs });
 }
 
 export const APPROVAL_HASH = "5".repeat(64);
@@ -193,6 +243,7 @@ async function claimInDoubt(store: Store, planId: PlanId): Promise<PlanClaim> {
     tool: "createAuthor",
     arguments: { name: "Alice" },
     effectClass: "U" as const,
+    mayAct: true,
     timeoutMs: 1_000,
   };
   await store.writeIntents(claim, [{ call, attemptId: randomUUID(), argsHash: "test" }]);

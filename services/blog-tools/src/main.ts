@@ -1,10 +1,10 @@
-import { createLogger, createShutdown, parseSettings } from "@planwright/runtime";
+import { createLogger, createShutdown, settingsOrExit } from "@planwright/runtime";
 import { openBlogDatabase } from "./database.ts";
 import { SettingsSchema } from "./env.ts";
 import { startHttpServer } from "./http-server.ts";
 import { serveOverStdio } from "./stdio-server.ts";
 
-const settings = parseSettings(SettingsSchema, process.env);
+const settings = settingsOrExit(SettingsSchema, process);
 const isStdio = process.argv.includes("--stdio");
 const logger = createLogger({
   service: "blog-tools",

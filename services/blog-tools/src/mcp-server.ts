@@ -28,8 +28,8 @@ const listedTools = allTools.map(toListedTool);
  * An MCP server that offers all tools; one for each connection or request.
  *
  * The lower of the SDK's two servers, because the upper one turns every failure into a result of the tool. Here what the tool
- * refuses is such a result, and nothing has changed; a failure of MongoDB is a protocol error (-32603), after which nobody
- * knows whether something has changed, and a repeat with the same idempotency key finds out.
+ * refuses is such a result, and nothing has changed; a failure of MongoDB is a protocol error (-32603), after which it is
+ * unknown whether something has changed, and a repeat with the same idempotency key finds out.
  */
 export function createBlogServer({ database, onError, countCall }: BlogServerOptions): Server {
   const server = new Server(

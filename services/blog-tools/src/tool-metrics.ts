@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from "@planwright/runtime";
 
-/** How a call of a tool ended: done, refused by the tool, or failed, after which nobody knows whether it acted. */
+/** How a call of a tool ended: done, refused by the tool, or failed, after which it is unknown whether it acted. */
 export type CallOutcome = "ok" | "refused" | "failed";
 
 /** Told of every call of a tool. @param tool - one of the tools' names; "unknown" for any other name */

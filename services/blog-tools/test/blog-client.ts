@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { inject } from "vitest";
 
 /** A result, reduced to what the tests look at. */
 export type Answer = { output: Record<string, unknown> } | { refusal: string };
@@ -16,14 +15,9 @@ export interface BlogClient {
   close(): Promise<void>;
 }
 
-/** How to run the service from its source. */
+/** How to run the service from its source, as it was bundled when the test run began. */
 export function serviceCommand(...args: string[]): { command: string; args: string[] } {
-  const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-  const loader = createRequire(import.meta.url).resolve("tsx");
-  return {
-    command: process.execPath,
-    args: ["--import", loader, "-C", "@planwright/source", main, ...args],
-  };
+  return { command: process.execPath, args: [inject("planwrightServices")["blog-tools"], ...args] };
 }
 
 /** The service as a process of its own, over HTTP at a free port. */

@@ -4,10 +4,10 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Plan, PlanId, RequestId } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
-import { createStore } from "@planwright/store";
+import { createStore, type Store } from "@planwright/store";
+import { cpuMsPerPlan, cpuSeconds, type ProcessNames } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { writeCounts } from "./ceiling.ts";
-import { cpuMsPerPlan, cpuSeconds } from "./cpu-seconds.ts";
 
 /** Where a system is, and what its executors are told. */
 export interface BenchSystemOptions {
@@ -33,11 +33,17 @@ export interface Measured {
   cpuMsPerPlan: Record<string, number>;
 }
 
+/** An executor as a process of its own. */
+export interface BenchExecutor {
+  pid: number;
+  stop(): Promise<void>;
+}
+
 /** A database and a queue with executors of their own. */
 export interface BenchSystem {
   client: MongoClient;
-  /** Starts one more; gives what stops it. */
-  startExecutor(): Promise<() => Promise<void>>;
+  store: Store;
+  startExecutor(): Promise<BenchExecutor>;
   /** Runs a plan so often, with at most `inFlight` under way. */
   measure(plan: Plan, count: number, inFlight: number): Promise<Measured>;
   close(): Promise<void>;
@@ -49,6 +55,12 @@ interface Submitted {
 }
 
 const TENANT = "bench";
+const PROCESSES: ProcessNames = [
+  ["mongod", "mongod"],
+  ["redis-server", "redis"],
+  ["counting-tool-server", "tools"],
+  ["executor/src/main", "executor"],
+];
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 /** Opens a system over servers that run already. */
@@ -94,12 +106,13 @@ export async function openBenchSystem(options: BenchSystemOptions): Promise<Benc
 
   return {
     client,
+    store,
     startExecutor: () => startExecutor(options),
     async measure(plan, count, inFlight) {
       const ids: Submitted[] = [];
       for (let index = 0; index < count; index += 1) ids.push(await submit(plan));
       const durations: number[] = [];
-      const cpuBefore = cpuSeconds();
+      const cpuBefore = cpuSeconds(PROCESSES);
       const writesBefore = await writeCounts(client);
       const startedAt = performance.now();
       await Promise.all(
@@ -108,7 +121,7 @@ export async function openBenchSystem(options: BenchSystemOptions): Promise<Benc
         }),
       );
       const seconds = (performance.now() - startedAt) / 1_000;
-      const cpuAfter = cpuSeconds();
+      const cpuAfter = cpuSeconds(PROCESSES);
       const writesAfter = await writeCounts(client);
       const sorted = durations.toSorted((a, b) => a - b);
       const at = (share: number): number =>
@@ -134,7 +147,7 @@ export async function openBenchSystem(options: BenchSystemOptions): Promise<Benc
   };
 }
 
-async function startExecutor(options: BenchSystemOptions): Promise<() => Promise<void>> {
+async function startExecutor(options: BenchSystemOptions): Promise<BenchExecutor> {
   const { mongodbUrl, redisUrl, serversFile, queuePrefix, env } = options;
   const child = spawn(
     process.execPath,
@@ -156,9 +169,12 @@ async function startExecutor(options: BenchSystemOptions): Promise<() => Promise
   const lines = createInterface({ input: child.stdout });
   for await (const line of lines) if (line.includes("executor ready")) break;
   child.stdout.resume();
-  return async () => {
-    const exit = once(child, "exit");
-    child.kill("SIGKILL");
-    await exit;
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      const exit = once(child, "exit");
+      child.kill("SIGKILL");
+      await exit;
+    },
   };
 }

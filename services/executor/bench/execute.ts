@@ -11,12 +11,13 @@ import { startMongo, startRedis } from "@planwright/local";
 import {
   countingToolServerCommand,
   developerCommand,
+  residentMiB,
   wholeNumberOption,
   wordsOption,
 } from "@planwright/testing";
 import { openBenchSystem } from "./bench-system.ts";
 import { ceiling } from "./ceiling.ts";
-import { residentMiB } from "./cpu-seconds.ts";
+import { maskingCost } from "./masking.ts";
 import { chain, diamond, wide } from "./shapes.ts";
 
 const MEASUREMENTS = [
@@ -30,6 +31,7 @@ const MEASUREMENTS = [
   "wide1000",
   "wide10000",
   "memory",
+  "masking",
   "diamondFourExecutors",
 ] as const;
 type Measurement = (typeof MEASUREMENTS)[number];
@@ -79,7 +81,7 @@ await note("ceilingUpdatesPerSecond", async () => ({
   bulksOf64: await ceiling(system.client, 64),
   bulksOf256: await ceiling(system.client, 256),
 }));
-const stopFirst = await system.startExecutor();
+const first = await system.startExecutor();
 await system.measure(diamond(), WARM_UP, 8);
 await note("diamondAlone", () => system.measure(diamond(), 100, 1));
 await note("diamond", () => system.measure(diamond(), PLANS, IN_FLIGHT));
@@ -102,13 +104,14 @@ await note("memory", async () => {
   }
   return { steps: 100_000, residentMiBBefore: before, residentMiBAfterEach20000: after };
 });
+await note("masking", async () => maskingCost());
 await note("diamondFourExecutors", async () => {
   const others = [await system.startExecutor(), await system.startExecutor(), await system.startExecutor()];
   const measured = await system.measure(diamond(), PLANS, IN_FLIGHT);
-  await Promise.all(others.map((stop) => stop()));
+  await Promise.all(others.map((one) => one.stop()));
   return measured;
 });
-await stopFirst();
+await first.stop();
 
 if (values.json) console.log(JSON.stringify(results));
 else console.table(Object.fromEntries(Object.entries(results).map(([name, row]) => [name, toCells(row)])));

@@ -50,7 +50,7 @@ const system = (learning: "on" | "off") =>
     env: { LEARN_OUTPUTS: learning },
   });
 const [off, on] = [await system("off"), await system("on")];
-const stops = [await off.startExecutor(), await on.startExecutor()];
+const executors = [await off.startExecutor(), await on.startExecutor()];
 const plan = widePlan();
 for (const each of [off, on]) await each.measure(plan, 200, IN_FLIGHT);
 
@@ -70,7 +70,7 @@ for (let pair = 0; pair < pairs; pair += 1) {
   differences.percent.push((speed.off / speed.on - 1) * 100);
   console.error(`pair ${pair + 1}: ${speed.off} steps/s without, ${speed.on} with`);
 }
-await Promise.all(stops.map((stop) => stop()));
+await Promise.all(executors.map((one) => one.stop()));
 await Promise.all([off.close(), on.close()]);
 await Promise.all([mongo.kill(), redis.kill()]);
 await rm(folder, { recursive: true, force: true });

@@ -14,7 +14,7 @@ export interface Api {
   process(): SimulatedProcess | null;
 }
 
-/** Nobody answered. */
+/** No answer came. */
 export class NoAnswerError extends TypeError {}
 
 /** Starts the API. */

@@ -24,6 +24,11 @@ export function failed(
   return { type: "failed", effect, error: { code, message: `simulated ${code}`, retryable } };
 }
 
+/** The tool has the call, and says no. */
+export function refusal(endsIn: number): CallFate {
+  return { arrivesIn: undefined, endsIn, outcome: failed("TOOL_FAILED", "reported", false) };
+}
+
 /** Draws the fate of a call. @param now - simulated milliseconds */
 export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random, now: number): CallFate {
   const arrivesIn = random.whole(1, random.chance(0.9) ? 5 : SETTLE_MS);
@@ -55,7 +60,7 @@ export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random
     const retryAfterMs = random.whole(1, 8_000);
     return refused({ ...failed("TOOL_RATE_LIMITED", "none", true), retryAfterMs });
   }
-  if (falls(tools.reported)) return { ...refused(failed("TOOL_FAILED", "reported", false)), endsIn };
+  if (falls(tools.reported)) return refusal(endsIn);
   // The connection may be lost while the call is on its way, which comes to the tool all the same.
   if (falls(tools.lost))
     return silent(failed("TOOL_CONNECTION_LOST", "unknown", true), random.whole(1, endsIn));

@@ -49,6 +49,7 @@ export const CATALOGUE: readonly ToolDescriptor[] = [
 /** What the checker knows of a tool by its contract. */
 export interface ToolFacts {
   effectClass: EffectClass;
+  hasSideEffects: boolean;
   /** Calls at once, inside one run. */
   limit: number;
   isBarrier: boolean;
@@ -66,7 +67,11 @@ export const TOOL_FACTS: ReadonlyMap<string, ToolFacts> = new Map(
     const limit = mode === "sequential-only" ? 1 : maxConcurrency;
     const effectClass = effectClassOf(contract);
     const needsApproval = requiresApproval;
-    return [descriptor.name, { effectClass, limit, isBarrier: barrier, needsApproval, stopsLists }];
+    const hasSideEffects = contract.sideEffects;
+    return [
+      descriptor.name,
+      { effectClass, hasSideEffects, limit, isBarrier: barrier, needsApproval, stopsLists },
+    ];
   }),
 );
 

@@ -55,7 +55,7 @@ async function submit(client: Client, name: string, isDeadly: boolean): Promise<
   }
 }
 
-/** Asks for the execution until somebody has heard it. */
+/** Asks for the execution until the API has heard it. */
 function execute(client: Client, planId: PlanId, requestId: RequestId): void {
   const { world, api, queue, random } = client;
   const { timeline } = world;

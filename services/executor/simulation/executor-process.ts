@@ -1,5 +1,6 @@
 import type { ExecutionStore } from "@planwright/store";
 import { createMemoryStore } from "@planwright/store/memory";
+import { createOutputMemory } from "../src/output-memory.ts";
 import { createPlanRuns } from "../src/plan-runs.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import { createReach } from "./network.ts";
@@ -40,6 +41,7 @@ export function startExecutor(
     wall: () => process.wall(),
     sleep: (ms) => process.sleep(ms),
     rewrite: mutant?.rewrite,
+    rewriteLog: mutant?.log,
     serverNow: mutant?.hasLocalTime ? () => process.wall() : undefined,
   });
   const noTools = {
@@ -64,6 +66,7 @@ export function startExecutor(
     tools: mutant?.tools?.(clients, () => clock.id()) ?? clients,
     readCatalogue: async () => CATALOGUE,
     owner: name,
+    outputMemory: createOutputMemory({ maxBytes: settings.outputMemoryBytes }),
     maxPlans: MAX_PLANS,
     leaseMs: settings.leaseMs,
     logger: world.logger.child({ executor: name }),

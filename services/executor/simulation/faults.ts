@@ -11,13 +11,13 @@ export interface Faults {
   /** True as long as faults may begin. */
   isChaos(): boolean;
   isOutage(): boolean;
-  /** The database answers nobody until a time. */
+  /** The database does not answer until a time. */
   beginOutage(untilMs: number): void;
   /** A fault happens now and ends then; what it did to leases lasts longer. */
   note(untilMs: number): void;
   /** From when on nothing that happens can be blamed on a fault. */
   calmSince(): number;
-  /** SIGKILL, with what it takes until somebody else owns its plans. */
+  /** SIGKILL, with what it takes until another executor owns its plans. */
   kill(process: SimulatedProcess, place: string): void;
   freeze(process: SimulatedProcess, place: string): void;
 }

@@ -26,7 +26,14 @@ async function takeOver() {
   const { plan: accepted } = await storeOf("api").submitPlan(input);
   const dead = storeOf("dead");
   const first = await dead.claimPlan(accepted._id, "dead");
-  const call = { key: "a", stepId: "a", attempt: 1, effectClass: "V" as const, timeoutMs: 1_000 };
+  const call = {
+    key: "a",
+    stepId: "a",
+    attempt: 1,
+    effectClass: "V" as const,
+    mayAct: true,
+    timeoutMs: 1_000,
+  };
   const intent = {
     call: { ...call, tool: step.tool, arguments: step.arguments },
     attemptId: "1",
@@ -74,7 +81,7 @@ test("an executor asks a lookup tool again once the call can no longer be on its
   ]);
 });
 
-test("an executor that stood still meanwhile, longer than its lease, asks nobody", async () => {
+test("an executor that stood still meanwhile, longer than its lease, asks no tool", async () => {
   const { timeline, process, called } = await takeOver();
   process.freeze(timeline.now() + 2 * LEASE_MS);
   await timeline.run(() => false);

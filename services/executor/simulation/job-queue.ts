@@ -7,7 +7,7 @@ export interface JobQueue {
   flush(): void;
 }
 
-/** A queue that loses, doubles, delays and reorders. `work`: hands a job to whoever takes it. */
+/** A queue that loses, doubles, delays and reorders. `work`: hands a job to the worker that takes it. */
 export function createJobQueue(world: World, work: (planId: string) => void): JobQueue {
   const { settings, timeline, log } = world;
   const { lost, doubled, maxDelayMs } = settings.queue;

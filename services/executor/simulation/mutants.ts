@@ -1,4 +1,4 @@
-import { isUnreachable, type Outcome } from "@planwright/engine";
+import { isUnreachable, type JournalEntry, type JournalEvent, type Outcome } from "@planwright/engine";
 import {
   type ForEach,
   isForEachStep,
@@ -7,7 +7,13 @@ import {
   type Step,
   toolOfStep,
 } from "@planwright/plan";
-import type { ExecutionStore, PlanClaim, UnitRecord } from "@planwright/store";
+import {
+  type EntryLog,
+  type ExecutionStore,
+  type PlanClaim,
+  placeOf,
+  type UnitRecord,
+} from "@planwright/store";
 import {
   createMemoryDatabase,
   createMemoryStore,
@@ -31,6 +37,8 @@ export interface Mutant {
   violates: readonly [InvariantName, ...InvariantName[]];
   /** Changes grouped writes on their way to the database. */
   rewrite?: (write: GroupedWrite) => GroupedWrite;
+  /** What the executor takes for the log of its journals. */
+  log?: (log: EntryLog) => EntryLog;
   /** What the executor takes for its store. */
   store?: (store: ExecutionStore) => ExecutionStore;
   /** What the API takes for its store. */
@@ -47,7 +55,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "no-epoch-in-the-filter",
     violates: ["one-writer"],
-    rewrite: (write) => ({ ...write, condition: without(write.condition, ["epoch", "lease.epoch"]) }),
+    rewrite: (write) => ({ ...write, condition: without(write.condition, ["lease.epoch"]) }),
   },
   {
     name: "another-key-for-each-attempt",
@@ -64,8 +72,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "result-told-before-it-is-durable",
-    violates: ["dependency-first", "ends-whole"],
-    store: (store) => ({ ...store, writeRecords: async (...write) => forget(store.writeRecords(...write)) }),
+    violates: ["dependency-first", "ends-whole", "journal-folds"],
+    store: (store) => ({
+      ...store,
+      async writeRecords(...write) {
+        forget(store.writeRecords(...write));
+        return new Map();
+      },
+    }),
   },
   {
     name: "end-before-the-last-results",
@@ -182,7 +196,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "lost-answer-taken-for-unreachable",
-    violates: ["plain-effect-once", "verified-effect-once"],
+    violates: ["doubt-is-told", "plain-effect-once", "verified-effect-once"],
     tools: (tools) =>
       withOutcomes(tools, (outcome) =>
         outcome.type === "failed" && outcome.effect === "unknown"
@@ -192,12 +206,63 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "lookup-not-asked",
-    violates: ["verified-effect-once"],
+    violates: ["doubt-is-told", "verified-effect-once"],
     tools: (tools) => ({
       callTool: (call) =>
         call.tool === LOOKUP_TOOL
           ? Promise.resolve({ type: "completed", output: { found: false } })
           : tools.callTool(call),
+    }),
+  },
+  { name: "append-without-a-fence", violates: ["journal-folds"], log: withoutFence },
+  {
+    name: "entries-lost-after-their-acknowledgement",
+    violates: ["journal-folds", "intent-first", "ends-whole", "dependency-first"],
+    log: (log) => ({ ...log, insert: async (entries) => log.insert(entries.filter(({ seq }) => seq !== 3)) }),
+  },
+  {
+    name: "intents-not-read",
+    violates: ["plain-effect-once", "verified-effect-once", "no-surprise", "ends-in-time"],
+    log: (log) => ({
+      ...log,
+      async *readTails(places) {
+        for await (const entry of log.readTails(places)) yield withoutEvents(entry, "attempt.started");
+      },
+    }),
+  },
+  {
+    name: "doubt-told-as-cancelled",
+    violates: ["doubt-is-told", "looked-up-until-known", "status-arrows"],
+    store: (store) =>
+      withRecords(store, (record) =>
+        record.status === "IN_DOUBT" ? { ...record, status: "CANCELLED" } : record,
+      ),
+  },
+  {
+    name: "doubt-told-as-the-latest-failure",
+    violates: ["doubt-is-told", "unreachable-is-waited-for", "no-surprise"],
+    store: (store) =>
+      withRecords(store, (record) =>
+        record.error?.code === "ANSWER_LOST" ? { ...record, status: "FAILED" } : record,
+      ),
+  },
+  {
+    name: "lost-answer-forgotten-in-a-crash",
+    violates: ["doubt-is-told", "verified-effect-once"],
+    store: (store) =>
+      withClaims(store, ({ records }) => {
+        for (const record of records) delete record.mayHaveActed;
+      }),
+  },
+  {
+    name: "look-up-given-up",
+    violates: ["looked-up-until-known"],
+    tools: (tools) => ({
+      async callTool(call) {
+        const outcome = await tools.callTool(call);
+        const isSilent = call.tool === LOOKUP_TOOL && outcome.type === "failed";
+        return isSilent ? failed("EXECUTOR_LOST", "reported", false) : outcome;
+      },
     }),
   },
 ];
@@ -212,13 +277,35 @@ function barriersLast(steps: readonly Step[]): Step[] {
   return steps.toSorted((a, b) => Number(isBarrier(a)) - Number(isBarrier(b)));
 }
 
+/** An entry goes to the next place that is free when its own is taken. */
+function withoutFence(log: EntryLog): EntryLog {
+  return {
+    ...log,
+    async insert(entries) {
+      for (let left = entries; left.length > 0; ) {
+        const taken = await log.insert(left);
+        const isRefused = (entry: JournalEntry) => {
+          const there = taken.get(placeOf(entry));
+          return there !== undefined && there.writeId !== entry.writeId;
+        };
+        left = left.filter(isRefused).map((entry) => ({ ...entry, seq: entry.seq + 1 }));
+      }
+      return new Map();
+    },
+  };
+}
+
+function withoutEvents(entry: JournalEntry, type: JournalEvent["type"]): JournalEntry {
+  return { ...entry, events: entry.events.filter((event) => event.type !== type) };
+}
+
 /** Changes what the executor hears of its calls. */
 function withOutcomes(tools: Tools, change: (outcome: Outcome) => Outcome): Tools {
   return { callTool: async (call) => change(await tools.callTool(call)) };
 }
 
 /** Goes on at once, whatever becomes of it. */
-function forget(written: Promise<void>): void {
+function forget(written: Promise<unknown>): void {
   written.catch(() => undefined);
 }
 
@@ -268,7 +355,7 @@ async function acceptEarly(
   const aside = createMemoryDatabase(() => database.now());
   const accepted = await createMemoryStore({ database: aside, owner: "api" }).submitPlan(input);
   const insert = (): void => {
-    for (const collection of ["requests", "plans", "steps"]) {
+    for (const collection of ["requests", "plans", "journal"]) {
       for (const document of aside.find(collection, {})) database.insert(collection, document);
     }
   };

@@ -1,6 +1,9 @@
-import { type Reach, UnreachableError } from "@planwright/store/memory";
+import { type Reach, type ReachOperation, UnreachableError } from "@planwright/store/memory";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { World } from "./world.ts";
+
+/** Longest that a write is held up on its way, in milliseconds. */
+const MAX_LATE_MS = 10_000;
 
 /** The way of a process to the database: it takes time, loses questions and answers, and the process may die at either end. */
 export function createReach(world: World, process: SimulatedProcess): Reach {
@@ -28,11 +31,24 @@ export function createReach(world: World, process: SimulatedProcess): Reach {
     process.deliver(at, () => reject(error));
   }
 
+  /** A copy of a write that was held up arrives when the sender has long sent it again, and others after it. Its answer is lost. */
+  function arriveLate({ name, write, apply }: ReachOperation<unknown>): void {
+    const at = timeline.now() + random.whole(1, random.chance(0.8) ? 1_500 : MAX_LATE_MS);
+    timeline.at(at, () => {
+      if (faults.isOutage()) return;
+      log.note(process.name, name, "arrives late");
+      world.actor = { process, name, write };
+      void apply();
+      world.actor = null;
+    });
+  }
+
   return ({ name, write, apply }) =>
     new Promise((resolve, reject) => {
       if (!process.isAlive() || !faults.survives(process, `before ${name}`)) return;
       if (draw(perOperation.lostRequest)) {
         log.note(process.name, name, "is lost on its way");
+        if (write && draw(perOperation.stale)) arriveLate({ name, write, apply });
         return cannotReach(name, reject);
       }
       timeline.at(timeline.now() + travelMs(), () => {

@@ -1,13 +1,13 @@
 import type { Resolution } from "@planwright/engine";
-import type { StepDocument } from "@planwright/store";
+import type { StepDocument, UnitChange } from "@planwright/store";
 import type { Api } from "./api.ts";
 import type { Random } from "./random.ts";
 import { TENANT } from "./tenant.ts";
 import type { World } from "./world.ts";
 
-/** Starts an operator, who sees most of what waits for people, sooner or later. */
-export function startOperator(world: World, api: Api): void {
-  const { timeline, checker, database, log } = world;
+/** An operator, who sees most of what waits for people, sooner or later: told of what becomes of units. */
+export function startOperator(world: World, api: Api): (change: UnitChange) => void {
+  const { timeline, checker, log } = world;
   const random = world.random.stream("operator");
 
   function later(what: () => Promise<unknown>): void {
@@ -32,9 +32,11 @@ export function startOperator(world: World, api: Api): void {
     const attempt = unit.attempts.length;
     const resolution = drawResolution(random);
     later(async () => {
-      // Counted before it is heard: nobody knows whether a word that was lost came through.
-      if (resolution.type === "retry")
-        checker.effects.allowedAgain(unitName(checker.facts(planId)?.name ?? "", key));
+      // Counted before it is heard: it is unknown whether a lost word came through.
+      const name = unitName(checker.facts(planId)?.name ?? "", key);
+      if (resolution.type === "retry") checker.effects.allowedAgain(name);
+      // Of a call with a key, "again" says nothing about the one before.
+      if (resolution.type !== "retry" || unit.effectClass !== "K") checker.told.settledByOperator(name);
       const { type } = await api.ask((store) =>
         store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" }),
       );
@@ -42,11 +44,11 @@ export function startOperator(world: World, api: Api): void {
     });
   }
 
-  database.onChange((change) => {
-    if (change.collection !== "steps" || change.before?.status === change.after.status) return;
-    if (change.after.status === "WAITING_APPROVAL") approve(change.after);
-    if (change.after.status === "IN_DOUBT") resolve(change.after);
-  });
+  return ({ before, after }) => {
+    if (before?.status === after.status) return;
+    if (after.status === "WAITING_APPROVAL") approve(after);
+    if (after.status === "IN_DOUBT") resolve(after);
+  };
 }
 
 /** The name of a unit as its calls carry it. */
@@ -58,5 +60,6 @@ function drawResolution(random: Random): Resolution {
   const drawn = random.next();
   if (drawn < 0.4) return { type: "retry" };
   if (drawn < 0.8) return { type: "completed", output: { value: 0, list: [] } };
-  return { type: "failed", error: { code: "TOOL_FAILED", message: "an operator says so", retryable: false } };
+  const error = { code: "SETTLED_AS_FAILED", message: "an operator says so", retryable: false };
+  return { type: "failed", error };
 }

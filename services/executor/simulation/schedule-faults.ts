@@ -34,7 +34,7 @@ export function scheduleFaults(world: World, { executors, api, queue }: Victims)
   often(settings.terminations, () => executors.any(random)?.terminate());
   often(settings.outages, () => faults.beginOutage(timeline.now() + random.whole(100, 15_000)));
   often(settings.flushes, () => queue.flush());
-  // Not a fault that anything may be blamed on, nor an event: nobody looks at these clocks, and the log has to stay the same.
+  // Not a fault that anything may be blamed on, nor an event: these clocks are not read, and the log has to stay the same.
   const clocks = world.random.stream("clocks that jump");
   for (let index = 0; index < settings.clockJumps; index++) {
     timeline.at(clocks.whole(1, settings.chaosMs), () => {

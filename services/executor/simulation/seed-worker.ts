@@ -23,7 +23,7 @@ export async function simulateRange({ from, to }: { from: number; to: number }):
   return report;
 }
 
-// Errors are part of a simulated life: nobody looks at where they come from. A replay in the main process does.
+// Errors are part of a simulated life: their stacks are not read. A replay in the main process does.
 if (process.send) Error.stackTraceLimit = 0;
 process.on("message", (range: { from: number; to: number }) => {
   void simulateRange(range).then((report) => process.send?.(report));

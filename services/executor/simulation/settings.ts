@@ -14,8 +14,18 @@ export interface WorldSettings {
   retryForMs: number;
   /** An hour at most, for each process. */
   wallOffsetMs: number;
+  /** What an executor holds of outputs: sometimes hardly one, so that they are read again and again. */
+  outputMemoryBytes: number;
   /** At each operation on the database and each call of a tool. */
-  perOperation: { crash: number; freeze: number; lostRequest: number; lostAnswer: number; slow: number };
+  perOperation: {
+    crash: number;
+    freeze: number;
+    lostRequest: number;
+    /** Of the writes that are lost on their way, how many arrive all the same, behind what was sent after them. */
+    stale: number;
+    lostAnswer: number;
+    slow: number;
+  };
   /** How often each comes in the time of chaos. */
   outages: number;
   freezes: number;
@@ -27,7 +37,7 @@ export interface WorldSettings {
   /** What becomes of a hint given to the queue. */
   queue: { lost: number; doubled: number; maxDelayMs: number };
   tools: ToolSettings;
-  /** A plan in this world has a step that kills whoever calls its tool. */
+  /** A plan in this world has a step that kills each executor that calls its tool. */
   hasDeadlyPlan: boolean;
 }
 
@@ -67,6 +77,7 @@ export function drawSettings(random: Random): WorldSettings {
       crash: rate(0.02),
       freeze: rate(0.01),
       lostRequest: rate(0.06),
+      stale: 0.5,
       lostAnswer: rate(0.08),
       slow: rate(0.1),
     },
@@ -84,6 +95,7 @@ export function drawSettings(random: Random): WorldSettings {
     },
     tools: drawTools(random),
     hasDeadlyPlan: random.chance(0.08),
+    outputMemoryBytes: random.pick([500, 5_000, 268_435_456]),
   };
 }
 

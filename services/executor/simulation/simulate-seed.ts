@@ -1,3 +1,4 @@
+import type { UnitChange } from "@planwright/store";
 import { createMemoryDatabase } from "@planwright/store/memory";
 import { startApi } from "./api.ts";
 import { checkEnds } from "./checker/check-ends.ts";
@@ -27,6 +28,8 @@ export interface SeedResult {
   log: string[];
   /** Over all events: equal seeds give equal hashes. */
   hash: number;
+  /** Statuses that followed each other, as "steps PENDING -> RUNNING". */
+  moves: ReadonlySet<string>;
   /** Things that happened, and simulated milliseconds until the end. */
   events: number;
   endedAt: number;
@@ -54,23 +57,36 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     now: () => timeline.now(),
     calmSince: () => faults.calmSince(),
     soon: (happen) => void timeline.at(timeline.now(), happen),
+    onUnit(change) {
+      noteMove("steps", change);
+      operator(change);
+    },
   });
   const database = createMemoryDatabase(() => EPOCH_MS + timeline.now());
   const logger = createErrorLogger({ checker, log });
   const parts = { settings, timeline, log, random, database, logger, checker, faults, mutant };
   const world: World = { ...parts, actor: null };
-  database.onChange((change) => {
-    checker.wrote(change, world.actor);
-    const { before, after } = change;
+  const moves = new Set<string>();
+  let operator: (change: UnitChange) => void = () => undefined;
+  function noteMove(of: string, { before, after }: Moved): void {
+    if (before && before.status !== after.status) moves.add(`${of} ${before.status} -> ${after.status}`);
     const moved = before?.status === after.status ? [] : [before?.status ?? "nothing", "->"];
     log.note(world.actor?.process.name ?? "", "writes", after._id, ...moved, after.status, epochOf(after));
+  }
+  database.onChange((change) => {
+    checker.wrote(change, world.actor);
+    if (change.collection === "journal") {
+      const { _id, events, epoch = "none" } = change.after;
+      const told = events.map(({ type }) => type).join(" ");
+      log.note(world.actor?.process.name ?? "", "appends", _id, told, `epoch ${epoch}`);
+    } else noteMove(change.collection, change);
   });
   const executors = startExecutors(world, createSimulatedTools(world));
   const workers = random.stream("workers");
   const queue = createJobQueue(world, (planId) => executors.any(workers)?.work(planId));
   const api = startApi(world);
   startClients(world, api, queue);
-  startOperator(world, api);
+  operator = startOperator(world, api);
   scheduleFaults(world, { executors, api, queue });
   const isAllOver = checkEnds(world);
   await timeline.run(() => checker.violation() !== null || isAllOver());
@@ -79,9 +95,16 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     violation: checker.violation(),
     log: log.last(),
     hash: log.hash(),
+    moves,
     events: timeline.count(),
     endedAt: timeline.now(),
   };
+}
+
+/** Something with a status, before and after. */
+interface Moved {
+  before: { status: string } | null;
+  after: { _id: string; status: string };
 }
 
 function epochOf(document: object): string {

@@ -1,8 +1,15 @@
 import type { Outcome } from "@planwright/engine";
 import type { JsonObject, JsonValue } from "@planwright/plan";
 import type { ToolCall, ToolClients } from "@planwright/tools";
-import { drawCallFate, failed } from "./call-fate.ts";
-import { DEADLY_TOOL, ENVELOPE_TOOL, LOOKUP_TOOL, TOOL_FACTS } from "./catalogue.ts";
+import { type CallFate, drawCallFate, failed, refusal } from "./call-fate.ts";
+import {
+  CATALOGUE,
+  DEADLY_TOOL,
+  ENVELOPE_TOOL,
+  LOOKUP_TOOL,
+  TOOL_FACTS,
+  type ToolFacts,
+} from "./catalogue.ts";
 import { hashOf } from "./random.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { unitNamesOf } from "./unit-names.ts";
@@ -25,6 +32,10 @@ export function createSimulatedTools(world: World): SimulatedTools {
   const random = world.random.stream("tools");
   /** What was answered, by unit; for tools that honour keys by key and unit. */
   const ledger = new Map<string, JsonValue>();
+  /** Keys under which a tool that honours keys reported an error. */
+  const refusedKeys = new Set<string>();
+  /** And those of its items that such a tool refused, by key and unit. */
+  const refusedItems = new Set<string>();
   let serial = 0;
 
   /** The tool has the call: it acts, once for each unit that it serves, or finds that it has acted for this key. */
@@ -34,14 +45,19 @@ export function createSimulatedTools(world: World): SimulatedTools {
       const result = ledger.get(names[0] ?? "");
       return result === undefined ? { found: false } : { found: true, result };
     }
-    const effectClass = TOOL_FACTS.get(call.tool)?.effectClass ?? "U";
+    const { effectClass, hasSideEffects } = factsOf(call);
+    if (isRefused(call)) return null;
     const isBatch = Array.isArray(call.arguments["items"]);
     const results = names.map((name): ItemResult => {
       const entry = effectClass === "K" ? `${call.idempotencyKey} ${name}` : name;
       const known = effectClass === "K" ? ledger.get(entry) : undefined;
       if (known !== undefined) return { data: known };
-      if (isBatch && random.chance(settings.tools.itemFailed)) return { error: ITEM_ERROR };
-      checker.effects.acted(name, effectClass);
+      if (refusedItems.has(entry)) return { error: ITEM_ERROR };
+      if (isBatch && random.chance(settings.tools.itemFailed)) {
+        if (effectClass === "K") refusedItems.add(entry);
+        return { error: ITEM_ERROR };
+      }
+      checker.effects.acted(name, effectClass, hasSideEffects);
       const output = outputOf(name, serial++);
       ledger.set(entry, output);
       return { data: output };
@@ -50,9 +66,27 @@ export function createSimulatedTools(world: World): SimulatedTools {
     return bare(results[0]);
   }
 
+  /** A key that was answered with an error is answered with it from then on: a call under it that was on its way does nothing any more. */
+  function isRefused(call: ToolCall): boolean {
+    return factsOf(call).effectClass === "K" && refusedKeys.has(call.idempotencyKey ?? "");
+  }
+
+  function hasActed(call: ToolCall): boolean {
+    return unitNamesOf(call).some((name) => ledger.has(`${call.idempotencyKey} ${name}`));
+  }
+
+  /** A tool that honours keys says the same of a key each time. */
+  function consistent(call: ToolCall, fate: CallFate): CallFate {
+    const isReported = fate.outcome?.type === "failed" && fate.outcome.effect === "reported";
+    if (factsOf(call).effectClass !== "K") return fate;
+    if (isReported && hasActed(call)) return { ...fate, arrivesIn: fate.endsIn - 1, outcome: undefined };
+    if (isReported) refusedKeys.add(call.idempotencyKey ?? "");
+    return fate.outcome === undefined && isRefused(call) ? { ...fate, ...refusal(fate.endsIn) } : fate;
+  }
+
   function send(process: SimulatedProcess, call: ToolCall, ended: () => void): Promise<Outcome> {
     const sentAt = timeline.now();
-    const fate = drawCallFate(call, settings.tools, random, sentAt);
+    const fate = consistent(call, drawCallFate(call, settings.tools, random, sentAt));
     checker.unreachable.tried(call, fate.outcome);
     let answer: JsonValue = null;
     if (fate.arrivesIn !== undefined) {
@@ -86,7 +120,9 @@ export function createSimulatedTools(world: World): SimulatedTools {
         const begunAt = timeline.now();
         await process.sleep(random.whole(1, random.chance(0.95) ? 3 : MAX_CONNECT_MS));
         if (call.signal?.aborted) return { type: "aborted" };
-        if (call.beforeSend && !(await call.beforeSend())) return { type: "aborted" };
+        const offered = CATALOGUE.find(({ name }) => name === call.tool) ?? { name: call.tool };
+        const clearance = await call.beforeSend?.(offered);
+        if (clearance && clearance.type !== "send") return clearance;
         log.note(
           process.name,
           "calls",
@@ -121,6 +157,10 @@ function envelopeOf(results: readonly ItemResult[]): JsonObject {
   });
   const ok = results.filter((result) => "data" in result).length;
   return { results: entries.toReversed(), summary: { ok, error: results.length - ok } };
+}
+
+function factsOf({ tool }: ToolCall): Pick<ToolFacts, "effectClass" | "hasSideEffects"> {
+  return TOOL_FACTS.get(tool) ?? { effectClass: "U", hasSideEffects: true };
 }
 
 /** What a process that is dead hears. */

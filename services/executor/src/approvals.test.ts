@@ -1,6 +1,6 @@
-import type { Call } from "@planwright/engine";
+import type { Call, FoldedUnit } from "@planwright/engine";
 import { PlanSchema, type ToolDescriptor } from "@planwright/plan";
-import { newPlan, newRequest, newStep, type StepDocument } from "@planwright/store";
+import { newPlan, newRequest } from "@planwright/store";
 import { expect, test } from "vitest";
 import { createApprovals } from "./approvals.ts";
 import { createPlanTools } from "./plan-tools.ts";
@@ -13,8 +13,11 @@ const TOOL: ToolDescriptor = {
 };
 const EPOCH = new Date(0);
 
+/** What is told of the step "a". */
+type Told = Partial<Pick<FoldedUnit, "approved" | "approvalHash">>;
+
 /** A claim on a plan with one step "a", as far as approvals look at it. */
-function claimOf(step: Partial<StepDocument>, planId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa") {
+function claimOf(step: Told, planId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa") {
   const request = newRequest({
     requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
     planId,
@@ -34,8 +37,8 @@ function claimOf(step: Partial<StepDocument>, planId = "plan_1700000000_aaaaaaaa
     status: "QUEUED",
     now: EPOCH,
   });
-  const unit = { key: "a", stepId: "a", item: null, position: 0, tool: "pay", epoch: 1, waitReason: null };
-  return { plan: { ...document, plan }, steps: new Map([["a", { ...newStep(document, unit), ...step }]]) };
+  const unit = { approved: false, approvalHash: null, ...step };
+  return { plan: { ...document, plan }, journal: { unit: () => unit } };
 }
 
 const ARGUMENTS = { to: "Alice", amount: 7 };
@@ -47,6 +50,7 @@ const callOf = (more: Partial<Call> = {}): Call => ({
   arguments: ARGUMENTS,
   approvable: ARGUMENTS,
   effectClass: "U",
+  mayAct: true,
   timeoutMs: 1_000,
   ...more,
 });
@@ -59,7 +63,7 @@ function hashOf(args: Call["arguments"], tool: ToolDescriptor = TOOL): string {
   return approvals.toUnitRecord(record).approvalHash ?? "";
 }
 
-function refusalOf(call: Call, step: Partial<StepDocument>, tools = [TOOL]) {
+function refusalOf(call: Call, step: Told, tools = [TOOL]) {
   const claim = claimOf(step);
   const planTools = createPlanTools(claim, [TOOL]);
   return createApprovals({ claim, planTools, readCatalogueNow: async () => tools }).refusalOf(call);
@@ -87,7 +91,7 @@ test.each<[string, Call, ToolDescriptor[]]>([
   expect(refusal?.message).toContain("Rerun the plan");
 });
 
-test("a call that nobody approved is refused", async () => {
+test("a call that no operator approved is refused", async () => {
   expect(await refusalOf(callOf(), { approved: false, approvalHash: hashOf(ARGUMENTS) })).not.toBeNull();
   expect(await refusalOf(callOf(), { approved: true, approvalHash: null })).not.toBeNull();
 });

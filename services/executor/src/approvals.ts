@@ -1,23 +1,26 @@
 /**
  * What an operator approves is one hash over the plan, the step, the arguments as they will be sent, and all that the tool says
  * of itself. It is computed when the step begins to wait, shown, and computed again from what is about to be sent before
- * each call: whatever has changed meanwhile, nothing is called that nobody approved.
+ * each call: whatever has changed meanwhile, nothing is called that no operator approved.
  */
 import { createHash } from "node:crypto";
-import type { Call, StepError, StepRecord } from "@planwright/engine";
+import type { Call, FoldedUnit, StepError, StepRecord } from "@planwright/engine";
 import {
   canonicalJson,
   isJsonObject,
   type JsonObject,
   type ToolDescriptor,
   toolDigest,
+  toolOfStep,
 } from "@planwright/plan";
 import type { PlanClaim, UnitRecord } from "@planwright/store";
 import { createPlanTools, type PlanTools } from "./plan-tools.ts";
 
 /** What approvals of a claimed plan are checked against. */
 export interface ApprovalParts {
-  claim: Pick<PlanClaim, "plan" | "steps">;
+  claim: Pick<PlanClaim, "plan"> & {
+    journal: { unit(key: string): Pick<FoldedUnit, "approved" | "approvalHash"> | undefined };
+  };
   /** The tools that the plan runs by. */
   planTools: Pick<PlanTools, "find">;
   /** The catalogue as it stands this moment. */
@@ -58,8 +61,8 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
   }
 
   function approvalHashOf(stepId: string, approvable: JsonObject, tools: Pick<PlanTools, "find">): string {
-    const name = claim.steps.get(stepId)?.tool ?? "";
-    const tool = tools.find(name);
+    const step = claim.plan.plan.steps.find(({ id }) => id === stepId);
+    const tool = step && tools.find(toolOfStep(step));
     const digest = tool ? toolDigest(tool) : null;
     return sha256(canonicalJson([claim.plan._id, stepId, hashOf(approvable), digest]));
   }
@@ -75,7 +78,7 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
     async refusalOf(call) {
       const { approvable, stepId } = call;
       if (!approvable) return null;
-      const step = claim.steps.get(stepId);
+      const step = claim.journal.unit(stepId);
       const hash = approvalHashOf(stepId, approvable, await currentTools());
       const isAsApproved = step?.approved === true && step.approvalHash === hash;
       if (isAsApproved && hashOf(call.arguments) === hashOf(partOf(approvable, call))) return null;

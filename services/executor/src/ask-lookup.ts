@@ -26,7 +26,8 @@ export interface LookupQuestion {
 /**
  * Asks the lookup tool of a call's contract what became of the call. Its arguments may refer to those of the call
  * (`<<arguments.reference>>`) and to its key (`<<idempotencyKey>>`); it answers `{found: true, result}`, where `result` is what
- * the call would have answered, or `{found: false}`. Any other answer leaves the call in doubt.
+ * the call would have answered, or `{found: false}`. Any other answer leaves the call in doubt; no answer is a failure with effect
+ * `unknown` and a retryable error, for the look-up to be made again.
  *
  * "Not found" alone proves nothing: the call may still be on its way, in a server that stands still or in an executor that
  * does. It is believed only when the contract promises after which time it is final (`settle_ms`), and is then asked again.
@@ -77,7 +78,10 @@ async function ask(
     signal,
     idempotencyKey: `${idempotencyKey}/lookup/${call.attempt}`,
   });
-  if (outcome.type !== "completed") return doubt(`The lookup tool ${lookup.tool} gave no answer`);
+  if (outcome.type === "failed" && outcome.error.code === "TOOL_CHANGED")
+    return doubt(`The lookup tool was not asked: ${outcome.error.message}`);
+  if (outcome.type === "failed") return unanswered(lookup.tool, outcome);
+  if (outcome.type !== "completed") return outcome;
   const { output } = outcome;
   if (isJsonObject(output) && output["found"] === true) {
     return { type: "completed", output: output["result"] ?? null };
@@ -89,6 +93,21 @@ async function ask(
 function resolveArguments(template: JsonObject, outputs: { [name: string]: JsonValue }): JsonObject {
   const { value } = resolveReferences(template, { outputs: new Map(Object.entries(outputs)) });
   return isJsonObject(value) ? value : {};
+}
+
+/** It reads: as long as nothing but the way there failed, it is asked again. What it says itself leaves the call in doubt. */
+function unanswered(
+  tool: string,
+  { effect, error, retryAfterMs }: Extract<Outcome, { type: "failed" }>,
+): Outcome {
+  const message = `The lookup tool ${tool} gave no answer: ${error.message}`;
+  const retryable = effect === "unknown" || error.retryable;
+  return {
+    type: "failed",
+    effect: "unknown",
+    error: { code: error.code, message, retryable },
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
 }
 
 function doubt(message: string): Outcome {

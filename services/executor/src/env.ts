@@ -1,10 +1,10 @@
-import { OutboundAddressesSchema } from "@planwright/runtime";
+import { MongodbUrlSchema, OutboundAddressesSchema, RedisUrlSchema } from "@planwright/runtime";
 import { z } from "zod";
 
 /** Settings of the executor; the README lists them with units and defaults. */
 export const ExecutorSettingsSchema = z.object({
-  MONGODB_URL: z.string().min(1),
-  REDIS_URL: z.string().min(1),
+  MONGODB_URL: MongodbUrlSchema,
+  REDIS_URL: RedisUrlSchema,
   MCP_SERVERS_FILE: z.string().min(1),
   /** Where tool servers may be. */
   OUTBOUND_ADDRESSES: OutboundAddressesSchema,
@@ -16,6 +16,8 @@ export const ExecutorSettingsSchema = z.object({
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace"]).default("info"),
   /** Plans that one process works on at once. */
   MAX_PLANS: z.coerce.number().int().min(1).max(10_000).default(64),
+  /** Most that the outputs in memory have together, as JSON, and those that one step may refer to, in bytes. */
+  OUTPUT_MEMORY_BYTES: z.coerce.number().int().min(16_777_216).max(17_179_869_184).default(268_435_456),
   /** Silence after which others take over, in milliseconds. */
   LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   /** Silence after which a call's place under a limit is given to others, in milliseconds; the same for all executors. */
@@ -24,6 +26,8 @@ export const ExecutorSettingsSchema = z.object({
   CONNECT_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(30_000),
   /** Longest a plan may take from its first claim, in milliseconds. */
   PLAN_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(604_800_000).default(3_600_000),
+  /** Most that a step may ask for as its timeoutMs, in milliseconds, where the plan's policy allows less; the same for the API. */
+  MAX_STEP_TIMEOUT_MS: z.coerce.number().int().min(1).max(3_600_000).default(600_000),
   /** How often plans that the queue lost are looked for, in milliseconds. */
   SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
   /** Whether shapes of outputs are learned. */

@@ -25,7 +25,7 @@ test("a process that was blocked says nothing of the plans that it had begun", (
   expect(lost.takeOutlived()).toEqual([B]);
 });
 
-test("a process that stood still without computing was stopped, by a machine or by somebody", () => {
+test("a process that stood still without computing was stopped, by a machine or by an operator", () => {
   const lost = leases();
   lost.lost(A, 100);
   expect(lost.beat({ nowMs: 5_000, computedMs: 1_000 })).toBe(0);

@@ -9,8 +9,9 @@ import {
   createMetrics,
   createShutdown,
   idFacts,
-  parseSettings,
+  readOrExit,
   registerQueueDepth,
+  settingsOrExit,
   startHeartbeat,
   startTracing,
 } from "@planwright/runtime";
@@ -23,8 +24,8 @@ import { JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.
 import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
 import { registerPlansByStatus } from "./metrics/plans-by-status.ts";
 import { createOutputRecorder } from "./observed-outputs/output-recorder.ts";
+import { createOutputMemory } from "./output-memory.ts";
 import { createPlanRuns } from "./plan-runs.ts";
-import { maskedLogger } from "./secrets/masked-logger.ts";
 import { createSecretSource } from "./secrets/secret-source.ts";
 import { createSecrets } from "./secrets/secrets.ts";
 import { createServerPublisher } from "./tool-servers/server-publisher.ts";
@@ -32,14 +33,20 @@ import { createRunTraces } from "./tracing/run-traces.ts";
 
 /** How often requests are looked for whose plan ended without their being told, in milliseconds. */
 const RECONCILE_EVERY_MS = 15_000;
+/** How often values of secrets are read again, in milliseconds: another executor may have sent one that was replaced. */
+const LEARN_SECRETS_EVERY_MS = 30_000;
 
-const settings = parseSettings(ExecutorSettingsSchema, process.env);
+const settings = settingsOrExit(ExecutorSettingsSchema, process);
+const config = await readOrExit(() => loadServersFile(settings.MCP_SERVERS_FILE, process.env), process);
 const logger = createLogger({ service: "executor", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
 // A hint or a sweep names a plan by its id; its request is known once it is claimed, and what fails from then on is logged with both.
 const report = (error: unknown, id?: string): void =>
   logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweeper goes on");
-const tracing = await startTracing({ service: "executor", env: process.env, logger });
+const tracing = await readOrExit(
+  () => startTracing({ service: "executor", env: process.env, logger }),
+  process,
+);
 
 /** Names this process in leases, attempts and states of servers. */
 const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
@@ -71,28 +78,27 @@ const health = await createHealthServer({
 });
 logger.info({ health: health.url }, "executor starting");
 
-const config = await loadServersFile(settings.MCP_SERVERS_FILE, process.env);
 await store.keepOnlyServers(Object.keys(config.mcpServers));
 const catalogue = createCatalogueReader(store);
 const publisher = createCataloguePublisher({ store, onPublished: () => catalogue.forget(), logger });
-const secrets = createSecrets({
-  source: createSecretSource({ directory: settings.SECRETS_DIR, variables: process.env }),
-  servers: config.mcpServers,
-});
 const servers = createServerPublisher({
   store,
-  servers: config.mcpServers,
-  mask: secrets.mask,
   executor: owner,
   logger,
 });
 const tools = createToolClients(config, {
-  logger: maskedLogger(logger, secrets.mask),
+  logger,
   addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
   connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
   onCatalogue: (offered) => publisher.publish(offered),
   onStatus: (status) => servers.publish(status),
 });
+const secrets = createSecrets({
+  source: createSecretSource({ directory: settings.SECRETS_DIR, variables: process.env }),
+  servers: config.mcpServers,
+  addSecrets: (server, values) => tools.addSecrets(server, values),
+});
+await secrets.learn();
 await tools.start();
 await publisher.published();
 starting = "it does not take plans yet";
@@ -116,12 +122,14 @@ const runs = createPlanRuns({
   secrets,
   limits,
   outputs,
+  outputMemory: createOutputMemory({ maxBytes: settings.OUTPUT_MEMORY_BYTES, metrics: metrics.runs }),
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
   owner,
   offerPlanning: (requestId) => offers.offerPlanning(requestId),
   maxPlans: settings.MAX_PLANS,
   leaseMs: settings.LEASE_MS,
+  maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
   logger,
   metrics: metrics.runs,
   traces: tracing.traces && createRunTraces(tracing.traces),
@@ -155,13 +163,14 @@ const sweeper = createSweeper({
 });
 // Seldom needed, and a look-up over all that runs: on a beat of its own, as slow as what it looks for is old.
 const reconciler = setInterval(() => void store.reconcileRequests().catch(report), RECONCILE_EVERY_MS);
-// Past the failpoints: whoever looks changes nothing.
+const secretsLearner = setInterval(() => void secrets.learn().catch(report), LEARN_SECRETS_EVERY_MS);
+// Past the failpoints: a reader changes nothing.
 registerQueueDepth(registry, {
   service: "executor",
   countWaiting: () => worker.countWaiting(),
   due: {
     what: "plans",
-    help: "Plans in MongoDB that are due and held by nobody",
+    help: "Plans in MongoDB that are due and that no executor holds",
     find: (limit) => database.findClaimable(limit),
   },
 });
@@ -175,6 +184,7 @@ starting = null;
 
 shutdown.add("heartbeat", () => heartbeat.stop());
 shutdown.add("reconciler", () => clearInterval(reconciler));
+shutdown.add("secrets", () => clearInterval(secretsLearner));
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));
 if (outputs) shutdown.add("outputs", () => outputs.stop());

@@ -5,12 +5,13 @@ import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memor
 import { expect, test } from "vitest";
 import { startPlanRun } from "./plan-run.ts";
 import { createPlanTools } from "./plan-tools.ts";
+import { createSecrets } from "./secrets/secrets.ts";
 
 const TENANT = "t1";
 const LEASE_MS = 10_000;
 const TOOL = { name: "write", server: "test", trusted: true };
 
-/** A claimed plan, over a store in memory whose time stands still unless somebody moves it. */
+/** A claimed plan, over a store in memory whose clock is frozen unless the test moves it. */
 async function claimedPlan(steps: object[]) {
   let nowMs = Math.floor(performance.now());
   const database = createMemoryDatabase(() => nowMs);
@@ -99,7 +100,8 @@ test.each([
       tools: {
         async callTool({ tool, beforeSend }) {
           if (when === "before") passTime(6_000);
-          if (beforeSend && !(await beforeSend())) return { type: "aborted" };
+          const clearance = await beforeSend?.(TOOL);
+          if (clearance && clearance.type !== "send") return clearance;
           called.push(tool);
           if (when === "after") passTime(6_000);
           return { type: "completed", output: null };
@@ -112,3 +114,37 @@ test.each([
     expect(await store.getPlan(TENANT, planId)).toMatchObject({ status: "EXPIRED", counts });
   },
 );
+
+test("a tool that has changed is given no secret to throw away: none is even read", async () => {
+  const { store, claim, planId } = await claimedPlan([{ id: "a", arguments: { token: "secret://key" } }]);
+  const read: string[] = [];
+  const run = startPlanRun({
+    claim,
+    planTools: createPlanTools(claim, [TOOL]),
+    readCatalogueNow: async () => [TOOL],
+    store,
+    secrets: createSecrets({
+      servers: { test: { secrets: { key: {} } } },
+      addSecrets: () => undefined,
+      source: {
+        async read(name) {
+          read.push(name);
+          return { value: "hunter2-hunter2" };
+        },
+      },
+    }),
+    tools: {
+      async callTool({ beforeSend }) {
+        const clearance = await beforeSend?.({ ...TOOL, inputSchema: { type: "object" } });
+        return clearance && clearance.type !== "send" ? clearance : { type: "completed", output: null };
+      },
+    },
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  await run.done;
+  expect(read).toEqual([]);
+  expect((await store.listSteps(TENANT, [planId]))[0]).toMatchObject({
+    status: "FAILED",
+    error: { code: "TOOL_CHANGED" },
+  });
+});

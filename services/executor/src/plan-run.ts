@@ -4,8 +4,9 @@
  * 1. No call starts before its intent is durable, unless a repeat does no harm (class R).
  * 2. No call starts later than the lease allows, by this process's monotonic clock.
  * 3. The engine hears of a record only after MongoDB acknowledged it.
- * 4. Whoever lost the lease, or the database, aborts its calls and writes nothing more.
+ * 4. An executor that lost the lease, or the database, aborts its calls and writes nothing more.
  * 5. No call that needs approval starts unless it is what was approved.
+ * 6. No call goes to a tool that has changed since the plan was made, by what its server lists when the call is sent; nor does a secret.
  */
 import { createHash } from "node:crypto";
 import {
@@ -14,8 +15,11 @@ import {
   createEngineState,
   decide,
   type EngineEvent,
+  heldBytesOf,
+  isUnansweredLookup,
   isUnreachable,
   type Outcome,
+  type StepError,
   type StepRecord,
   unitKeysOf,
 } from "@planwright/engine";
@@ -33,11 +37,12 @@ import {
   type PlanWishes,
   StoreUnavailableError,
 } from "@planwright/store";
-import type { ToolClients } from "@planwright/tools";
+import type { Clearance, ToolClients } from "@planwright/tools";
 import { createApprovals } from "./approvals.ts";
 import { askLookup } from "./ask-lookup.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import type { OutputRecorder } from "./observed-outputs/output-recorder.ts";
+import { createOutputMemory, type OutputMemory } from "./output-memory.ts";
 import { createPlanLog } from "./plan-log.ts";
 import type { PlanTools } from "./plan-tools.ts";
 import { redactedOutcome } from "./redacted-outcome.ts";
@@ -56,14 +61,18 @@ export interface PlanRunParts {
   readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
-  /** What plans name as `secret://name`. Default: nobody may have any. */
+  /** What plans name as `secret://name`. Default: none. */
   secrets?: Secrets | undefined;
   /** Limits of tools over all executors. Default: none are held. */
   limits?: ToolLimits | undefined;
+  /** Outputs in memory of all plans of this process. Default: one of its own. */
+  outputMemory?: OutputMemory | undefined;
   /** Learns what outputs look like. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
-  /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: nobody is told. */
+  /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are sent. */
   offerPlanning?: ((requestId: RequestId) => void) | undefined;
+  /** Most that a step may ask for as its timeoutMs, in milliseconds. Default: the engine's. */
+  maxStepTimeoutMs?: number | undefined;
   logger: Logger;
   /** Default: the platform's. */
   clock?: RunClock | undefined;
@@ -102,7 +111,19 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   const { trace } = parts;
   const { plan } = claim;
   const { catalogue, refusals } = planTools;
-  const state = createEngineState({ plan: plan.plan, tools: catalogue, refusals, records: claim.records });
+  const { outputMemory = createOutputMemory() } = parts;
+  const state = createEngineState({
+    plan: plan.plan,
+    tools: catalogue,
+    refusals,
+    records: claim.records,
+    maxStepTimeoutMs: parts.maxStepTimeoutMs,
+    maxReadBytes: outputMemory.maxBytes,
+  });
+  const heldOutputs = outputMemory.join({
+    heldBytes: () => heldBytesOf(state),
+    drop: (toBytes) => dispatch({ type: "drop", toBytes, at: store.now() }),
+  });
   const planLog = createPlanLog(logger, plan.plan);
   const approvals = createApprovals(parts);
   const secrets = (parts.secrets ?? createSecrets()).ofPlan(plan);
@@ -120,13 +141,18 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
         dispatch({ type: "limit.cleared", key: unitKeysOf(call)[0] ?? call.key, at: store.now() }),
     });
   const controllers = new Map<string, AbortController>();
-  const ends = new Map<string, AttemptEnd>();
+  /** Of each unit, how its attempts ended since it was last written: a look-up follows a lost answer without a write between. */
+  const ends = new Map<string, AttemptEnd[]>();
+  /** What the attempt under way of a unit tells of its tool, until it is written. */
+  const toolWarnings = new Map<string, string>();
+  /** Changes of tools that were logged. */
+  const loggedChanges = new Set<string>();
   /** What takes each timer under way back. */
   const timers = new Set<() => void>();
   let isOver = false;
   let isLost = false;
   let isHandingOver = false;
-  /** The plan is being given back: whoever claims it next hears what comes from now on. */
+  /** The plan is being given back: the executor that claims it next hears what comes from now on. */
   let isLeaving = false;
   let isShowing = false;
   let resolveDone: () => void = () => {};
@@ -139,10 +165,11 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     for (const takeBack of timers) takeBack();
     for (const controller of controllers.values()) controller.abort();
     planLimits?.end();
+    heldOutputs.leave();
     resolveDone();
   }
 
-  /** Anything unexpected ends this run without a write: the lease expires and somebody else goes on. */
+  /** Anything unexpected ends this run without a write: the lease expires and another executor goes on. */
   function fail(error: unknown): void {
     if (isOver) return;
     isLost = error instanceof LeaseLostError || error instanceof StoreUnavailableError;
@@ -169,6 +196,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     try {
       const decided = decide(state, isExpired() ? [{ type: "deadline", at }, ...events] : events);
       for (const command of decided) perform(command);
+      heldOutputs.changed();
     } catch (error) {
       fail(error);
     }
@@ -181,10 +209,10 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
         const { records, ends: ended } = toWrite(command.records);
         store
           .writeRecords(claim, records, ended)
-          .then(() => {
+          .then((sizes) => {
             for (const { status } of command.records) if (status === "IN_DOUBT") metrics.inDoubt();
             planLog.recorded(command.records);
-            dispatch({ type: "recorded", keys, at: store.now() });
+            dispatch({ type: "recorded", keys, sizes, at: store.now() });
           })
           .catch(fail);
         return;
@@ -194,6 +222,15 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
         return;
       case "abort":
         controllers.get(command.key)?.abort(command.reason);
+        return;
+      case "load":
+        heldOutputs
+          .load(
+            command.bytes,
+            () => store.readStoredOutputs(claim, command.keys),
+            (outputs) => dispatch({ type: "loaded", id: command.id, outputs, at: store.now() }),
+          )
+          .catch(fail);
         return;
       case "timer":
         wakeAt(command.at, () => dispatch({ type: "timer", at: store.now() }));
@@ -219,9 +256,23 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
 
   /** Records, with how the attempts ended that they follow from. */
   function toWrite(changed: readonly StepRecord[]): LastRecords {
-    const ended = changed.flatMap(({ key }) => ends.get(key) ?? []);
-    for (const { key } of changed) ends.delete(key);
-    return { records: changed.map((record) => approvals.toUnitRecord(record)), ends: ended };
+    const ended = takeEnds(changed.map(({ key }) => key));
+    const records = changed.map((record) => approvals.toUnitRecord(withToolWarning(record)));
+    return { records, ends: ended };
+  }
+
+  /** How attempts of these units ended, of which nothing was written so far. */
+  function takeEnds(keys: readonly string[]): AttemptEnd[] {
+    const ended = keys.flatMap((key) => ends.get(key) ?? []);
+    for (const key of keys) ends.delete(key);
+    return ended;
+  }
+
+  function withToolWarning(record: StepRecord): StepRecord {
+    const warning = toolWarnings.get(record.key);
+    if (warning === undefined) return record;
+    toolWarnings.delete(record.key);
+    return { ...record, warnings: [...new Set([...(record.warnings ?? []), warning])].toSorted() };
   }
 
   async function makeCall(call: Call): Promise<void> {
@@ -245,21 +296,24 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   async function attempt(call: Call, signal: AbortSignal, place?: Place): Promise<void> {
     const attemptId = clock.id();
     const intent = { call, attemptId, argsHash: hashOf(call.arguments) };
-    if (call.effectClass === "R") noteIntent(intent);
-    else await store.writeIntents(claim, [intent]);
+    // Of the same units: what is told next would stand before their ends otherwise. Items that are over stay as they are.
+    const isOpen = (key: string): boolean => !claim.journal.unit(key)?.finishedAt;
+    const earlier = takeEnds(unitKeysOf(call)).filter(({ key }) => isOpen(key));
+    if (call.effectClass === "R" && !call.mayAct) noteIntent(intent, earlier);
+    else await store.writeIntents(claim, [intent], earlier);
     if (isOver) return;
     if (!mayCall()) return lose();
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
     const attemptTrace = trace?.attempt(call);
     const outcome = redactedOutcome(await send(call, signal, place, attemptTrace));
-    attemptTrace?.ended(describe(outcome));
+    attemptTrace?.ended(describe(call, outcome));
     if (outcome.type === "failed" && outcome.effect === "unknown") place?.abandon();
     if (!isOver) {
       const durationMs = Math.round(clock.now() - startedAt);
-      const attemptEnd = { attemptId, endedAtMs: store.now(), durationMs, ...describe(outcome) };
+      const attemptEnd = { attemptId, endedAtMs: store.now(), durationMs, ...describe(call, outcome) };
       metrics.attempted(call.tool, attemptEnd.outcome, durationMs);
-      for (const key of unitKeysOf(call)) ends.set(key, { key, ...attemptEnd });
+      for (const key of unitKeysOf(call)) ends.set(key, [...(ends.get(key) ?? []), { key, ...attemptEnd }]);
     }
     answer(call, outcome);
     // Its result is on its way by now.
@@ -272,10 +326,10 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   }
 
   /** Asked when the connection stands, which may have taken long. */
-  async function mayGo(place: Place | undefined): Promise<boolean> {
+  async function mayGo(call: Call, place: Place | undefined): Promise<boolean> {
     if (place && !(await place.confirm())) return false;
     if (!mayCall()) lose();
-    return !isOver && !isExpired();
+    return !isOver && (call.settles === true || !isExpired());
   }
 
   function isExpired(): boolean {
@@ -298,8 +352,8 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   }
 
   /** A short call is written once, with its result; one that takes longer is seen RUNNING. */
-  function noteIntent(intent: Intent): void {
-    store.noteIntents(claim, [intent]);
+  function noteIntent(intent: Intent, earlier: readonly AttemptEnd[]): void {
+    store.noteIntents(claim, [intent], earlier);
     if (isShowing) return;
     isShowing = true;
     wakeAt(store.now() + SHOW_RUNNING_AFTER_MS, () => {
@@ -318,22 +372,57 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (signal.aborted) return { type: "aborted" };
     const traced = attemptTrace ? attemptTrace.around(tools) : tools;
     const idempotencyKey = `${callingPlan(call)}/${call.key}`;
-    const beforeSend = (): Promise<boolean> => mayGo(place);
     if (call.verify) {
-      const callTool: ToolClients["callTool"] = (lookup) => traced.callTool({ ...lookup, beforeSend });
+      const callTool: ToolClients["callTool"] = (lookup) =>
+        traced.callTool({
+          ...lookup,
+          beforeSend: (offered) => clear(call, { offered, place, fill: async () => toSend(lookup) }),
+        });
       return askLookup({ call, idempotencyKey, planTools, tools: { callTool }, signal, wait });
     }
     const { arguments: args, timeoutMs } = call;
     const address = planTools.addressOf(call.tool);
-    const toolCall = { ...address, arguments: args, timeoutMs, signal, idempotencyKey, beforeSend };
-    return secrets
-      ? secrets.send(call.stepId, toolCall, (filled) => traced.callTool(filled))
-      : traced.callTool(toolCall);
+    const fill = async () => secrets?.fill(call.stepId, { ...address, arguments: args }) ?? toSend(call);
+    return traced.callTool({
+      ...address,
+      arguments: args,
+      timeoutMs,
+      signal,
+      idempotencyKey,
+      beforeSend: (offered) => clear(call, { offered, place, fill }),
+    });
+  }
+
+  /** Asked when the connection stands, in this order: a tool that has changed is not even given a secret to be thrown away. */
+  async function clear(
+    call: Call,
+    parts: { offered: ToolDescriptor; place: Place | undefined; fill: () => Promise<Clearance> },
+  ): Promise<Clearance> {
+    const refusal = refusalOfTool(call, parts.offered);
+    if (refusal) return { type: "failed", effect: "none", error: refusal };
+    const clearance = await parts.fill();
+    if (clearance.type !== "send") return clearance;
+    return (await mayGo(call, parts.place)) ? clearance : { type: "aborted" };
+  }
+
+  /** Why a call must not go to a tool as its server lists it now; what changes nothing of that is told. */
+  function refusalOfTool(call: Call, offered: ToolDescriptor): StepError | undefined {
+    const { tool, verify: isLookup = false } = call;
+    const sendsSecrets = !isLookup && (secrets?.areIn(call.stepId, call.arguments) ?? false);
+    const { changes, refusal, warning } = planTools.judge({ tool, isLookup, sendsSecrets }, offered);
+    if (changes.length === 0) return undefined;
+    if (warning !== undefined) for (const key of unitKeysOf(call)) toolWarnings.set(key, warning);
+    const change = JSON.stringify([offered.server, offered.name, changes]);
+    if (loggedChanges.has(change)) return refusal;
+    loggedChanges.add(change);
+    const facts = { tool: offered.name, server: offered.server, changes };
+    logger.warn(facts, refusal ? "tool has changed, and is not called" : "tool has changed, and is called");
+    return refusal;
   }
 
   /** The plan that first sent this call, if no version since has had an answer to it. */
   function callingPlan(call: Call): string {
-    const earlier = claim.steps.get(call.stepId)?.unansweredCalls ?? [];
+    const earlier = claim.journal.unit(call.stepId)?.unanswered ?? [];
     if (earlier.length === 0) return plan._id;
     const keys = new Set(unitKeysOf(call));
     const argsHash = hashOf(call.arguments);
@@ -402,7 +491,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     isLost: () => isLost,
     heed(wishes) {
       const heard = wishEvents(wishes, store.now());
-      // Whoever gets the plan next lets it go on.
+      // The executor that gets the plan next lets it go on.
       dispatch(isHandingOver ? heard.filter(({ type }) => type !== "resume") : heard);
     },
     handOver() {
@@ -413,7 +502,11 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   };
 }
 
-function describe(outcome: Outcome): Pick<AttemptEnd, "outcome" | "error" | "isUnsent"> {
+function toSend({ arguments: args }: Pick<Call, "arguments">): Clearance {
+  return { type: "send", arguments: args };
+}
+
+function describe(call: Call, outcome: Outcome): Pick<AttemptEnd, "outcome" | "error" | "isUnsent"> {
   switch (outcome.type) {
     case "completed":
       return { outcome: "completed", error: null };
@@ -421,7 +514,7 @@ function describe(outcome: Outcome): Pick<AttemptEnd, "outcome" | "error" | "isU
       return {
         outcome: outcome.effect === "unknown" ? "unknown" : "failed",
         error: outcome.error,
-        isUnsent: isUnreachable(outcome),
+        isUnsent: isUnreachable(outcome) || isUnansweredLookup(call, outcome),
       };
     case "aborted":
     case "deferred":

@@ -8,7 +8,7 @@ const TENANT = "t1";
 const LEASE_MS = 10_000;
 const TOOL = { name: "write", server: "test", trusted: true };
 
-/** Plan runs over a store in memory whose claims are answered when somebody says so. */
+/** Plan runs over a store in memory whose claims are answered when the test says so. */
 async function slowClaims(
   catalogues: { pinned?: ToolDescriptor; known?: ToolDescriptor[] | Error; now?: ToolDescriptor[] } = {},
 ) {
@@ -99,7 +99,7 @@ test("a tool that this process has not heard of yet is looked for again before i
   expect(await plan()).toMatchObject({ status: "COMPLETED" });
 });
 
-const CHANGED = { ...TOOL, description: "Writes it twice." };
+const CHANGED = { ...TOOL, annotations: { idempotentHint: true } };
 test.each([
   [
     "runs when it is remembered otherwise, but is as the plan knows it by now",

@@ -2,6 +2,7 @@ import type { StepError, StepRecord } from "@planwright/engine";
 import {
   CodedError,
   type EffectClass,
+  isStepUnderWay,
   type PlanId,
   type RequestId,
   type ToolDescriptor,
@@ -13,6 +14,7 @@ import type { ToolClients } from "@planwright/tools";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import type { OutputRecorder } from "./observed-outputs/output-recorder.ts";
+import { createOutputMemory, type OutputMemory } from "./output-memory.ts";
 import { createPlanLog } from "./plan-log.ts";
 import { type PlanRun, startPlanRun } from "./plan-run.ts";
 import { createPlanTools } from "./plan-tools.ts";
@@ -24,10 +26,12 @@ import type { PlanTrace, RunTraces } from "./tracing/run-traces.ts";
 export interface PlanRunsParts {
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
-  /** What plans name as `secret://name`. Default: nobody may have any. */
+  /** What plans name as `secret://name`. Default: none. */
   secrets?: Secrets | undefined;
   /** Limits of tools over all executors. Default: none are held. */
   limits?: ToolLimits | undefined;
+  /** Outputs in memory of all plans of this process. Default: up to 256 MiB. */
+  outputMemory?: OutputMemory | undefined;
   /** Learns what outputs look like. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
   /** The published catalogue, which also knows tools whose server is away just now. */
@@ -36,10 +40,12 @@ export interface PlanRunsParts {
   readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
   /** Names this process in leases and attempts. */
   owner: string;
-  /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: nobody is told. */
+  /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are sent. */
   offerPlanning?: ((requestId: RequestId) => void) | undefined;
   maxPlans: number;
   leaseMs: number;
+  /** Most that a step may ask for as its timeoutMs, in milliseconds. Default: the engine's. */
+  maxStepTimeoutMs?: number | undefined;
   logger: Logger;
   /** Default: the platform's. */
   clock?: RunClock | undefined;
@@ -67,6 +73,7 @@ const WISH_POLL_MS = 500;
 /** Keeps the runs of this process: claims, renews leases, sees cancellations. */
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const { store, owner, maxPlans, leaseMs, logger, clock = createRunClock(), metrics = NO_METRICS } = parts;
+  const outputMemory = parts.outputMemory ?? createOutputMemory({ metrics });
   const readCatalogueNow = parts.readCatalogueNow ?? parts.readCatalogue;
   const active = new Map<PlanId, { claim: PlanClaim; run: PlanRun; trace: PlanTrace | undefined }>();
   /** Claims under way, by plan: a process that claimed a plan twice at once would be two owners under one name. */
@@ -135,7 +142,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const planId = claim.plan._id;
     const planLog = createPlanLog(planLogger, claim.plan.plan);
     planLog.claimed(claim);
-    // Whoever made the plan may have read a newer catalogue than this process, which remembers its own for a while.
+    // The planner or client that made the plan may have read a newer catalogue than this process, which remembers its own for a while.
     const remembered = createPlanTools(claim, known);
     const planTools = remembered.isAsPlanned ? remembered : createPlanTools(claim, await readCatalogueNow());
     if (isClosing) {
@@ -161,7 +168,9 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       secrets: parts.secrets,
       limits: parts.limits,
       outputs: parts.outputs,
+      outputMemory,
       offerPlanning: parts.offerPlanning,
+      maxStepTimeoutMs: parts.maxStepTimeoutMs,
       logger: planLogger,
       clock,
       metrics,
@@ -222,11 +231,11 @@ async function endPoisoned(
     message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died or was blocked`,
     retryable: false,
   };
-  const unfinished = claim.records.filter((record) => !claim.steps.get(record.key)?.finishedAt);
+  const unfinished = recordsOfAll(claim).filter(({ key }) => !claim.journal.unit(key)?.finishedAt);
   const records = unfinished.map(
     (record): StepRecord => ({
       ...record,
-      status: lastWord(record, claim.steps.get(record.key)?.effectClass ?? null),
+      status: lastWord(record, claim.journal.unit(record.key)?.effectClass ?? null),
       waitReason: undefined,
       nextAttemptAt: undefined,
       error,
@@ -244,12 +253,22 @@ async function endPoisoned(
   return { error, records: records.filter(({ status }) => status !== "SKIPPED") };
 }
 
-/**
- * A call that was under way and may have had an effect is in doubt. One that had none, or whose key tells a rerun's call from a
- * second one, has failed; so has one without a class, whose intent was never noted: only calls that change nothing go without.
- */
-function lastWord({ status }: StepRecord, effectClass: EffectClass | null): StepRecord["status"] {
-  if (status === "IN_DOUBT") return status;
-  if (status === "RUNNING" && (effectClass === "U" || effectClass === "V")) return "IN_DOUBT";
-  return status === "RUNNING" || status === "RETRYING" ? "FAILED" : "SKIPPED";
+/** Those of all units: of a step of which nothing is told there is none. */
+function recordsOfAll({ plan, records }: PlanClaim): StepRecord[] {
+  const known = new Set(records.map(({ key }) => key));
+  const untold = plan.plan.steps.filter(({ id }) => !known.has(id));
+  const pending = untold.map(({ id }): StepRecord => {
+    return { key: id, stepId: id, status: "PENDING", attempts: 0 };
+  });
+  return [...records, ...pending];
+}
+
+/** What may have acted is in doubt; so is a call that was under way, unless it only reads. A step without a class was never called, or only read. */
+function lastWord(
+  { status, mayHaveActed }: StepRecord,
+  effectClass: EffectClass | null,
+): StepRecord["status"] {
+  if (status === "IN_DOUBT" || mayHaveActed) return "IN_DOUBT";
+  if (status === "RUNNING" && effectClass !== null && effectClass !== "R") return "IN_DOUBT";
+  return isStepUnderWay(status) ? "FAILED" : "SKIPPED";
 }

@@ -1,4 +1,4 @@
-import { nameTools, PlanSchema, pinTools, type ToolDescriptor } from "@planwright/plan";
+import { nameTools, PlanSchema, pinTools, type ToolDescriptor, type ToolPart } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { createPlanTools } from "./plan-tools.ts";
 
@@ -35,13 +35,79 @@ test("a changed tool is refused, in words that say what has changed and what to 
   });
   const refusal = tools.refusals.get("search");
   expect(refusal).toMatchObject({ code: "TOOL_CHANGED", retryable: false });
-  expect(refusal?.message).toMatch(/\(description, annotations\).*Rerun the plan/);
+  expect(refusal?.message).toMatch(
+    /^Tool search of server x has .*\(description, annotations\).*Rerun the plan/,
+  );
 });
 
 test("a changed tool is told of and not refused where the policy says so", () => {
   const tools = toolsOf([search], [changed], { onToolChanged: "continue" });
   expect(tools.changed).toHaveLength(1);
   expect(tools.refusals.size).toBe(0);
+});
+
+test("a tool that describes itself otherwise is told of and not refused", () => {
+  const tools = toolsOf([search], [{ ...search, description: "Finds." }]);
+  expect(tools).toMatchObject({
+    changed: [{ tool: "search", changes: ["description"] }],
+    refusals: new Map(),
+  });
+});
+
+const call = { tool: "search", isLookup: false, sendsSecrets: false };
+const finding: ToolDescriptor = { ...search, description: "Finds." };
+const SCHEMA = { inputSchema: { type: "object" } };
+
+test.each<[string, ToolDescriptor, Partial<typeof call>, ToolPart[], "called" | "warned" | "refused"]>([
+  ["as it was", search, {}, [], "called"],
+  ["with another description", finding, {}, ["description"], "warned"],
+  ["with another description, for a secret", finding, { sendsSecrets: true }, ["description"], "refused"],
+  ["with another schema", { ...search, ...SCHEMA }, {}, ["inputSchema"], "refused"],
+  ["with another output schema", { ...search, outputSchema: {} }, {}, ["outputSchema"], "refused"],
+  ["with other annotations", { ...search, annotations: {} }, {}, ["annotations"], "refused"],
+  ["with another contract", { ...search, sequential: true }, {}, ["contract"], "refused"],
+])("at the moment of a call a tool %s is judged by what has changed", (_, offered, more, changes, end) => {
+  const verdict = toolsOf([search], [search]).judge({ ...call, ...more }, offered);
+  expect(verdict.changes).toEqual(changes);
+  expect([verdict.refusal?.code, typeof verdict.warning]).toEqual(
+    {
+      called: [undefined, "undefined"],
+      warned: [undefined, "string"],
+      refused: ["TOOL_CHANGED", "undefined"],
+    }[end],
+  );
+});
+
+test("where the policy says so a changed tool is called, also with a secret, and told of", () => {
+  const tools = toolsOf([search], [search], { onToolChanged: "continue" });
+  const verdict = tools.judge({ ...call, sendsSecrets: true }, { ...search, ...SCHEMA });
+  expect(verdict).toEqual({
+    changes: ["inputSchema"],
+    warning:
+      "Tool search of server x has changed since the plan was made (input schema); it was called all the same, as the plan's policy says",
+  });
+});
+
+test("without pins a tool is compared with what it was when the plan was taken up", () => {
+  const tools = toolsOf(null, [search]);
+  expect(tools.judge(call, search).changes).toEqual([]);
+  expect(tools.judge(call, { ...search, ...SCHEMA }).refusal?.code).toBe("TOOL_CHANGED");
+});
+
+test.each([
+  ["pinned with its tool", true],
+  ["known since the plan was taken up", false],
+])("a lookup tool that is %s is compared as well", (_, isPinned) => {
+  const pay = { ...search, name: "pay", trusted: true, "x-orchestration": { lookup: { tool: "find" } } };
+  const find = { ...search, name: "find" };
+  const changedFind = { ...find, ...SCHEMA };
+  const tools = toolsOf(isPinned ? [pay, find] : null, [pay, isPinned ? changedFind : find], {}, "pay");
+  const lookup = { ...call, tool: "pay", isLookup: true };
+  expect(tools.judge(lookup, find).changes).toEqual([]);
+  expect(tools.judge(lookup, changedFind)).toMatchObject({
+    changes: ["inputSchema"],
+    refusal: { code: "TOOL_CHANGED", message: expect.stringContaining("Tool find of server x") },
+  });
 });
 
 test("a tool that is gone is refused, and no other server's takes its place", () => {

@@ -1,6 +1,7 @@
 /**
  * The tools of one claimed plan: those that it was made with, however the catalogue calls them by now, and why some of them must
- * not be called. Decided once a claim, from digests that are computed once for each descriptor a catalogue holds.
+ * not be called. Decided at the claim, and again at each call by what the server lists then; digests are computed once for each
+ * descriptor that a catalogue holds.
  */
 import type { StepError } from "@planwright/engine";
 import {
@@ -8,11 +9,15 @@ import {
   catalogueOfPlan,
   changesSince,
   createToolIndex,
+  fingerprintOf,
+  isMaterialChange,
   pinsByTool,
   type ToolDescriptor,
+  type ToolFingerprint,
   type ToolIndex,
   type ToolPart,
   type ToolPin,
+  toolContract,
   toolOfStep,
 } from "@planwright/plan";
 import type { PlanClaim } from "@planwright/store";
@@ -24,6 +29,25 @@ export interface ChangedTool {
   changes: readonly ToolPart[];
 }
 
+/** A call that is about to be sent. */
+export interface JudgedCall {
+  /** The plan's name of its tool. */
+  tool: string;
+  /** It asks what became of a call of that tool. */
+  isLookup: boolean;
+  /** It takes secrets along. */
+  sendsSecrets: boolean;
+}
+
+/** Whether a call may be sent to a tool as it is now. */
+export interface ToolVerdict {
+  changes: readonly ToolPart[];
+  /** Why it may not. */
+  refusal?: StepError;
+  /** What its step has to say of it, though it may. */
+  warning?: string;
+}
+
 /** What a plan calls, and by which names. */
 export interface PlanTools {
   /** The catalogue as the plan knows it: see `catalogueOfPlan`. */
@@ -33,6 +57,8 @@ export interface PlanTools {
   readonly changed: readonly ChangedTool[];
   /** True when every tool is there and as it was. */
   readonly isAsPlanned: boolean;
+  /** Compares the tool of a call, as its server lists it at this moment, with the one that the plan was made with; of a plan without pins, was taken up with. */
+  judge(call: JudgedCall, offered: ToolDescriptor): ToolVerdict;
   /** The tool that the plan, or the contract of `by`, means by a name. */
   find(name: string, by?: ToolDescriptor): ToolDescriptor | undefined;
   /** Whom to call: a server and its own name for the tool, whatever other servers offer. */
@@ -50,22 +76,52 @@ export function createPlanTools(
   const own = catalogue === published ? index : createToolIndex(catalogue);
   const refusals = new Map<string, StepError>();
   const changed: ChangedTool[] = [];
+  const goesOn = plan.policy.onToolChanged === "continue";
   for (const name of new Set(plan.steps.map(toolOfStep))) {
     const pin = pins.get(name);
     const tool = index.findPinned(name, pin);
-    if (!tool) refusals.set(name, notFound(name, pin, published));
-    const changes = tool && pin ? changesOf(pin, tool) : [];
+    if (!tool) {
+      refusals.set(name, notFound(name, pin, published));
+      continue;
+    }
+    const changes = pin ? changesOf(pin, tool) : [];
     if (changes.length === 0) continue;
     changed.push({ tool: name, changes });
-    if (plan.policy.onToolChanged !== "continue") refusals.set(name, toolChanged(name, changes));
+    if (!goesOn && isMaterialChange(changes)) refusals.set(name, toolChanged(tool, changes));
   }
   const find = (name: string, by?: ToolDescriptor) => (by ? own.findRelated(by, name) : own.find(name));
+  /** What is known of the tools of calls, where the pins say nothing: as they were when the plan was taken up. */
+  const atClaim = new Map<string, ToolFingerprint>();
+
+  function asPlanned({ tool: name, isLookup }: JudgedCall, offered: ToolDescriptor): ToolFingerprint {
+    const pin = pins.get(name);
+    const pinned = isLookup ? pin?.lookup : pin;
+    if (pinned?.server === (offered.server ?? null) && pinned.name === bareName(offered)) return pinned;
+    const key = `${name}${isLookup ? " lookup" : ""}`;
+    const known = atClaim.get(key) ?? fingerprintOf((isLookup ? lookupOf(name) : find(name)) ?? offered);
+    atClaim.set(key, known);
+    return known;
+  }
+
+  function lookupOf(name: string): ToolDescriptor | undefined {
+    const tool = find(name);
+    const lookup = tool && toolContract(tool).contract.lookup;
+    return lookup && find(lookup.tool, tool);
+  }
+
   return {
     catalogue,
     refusals,
     changed,
     isAsPlanned: refusals.size === 0 && changed.length === 0,
     find,
+    judge(call, offered) {
+      const changes = changesOf(asPlanned(call, offered), offered);
+      if (changes.length === 0) return { changes };
+      if (!goesOn && (call.sendsSecrets || isMaterialChange(changes)))
+        return { changes, refusal: toolChanged(offered, changes, call.sendsSecrets) };
+      return { changes, warning: calledAllTheSame(offered, changes, goesOn) };
+    },
     addressOf(name, by) {
       const tool = find(name, by);
       return tool?.server === undefined ? { tool: name } : { tool: bareName(tool), server: tool.server };
@@ -86,7 +142,7 @@ const changesByDigest = new WeakMap<ToolDescriptor, Map<string, readonly ToolPar
 /** Pinned digests of one tool that are remembered; old plans may hold any number of them. */
 const MAX_DIGESTS = 100;
 
-function changesOf(pin: ToolPin, tool: ToolDescriptor): readonly ToolPart[] {
+function changesOf(pin: ToolFingerprint, tool: ToolDescriptor): readonly ToolPart[] {
   const known = changesByDigest.get(tool) ?? new Map<string, readonly ToolPart[]>();
   changesByDigest.set(tool, known);
   const changes = known.get(pin.digest) ?? changesSince(pin, tool);
@@ -102,10 +158,21 @@ const WORDS: { readonly [part in ToolPart]: string } = {
   contract: "contract or other metadata",
 };
 
-function toolChanged(name: string, changes: readonly ToolPart[]): StepError {
-  const what = changes.map((part) => WORDS[part]).join(", ");
-  const message = `Tool ${name} has changed since the plan was made (${what}), so it is not called. Rerun the plan with the tool as it is now, or plan it again`;
+function toolChanged(tool: ToolDescriptor, changes: readonly ToolPart[], sendsSecrets = false): StepError {
+  const why = sendsSecrets && !isMaterialChange(changes) ? ", and the call would take secrets to it" : "";
+  const message = `${whatChanged(tool, changes)}${why}, so nothing was sent. Rerun the plan with the tool as it is now, or plan it again`;
   return { code: "TOOL_CHANGED", message, retryable: false };
+}
+
+function calledAllTheSame(tool: ToolDescriptor, changes: readonly ToolPart[], goesOn: boolean): string {
+  const why = goesOn ? "as the plan's policy says" : "since its contract and its schemas are as they were";
+  return `${whatChanged(tool, changes)}; it was called all the same, ${why}`;
+}
+
+function whatChanged(tool: ToolDescriptor, changes: readonly ToolPart[]): string {
+  const where = tool.server === undefined ? "" : ` of server ${tool.server}`;
+  const what = changes.map((part) => WORDS[part]).join(", ");
+  return `Tool ${bareName(tool)}${where} has changed since the plan was made (${what})`;
 }
 
 function notFound(name: string, pin: ToolPin | undefined, published: readonly ToolDescriptor[]): StepError {

@@ -62,7 +62,7 @@ export interface PlanLimitsParts {
   now: () => number;
   /** Uniform in [0, 1). */
   random: () => number;
-  /** Told that a call which was deferred may go now; it enters again at once, or its place goes to somebody else. */
+  /** Told that a call which was deferred may go now; it enters again at once, or its place goes to another call. */
   onCleared: (call: Call) => void;
 }
 

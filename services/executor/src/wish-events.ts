@@ -22,12 +22,12 @@ export function createWishEvents(claim: PlanClaim): (wishes: PlanWishes, at: num
     if (wantsPause !== isPaused) events.push({ type: wantsPause ? "pause" : "resume", at });
     isPaused = wantsPause;
     for (const { stepId, approved, approvalHash, reason } of wishes.approvals.slice(approvals)) {
-      if (claim.steps.get(stepId)?.approvalHash !== approvalHash) continue;
+      if (claim.journal.unit(stepId)?.approvalHash !== approvalHash) continue;
       events.push({ type: "approval", stepId, approved, at, reason: reason ?? undefined });
     }
     approvals = wishes.approvals.length;
     for (const { key, attempt, resolution } of wishes.resolutions.slice(resolutions)) {
-      if (claim.steps.get(key)?.attempts.length === attempt) {
+      if (claim.journal.unit(key)?.attempts.length === attempt) {
         events.push({ type: "resolve", key, resolution, at });
       }
     }

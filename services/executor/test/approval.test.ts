@@ -35,7 +35,7 @@ function say(
   return bench.store.approveStep(TENANT, planId, word);
 }
 
-test("a step that needs approval shows what it will send, holds nobody, and is called once approved", async () => {
+test("a step that needs approval shows what it will send, holds no executor, and is called once approved", async () => {
   await bench.startExecutor();
   const { planId, step } = await asking(payment);
   expect(step).toMatchObject({ status: "WAITING_APPROVAL", arguments: { value: 7 }, attempts: [] });

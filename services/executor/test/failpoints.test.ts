@@ -57,7 +57,7 @@ test.concurrent.for(CASES)(
       await exited;
       expect(child.signalCode).toBe("SIGKILL");
     }
-    // Somebody else is there while the victim is gone or stands still; one that only failed goes on itself.
+    // Another executor is there while the victim is gone or frozen; one that only failed goes on itself.
     if (action !== "error") await bench.startExecutor(ENV);
 
     await bench.until(plan._id, isAtRest);
@@ -72,7 +72,7 @@ test.concurrent.for(CASES)(
   },
 );
 
-/** The plan is COMPLETED, or waits for somebody who knows what became of its call of class U. */
+/** The plan is COMPLETED, or waits for an operator who knows what became of its call of class U. */
 function isAtRest(plan: PlanDocument): boolean {
   return plan.status === "COMPLETED" || (plan.status === "WAITING" && plan.waitReason === "in doubt");
 }

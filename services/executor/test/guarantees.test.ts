@@ -54,9 +54,11 @@ test.concurrent("a plan that kills its executors ends POISONED and hurts no othe
     await bench.startExecutor();
     expect((await bench.end(other._id)).plan.status).toBe("COMPLETED");
     const { plan, steps } = await bench.end(poison._id);
-    expect(plan).toMatchObject({ status: "FAILED", error: { code: "POISONED" }, epoch: 6 });
-    // Not in doubt: called again by a rerun, it bears the same key.
-    expect(steps.get("bad")).toMatchObject({ status: "FAILED", error: { code: "POISONED" } });
+    expect(plan).toMatchObject({ status: "FAILED", error: { code: "POISONED" } });
+    // More only where a claim was lost before it began: that is not the plan's doing.
+    expect(plan.epoch).toBeGreaterThanOrEqual(6);
+    // It may have acted; a rerun calls it again under the same key.
+    expect(steps.get("bad")).toMatchObject({ status: "IN_DOUBT", error: { code: "POISONED" } });
   } finally {
     await bench.close();
   }

@@ -1,6 +1,6 @@
 import type { Resolution } from "@planwright/engine";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -44,6 +44,35 @@ test("an operator who knows that it failed ends the step with the reason", async
   expect(plan.status).toBe("FAILED");
   expect(steps.get("effect")).toMatchObject({ status: "FAILED", error });
   expect(steps.get("after")?.status).toBe("SKIPPED");
+});
+
+test("a call of class V whose answer was lost has its attempt ended by the look-up's answer", async () => {
+  bench.tools.script({ looked_up_effect: [{ type: "lose-answer" }] });
+  await bench.startExecutor();
+  const { _id: planId } = await bench.submit([
+    { id: "effect", tool: "looked_up_effect", arguments: { value: 7, reference: "r1" } },
+  ]);
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("COMPLETED");
+  expect(steps.get("effect")?.attempts).toMatchObject([
+    { attempt: 1, outcome: "unknown", endedAt: expect.any(Date), error: { code: "TOOL_CONNECTION_LOST" } },
+    { attempt: 2, outcome: "completed", endedAt: expect.any(Date), error: null },
+  ]);
+});
+
+test("an attempt whose executor was killed is ended when the next one has an answer", async () => {
+  const first = await bench.startExecutor(SHORT_LEASE);
+  const { _id: planId } = await bench.submit([
+    { id: "effect", tool: "looked_up_effect", arguments: { value: 7, reference: "r2", latencyMs: 3_000 } },
+  ]);
+  await expect.poll(async () => (await bench.steps(planId)).get("effect")?.attempts.length).toBe(1);
+  await bench.stopExecutor(first, "SIGKILL");
+  await bench.startExecutor();
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("COMPLETED");
+  const attempts = steps.get("effect")?.attempts ?? [];
+  expect(attempts[0]).toMatchObject({ attempt: 1, outcome: "unknown", error: { code: "EXECUTOR_LOST" } });
+  expect(attempts.map(({ endedAt }) => endedAt)).toEqual(attempts.map(() => expect.any(Date)));
 });
 
 test("an operator who wants it again gets one more attempt, and a new doubt needs a new word", async () => {

@@ -25,7 +25,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const start = (env: Record<string, string> = {}) => bench.startExecutor({ REDIS_URL: redis.url, ...env });
+/** Places of hanging calls, and all that a Redis has forgotten, come back when they have been silent for this long. */
+const LIMIT_LEASE = { LIMIT_LEASE_MS: "4000" };
+/** The default, where every second is counted: a busy machine may hold a call up for seconds on its way. */
+const LONG_LIMIT_LEASE = { LIMIT_LEASE_MS: "10000" };
+const start = (env: Record<string, string> = {}) =>
+  bench.startExecutor({ REDIS_URL: redis.url, ...LIMIT_LEASE, ...env });
 
 /** A plan of independent calls of one tool. */
 const calls = (tool: string, count: number, latencyMs: number, timeoutMs = 60_000) => ({
@@ -57,9 +62,7 @@ async function statusesOf(plans: PlanDocument[]): Promise<string[]> {
 
 test("three executors never call a tool more often at once than its limit, over a SIGKILL and a FLUSHALL", async () => {
   bench.tools.script({ limited_read: Array.from({ length: 4 }, () => ({ type: "hang" as const })) });
-  // Places of hanging calls come back when the calls have been silent for this long.
-  const env = { LIMIT_LEASE_MS: "4000" };
-  const [first] = await Promise.all([start({ ...env, ...SHORT_LEASE }), start(env), start(env)]);
+  const [first] = await Promise.all([start(SHORT_LEASE), start(), start()]);
   const plans = await submitMany(16, calls("limited_read", 8, 150, 1_500));
   const made = () => bench.tools.stats()["limited_read"]?.calls ?? 0;
   await expect.poll(made).toBeGreaterThan(20);
@@ -72,7 +75,7 @@ test("three executors never call a tool more often at once than its limit, over 
 });
 
 test("three executors never exceed a rate in any second, also when Redis is emptied", async () => {
-  await Promise.all([start(), start(), start()]);
+  await Promise.all([1, 2, 3].map(() => start(LONG_LIMIT_LEASE)));
   const plans = await submitMany(12, calls("rated_effect", 10, 0));
   await expect.poll(async () => (await bench.tools.ledger()).length).toBeGreaterThan(50);
   await flushAll();

@@ -65,7 +65,8 @@ test("a plan that failed is a warning with status, code, step, tool and reason, 
       step: "pay",
       tool: "keyed_effect",
       code: "TOOL_FAILED",
-      reason: "Step 'pay' failed: no such account",
+      reason:
+        "Step 'pay' failed: no such account (the answer to an earlier call was lost; this one is to the same key)",
     },
   ]);
 });

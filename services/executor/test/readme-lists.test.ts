@@ -1,14 +1,16 @@
 /** The example of the README about lists, run as it stands over a real executor. */
-import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
+import { readmeBlocks } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 
-const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
-const section = /^## Lists\n([\s\S]*?)^## /m.exec(readme)?.[1] ?? "";
-const [example, output] = [...section.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => parse(json));
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const [example, output] = readmeBlocks(ROOT, "services/executor/README.md")
+  .filter(({ section, language }) => section === "Lists" && language === "json")
+  .map(({ text }) => parse(text));
 
-function parse(json = ""): JsonObject {
+function parse(json: string): JsonObject {
   const value: unknown = JSON.parse(json);
   if (!isJsonObject(value)) throw new TypeError("no object");
   return value;

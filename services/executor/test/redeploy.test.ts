@@ -1,4 +1,5 @@
 /** A tool server that is redeployed: stopped, and started again later. */
+import { eventually } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { openWorkbench, SHORT_LEASE, type Workbench } from "./executor-process.ts";
 
@@ -47,13 +48,13 @@ test("a redeploy of a tool server fails no plan, and every effect happens once, 
     const late = await bench.submit([
       { id: "plain", tool: "plain_effect", arguments: { value: 4 }, retry: ONCE },
     ]);
-    await untilTried(bench, late._id, "plain", 3);
-    const [step] = (await bench.steps(late._id)).values();
-    expect(step).toMatchObject({
-      status: "RETRYING",
-      waitReason: "backoff",
-      error: { code: "TOOL_UNREACHABLE" },
+    // Between two tries: while one is under way the step is RUNNING.
+    const step = await eventually(async () => {
+      const found = (await bench.steps(late._id)).get("plain");
+      const tries = found?.attempts.at(-1)?.unsent?.tries ?? 0;
+      return found?.status === "RETRYING" && tries >= 3 ? found : null;
     });
+    expect(step).toMatchObject({ waitReason: "backoff", error: { code: "TOOL_UNREACHABLE" } });
     expect(step?.nextAttemptAt).toBeInstanceOf(Date);
     expect(step?.attempts).toHaveLength(1);
 

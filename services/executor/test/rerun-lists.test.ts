@@ -127,7 +127,9 @@ test("a batch whose answers were all lost keeps its key when the list is run aga
     { id: "each", retry: { maxAttempts: 2, initialMs: 1 }, forEach: { items: [1, 2, 3, 4], do: call } },
   ];
   const failed = await bench.submit(steps);
-  expect((await bench.end(failed._id)).plan.status).toBe("FAILED");
+  await bench.until(failed._id, ({ waitReason }) => waitReason === "in doubt");
+  await bench.store.requestCancel(TENANT, failed._id);
+  expect((await bench.end(failed._id)).plan.status).toBe("CANCELLED");
   const { plan } = await bench.end((await rerun(failed))._id);
   expect(plan.outputs?.["each"]).toMatchObject({ summary: { ok: 4, error: 0 } });
   expect(await keysOfEffects()).toEqual([`${failed._id}/each[0..3]`]);

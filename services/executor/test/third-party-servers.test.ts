@@ -31,10 +31,11 @@ afterEach(async () => {
 
 test("the tools of third-party servers are listed, and two steps over them are chained", async () => {
   await bench.startExecutor();
-  const listed = (await bench.store.listTools()).map((tool) => tool._id);
-  expect(listed).toEqual(
-    expect.arrayContaining(["everything/echo", "files/write_file", "files/read_text_file"]),
-  );
+  // An executor is ready before servers that take long to start are.
+  const listed = async () => (await bench.store.listTools()).map((tool) => tool._id);
+  await expect
+    .poll(listed)
+    .toEqual(expect.arrayContaining(["everything/echo", "files/write_file", "files/read_text_file"]));
 
   const file = join(folder, "echo.txt");
   const { _id: planId } = await bench.submit([

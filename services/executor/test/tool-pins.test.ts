@@ -81,7 +81,7 @@ test("a step whose tool has changed since planning fails without a call, and a r
   expect(steps.get("b")?.error).toEqual({
     code: "TOOL_CHANGED",
     message:
-      "Tool search has changed since the plan was made (input schema), so it is not called. Rerun the plan with the tool as it is now, or plan it again",
+      "Tool search of server x has changed since the plan was made (input schema), so nothing was sent. Rerun the plan with the tool as it is now, or plan it again",
     retryable: false,
   });
   expect(x.called).toEqual(["note"]);

@@ -70,7 +70,7 @@ test("SIGTERM sends the spans of a plan: claim, attempts and calls, in the trace
   expect(receiver.text()).not.toContain("Geheimnis");
 });
 
-test("whoever takes over from an executor that was killed goes on with the trace", async () => {
+test("an executor that takes over from a killed one goes on with the trace", async () => {
   const first = await bench.startExecutor(traced(SHORT_LEASE));
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
   const plan = await submit([{ id: "s", tool: "keyed_effect", arguments: {} }]);
@@ -85,7 +85,7 @@ test("whoever takes over from an executor that was killed goes on with the trace
   expect(named("attempt")).toMatchObject([{ traceId: TRACE, attributes: { "planwright.attempt": 2 } }]);
 });
 
-test("plans are executed, and the process ends in good order, while nobody takes its spans", async () => {
+test("plans are executed, and the process ends in good order, while no collector takes its spans", async () => {
   const url = receiver.url;
   await receiver.close();
   receiver = await startSpanReceiver();

@@ -61,7 +61,7 @@ function tokensOfCall(name: string, args: JsonObject | string): number {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-/** How long one call takes until its last token. Answers are sent whole at that moment: nobody here gains by reading them early. */
+/** How long one call takes until its last token. Answers are sent whole at that moment: reading them early gains nothing here. */
 export function answerMs(model: LatencyModel, { prompt, completion }: CallTokens): number {
   return Math.round(
     model.firstTokenMs + prompt * model.perPromptTokenMs + completion * model.perOutputTokenMs,

@@ -1,3 +1,4 @@
+import { REQUEST_LIFECYCLE, statusesWhere } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
 import { createStore, type RequestDocument } from "@planwright/store";
 import { type ChangeStream, MongoClient } from "mongodb";
@@ -10,7 +11,10 @@ export interface PlanwrightRun {
 }
 
 const TENANT = "bench";
-const OVER = new Set(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "NEEDS_INPUT"]);
+/** Statuses of a request to which nothing more happens by itself. */
+const OVER: ReadonlySet<string> = new Set(
+  statusesWhere(REQUEST_LIFECYCLE, ({ isOver, needs }) => isOver || needs === "answer"),
+);
 
 /** Connects as the API does: requests through the store, hints through the queue, ends from a change stream. */
 export async function openPlanwright(urls: { mongodbUrl: string; redisUrl: string }): Promise<PlanwrightRun> {

@@ -10,7 +10,7 @@ export type Source = (typeof SOURCES)[number];
 /** How planning a request ends. */
 export type Ending =
   | { type: "plan"; plan: Pick<Plan, "steps" | "outputs"> }
-  /** Questions about values that nobody gave, as `tool.parameter` and sorted; empty where a model asked in its own words. */
+  /** Questions about values that the user did not give, as `tool.parameter` and sorted; empty where a model asked in its own words. */
   | { type: "questions"; missing: readonly string[] }
   | { type: "refusal"; code: string };
 
@@ -29,7 +29,7 @@ export interface EvalCase {
   answers: readonly ScriptedAnswer[];
   /** What the model does where tools are offered for plain calls instead of a plan; absent: it calls none, and the request is planned. */
   direct?: ScriptedAnswer | undefined;
-  /** What the request calls for, whoever plans it. */
+  /** What the request calls for, whichever drafter plans it. */
   wanted: Ending;
   /** How planning must end on the recorded answers, where they do not allow what the request calls for. */
   wantedOfAnswers?: Ending | undefined;

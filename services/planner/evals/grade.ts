@@ -30,7 +30,7 @@ type Declined = Exclude<Ending, { type: "plan" }>;
 function isSame(wanted: Declined, ending: Declined): boolean {
   if (wanted.type === "refusal") return ending.type === "refusal" && ending.code === wanted.code;
   if (ending.type !== "questions") return false;
-  // Which value a model asks for in its own words nobody can tell.
+  // Which value a model asks for in its own words cannot be told.
   return ending.missing.length === 0 || wanted.missing.join() === ending.missing.join();
 }
 

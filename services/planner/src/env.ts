@@ -1,4 +1,5 @@
 import { ModelSettingsSchema } from "@planwright/models";
+import { MongodbUrlSchema, RedisUrlSchema } from "@planwright/runtime";
 import { z } from "zod";
 
 /** Settings of the planner; the README lists them with units and defaults. */
@@ -6,15 +7,15 @@ export const PlannerSettingsSchema = z.object({
   ...ModelSettingsSchema.shape,
   /** JSON file with prices of models, which win over the table of `@planwright/models`. */
   MODEL_PRICES_FILE: z.string().min(1).max(4_096).optional(),
-  MONGODB_URL: z.string().min(1),
-  REDIS_URL: z.string().min(1),
+  MONGODB_URL: MongodbUrlSchema,
+  REDIS_URL: RedisUrlSchema,
   QUEUE_PREFIX: z.string().min(1).max(100).default("planwright"),
   HOST: z.string().min(1).default("127.0.0.1"),
   HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4011),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace"]).default("info"),
   /** Requests that one process plans at once. */
   MAX_REQUESTS: z.coerce.number().int().min(1).max(1_000).default(16),
-  /** Side effects that a replan adds or changes: somebody approves them first, or they run at once. For plans made from sentences. */
+  /** Side effects that a replan adds or changes: an operator approves them first, or they run at once. For plans made from sentences. */
   REPLANNED_EFFECTS: z.enum(["approve", "run"]).default("approve"),
   /** Silence after which another planner takes over, in milliseconds. */
   PLANNING_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(30_000),

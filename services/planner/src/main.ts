@@ -10,8 +10,9 @@ import {
   createMetrics,
   createShutdown,
   idFacts,
-  parseSettings,
+  readOrExit,
   registerQueueDepth,
+  settingsOrExit,
   startHeartbeat,
   startTracing,
 } from "@planwright/runtime";
@@ -27,18 +28,22 @@ import { readPrices } from "./read-prices.ts";
 import { createPlanningTraces } from "./tracing/planning-traces.ts";
 import { traceModelCalls } from "./tracing/trace-model-calls.ts";
 
-const settings = parseSettings(PlannerSettingsSchema, process.env);
+const settings = settingsOrExit(PlannerSettingsSchema, process);
+const planDrafter = await readOrExit(() => createDrafter(settings), process);
+const prices = await readOrExit(() => readPrices(settings), process);
 const logger = createLogger({ service: "planner", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });
 const report = (error: unknown, id?: string): void =>
   logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweeper goes on");
-const tracing = await startTracing({ service: "planner", env: process.env, logger });
+const tracing = await readOrExit(
+  () => startTracing({ service: "planner", env: process.env, logger }),
+  process,
+);
 const traces = tracing.traces && createPlanningTraces(tracing.traces);
 
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS);
 
-const prices = await readPrices(settings);
-const drafter = failpoints.around(createDrafter(settings), MODEL_FAILPOINTS);
+const drafter = failpoints.around(planDrafter, MODEL_FAILPOINTS);
 const database = await createStore({
   url: settings.MONGODB_URL,
   planningLeaseMs: settings.PLANNING_LEASE_MS,
@@ -130,13 +135,13 @@ const sweeper = createSweeper({
   onError: (error, requestId) =>
     logger.warn({ err: error, requestId }, "a sweep failed; the next one tries again"),
 });
-// Past the failpoints: whoever looks changes nothing.
+// Past the failpoints: a reader changes nothing.
 registerQueueDepth(registry, {
   service: "planner",
   countWaiting: () => worker.countWaiting(),
   due: {
     what: "requests",
-    help: "Requests in MongoDB that wait for a planner and are held by nobody",
+    help: "Requests in MongoDB that wait for a planner and that no planner holds",
     find: (limit) => database.findUnplanned(limit),
   },
 });

@@ -1,9 +1,18 @@
 import { readFile } from "node:fs/promises";
-import { createPriceList, type PriceList } from "@planwright/models";
+import { createPriceList, type PriceList, PricesInvalidError } from "@planwright/models";
 import type { PlannerSettings } from "./env.ts";
 
 /** What models cost, by MODEL_PRICES_FILE and the table of `@planwright/models`. @throws {PricesInvalidError} */
 export async function readPrices(settings: PlannerSettings): Promise<PriceList> {
   const file = settings.MODEL_PRICES_FILE;
-  return createPriceList(settings, file === undefined ? undefined : await readFile(file, "utf8"));
+  return createPriceList(settings, file === undefined ? undefined : await readPricesFile(file));
+}
+
+async function readPricesFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+    throw new PricesInvalidError(`${file} cannot be read${why}`, error);
+  }
 }

@@ -10,7 +10,7 @@ import { TOOLS } from "./tools.ts";
 const PATIENCE_MS = 60_000;
 /** Long enough to be renewed in time by a process that stands still for a second and a half. */
 const LEASE_MS = 2_500;
-/** Outlasts the lease: whoever stands still for so long has lost it. */
+/** Outlasts the lease: a planner that is frozen for so long has lost it. */
 export const PAUSE_MS = 4_000;
 /** A model that takes so long to begin is still thinking when the lease is renewed. */
 export const SLOW_MODEL_MS = 1_500;

@@ -87,7 +87,7 @@ test.concurrent.for(CASES)(
     const { _id: requestId } = await store.createRequest({ tenant: TENANT, query, autoExecute: true });
 
     await crash(setting, env);
-    // Whoever only failed goes on itself.
+    // A planner that only failed goes on itself.
     if (!setting.endsWith("error")) start(env);
 
     const isOver = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";

@@ -28,7 +28,7 @@ export interface MemoryPlanningStore extends PlanningStore, Pick<WorkerStore, "l
   plans: PlanDocument[];
   failures: Failure[];
   calls: ModelCall[];
-  /** Gives the request to somebody else. */
+  /** Gives the request to another planner. */
   steal(): void;
 }
 

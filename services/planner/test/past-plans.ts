@@ -77,7 +77,6 @@ export function recordOf(
       item: item === undefined ? null : Number(item),
       position,
       tool: name,
-      epoch: 1,
       waitReason: null,
     });
     return { ...unit, status: end.status, arguments: end.sent ?? null, ...endedAs(end) };

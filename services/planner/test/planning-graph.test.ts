@@ -238,7 +238,7 @@ test("a value that is not given is asked for, and nothing is made up", async () 
   expect(store.plans).toEqual([]);
 });
 
-test("a request that somebody else holds is skipped", async () => {
+test("a request that another planner holds is skipped", async () => {
   const store = createMemoryPlanningStore({ query: SENTENCE, tools: TOOLS });
   store.steal();
   const { result } = await plan({ store });
@@ -280,7 +280,7 @@ test("a model that makes up a value is told so, and may put it right", async () 
   expect(store.plans).toHaveLength(1);
 });
 
-test("whoever asked is asked for a value that a model makes up again and again", async () => {
+test("the user is asked for a value that a model makes up again and again", async () => {
   const asked = answers(MADE_UP);
   const { store } = await plan({ drafter: model, autoExecute: true });
   expect(asked()).toBe(2);
@@ -293,7 +293,7 @@ test("whoever asked is asked for a value that a model makes up again and again",
   expect(store.plans).toEqual([]);
 });
 
-test("where more is wrong than a made-up value nobody is asked", async () => {
+test("where more is wrong than a made-up value the user is not asked", async () => {
   answers(broken([...(MADE_UP["steps"] as JsonObject[]), { id: "a", tool: "createFoldr", arguments: {} }]));
   const { store } = await plan({ drafter: model });
   expect(store.request).toMatchObject({ status: "FAILED", error: { code: "PLAN_INVALID" } });

@@ -92,7 +92,7 @@ function expectSafePlans(store: Store, each: Case): void {
   }
 }
 
-/** What nobody's eyes see, and what JSON text can do without. */
+/** What is invisible, and what JSON text can do without. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Co}]|(?!\n)\p{Cc}/u;
 
 /** The prompt is the same program around every text: nothing of a stranger stands outside its block. */

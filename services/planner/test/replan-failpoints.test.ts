@@ -54,6 +54,20 @@ async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId
   const made = { ...folder!, status: "COMPLETED" as const, output: { _id: "f1", name: "Work" } };
   const hasFailed = work === "replan";
   const error = { code: "TOOL_FAILED", message: "no such title", retryable: false };
+  const calls = [made, note!].map(({ key, stepId }) => {
+    const call = {
+      key,
+      stepId,
+      attempt: 1,
+      tool: key,
+      arguments: {},
+      effectClass: "R",
+      mayAct: false,
+      timeoutMs: 1_000,
+    } as const;
+    return { call, attemptId: key, argsHash: "test" };
+  });
+  store.noteIntents(claim, calls);
   await store.writeRecords(
     claim,
     [
@@ -79,7 +93,7 @@ test.concurrent.for(ALL)(
     const requestId = await ended(store, work);
 
     await crash(setting);
-    // Whoever only failed goes on itself.
+    // A planner that only failed goes on itself.
     if (!setting.endsWith("error")) start();
 
     const isOver = async () => (await store.getRequest(TENANT, requestId))?.planning.dueAt === null;

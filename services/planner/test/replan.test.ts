@@ -56,7 +56,7 @@ test.each<[string, unknown[], string[]]>([
     ["find", "list"],
   ],
   [
-    "a model cannot say that nobody needs to be asked",
+    "a model cannot say that no approval is needed",
     [{ id: "more", tool: "create", arguments: { title: "x" }, approval: false }],
     ["find", "more: ask"],
   ],
@@ -75,7 +75,7 @@ test("an unchanged step asks when a step that it depends on keeps its id and bec
   expect(asks(pastOf(STEPS, ends), [FIND, SEND])).toEqual(["find", "send"]);
 });
 
-test("a policy may let new side effects run, but not those of which nobody knows whether they happened", () => {
+test("a policy may let new side effects run, but not those of unknown effect", () => {
   const policy = { replannedEffects: "run" } as const;
   const changed = [{ ...SEND, arguments: { to: "<<find.mail>>", text: "Hello" } }, LOG];
   expect(asks(pastOf(STEPS, FAILED, { policy }), changed)).toEqual(["find", "send", "log"]);
@@ -195,7 +195,7 @@ test("a plan that was tried before ends it", () => {
   });
 });
 
-test("what a tool gave may be written as a value, what nobody gave may not", () => {
+test("what a tool gave may be written as a value, what was not given may not", () => {
   const past = pastOf([FIND, SEND], {
     find: { status: "COMPLETED", output: { email: "alice@example.com" } },
     send: { status: "FAILED" },

@@ -87,7 +87,7 @@ test("all that is done for a request is one trace, from its caller to the server
   expect(traced()).toHaveLength(4 + 2 * 3);
   expect(receiver.text()).not.toContain(SECRET);
 
-  // Whoever looks on has traces of its own, which point here.
+  // A client that looks on has traces of its own, which point here.
   const looks = () => receiver.spans().filter(({ name }) => name === "query request");
   await expect.poll(() => looks().length).toBeGreaterThan(0);
   for (const look of looks()) {

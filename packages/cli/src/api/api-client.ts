@@ -26,6 +26,11 @@ export interface ApiClient {
    * @throws {ApiUnreachableError} also when the stream breaks off, {NotTheApiError | ApiRefusedError} or the reason of `signal`
    */
   subscribe<T>(operation: Operation<T>, variables: Variables, until: AbortSignal): AsyncIterable<T>;
+  /**
+   * The JSON text of an output, as it comes.
+   * @throws {ApiUnreachableError} also when it breaks off, {NotTheApiError | ApiRefusedError} or the reason of `signal`
+   */
+  download(ref: string): Promise<AsyncIterable<Uint8Array>>;
 }
 
 /** How to reach it. */
@@ -50,23 +55,23 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const { url, token, signal, callTimeoutMs = 30_000 } = options;
   const eventsUrl = eventsUrlOf(url);
 
-  /** Sends an operation, and reads of the answer what is wanted in time. */
-  async function post<T>(
+  /** Sends an operation, or asks for an address without one, and reads of the answer what is wanted in time. */
+  async function send<T>(
     to: string,
-    { accept, body, until = signal }: { accept: string; body: object; until?: AbortSignal },
+    { accept, body, until = signal }: { accept: string; body?: object; until?: AbortSignal },
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new DOMException("late", "TimeoutError")), callTimeoutMs);
     try {
       const response = await fetch(to, {
-        method: "POST",
+        method: body ? "POST" : "GET",
         headers: {
-          "content-type": "application/json",
+          ...(body ? { "content-type": "application/json" } : {}),
           accept,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
-        body: JSON.stringify(body),
+        ...(body ? { body: JSON.stringify(body) } : {}),
         // The token is for this address, and for no other that it may point to.
         redirect: "error",
         signal: AbortSignal.any([signal, until, late.signal]),
@@ -80,20 +85,38 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     }
   }
 
+  /** A body that may break off. */
+  async function* pieces(body: AsyncIterable<Uint8Array>, from: string): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new ApiUnreachableError(from, "the output broke off", error);
+    }
+  }
+
   return {
     url,
     async ask({ document, schema }, variables = {}) {
       const asked = { accept: DOCUMENTS, body: { query: document, variables } };
-      const answer = await post(url, asked, async (response) => ({
+      const answer = await send(url, asked, async (response) => ({
         status: response.status,
         text: await response.text(),
       }));
       return readAnswer(answer.text, schema, { url, status: answer.status });
     },
+    async download(ref) {
+      const from = new URL(url);
+      from.pathname = from.pathname.replace(/\/graphql\/?$/, `/outputs/${encodeURIComponent(ref)}`);
+      const response = await send(from.href, { accept: "application/json" }, async (begun) => begun);
+      const place = { url: from.href, status: response.status };
+      if (response.ok && response.body) return pieces(response.body, from.href);
+      return readAnswer(await response.text(), z.never(), place);
+    },
     async *subscribe({ document, schema }, variables, until) {
       const asked = { accept: EVENTS, body: { query: document, variables }, until };
       // The time is for its beginning: it may last for hours.
-      const response = await post(eventsUrl, asked, async (begun) => begun);
+      const response = await send(eventsUrl, asked, async (begun) => begun);
       const from = { url: eventsUrl, status: response.status };
       const isStream = response.headers.get("content-type")?.startsWith(EVENTS) === true;
       try {

@@ -61,12 +61,12 @@ export const CANCEL = mutation("$requestId: ID!", "cancel(requestId: $requestId)
 export const PAUSE = mutation("$requestId: ID!", "pause(requestId: $requestId)");
 export const RESUME = mutation("$requestId: ID!", "resume(requestId: $requestId)");
 export const RERUN = mutation(
-  "$requestId: ID!, $from: ID, $arguments: [StepArguments!]",
-  "rerun(requestId: $requestId, from: $from, arguments: $arguments, execute: true)",
+  "$requestId: ID!, $from: ID, $arguments: [StepArguments!], $key: String!",
+  "rerun(requestId: $requestId, from: $from, arguments: $arguments, execute: true, idempotencyKey: $key)",
 );
 export const REPLAN = mutation(
-  "$requestId: ID!, $note: String",
-  "replan(requestId: $requestId, note: $note)",
+  "$requestId: ID!, $note: String, $key: String!",
+  "replan(requestId: $requestId, note: $note, idempotencyKey: $key)",
 );
 export const ANSWER_QUESTIONS = mutation(
   "$requestId: ID!, $answers: [String!]!",

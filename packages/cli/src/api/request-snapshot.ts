@@ -29,6 +29,14 @@ const AttemptSchema = z.object({
 });
 export type AttemptSnapshot = z.infer<typeof AttemptSchema>;
 
+/** Stands for an output that is too large for an answer. */
+const OutputReferenceSchema = z.object({
+  ref: z.string(),
+  sizeBytes: z.number().nullable(),
+  preview: z.string().nullable(),
+});
+export type OutputReference = z.infer<typeof OutputReferenceSchema>;
+
 const StepSchema = z.object({
   id: z.string(),
   key: z.string(),
@@ -52,6 +60,7 @@ const StepSchema = z.object({
   arguments: JsonValueSchema.default(null),
   resolvedArguments: JsonValueSchema.default(null),
   output: JsonValueSchema.default(null),
+  outputReference: OutputReferenceSchema.nullable().default(null),
   warnings: z.array(z.string()).default([]),
 });
 /** One step, or one item of a forEach step. */
@@ -97,6 +106,7 @@ const PlanSchema = z.object({
   // Only in the full reading:
   document: JsonValueSchema.default(null),
   outputs: JsonValueSchema.default(null),
+  outputReferences: z.array(OutputReferenceSchema.extend({ name: z.string() })).default([]),
 });
 export type PlanSnapshot = z.infer<typeof PlanSchema>;
 
@@ -173,8 +183,8 @@ export const FULL_FIELDS = requestFields({
     answers { question answer at }
     modelCalls { purpose model finishReason inputTokens outputTokens latencyMs error { code message } createdAt }
     plans { planId version status createdAt finishedAt error { code message } }`,
-  ofPlan: "document outputs",
-  ofStep: "arguments resolvedArguments output warnings",
+  ofPlan: "document outputs outputReferences { name ref sizeBytes preview }",
+  ofStep: "arguments resolvedArguments output outputReference { ref sizeBytes preview } warnings",
 });
 
 function requestFields({ ofRequest, ofPlan, ofStep }: Record<"ofRequest" | "ofPlan" | "ofStep", string>) {

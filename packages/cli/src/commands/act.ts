@@ -15,7 +15,9 @@ export interface Action {
   done: (accepted: Accepted) => string;
   /** True follows the request then. */
   watch?: boolean | undefined;
-  /** It ends the plan: what it waits for meanwhile concerns nobody any more. Default false. */
+  /** It bears an idempotency key: sent again it changes nothing more. Default false. */
+  isKeyed?: boolean | undefined;
+  /** It ends the plan: what it waits for meanwhile does not matter any more. Default false. */
   isEnd?: boolean | undefined;
 }
 
@@ -25,10 +27,10 @@ export interface Action {
  */
 export async function act(
   context: CommandContext,
-  { operation, variables, done, watch, isEnd }: Action,
+  { operation, variables, done, watch, isKeyed, isEnd }: Action,
 ): Promise<ExitCode> {
   const { client, output, isJson, command } = context;
-  const accepted = await askAgain(context, () => client.ask(operation, variables));
+  const accepted = await askAgain(context, () => client.ask(operation, variables), { isKeyed });
   if (watch) return followToEnd(context, accepted.requestId, { isPatient: isEnd });
   if (isJson) output.printJson(accepted, { isIndented: true });
   else {

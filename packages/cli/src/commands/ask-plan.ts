@@ -51,7 +51,8 @@ async function createPlan(
 ): Promise<string> {
   const said = await sentenceVariables(options, context.signal);
   const variables = { ...asked, ...said, ...askVariables(options) };
-  return (await askAgain(context, () => context.client.ask(CREATE_PLAN, variables))).requestId;
+  return (await askAgain(context, () => context.client.ask(CREATE_PLAN, variables), { isKeyed: true }))
+    .requestId;
 }
 
 /** Hands in a plan as JSON; with `execute` it is started and followed. */
@@ -62,7 +63,9 @@ export async function submit(
 ): Promise<ExitCode> {
   const document = await readJsonFile(file, context.signal);
   const variables = { plan: document, execute, query, ...askVariables(options) };
-  const { requestId } = await askAgain(context, () => context.client.ask(SUBMIT_PLAN, variables));
+  const { requestId } = await askAgain(context, () => context.client.ask(SUBMIT_PLAN, variables), {
+    isKeyed: true,
+  });
   if (!execute) return showPlan(context, requestId);
   return detach ? accepted(context, requestId) : followToEnd(context, requestId);
 }

@@ -10,7 +10,7 @@ export interface CommandContext {
   output: Output;
   /** True prints JSON and nothing else. */
   isJson: boolean;
-  /** True when somebody sits there who can be asked. */
+  /** True when a person at a terminal can be asked. */
   canAsk: boolean;
   /** Next commands to type. */
   command: CommandLine;

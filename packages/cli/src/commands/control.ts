@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   type Accepted,
   CANCEL,
@@ -47,7 +48,7 @@ export interface RetryOptions {
   watch?: boolean;
 }
 
-/** Runs again what did not complete; with other arguments where some are set. */
+/** Runs again what did not complete; with other arguments where some are set. Once, however often it has to be sent. */
 export async function retry(
   context: CommandContext,
   requestId: string,
@@ -56,7 +57,8 @@ export async function retry(
   const changes = set && (await toChanges(context, requestId, set));
   return act(context, {
     operation: RERUN,
-    variables: { requestId, from, arguments: changes },
+    variables: { requestId, from, arguments: changes, key: randomUUID() },
+    isKeyed: true,
     done: ({ version }) => `version ${version} of the plan was made and is executed`,
     watch,
   });
@@ -69,7 +71,8 @@ export async function replan(
   { note, watch }: { note?: string | undefined; watch?: boolean | undefined },
 ): Promise<ExitCode> {
   const { client, output, isJson, command } = context;
-  const accepted = await askAgain(context, () => client.ask(REPLAN, { requestId, note }));
+  const variables = { requestId, note, key: randomUUID() };
+  const accepted = await askAgain(context, () => client.ask(REPLAN, variables), { isKeyed: true });
   if (watch) return followToEnd(context, requestId);
   return leavingEarly(context, requestId, async () => {
     const { status, version } = await replanned(context, accepted);

@@ -14,7 +14,7 @@ import { oneLine, printableJson } from "../terminal/visible-text.ts";
 import { act } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
 
-/** Answers the planner's questions; asks for the answers where somebody sits at a terminal and gave none. */
+/** Answers the planner's questions; asks for the answers where a person at a terminal gave none. */
 export async function answer(
   context: CommandContext,
   requestId: string,
@@ -114,7 +114,7 @@ async function confirmCall(context: CommandContext, step: StepSnapshot, refuse: 
       `Say which call is meant: --hash ${(step.approvalHash ?? "").slice(0, 12)} stands for ${call}`,
     );
   }
-  // Whole: nobody approves what stands behind the edge of the screen.
+  // Whole: an operator cannot approve what is cut at the edge of the screen.
   context.output.print(
     step.resolvedArguments === null
       ? [`${stepName(step)} calls ${tool} with more than 32 KiB, of which only a preview is kept`]
@@ -137,7 +137,7 @@ export interface ResolveOptions {
   watch?: boolean;
 }
 
-/** Says what became of a call of which nobody knew. */
+/** Says what became of a call of unknown effect. */
 export async function resolve(
   context: CommandContext,
   ids: { requestId: string; stepKey: string | undefined },

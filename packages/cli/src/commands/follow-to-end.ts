@@ -12,7 +12,7 @@ import { showLive } from "./show-live.ts";
 /** Lines of the tree that stays on the screen, at most. */
 const MAX_TREE_LINES = 200;
 
-/** Shows how a request goes until it is over or needs somebody, then what became of it. Leaving early leaves it running. */
+/** Shows how a request goes until it is over or needs a client or operator, then what became of it. Leaving early leaves it running. */
 export function followToEnd(
   context: CommandContext,
   requestId: string,

@@ -1,4 +1,4 @@
-import { RequestStatusSchema } from "@planwright/plan";
+import { FAILED_REQUEST_STATUSES, RequestStatusSchema } from "@planwright/plan";
 import { InvalidArgumentError, Option } from "commander";
 import ms, { type StringValue } from "ms";
 import { LIST_REQUESTS, type ListedRequest } from "../api/operations.ts";
@@ -23,8 +23,6 @@ export interface ListOptions {
 export type Since = { agoMs: number } | { at: string };
 
 const NEEDS = ["approval", "doubt", "answer"] as const;
-/** Statuses of requests of which a step failed, or no plan came about. */
-const FAILED = ["FAILED", "PARTIAL"];
 
 /** The options of `list`. */
 export function listOptions(): Option[] {
@@ -58,7 +56,7 @@ export async function list(
   { first, failed, since, ...options }: ListOptions,
 ): Promise<ExitCode> {
   const wanted = {
-    status: failed ? FAILED : options.status,
+    status: failed ? FAILED_REQUEST_STATUSES : options.status,
     tag: options.tag,
     tool: options.tool,
     errorCode: options.code,

@@ -6,9 +6,15 @@ const TAKES_FILE: ReadonlySet<string> = new Set(["submit", "validate"]);
 /** True for a command whose argument is a file. */
 export const takesFile = (command: string): boolean => TAKES_FILE.has(command);
 
+/** True for the name of a command whose first argument is the id of a request. */
+export function takesRequestId(program: Command, name: string | undefined): boolean {
+  const command = program.commands.find((one) => one.name() === name);
+  return command?.registeredArguments[0]?.name() === "requestId";
+}
+
 /**
  * A completion script for bash, made from the program's own commands and options, so that it knows all of them. It
- * completes commands, options, fixed choices, and files where a file is taken.
+ * completes commands, options, fixed choices, files where a file is taken, and ids of the newest requests, for which it asks the program.
  */
 export function bashCompletion(program: Command): string {
   const commands = program
@@ -19,11 +25,11 @@ export function bashCompletion(program: Command): string {
   const common = optionsOf(program);
   const cases = commands.map((command) => {
     const words = [...optionsOf(command), ...common, ...choicesOf(command)];
-    return `    ${command.name()}) words="${words.join(" ")}"${takesFile(command.name()) ? "; files=1" : ""} ;;`;
+    return `    ${command.name()}) words="${words.join(" ")}"${takesFile(command.name()) ? "; files=1" : ""}${takesRequestId(program, command.name()) ? "; ids=1" : ""} ;;`;
   });
   return `# bash completion for planwright. In ~/.bashrc:  source <(planwright completion bash)
 _planwright() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" command="" word words files=0 skip=0
+  local current="\${COMP_WORDS[COMP_CWORD]}" command="" word words files=0 ids=0 skip=0
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     if (( skip )); then skip=0; continue; fi
     case "$word" in
@@ -42,6 +48,10 @@ ${cases.join("\n")}
   if (( files )) && [[ "$current" != -* ]]; then
     compopt -o filenames 2>/dev/null
     COMPREPLY+=( $(compgen -f -- "$current") )
+  fi
+  if (( ids )) && [[ "$current" != -* && "\${COMP_WORDS[COMP_CWORD-1]}" == "$command" ]]; then
+    words="$(planwright complete -- "$command" "$current" 2>/dev/null | grep -o '^req_[a-z0-9_]*')"
+    COMPREPLY=( $(compgen -W "$words" -- "$current") )
   fi
 }
 complete -F _planwright planwright

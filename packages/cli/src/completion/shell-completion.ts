@@ -1,6 +1,7 @@
 import { type Complete, type Command as Completed, RootCommand } from "@bomb.sh/tab";
 import type { Argument, Command, Option } from "commander";
-import { bashCompletion, takesFile, valueOptions } from "./bash-completion.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import { bashCompletion, takesFile, takesRequestId, valueOptions } from "./bash-completion.ts";
 
 /** The shells that a script is printed for. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -32,6 +33,23 @@ function isFile(program: Command, before: readonly string[]): boolean {
     .find((one) => one.name() === command)
     ?.options.some(({ long, required }) => required && long === before.at(-1));
   return command !== undefined && takesFile(command) && !isValue && !withValue.has(before.at(-1) ?? "");
+}
+
+/** True where the id of a request is typed: right behind a command that takes one. */
+export function wantsRequestId(program: Command, words: readonly string[]): boolean {
+  const [command, current = ""] = words.slice(-2);
+  return !current.startsWith("-") && words.length > 1 && takesRequestId(program, command);
+}
+
+/** Says which requests there are, newest first, each with its sentence, in the form of {@link complete}; 4 stands for "no files". */
+export function requestIdLines(
+  requests: readonly { requestId: string; status: string; query: string | null }[],
+): string {
+  const lines = requests.map(
+    ({ requestId, status, query }) =>
+      `${requestId}\t${oneLine(`${status} ${query ?? "a submitted plan"}`, 80)}\n`,
+  );
+  return `${lines.join("")}:4\n`;
 }
 
 /** The commands, options and fixed words of the program, as the library takes them. */

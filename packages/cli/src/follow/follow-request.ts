@@ -4,7 +4,7 @@ import { isAtRest, isOver } from "../report/need.ts";
 
 /** How a request is followed. */
 export interface FollowOptions {
-  /** True goes on while somebody is needed, until the request is over. */
+  /** True goes on while a client or operator is needed, until the request is over. */
   isPatient: boolean;
   /** Ends the following; its reason is thrown. */
   signal: AbortSignal;

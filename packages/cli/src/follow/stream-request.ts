@@ -8,7 +8,7 @@ import { withoutClocks } from "./without-clocks.ts";
 
 /** Times of following a stream, in milliseconds. */
 export interface StreamTimes {
-  /** Silence after which the request is read: that nobody works on it is no change. Default 3,000. */
+  /** Silence after which the request is read: a dead worker sends no change. Default 3,000. */
   quietMs?: number;
   /** Before a stream that broke off is asked for again. Default 1,000. */
   againMs?: number;

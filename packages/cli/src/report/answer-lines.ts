@@ -3,7 +3,7 @@ import type { Style } from "../terminal/style.ts";
 import { visibleText } from "../terminal/visible-text.ts";
 import { problem } from "./format.ts";
 
-/** The results in words, or why nobody tells them; nothing where nobody asked, or they are being told. Pure. */
+/** The results in words, or why they are not told; nothing where the caller did not ask, or they are being told. Pure. */
 export function answerLines(
   { answer, answerError }: Pick<RequestSnapshot, "answer" | "answerError">,
   style: Style,

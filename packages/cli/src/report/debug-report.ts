@@ -8,10 +8,12 @@ import { diagnose } from "./diagnose.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { findingLines } from "./findings.ts";
 import { count, duration, inlineJson, problem, stepName } from "./format.ts";
+import { largeOutput } from "./large-output.ts";
 import { settledNote } from "./settlement-text.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
 import { stepTree } from "./step-tree.ts";
+import { isWorthSeeing, urgencyOf } from "./step-urgency.ts";
 import { timeline } from "./timeline.ts";
 
 /** Lines of one part at most; everything is in --json. */
@@ -19,7 +21,7 @@ const MAX_LINES = 200;
 /** Steps that are shown in full at most. */
 const MAX_STEPS = 10;
 
-/** Everything about a request for whoever looks for a fault: the first ten lines hold the cause and what to do. Pure. */
+/** Everything about a request for an operator who looks for a fault: the first ten lines hold the cause and what to do. Pure. */
 export function debugReport(facts: DebugFacts, style: Style): string[] {
   const { request } = facts;
   return [
@@ -87,9 +89,9 @@ function part(title: string, lines: readonly string[], style: Style): string[] {
 function troubleLines(facts: DebugFacts, style: Style): string[] {
   const { plan } = facts.request;
   if (!plan) return [];
-  const order = ["FAILED", "IN_DOUBT", "WAITING_APPROVAL", "RETRYING", "RUNNING"];
-  const troubled = order
-    .flatMap((status) => plan.steps.filter((step) => step.status === status))
+  const troubled = plan.steps
+    .filter(({ status }) => isWorthSeeing(status))
+    .toSorted((a, b) => urgencyOf(a.status) - urgencyOf(b.status))
     .filter((step) => step.error?.code !== "ITEMS_FAILED" || step.item !== null);
   const more = troubled.length - MAX_STEPS;
   return [
@@ -127,14 +129,19 @@ function stepDetails(facts: DebugFacts, step: StepSnapshot): string[] {
   ];
 }
 
-function treeLines({ request, nowMs }: DebugFacts, style: Style): string[] {
+function treeLines({ request, nowMs, command }: DebugFacts, style: Style): string[] {
   const steps = request.plan?.steps ?? [];
   const lines = stepTree(steps).flatMap(({ step, branch, below }) => {
     const items = steps.filter(({ id, item }) => id === step.id && item !== null);
     return [
       `${branch}${stepLine(step, items, { style, nowMs })}`,
       ...(step.status === "COMPLETED"
-        ? [style("quiet", `${below}output ${inlineJson(step.output, 160)}`)]
+        ? [
+            style(
+              "quiet",
+              `${below}output ${step.outputReference ? largeOutput(step.outputReference, command) : inlineJson(step.output, 160)}`,
+            ),
+          ]
         : []),
     ];
   });

@@ -3,7 +3,7 @@ import type { PlanSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 import type { DebugFacts } from "./debug-facts.ts";
 import { serverOf } from "./debug-facts.ts";
 import { listsFellShort } from "./diagnose-lists.ts";
-import { doubtDiagnosis } from "./diagnose-people.ts";
+import { doubtDiagnosis, hasKey } from "./diagnose-people.ts";
 import type { Diagnosis, NextStep } from "./diagnosis.ts";
 import { count, duration, problem, stepName } from "./format.ts";
 import { stepsInDoubt } from "./need.ts";
@@ -173,19 +173,21 @@ function retry({ request, command }: DebugFacts, say: string): NextStep {
   return { say, command: command("retry", request.requestId) };
 }
 
-/** Nothing runs again before the doubts are settled. */
+/** Nothing runs again before the doubts are settled, but for calls that bear a key: those are asked again with the rest. */
 function withDoubt(
   diagnosis: Diagnosis,
   facts: DebugFacts,
   plan: PlanSnapshot,
   inDoubt: readonly StepSnapshot[],
 ): Diagnosis {
-  const doubt = doubtDiagnosis(facts, plan, inDoubt);
-  const [happened] = doubt.next;
+  const toSettle = inDoubt.filter((step) => !hasKey(step));
+  const mustSettle = toSettle.length > 0;
+  const doubt = doubtDiagnosis(facts, plan, mustSettle ? toSettle : inDoubt);
+  const [happened] = mustSettle ? doubt.next : [];
   const [first] = diagnosis.next;
   return {
     ...diagnosis,
-    why: [...diagnosis.why.slice(0, 1), `Also, ${doubt.cause}.`],
+    why: [...diagnosis.why.slice(0, 1), `Also, ${doubt.cause}.`, ...(happened ? [] : doubt.why.slice(1))],
     next: [
       ...(happened
         ? [{ ...happened, say: `${happened.say.replace(/ If it did.*/, "")} Say so (or --retry):` }]

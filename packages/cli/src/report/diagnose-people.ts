@@ -28,27 +28,42 @@ export function doubtDiagnosis(
   plan: PlanSnapshot,
   inDoubt: readonly StepSnapshot[],
 ): Diagnosis {
-  const { request, command } = facts;
   const [step] = inDoubt;
   if (!step) throw new TypeError("doubtDiagnosis needs a step in doubt");
-  const server = serverOf(facts, step.tool);
   const others = inDoubt.length > 1 ? `, and ${count(inDoubt.length - 1, "more step")} in doubt` : "";
-  const resolve = (...words: string[]) => command("resolve", request.requestId, step.key, ...words);
+  const isOver = plan.finishedAt !== null;
   return {
     tone: "attention",
     cause: `it is not known whether the call of step ${stepName(step)} happened (IN_DOUBT)${others}`,
     why: [
       `${step.error ? problem(step.error) : "Its answer was lost."}`,
-      `${step.tool} can neither be asked nor be called again without risk${
-        plan.finishedAt === null ? ", so the plan waits" : ""
-      }.`,
+      hasKey(step)
+        ? `Called again under the same key, ${step.tool} acts once at most.`
+        : `${step.tool} can neither be asked nor be called again without risk${isOver ? "" : ", so the plan waits"}.`,
     ],
-    next: [
-      {
-        say: `Look in ${server === undefined ? "its server" : `"${server}"`} whether it happened. If it did, give its output:`,
-        command: resolve("--completed", '{"_id":"…"}'),
-      },
-      { say: "If it did not, have it called again:", command: resolve("--retry") },
-    ],
+    next: hasKey(step) ? callAgain(facts, step, isOver) : sayWhatHappened(facts, step),
   };
+}
+
+/** True for a call that bears a key: the tool's server acts once under it, however often it is sent. */
+export const hasKey = ({ effectClass }: StepSnapshot): boolean => effectClass === "K";
+
+function callAgain({ request, command }: DebugFacts, step: StepSnapshot, isOver: boolean): NextStep[] {
+  const again = isOver
+    ? command("retry", request.requestId)
+    : command("resolve", request.requestId, step.key, "--retry");
+  return [{ say: "Have it called again under the same key:", command: again }];
+}
+
+function sayWhatHappened(facts: DebugFacts, step: StepSnapshot): NextStep[] {
+  const { request, command } = facts;
+  const server = serverOf(facts, step.tool);
+  const resolve = (...words: string[]) => command("resolve", request.requestId, step.key, ...words);
+  return [
+    {
+      say: `Look in ${server === undefined ? "its server" : `"${server}"`} whether it happened. If it did, give its output:`,
+      command: resolve("--completed", '{"_id":"…"}'),
+    },
+    { say: "If it did not, have it called again:", command: resolve("--retry") },
+  ];
 }

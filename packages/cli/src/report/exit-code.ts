@@ -1,6 +1,6 @@
 import type { RequestSnapshot } from "../api/request-snapshot.ts";
 import { ApiRefusedError, GaveUpWaitingError, InterruptedError, UsageError } from "../errors.ts";
-import { needOf } from "./need.ts";
+import { needOf, OVER } from "./need.ts";
 
 /** What the exit code of the program says. Scripts decide by these; they do not change. */
 export const EXIT = {
@@ -10,7 +10,7 @@ export const EXIT = {
   PLAN_FAILED: 1,
   /** The command itself is wrong. */
   USAGE: 2,
-  /** Somebody has to do something: answer, approve, settle a doubt, start or resume. */
+  /** A client or operator has to act: answer, approve, settle a doubt, start or resume. */
   NEEDS_SOMEBODY: 3,
   /** The API does not answer, or refused. */
   API: 4,
@@ -26,7 +26,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** What a request's state means to a script; null while it goes on. */
 export function exitCodeOf(request: RequestSnapshot): ExitCode | null {
   if (request.status === "COMPLETED") return EXIT.OK;
-  if (["PARTIAL", "FAILED", "CANCELLED"].includes(request.status)) return EXIT.PLAN_FAILED;
+  if (OVER.has(request.status)) return EXIT.PLAN_FAILED;
   return needOf(request) === null ? null : EXIT.NEEDS_SOMEBODY;
 }
 

@@ -24,10 +24,10 @@ export function findingLines(findings: readonly Diagnostic[], style: Style): str
   ];
 }
 
-/** Warnings that somebody has to know of who did not look at the plan: what it takes for granted, and what it gives away. */
+/** Warnings for a user who did not look at the plan: what it takes for granted, and what it gives away. */
 const WORTH_TELLING = new Set(["ARGUMENT_UNSOURCED", "SECRET_EXPOSED"]);
 
-/** What whoever had a plan made and executed at once should know of it. */
+/** What a user whose plan was made and executed at once should know of it. */
 export function worthTelling(findings: readonly Diagnostic[]): Diagnostic[] {
   return findings.filter(({ code, severity }) => severity === "warning" && WORTH_TELLING.has(code));
 }

@@ -27,6 +27,12 @@ export function inlineJson(value: unknown, maxLength = 200): string {
   return oneLine(printableJson(value), maxLength);
 }
 
+/** "840 B", "12.3 KiB", "4.0 MiB", in bytes of 1,024. */
+export function size(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  return bytes < 1_048_576 ? `${(bytes / 1_024).toFixed(1)} KiB` : `${(bytes / 1_048_576).toFixed(1)} MiB`;
+}
+
 /** What a tool or the API said, on one line. */
 export function problem({ code, message }: { code: string; message: string }, maxLength = 300): string {
   return `${oneLine(message, maxLength)} (${oneLine(code, 64)})`;

@@ -1,6 +1,7 @@
+import { OVER_REQUEST_STATUSES, REQUEST_STATUSES_WITH_RESULTS } from "@planwright/plan";
 import type { PlanSnapshot, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 
-/** What only somebody outside can do for a request: answer, start it, approve, settle a doubt, let it go on. */
+/** What only a client or operator can do for a request: answer, start it, approve, settle a doubt, let it go on. */
 export type Need = "input" | "start" | "approval" | "doubt" | "resume";
 
 /** Who a request waits for; null while it goes on by itself, and when it is over. */
@@ -10,7 +11,6 @@ export function needOf(request: RequestSnapshot): Need | null {
   if (request.status === "READY" && !request.autoExecute) return "start";
   if (request.status !== "EXECUTING" || !plan) return null;
   if (plan.status === "PAUSED") return "resume";
-  if (plan.status === "AWAITING_APPROVAL") return "approval";
   if (plan.status !== "WAITING") return null;
   // A word that was given counts before an executor has heard of it.
   if (plan.waitReason === "approval" && stepsToApprove(plan).length > 0) return "approval";
@@ -18,7 +18,7 @@ export function needOf(request: RequestSnapshot): Need | null {
   return null;
 }
 
-/** Steps that wait for an approval that nobody has given or refused yet. */
+/** Steps that wait for an approval that is neither given nor refused yet. */
 export function stepsToApprove({ steps, approvals }: PlanSnapshot): StepSnapshot[] {
   return steps.filter(
     (step) =>
@@ -28,7 +28,7 @@ export function stepsToApprove({ steps, approvals }: PlanSnapshot): StepSnapshot
   );
 }
 
-/** Steps and items in doubt that nobody has settled yet; a forEach step whose items can be settled is not one of them. */
+/** Steps and items in doubt that no operator has settled yet; a forEach step whose items can be settled is not one of them. */
 export function stepsInDoubt({ steps, resolutions }: PlanSnapshot): StepSnapshot[] {
   const open = steps.filter(
     (step) =>
@@ -40,20 +40,21 @@ export function stepsInDoubt({ steps, resolutions }: PlanSnapshot): StepSnapshot
 }
 
 /** Statuses of a request to which nothing happens by itself any more. */
-export const OVER: ReadonlySet<string> = new Set(["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"]);
+export const OVER: ReadonlySet<string> = new Set(OVER_REQUEST_STATUSES);
 
 /** Nothing will change any more. */
 export function isOver(request: RequestSnapshot): boolean {
   return OVER.has(request.status) && !awaitsAnswer(request);
 }
 
+const WITH_RESULTS: ReadonlySet<string> = new Set(REQUEST_STATUSES_WITH_RESULTS);
+
 /** The plan is over, and its results are being told in words. */
 export function awaitsAnswer({ status, answerRequested, answer, answerError }: RequestSnapshot): boolean {
-  const hasResults = status === "COMPLETED" || status === "PARTIAL";
-  return hasResults && answerRequested && answer === null && answerError === null;
+  return WITH_RESULTS.has(status) && answerRequested && answer === null && answerError === null;
 }
 
-/** Nothing will change unless somebody does something. */
+/** Nothing will change unless a client or operator acts. */
 export function isAtRest(request: RequestSnapshot): boolean {
   return isOver(request) || needOf(request) !== null;
 }

@@ -1,3 +1,4 @@
+import { STEP_LIFECYCLE, statusesWhere } from "@planwright/plan";
 import type { PlanSnapshot, Problem, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
 import { awaitsAnswer, type Need, needOf } from "./need.ts";
 import { type PendingControl, pendingControl } from "./pending-control.ts";
@@ -96,8 +97,7 @@ function changedSteps(before: PlanSnapshot | null, { steps }: PlanSnapshot): Pro
 const momentOf = (step: StepSnapshot) => step.finishedAt ?? step.attempts.at(-1)?.startedAt ?? "9";
 
 function needed({ questions, plan }: RequestSnapshot, need: Need): ProgressEvent {
-  const waits = (status: string) =>
-    plan?.steps.filter((step) => step.status === status).map(({ key }) => key) ?? [];
-  const steps = need === "approval" ? waits("WAITING_APPROVAL") : need === "doubt" ? waits("IN_DOUBT") : [];
+  const waiting: ReadonlySet<string> = new Set(statusesWhere(STEP_LIFECYCLE, ({ needs }) => needs === need));
+  const steps = plan?.steps.filter(({ status }) => waiting.has(status)).map(({ key }) => key) ?? [];
   return { event: "needed", need, questions, steps };
 }

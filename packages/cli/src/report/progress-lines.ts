@@ -4,6 +4,7 @@ import type { Need } from "./need.ts";
 import { pendingText } from "./pending-control.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
+import { planningWaitText, planWaitText } from "./wait-text.ts";
 
 /** What changed between two readings, in plain lines for logs and pipes. Pure. */
 export function progressLines(before: RequestSnapshot | null, now: RequestSnapshot): string[] {
@@ -23,14 +24,14 @@ function lineOf(event: ProgressEvent): string[] {
     case "accepted":
       return [`${event.requestId} accepted`];
     case "planning":
-      return [event.waitReason === null ? "planning" : `planning waits: ${event.waitReason}`];
+      return [event.waitReason === null ? "planning" : planningWaitText(event.waitReason)];
     case "planned": {
       const by = event.origin.model ?? event.origin.kind;
       const version = event.version > 1 ? `, version ${event.version}` : "";
       return [`${event.planId} planned: ${count(event.steps.length, "step")}, ${by}${version}`];
     }
     case "plan":
-      return [`plan ${event.status}${event.waitReason === null ? "" : ` (${event.waitReason})`}`];
+      return [`plan ${event.status}${waiting(event)}`];
     case "control":
       return [`plan ${pendingText(event)}`];
     case "step":
@@ -40,6 +41,10 @@ function lineOf(event: ProgressEvent): string[] {
     case "needed":
       return [`waits for a person: ${NEEDED[event.need]}`];
   }
+}
+
+function waiting({ status, waitReason }: { status: string; waitReason: string | null }): string {
+  return waitReason === null ? "" : ` (${planWaitText({ status, waitReason })})`;
 }
 
 function stepText({

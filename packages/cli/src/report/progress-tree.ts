@@ -1,12 +1,13 @@
 import type { RequestSnapshot } from "../api/request-snapshot.ts";
 import type { Style } from "../terminal/style.ts";
-import { oneLine } from "../terminal/visible-text.ts";
 import { between, count, duration } from "./format.ts";
 import { needOf } from "./need.ts";
 import { pendingControl, pendingText } from "./pending-control.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
 import { stepTree, type TreeRow } from "./step-tree.ts";
+import { urgencyOf } from "./step-urgency.ts";
+import { planningWaitText, planWaitText } from "./wait-text.ts";
 
 /** How the tree is drawn. */
 export interface TreeOptions {
@@ -48,12 +49,12 @@ function headline(request: RequestSnapshot, { style, nowMs, spinner }: TreeOptio
 
 /** What is going on, in a word or two. */
 function phase({ status, plan, waitReason }: RequestSnapshot): string {
-  if (status === "PLANNING")
-    return waitReason === null ? "planning" : `planning waits: ${oneLine(waitReason, 40)}`;
+  if (status === "PLANNING") return waitReason === null ? "planning" : planningWaitText(waitReason);
   if (status !== "EXECUTING" || !plan) return status;
   const pending = pendingControl(plan);
   if (pending) return pendingText(pending);
-  const reason = plan.waitReason === null ? "" : `: ${oneLine(plan.waitReason, 40)}`;
+  const reason =
+    plan.waitReason === null ? "" : `: ${planWaitText({ status: plan.status, waitReason: plan.waitReason })}`;
   return plan.status === "RUNNING" ? `executing${reason}` : `${plan.status.toLowerCase()}${reason}`;
 }
 
@@ -68,25 +69,10 @@ function progress({ plan, createdAt, planningFinishedAt, status }: RequestSnapsh
   return `  ${done} of ${count(own.length, "step")}${since === null ? "" : `  ${duration(since)}`}`;
 }
 
-/** Statuses by how much somebody wants to see them. */
-const URGENCY = [
-  "FAILED",
-  "IN_DOUBT",
-  "WAITING_APPROVAL",
-  "RETRYING",
-  "RUNNING",
-  "PENDING",
-  "COMPLETED",
-  "SKIPPED",
-];
-
 /** At most so many rows: the ones most wanted, in the order of the tree. */
 function fitting(rows: readonly TreeRow[], maxRows: number): readonly TreeRow[] {
   if (rows.length <= maxRows) return rows;
-  const rank = ({ step }: TreeRow) => {
-    const index = URGENCY.indexOf(step.status);
-    return index === -1 ? URGENCY.length : index;
-  };
+  const rank = ({ step }: TreeRow) => urgencyOf(step.status);
   const kept = new Set(rows.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxRows));
   return rows.filter((row) => kept.has(row));
 }

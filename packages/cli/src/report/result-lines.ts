@@ -9,6 +9,7 @@ import type { NextStep } from "./diagnosis.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { findingLines, worthTelling } from "./findings.ts";
 import { count, inlineJson } from "./format.ts";
+import { largeOutput } from "./large-output.ts";
 
 /** Outputs that are printed at most. */
 const MAX_OUTPUTS = 50;
@@ -16,7 +17,7 @@ const MAX_OUTPUTS = 50;
 /** What is said once following has ended: the outputs, or what is the matter and what to do. Pure. */
 export function resultLines(facts: DebugFacts, style: Style): string[] {
   const { request, command } = facts;
-  const outputs = [...outputLines(request.plan?.outputs ?? null, style), ...answerLines(request, style)];
+  const outputs = [...outputLines(facts, style), ...answerLines(request, style)];
   if (request.status === "COMPLETED") {
     return [...outputs, ...findingLines(worthTelling(request.diagnostics), style)];
   }
@@ -31,8 +32,14 @@ export function resultLines(facts: DebugFacts, style: Style): string[] {
   ];
 }
 
-function outputLines(outputs: JsonValue, style: Style): string[] {
+function outputLines({ request: { plan }, command }: DebugFacts, style: Style): string[] {
+  const { outputs = null, outputReferences = [] } = plan ?? {};
   if (!isJsonObject(outputs)) return [];
+  const references = new Map(outputReferences.map((reference) => [reference.name, reference]));
+  const shown = (name: string, value: JsonValue): string => {
+    const reference = references.get(name);
+    return reference ? largeOutput(reference, command) : inlineJson(value, 1_000);
+  };
   const entries = Object.entries(outputs);
   const width = Math.min(30, Math.max(0, ...entries.map(([name]) => name.length)));
   const more = entries.length - MAX_OUTPUTS;
@@ -40,7 +47,7 @@ function outputLines(outputs: JsonValue, style: Style): string[] {
     style("strong", entries.length === 0 ? "No outputs" : "Outputs"),
     ...entries
       .slice(0, MAX_OUTPUTS)
-      .map(([name, value]) => `  ${oneLine(name, 64).padEnd(width)}  ${inlineJson(value, 1_000)}`),
+      .map(([name, value]) => `  ${oneLine(name, 64).padEnd(width)}  ${shown(name, value)}`),
     ...(more > 0 ? [`  (${count(more, "more output")}: see --json)`] : []),
   ];
 }

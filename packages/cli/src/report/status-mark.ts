@@ -1,3 +1,4 @@
+import type { PlanStatus, RequestStatus, StepStatus } from "@planwright/plan";
 import type { Tone } from "../terminal/style.ts";
 
 /** How a status looks. */
@@ -6,26 +7,33 @@ export interface Mark {
   tone: Tone;
 }
 
-const MARKS: ReadonlyMap<string, Mark> = new Map<string, Mark>([
-  ["COMPLETED", { symbol: "✔", tone: "good" }],
-  ["PARTIAL", { symbol: "◐", tone: "attention" }],
-  ["FAILED", { symbol: "✖", tone: "bad" }],
-  ["EXPIRED", { symbol: "✖", tone: "bad" }],
-  ["INVALID", { symbol: "✖", tone: "bad" }],
-  ["CANCELLED", { symbol: "⊘", tone: "attention" }],
-  ["SKIPPED", { symbol: "↷", tone: "quiet" }],
-  ["IN_DOUBT", { symbol: "?", tone: "attention" }],
-  ["WAITING_APPROVAL", { symbol: "!", tone: "attention" }],
-  ["NEEDS_INPUT", { symbol: "!", tone: "attention" }],
-  ["WAITING", { symbol: "!", tone: "attention" }],
-  ["PAUSED", { symbol: "!", tone: "attention" }],
-  ["RETRYING", { symbol: "↻", tone: "attention" }],
-  ["RUNNING", { symbol: "▸", tone: "busy" }],
-  ["EXECUTING", { symbol: "▸", tone: "busy" }],
-  ["PLANNING", { symbol: "▸", tone: "busy" }],
-]);
+const MARKS: Readonly<Record<RequestStatus | PlanStatus | StepStatus, Mark>> = {
+  COMPLETED: { symbol: "✔", tone: "good" },
+  PARTIAL: { symbol: "◐", tone: "attention" },
+  FAILED: { symbol: "✖", tone: "bad" },
+  EXPIRED: { symbol: "✖", tone: "bad" },
+  INVALID: { symbol: "✖", tone: "bad" },
+  CANCELLED: { symbol: "⊘", tone: "attention" },
+  SKIPPED: { symbol: "↷", tone: "quiet" },
+  IN_DOUBT: { symbol: "?", tone: "attention" },
+  WAITING_APPROVAL: { symbol: "!", tone: "attention" },
+  NEEDS_INPUT: { symbol: "!", tone: "attention" },
+  WAITING: { symbol: "!", tone: "attention" },
+  PAUSED: { symbol: "!", tone: "attention" },
+  RETRYING: { symbol: "↻", tone: "attention" },
+  RUNNING: { symbol: "▸", tone: "busy" },
+  EXECUTING: { symbol: "▸", tone: "busy" },
+  PLANNING: { symbol: "▸", tone: "busy" },
+  CANCELLING: { symbol: "▸", tone: "busy" },
+  PENDING: { symbol: "○", tone: "quiet" },
+  READY: { symbol: "○", tone: "quiet" },
+  QUEUED: { symbol: "○", tone: "quiet" },
+  SUPERSEDED: { symbol: "○", tone: "quiet" },
+};
 
-/** The mark of a plan's, step's or request's status; the one of PENDING for those that are not known. */
+const OTHER: Mark = { symbol: "○", tone: "quiet" };
+
+/** The mark of a plan's, step's or request's status; a plain one for those that are not known: the API may be newer. */
 export function markOf(status: string): Mark {
-  return MARKS.get(status) ?? { symbol: "○", tone: "quiet" };
+  return Object.hasOwn(MARKS, status) ? MARKS[status as keyof typeof MARKS] : OTHER;
 }

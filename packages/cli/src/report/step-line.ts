@@ -1,3 +1,4 @@
+import type { StepStatus } from "@planwright/plan";
 import type { StepSnapshot } from "../api/request-snapshot.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
@@ -29,40 +30,38 @@ export function stepLine(
 }
 
 function noteOf(step: StepSnapshot, nowMs: number): string[] {
-  const { attempts, error, waitReason, durationMs } = step;
-  const took = durationMs === null ? [] : [duration(durationMs)];
-  switch (step.status) {
-    case "COMPLETED":
-      return step.carriedFrom === null
-        ? [...took, ...repeated(attempts.length), ...settledNote(step)]
-        : ["carried over", ...settledNote(step)];
-    case "RUNNING": {
-      const since = between(attempts.at(-1)?.startedAt ?? step.startedAt, nowMs);
-      return [...(since === null ? [] : [duration(since)]), ...repeated(attempts.length)];
-    }
-    case "RETRYING":
-      return [
-        attempts.at(-1)?.unsent
-          ? "server away, tried again"
-          : `attempt ${attempts.length} failed, tried again`,
-        ...(error ? [problem(error, MAX_MESSAGE)] : []),
-      ];
-    case "FAILED":
-      return [...took, ...(error ? [problem(error, MAX_MESSAGE)] : ["FAILED"])];
-    case "SKIPPED":
-      return [error ? oneLine(error.message, MAX_MESSAGE) : "skipped"];
-    case "WAITING_APPROVAL":
-      return ["waits for an approval"];
-    case "IN_DOUBT":
-      return step.settled === null
-        ? ["in doubt: it is not known whether the call happened"]
-        : [...settledNote(step), "no executor has acted on it yet"];
-    case "PENDING":
-      return waitReason === null || TOLD_ABOVE.has(waitReason) ? [] : [`waits: ${waitReason}`];
-    default:
-      return [step.status.toLowerCase().replaceAll("_", " ")];
-  }
+  const { status } = step;
+  if (Object.hasOwn(NOTES, status)) return NOTES[status as StepStatus](step, nowMs);
+  return [status.toLowerCase().replaceAll("_", " ")];
 }
+
+/** What is to be known of a step beside its mark. */
+const NOTES: Readonly<Record<StepStatus, (step: StepSnapshot, nowMs: number) => string[]>> = {
+  PENDING: ({ waitReason }) =>
+    waitReason === null || TOLD_ABOVE.has(waitReason) ? [] : [`waits: ${waitReason}`],
+  WAITING_APPROVAL: () => ["waits for an approval"],
+  RUNNING: ({ attempts, startedAt }, nowMs) => {
+    const since = between(attempts.at(-1)?.startedAt ?? startedAt, nowMs);
+    return [...(since === null ? [] : [duration(since)]), ...repeated(attempts.length)];
+  },
+  RETRYING: ({ attempts, error }) => [
+    attempts.at(-1)?.unsent ? "server away, tried again" : `attempt ${attempts.length} failed, tried again`,
+    ...(error ? [problem(error, MAX_MESSAGE)] : []),
+  ],
+  COMPLETED: (step) =>
+    step.carriedFrom === null
+      ? [...took(step), ...repeated(step.attempts.length), ...settledNote(step)]
+      : ["carried over", ...settledNote(step)],
+  FAILED: (step) => [...took(step), ...(step.error ? [problem(step.error, MAX_MESSAGE)] : ["FAILED"])],
+  SKIPPED: ({ error }) => [error ? oneLine(error.message, MAX_MESSAGE) : "skipped"],
+  IN_DOUBT: (step) =>
+    step.settled === null
+      ? ["in doubt: it is not known whether the call happened"]
+      : [...settledNote(step), "no executor has acted on it yet"],
+  CANCELLED: () => ["cancelled"],
+};
+
+const took = ({ durationMs }: StepSnapshot) => (durationMs === null ? [] : [duration(durationMs)]);
 
 /** Characters of an error's message: the tree is to stay one. */
 const MAX_MESSAGE = 80;

@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { colourStyle, plainStyle, type Style, wantsColour } from "./style.ts";
-import { printableJson, safeLine } from "./visible-text.ts";
+import { printableJson, safeLine, visibleText } from "./visible-text.ts";
 
 /** A part of the screen that is drawn again and again. */
 export interface LiveView {
@@ -19,6 +21,8 @@ export interface Output {
   print(lines: readonly string[]): void;
   /** One JSON document: on one line, or indented for people. */
   printJson(value: unknown, options?: { isIndented?: boolean }): void;
+  /** What is too large to be held: as it is, but for characters that act on a terminal where there is one. */
+  printStream(stream: Readable): Promise<void>;
   /** For people only, beside the results: goes to standard error. */
   note(lines: readonly string[]): void;
   live(): Promise<LiveView>;
@@ -45,6 +49,14 @@ export function createOutput(
     print: (lines) => void stdout.write(text(lines)),
     printJson: (value, { isIndented = false } = {}) =>
       void stdout.write(`${printableJson(value, isIndented ? 2 : undefined)}\n`),
+    async printStream(stream) {
+      const decoded = stream.setEncoding("utf8");
+      for await (const part of decoded) {
+        const shown = isTerminal ? visibleText(String(part)) : String(part);
+        if (!stdout.write(shown)) await once(stdout, "drain");
+      }
+      stdout.write("\n");
+    },
     note: (lines) => void stderr.write(text(lines)),
     async live() {
       // Half of what it takes to start would be for this alone.

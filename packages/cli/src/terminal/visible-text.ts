@@ -13,7 +13,7 @@ export function visibleText(text: string): string {
   return stripVTControlCharacters(text).replace(NOT_VISIBLE, REPLACEMENT);
 }
 
-/** On one line, at most `maxLength` characters: nobody can forge a line of ours. Default 300. */
+/** On one line, at most `maxLength` characters: a text from outside cannot forge a line of ours. Default 300. */
 export function oneLine(text: string, maxLength = 300): string {
   const line = visibleText(text.slice(0, 4 * maxLength))
     .replace(/\s+/gu, " ")

@@ -28,7 +28,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   },
   TOOL_TIMEOUT: {
     why: "The tool gave no answer in the time that the step has.",
-    say: "See why {server} is slow, or give the step a longer timeoutMs in a new plan; then",
+    say: "See why {server} is slow, or give the step a longer timeoutMs in a new plan, up to what its contract and MAX_STEP_TIMEOUT_MS allow; then",
     action: "retry",
   },
   TOOL_UNREACHABLE: {
@@ -40,6 +40,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     why: "The call was sent and its answer was lost.",
     say: "See what happened in {server}; then",
     action: "retry",
+  },
+  ANSWER_LOST: {
+    why: "The answer to an earlier call was lost, and no later one could tell what became of it.",
+    say: "Look in {server} whether the call happened, and say so",
+    action: "resolve",
   },
   TOOL_NOT_FOUND: {
     why: "The server no longer offers this tool.",
@@ -81,6 +86,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     say: "Look at that output, correct the reference and send the plan again",
     action: "correct",
   },
+  REFERENCES_TOO_LARGE: {
+    why: "The outputs that it refers to are larger together than an executor may hold.",
+    say: "Refer to fewer outputs, ask their tools for less, or raise OUTPUT_MEMORY_BYTES of the executors; then",
+    action: "retry",
+  },
   ARGUMENTS_INVALID: { why: ARGUMENTS, say: "Correct the argument and send it again", action: "correct" },
   OUTPUT_UNRESOLVED: {
     why: "A requested output refers to something that no step gave.",
@@ -91,6 +101,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   ITEMS_INVALID: {
     why: "What it was to run over is not a list, too long, or names items twice.",
     say: CORRECT,
+    action: "correct",
+  },
+  ITEMS_TOO_LARGE: {
+    why: "Its items were called; together their results are larger than one output may be, and each item keeps its own.",
+    say: "Ask the tool for less for each item, or make several lists of it, in a new plan",
     action: "correct",
   },
   ITEMS_FAILED: {

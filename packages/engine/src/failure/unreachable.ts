@@ -1,4 +1,4 @@
-import type { Outcome, Unreachable } from "../protocol.ts";
+import type { Call, Outcome, Unreachable } from "../protocol.ts";
 import type { Caller } from "../state/engine-state.ts";
 import { retryDelay } from "./retry-delay.ts";
 
@@ -9,6 +9,13 @@ const LEAST_MAX_MS = 5_000;
 /** True for a call of which nothing was sent, since its server could not be reached: it may be made again, whatever its effect class. */
 export function isUnreachable(outcome: Outcome): boolean {
   return outcome.type === "failed" && outcome.effect === "none" && outcome.error.code === "TOOL_UNREACHABLE";
+}
+
+/** True for a look-up that gave no answer: it reads, so it is made again. */
+export function isUnansweredLookup({ verify }: Pick<Call, "verify">, outcome: Outcome): boolean {
+  return (
+    verify === true && outcome.type === "failed" && outcome.effect === "unknown" && outcome.error.retryable
+  );
 }
 
 /** What a try that found the server away leads to: the next one, or, once `unreachableMs` have passed, the end of it. */

@@ -1,5 +1,7 @@
-import { isForEachStep, isTerminalStepStatus } from "@planwright/plan";
+import { isForEachStep, isSettledStepStatus } from "@planwright/plan";
+import { goOn } from "../schedule/dispatch.ts";
 import type { Items, StepNode } from "../state/engine-state.ts";
+import { hasOutputs, resultsTooLarge } from "../state/outputs.ts";
 import { close, stopReason } from "../state/stop.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
@@ -27,6 +29,9 @@ export function concludeItems(turn: Turn, node: StepNode): void {
     return; // calls, times or an operator will come
   else if (items.ok < required) fail(turn, node, items, "which is too few");
   else {
+    const error = resultsTooLarge(node, items.units);
+    if (error) return change(turn, node.unit, { status: "FAILED", error });
+    if (!hasOutputs(turn, node, items.units)) return;
     if (node.dependents.length > 0) turn.isPatient = true;
     change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
   }
@@ -63,7 +68,12 @@ function requiredSuccesses(items: Items, minSuccess = 1): number {
 function skipOpenItems(turn: Turn, node: StepNode, items: Items): void {
   const message = `Skipped because another item of step '${node.step.id}' failed`;
   for (const unit of items.units) {
-    if (isTerminalStepStatus(unit.status) || unit.status === "IN_DOUBT") continue;
+    if (isSettledStepStatus(unit.status)) continue;
+    // What it did is asked first: its list ends after that.
+    if (unit.mayHaveActed && unit.caller) {
+      if (!unit.caller.waiting) goOn(turn, unit.caller);
+      continue;
+    }
     const reason = { code: "ITEMS_FAILED", message, retryable: false };
     if (unit.status !== "RETRYING") change(turn, unit, { status: "SKIPPED", error: reason });
     else if (unit.error) change(turn, unit, { status: "FAILED", error: unit.error });

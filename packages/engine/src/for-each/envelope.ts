@@ -1,4 +1,4 @@
-import type { ForEachResult, JsonValue } from "@planwright/plan";
+import type { ForEachResult, JsonValue, StepStatus } from "@planwright/plan";
 import type { Items, Unit } from "../state/engine-state.ts";
 
 /** The output of a forEach, always in input order: `{results: [...], summary: {ok, error}}`. Items in doubt count as errors. */
@@ -11,17 +11,24 @@ export function envelopeOf(items: Items): JsonValue {
 
 function entryOf(unit: Unit, key: string): ForEachResult {
   const index = unit.item ?? 0;
-  switch (unit.status) {
-    case "COMPLETED":
-      return { index, key, status: "ok", data: unit.output ?? null };
-    case "FAILED":
-      return { index, key, status: "error", ...reasonOf(unit) };
-    case "IN_DOUBT":
-      return { index, key, status: "in_doubt", ...reasonOf(unit) };
-    default:
-      return { index, key, status: "skipped", ...reasonOf(unit) };
-  }
+  const status = ENTRY_STATUS[unit.status];
+  return status === "ok"
+    ? { index, key, status, data: unit.output ?? null }
+    : { index, key, status, ...reasonOf(unit) };
 }
+
+/** What an item comes to in its list's output; one that is not over when the list is was left out. */
+const ENTRY_STATUS: Readonly<Record<StepStatus, ForEachResult["status"]>> = {
+  PENDING: "skipped",
+  WAITING_APPROVAL: "skipped",
+  RUNNING: "skipped",
+  RETRYING: "skipped",
+  COMPLETED: "ok",
+  FAILED: "error",
+  SKIPPED: "skipped",
+  IN_DOUBT: "in_doubt",
+  CANCELLED: "skipped",
+};
 
 function reasonOf(unit: Unit): Pick<ForEachResult, "error"> {
   return unit.error ? { error: { code: unit.error.code, message: unit.error.message } } : {};

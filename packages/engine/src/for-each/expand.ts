@@ -1,4 +1,4 @@
-import { type ForEachStep, type JsonValue } from "@planwright/plan";
+import { type ForEachStep, isForEachStep, type JsonValue } from "@planwright/plan";
 import { itemScope, type Resolved, resolveValue } from "../arguments.ts";
 import type { StepError } from "../protocol.ts";
 import type { Caller, EngineState, Items, StepNode, Unit } from "../state/engine-state.ts";
@@ -43,6 +43,16 @@ export function expandForEach(state: EngineState, node: StepNode, step: ForEachS
     stopped: false,
   };
   return { ok: true, items, warnings: list.warnings };
+}
+
+/** The list of an expanded forEach; found again where it was dropped with the outputs that it follows from. */
+export function valuesOf(state: EngineState, { step, forEach }: StepNode): readonly JsonValue[] | undefined {
+  if (!forEach || !isForEachStep(step)) return undefined;
+  if (!forEach.values) {
+    const list = resolveValue(state, step.forEach.items);
+    if (list.ok && Array.isArray(list.value)) forEach.values = list.value;
+  }
+  return forEach.values;
 }
 
 /** What the plan says; where it says nothing, the `error_propagation` of the tool. */

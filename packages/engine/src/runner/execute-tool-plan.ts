@@ -1,12 +1,12 @@
 import {
   type Diagnostic,
+  type FinalPlanStatus,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { PlanInvalidError } from "../errors.ts";
-import type { FinalPlanStatus } from "../protocol.ts";
 import { type RunPlanOptions, type RunResult, runPlan } from "./run-plan.ts";
 
 /** Name under which agents see the tool. */

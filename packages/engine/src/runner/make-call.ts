@@ -58,7 +58,7 @@ export function makeCall(parts: {
   }
 }
 
-/** Nobody knows whether the tool acted. */
+/** It is unknown whether the tool acted. */
 function lost(code: string, message: string): Outcome {
   return { type: "failed", error: { code, message, retryable: true }, effect: "unknown" };
 }

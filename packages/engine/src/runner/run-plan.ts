@@ -1,4 +1,5 @@
 import {
+  type FinalPlanStatus,
   type JsonValue,
   type LimitsInput,
   type PolicyInput,
@@ -8,14 +9,7 @@ import {
 } from "@planwright/plan";
 import { decide } from "../decide.ts";
 import { PlanInvalidError } from "../errors.ts";
-import type {
-  Command,
-  EngineEvent,
-  FinalPlanStatus,
-  Resolution,
-  StepError,
-  StepRecord,
-} from "../protocol.ts";
+import type { Command, EngineEvent, Resolution, StepError, StepRecord } from "../protocol.ts";
 import { createEngineState } from "../state/create-engine-state.ts";
 import type { EngineState } from "../state/engine-state.ts";
 import { unitViews } from "../views.ts";
@@ -46,7 +40,7 @@ export interface RunPlanOptions {
   deadlineMs?: number | undefined;
   /** Asked before a call that needs approval; `arguments` of the record is what will be sent. Without it such calls are refused. */
   approve?: ((record: StepRecord) => boolean | Promise<boolean>) | undefined;
-  /** Settles a call whose effect is unknown. Without it such a step is FAILED: nobody would ever settle it. */
+  /** Settles a call whose effect is unknown. Without it such a step is FAILED: nothing would ever settle it. */
   settleInDoubt?: ((record: StepRecord) => Resolution | Promise<Resolution>) | undefined;
   /** Expected duration of a step in milliseconds, for longest remaining path first. */
   expectedMs?: ((stepId: string) => number) | undefined;
@@ -93,7 +87,7 @@ export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<R
   return {
     status: finish.status,
     steps: resultsOf(state),
-    outputs: finish.outputs,
+    outputs: finish.outputs ?? {},
     ...(finish.error ? { error: finish.error } : {}),
   };
 }
@@ -170,6 +164,8 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
         case "timer":
           setTimer(command.at, "timer");
           return;
+        case "load":
+          return; // never comes: nothing leaves memory here
         case "park":
           return; // a timer, an approval or a settlement is on its way
         case "finish":
@@ -225,7 +221,7 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
       const approved = options.approve ? await options.approve(one) : false;
       const reason = options.approve
         ? undefined
-        : `Step '${one.stepId}' needs approval and nobody was there to give it`;
+        : `Step '${one.stepId}' needs approval, and no approve() was given that could give it`;
       return { type: "approval", stepId: one.stepId, approved, reason, at: clock.now() };
     }
 
@@ -243,11 +239,11 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
   });
 }
 
-/** In memory nobody asks lookup tools: such a call stays in doubt. */
+/** In memory no lookup tool is asked: such a call stays in doubt. */
 function cannotVerify(): never {
   const hints = { code: "TOOL_CONNECTION_LOST", effect: "unknown", retryable: false };
   throw Object.assign(
-    new TypeError("The answer was lost, and nobody asked whether the call happened"),
+    new TypeError("The answer was lost, and no lookup tool was asked whether the call happened"),
     hints,
   );
 }

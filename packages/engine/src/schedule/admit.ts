@@ -1,11 +1,13 @@
-import { evaluateCondition, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
+import { evaluateCondition, isCallableStep, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
 import { toStepError } from "../arguments.ts";
 import { expandForEach } from "../for-each/expand.ts";
 import { stopList } from "../for-each/stop-list.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
+import { hasInputs, hold, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
 import { holdBehindBarrier, isBehindBarrier } from "./barriers.ts";
+import { goOn } from "./dispatch.ts";
 import { enqueue, offer, waitUntil } from "./places.ts";
 
 /**
@@ -19,6 +21,9 @@ export function admit(turn: Turn, node: StepNode): void {
     state.held.push(node);
     return;
   }
+  const tooLarge = inputsTooLarge(state, node);
+  if (tooLarge) return change(turn, node.unit, { status: "FAILED", error: tooLarge });
+  if (readsNow(state, node) && !hasInputs(turn, node)) return; // admitted again when they are there
   if (!node.admitted && !conditionHolds(turn, node)) return;
   node.admitted = true;
   const { refusal } = node.tool;
@@ -30,6 +35,13 @@ export function admit(turn: Turn, node: StepNode): void {
   else if (isBehindBarrier(state, node)) holdBehindBarrier(state, node);
   else if (isForEachStep(node.step)) expand(turn, node);
   else if (node.unit.caller) offer(state, node.unit.caller);
+}
+
+/** True when what comes next for a step is made of outputs; a plain call reads them when it starts. */
+function readsNow(state: EngineState, node: StepNode): boolean {
+  if (!node.admitted && node.step.when) return true;
+  if (needsApproval(node) && !node.unit.approved) return true;
+  return isForEachStep(node.step) && !isBehindBarrier(state, node);
 }
 
 /** What is asked for is fixed by now: every output that it is made of is durable. */
@@ -82,7 +94,10 @@ export function expand(turn: Turn, node: StepNode): void {
   for (const unit of items.units) {
     const record = unit.item === undefined ? undefined : records?.get(unit.item);
     if (!record) store(turn, unit);
-    else countItem(turn.state, unit);
+    else {
+      countItem(turn.state, unit);
+      hold(turn.state, unit);
+    }
   }
 }
 
@@ -106,12 +121,12 @@ export function countItem(state: EngineState, unit: Unit): void {
 /** Makes a caller callable when all it needs is durable: its units PENDING or RETRYING, and the forEach expanded. */
 export function offerWhenDurable(turn: Turn, caller: Caller): void {
   const { step } = caller;
-  if (caller.calling || caller.waiting || step.unit.unacknowledged) return;
+  if (caller.calling || caller.held || caller.waiting || step.unit.unacknowledged) return;
   if (caller.units.some((unit) => unit.unacknowledged)) return;
-  const open = caller.units.filter(({ status }) => status === "PENDING" || status === "RETRYING");
+  const open = caller.units.filter(({ status }) => isCallableStep(status));
   if (open.length === 0) return;
   const until = open.reduce((latest, unit) => Math.max(latest, unit.nextAttemptAt ?? 0), 0);
   if (until > turn.at) waitUntil(turn.state, caller, { until, reason: "backoff" });
-  else offer(turn.state, caller);
+  else goOn(turn, caller);
   enqueue(turn.state, step);
 }

@@ -1,5 +1,5 @@
 import { isForEachStep, type JsonObject } from "@planwright/plan";
-import { expandForEach } from "../for-each/expand.ts";
+import { expandForEach, valuesOf } from "../for-each/expand.ts";
 import type { StepError } from "../protocol.ts";
 import type { EngineState, StepNode } from "../state/engine-state.ts";
 import { ownUnits, resolveCall } from "./prepare.ts";
@@ -35,15 +35,16 @@ function argumentsOf(state: EngineState, node: StepNode): Approvable {
 /** Items whose arguments cannot be resolved are not called: they fail when the list runs. */
 function callsOf(state: EngineState, node: StepNode): Approvable {
   if (!isForEachStep(node.step)) return { ok: true, value: {} };
-  let items = node.forEach;
+  let { forEach: items } = node;
   if (!items) {
     const expansion = expandForEach(state, node, node.step);
     if (!expansion.ok) return expansion;
     items = expansion.items;
   }
+  const values = items === node.forEach ? valuesOf(state, node) : items.values;
   const calls: JsonObject = {};
   for (const caller of items.callers) {
-    const { prepared } = resolveCall(state, caller, ownUnits(caller), items.values);
+    const { prepared } = resolveCall(state, caller, ownUnits(caller), values);
     if (prepared) calls[caller.key] = prepared.arguments;
   }
   return { ok: true, value: { calls } };

@@ -15,11 +15,19 @@ export function enqueue(state: EngineState, node: StepNode): void {
   state.ready.push(node);
 }
 
-/** Makes a caller callable again, and its step ready. */
+/** Makes a caller callable again, and its step ready. Each of its units may ask for that; it is offered once. */
 export function offer(state: EngineState, caller: Caller): void {
   caller.waiting = undefined;
-  caller.step.callers.push(caller);
+  if (!caller.offered) caller.step.callers.push(caller);
+  caller.offered = true;
   enqueue(state, caller.step);
+}
+
+/** Takes the first of a step's callers that may be called now. */
+export function takeOffered({ callers }: StepNode): Caller | undefined {
+  const caller = callers.pop();
+  if (caller) caller.offered = false;
+  return caller;
 }
 
 /** Lets a caller wait for a time. */
@@ -28,21 +36,29 @@ export function waitUntil(state: EngineState, caller: Caller, waiting: NonNullab
   state.waits.push({ at: waiting.until, order: state.waitCounter++, caller });
 }
 
-/** Offers the callers whose time has come, and asks for a timer for the next one. */
-export function checkWaits(turn: Turn): void {
+/** Takes the callers whose time has come out of their wait, and asks for a timer for the next one. */
+export function takeDue(turn: Turn): Caller[] {
   const { state } = turn;
+  const due: Caller[] = [];
   if (state.timerAt !== undefined && state.timerAt <= turn.at) state.timerAt = undefined;
   for (let next = state.waits.peek(); next; next = state.waits.peek()) {
-    const isStale = next.caller.waiting?.until !== next.at;
-    if (!isStale && next.at > turn.at) break;
+    const { caller, at } = next;
+    const isStale = caller.waiting?.until !== at;
+    if (!isStale && at > turn.at) break;
     state.waits.pop();
-    if (!isStale) offer(state, next.caller);
+    if (isStale) continue;
+    caller.waiting = undefined;
+    due.push(caller);
   }
   const next = state.waits.peek();
-  if (next && (state.timerAt === undefined || next.at < state.timerAt)) {
-    state.timerAt = next.at;
-    turn.commands.push({ type: "timer", at: next.at });
-  }
+  if (next && (state.timerAt === undefined || next.at < state.timerAt)) askForTimer(turn, next.at);
+  return due;
+}
+
+/** Asks for a timer; an earlier one that is on its way comes all the same. */
+export function askForTimer({ state, commands }: Turn, at: number): void {
+  state.timerAt = at;
+  commands.push({ type: "timer", at });
 }
 
 /** Takes a place for a call. */
@@ -89,9 +105,9 @@ export function wakeOpener(state: EngineState): boolean {
   return moveUp(state, opener);
 }
 
-/** A call runs, or what one came to is not durable yet: steps may become ready by it that go before a barrier. */
-export function isBusy({ running, unacknowledged }: EngineState): boolean {
-  return running > 0 || unacknowledged > 0;
+/** A call runs or waits for outputs, or what one came to is not durable yet: steps may become ready by it that go before a barrier. */
+export function isBusy({ running, unacknowledged, loading }: EngineState): boolean {
+  return running > 0 || unacknowledged > 0 || loading.size > 0;
 }
 
 /** Fewest dependencies given up first, then plan order. */

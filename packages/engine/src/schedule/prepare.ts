@@ -1,8 +1,10 @@
-import { isTerminalStepStatus, type JsonObject, type JsonValue } from "@planwright/plan";
+import { isSettledStepStatus, isTerminalStepStatus, type JsonObject, type JsonValue } from "@planwright/plan";
 import { checkArguments, fitArguments, itemScope, resolveArguments } from "../arguments.ts";
 import { batchArguments, batchItemSchema } from "../for-each/batch.ts";
+import { valuesOf } from "../for-each/expand.ts";
 import type { StepError } from "../protocol.ts";
 import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.ts";
+import { isSentWhole } from "../state/may-have-acted.ts";
 
 /** A caller's call, and the units that will not be part of it. */
 export interface Preparation {
@@ -16,7 +18,7 @@ export function prepareCall(state: EngineState, caller: Caller): Preparation {
   const { refusal } = caller.step.tool;
   if (refusal) return { prepared: undefined, refused: units.map((unit) => ({ unit, error: refusal })) };
   if (caller.prepared && servesAll(caller.prepared, units)) return { prepared: caller.prepared, refused: [] };
-  const preparation = resolveCall(state, caller, units, caller.step.forEach?.values);
+  const preparation = resolveCall(state, caller, units, valuesOf(state, caller.step));
   caller.prepared = preparation.prepared;
   return preparation;
 }
@@ -25,11 +27,10 @@ export function prepareCall(state: EngineState, caller: Caller): Preparation {
  * A batch that may be repeated is sent whole, byte for byte, whichever of its items have their result. Of any other, what is
  * settled or in doubt is not sent again.
  */
-function unitsToSend(caller: Caller): readonly Unit[] {
-  const { effectClass } = caller.step.tool;
+export function unitsToSend(caller: Caller): readonly Unit[] {
   const units = ownUnits(caller);
-  if (effectClass === "K" || effectClass === "R") return units;
-  return units.filter(({ status }) => !isTerminalStepStatus(status) && status !== "IN_DOUBT");
+  if (isSentWhole(caller.step.tool)) return units;
+  return units.filter(({ status }) => !isSettledStepStatus(status));
 }
 
 /** The units that this plan itself has to call for. */

@@ -1,14 +1,15 @@
 import { isTerminalStepStatus } from "@planwright/plan";
-import { afterFailure } from "../failure/after-failure.ts";
-import { afterUnreachable, isUnreachable } from "../failure/unreachable.ts";
+import { afterFailure, isAnswerToKey } from "../failure/after-failure.ts";
+import { afterUnreachable, isUnansweredLookup, isUnreachable } from "../failure/unreachable.ts";
 import { concludeItems } from "../for-each/conclude.ts";
 import { splitBatch, unwrapBatch } from "../for-each/split-batch.ts";
 import { stopList } from "../for-each/stop-list.ts";
 import type { EngineEvent, Outcome, StepError, Unreachable } from "../protocol.ts";
-import { callAgain } from "../schedule/dispatch.ts";
-import { offer, release, waitUntil } from "../schedule/places.ts";
+import { goOn } from "../schedule/dispatch.ts";
+import { release, waitUntil } from "../schedule/places.ts";
 import type { Caller, Unit } from "./engine-state.ts";
-import { close, executorLost, stopReason } from "./stop.ts";
+import { answerLost, askedOrDoubted, asksLookup, mayHaveActed, noteLostAnswer } from "./may-have-acted.ts";
+import { close, stopReason } from "./stop.ts";
 import { type Change, change, type Turn } from "./turn.ts";
 import { isEnding } from "./units.ts";
 
@@ -21,26 +22,26 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   const caller = turn.state.calls.get(event.key);
   if (!caller || caller.attempts !== event.attempt) return;
   release(turn.state, caller);
-  const wasVerification = caller.verify;
-  caller.verify = false;
+  const wasLookup = asksLookup(caller);
   const { outcome } = event;
-  if (outcome.type === "completed" || outcome.type === "failed") seeReached(caller, outcome);
+  if (outcome.type === "completed" || outcome.type === "failed") seeReached(caller, outcome, wasLookup);
   switch (outcome.type) {
     case "completed":
       complete(turn, caller, outcome);
       break;
     case "aborted":
-      changeAll(turn, caller, stopped(turn, caller));
+      stopped(turn, caller, answerLost(caller, stopReason(turn.state)));
       break;
     case "deferred":
-      caller.verify = wasVerification;
       defer(turn, caller, outcome);
       break;
     case "failed":
-      if (wasVerification) notVerified(turn, caller, outcome);
+      if (wasLookup) lookedUp(turn, caller, outcome);
       else failed(turn, caller, outcome);
       break;
   }
+  // Resolved again for another attempt: what waits for that holds no outputs.
+  if (!caller.calling && caller.step.reads.length > 0) caller.prepared = undefined;
   const { step } = caller;
   const isLastOfStep = step.active === 0 && step.callers.size === 0;
   if (isLastOfStep && step.dependents.length > 0) turn.isPatient = true;
@@ -92,61 +93,101 @@ function resultsOf(
 }
 
 /** Counts as no attempt: the call was never made. */
-function defer(turn: Turn, caller: Caller, outcome: Extract<Outcome, { type: "deferred" }>): void {
+function defer(
+  turn: Turn,
+  caller: Caller,
+  { untilAt, waitReason }: Extract<Outcome, { type: "deferred" }>,
+): void {
+  const { state } = turn;
   caller.attempts--;
   for (const unit of openUnits(caller)) {
     unit.attempts = caller.attempts;
-    if (!caller.verify) unit.status = caller.attempts > 0 ? "RETRYING" : "PENDING";
+    unit.status = caller.attempts > 0 ? "RETRYING" : "PENDING";
+    // What an earlier version of the plan sent is no call of this one as long as this one makes none.
+    if (caller.attempts === 0) unit.mayHaveActed = false;
   }
-  if (turn.state.stopping) return;
-  if (outcome.untilAt <= turn.at) offer(turn.state, caller);
-  else waitUntil(turn.state, caller, { until: outcome.untilAt, reason: outcome.waitReason });
+  if (state.stopping && !mayHaveActed(caller)) return;
+  if (isEnding(state) && untilAt >= (state.graceEndsAt ?? 0))
+    stopped(turn, caller, answerLost(caller, stopReason(state)));
+  else if (untilAt > turn.at) waitUntil(state, caller, { until: untilAt, reason: waitReason });
+  else goOn(turn, caller);
 }
 
 function failed(turn: Turn, caller: Caller, outcome: Failed): void {
   const { error } = outcome;
-  if (isEnding(turn.state)) {
-    changeAll(turn, caller, stoppedBy(turn, caller, outcome));
+  const { state } = turn;
+  const sent = openUnits(caller);
+  if (outcome.effect === "unknown") noteLostAnswer(sent);
+  if (isEnding(state)) {
+    if (outcome.effect === "reported" && (!mayHaveActed(caller) || isAnswerToKey(caller, error)))
+      changeAll(turn, caller, { status: "FAILED", error: toldOf(caller, error) });
+    else stopped(turn, caller, outcome.effect === "unknown" ? error : answerLost(caller, error));
     return;
   }
   if (isUnreachable(outcome)) {
-    unreachable(turn, caller, error);
+    const { unreachableMs } = state.plan.policy;
+    away(turn, caller, outcome, state.stopping || state.failing ? 0 : unreachableMs);
     return;
   }
-  if (outcome.effect === "unknown") caller.mayHaveActed = true;
   const next = afterFailure(caller, outcome, turn.random);
   switch (next.type) {
     case "fail":
-      changeAll(turn, caller, { status: "FAILED", error });
+      changeAll(turn, caller, { status: "FAILED", error: toldOf(caller, error) });
       return;
     case "doubt":
-      changeAll(turn, caller, { status: "IN_DOUBT", error });
+      doubt(turn, caller, outcome);
       return;
-    case "verify":
-      caller.verify = true;
-      callAgain(turn, caller);
+    case "look up":
+      changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: turn.at });
       return;
     case "retry":
-      if (turn.state.stopping || turn.state.failing) changeAll(turn, caller, { status: "FAILED", error });
+      // A failure elsewhere lets nothing new start; a call that may have acted is none.
+      if ((state.stopping || state.failing) && !mayHaveActed(caller))
+        changeAll(turn, caller, { status: "FAILED", error });
       else changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: turn.at + next.delayMs });
       return;
   }
 }
 
-/** Nothing was sent: tried again until the plan gives up, as one attempt with the tries before it. */
-function unreachable(turn: Turn, caller: Caller, error: StepError): void {
-  const { stopping, failing, plan } = turn.state;
+/** No further call is made, and what became of one is not known. */
+function doubt(turn: Turn, caller: Caller, { effect, error }: Failed): void {
+  changeAll(turn, caller, {
+    status: "IN_DOUBT",
+    error: effect === "unknown" ? error : answerLost(caller, error),
+  });
+}
+
+/** An answer to the key is one to the calls before it as well: their loss is told. */
+function toldOf(caller: Caller, error: StepError): StepError {
+  if (!mayHaveActed(caller)) return error;
+  return {
+    ...error,
+    message: `${error.message} (the answer to an earlier call was lost; this one is to the same key)`,
+  };
+}
+
+/** Nothing was sent, or the look-up gave no answer: tried again until the plan gives up, as one attempt with the tries before it. */
+function away(turn: Turn, caller: Caller, outcome: Failed, giveUpAfterMs: number): void {
   const { at, random } = turn;
-  const { unreachableMs } = plan.policy;
+  const { error, retryAfterMs = 0 } = outcome;
+  const mayAct = mayHaveActed(caller);
+  const unreachableMs = mayAct
+    ? Math.max(giveUpAfterMs, turn.state.plan.policy.unreachableMs)
+    : giveUpAfterMs;
   const { seen, nextAttemptAt } = afterUnreachable(caller, { at, random, unreachableMs });
   if (caller.unreachable) caller.attempts--;
   else caller.unsent++;
   caller.unreachable = seen;
   const { attempts, unsent } = caller;
   for (const unit of openUnits(caller)) Object.assign(unit, { attempts, unsent, unreachable: seen });
-  if (nextAttemptAt === undefined || stopping !== undefined || failing) {
-    changeAll(turn, caller, { status: "FAILED", error: seen.tries > 1 ? triedLong(error, seen) : error });
-  } else changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt });
+  if (nextAttemptAt !== undefined) {
+    const next = Math.max(nextAttemptAt, at + retryAfterMs);
+    changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: next });
+    return;
+  }
+  const told = seen.tries > 1 ? triedLong(error, seen) : error;
+  if (mayAct) doubt(turn, caller, { ...outcome, error: told });
+  else changeAll(turn, caller, { status: "FAILED", error: told });
 }
 
 function triedLong(error: StepError, { since, tries }: Unreachable): StepError {
@@ -154,39 +195,38 @@ function triedLong(error: StepError, { since, tries }: Unreachable): StepError {
   return { ...error, message };
 }
 
-/** An answer of any kind, or a call that was sent, ends what was seen of a server that could not be reached. */
-function seeReached(caller: Caller, outcome: Outcome): void {
-  if (isUnreachable(outcome)) return;
+/** An answer of any kind, or a call that was sent, ends what was seen of a server that could not be reached; a look-up is none. */
+function seeReached(caller: Caller, outcome: Outcome, wasLookup: boolean): void {
+  if (isUnreachable(outcome) || isUnansweredLookup({ verify: wasLookup }, outcome)) return;
   caller.unreachable = undefined;
   for (const unit of openUnits(caller)) unit.unreachable = undefined;
 }
 
-/** A failure in a plan that is being ended: what is known of the effect decides. */
-function stoppedBy(turn: Turn, caller: Caller, outcome: Failed): Change {
-  const { error } = outcome;
-  if (outcome.effect === "reported") return { status: "FAILED", error };
-  const mayHaveActed = outcome.effect === "unknown" && caller.step.tool.contract.sideEffects;
-  return mayHaveActed ? { status: "IN_DOUBT", error } : stopped(turn, caller);
+/** A call that did nothing in a plan that is being ended: what an earlier one did is asked once more, as long as there is time. */
+function stopped(turn: Turn, caller: Caller, error: StepError): void {
+  for (const unit of openUnits(caller)) {
+    const cancelled = { status: "CANCELLED", error: stopReason(turn.state) } as const;
+    change(turn, unit, unit.mayHaveActed ? askedOrDoubted(turn, caller, error) : cancelled);
+  }
 }
 
-/** This attempt did nothing; an earlier one whose answer was lost leaves the unit in doubt. */
-function stopped(turn: Turn, caller: Caller): Change {
-  const [unit] = caller.units;
-  const isInDoubt = caller.mayHaveActed && caller.step.tool.contract.sideEffects && unit;
-  return isInDoubt
-    ? { status: "IN_DOUBT", error: executorLost(unit) }
-    : { status: "CANCELLED", error: stopReason(turn.state) };
-}
-
-/** The lookup tool said that the call never happened (`none`), or could not say. */
-function notVerified(turn: Turn, caller: Caller, outcome: Failed): void {
+/** The lookup tool said that the call never happened (`none`), could not say, or gave no answer at all. */
+function lookedUp(turn: Turn, caller: Caller, outcome: Failed): void {
   const { error } = outcome;
-  if (outcome.effect === "none") caller.mayHaveActed = false;
-  if (outcome.effect !== "none") changeAll(turn, caller, { status: "IN_DOUBT", error });
-  else if (isEnding(turn.state))
-    changeAll(turn, caller, { status: "CANCELLED", error: stopReason(turn.state) });
-  else if (sentBy(caller) < maxAttemptsOf(caller) * 2) callAgain(turn, caller);
-  else changeAll(turn, caller, { status: "FAILED", error: neverHappened(caller, error) });
+  if (isUnansweredLookup({ verify: true }, outcome)) {
+    if (isEnding(turn.state)) stopped(turn, caller, error);
+    else away(turn, caller, outcome, Number.POSITIVE_INFINITY);
+    return;
+  }
+  if (outcome.effect !== "none") {
+    changeAll(turn, caller, { status: "IN_DOUBT", error });
+    return;
+  }
+  for (const unit of openUnits(caller)) unit.mayHaveActed = false;
+  if (isEnding(turn.state)) changeAll(turn, caller, { status: "CANCELLED", error: stopReason(turn.state) });
+  else if (turn.state.stopping || sentBy(caller) >= maxAttemptsOf(caller) * 2)
+    changeAll(turn, caller, { status: "FAILED", error: neverHappened(caller, error) });
+  else changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: turn.at });
 }
 
 function maxAttemptsOf(caller: Caller): number {

@@ -1,6 +1,19 @@
-import { type OutputLeftOut, resolveOutputs, type WaitReason } from "@planwright/plan";
-import type { Command, FinalPlanStatus, StepError } from "../protocol.ts";
+import {
+  addPart,
+  type FinalPlanStatus,
+  type JsonObject,
+  noParts,
+  type OutputLeftOut,
+  outputParts,
+  type ResolvedOutputs,
+  resolveOutputs,
+  stepsInValue,
+  type WaitReason,
+} from "@planwright/plan";
+import { shortfallOf } from "../for-each/shortfall.ts";
+import { type Command, MAX_END_BYTES, type StepError } from "../protocol.ts";
 import type { EngineState } from "./engine-state.ts";
+import { hasOutputs, isAway, isLoading, requestedSteps } from "./outputs.ts";
 import type { Turn } from "./turn.ts";
 import { isEnding } from "./units.ts";
 
@@ -9,10 +22,26 @@ export function concludePlan(turn: Turn): void {
   const { state } = turn;
   if (!state.started || state.finished || state.running > 0 || state.unacknowledged > 0) return;
   const isOver = state.left === 0 || (isEnding(state) && onlyDoubtIsLeft(state));
-  if (isOver) {
-    state.finished = true;
-    turn.commands.push(finishOf(turn));
-  } else turn.commands.push(parkOf(state));
+  if (!isOver) {
+    if (!isLoading(state)) turn.commands.push(parkOf(state));
+    return;
+  }
+  const finish = finishOf(turn);
+  if (!finish) return; // outputs come
+  state.finished = true;
+  turn.commands.push(finish);
+}
+
+/** True when nothing has to be read again for the plan's end. */
+export function isEndAtHand(state: EngineState): boolean {
+  const { plan, stepsById, requestedBytes, firstShortfall } = state;
+  if (firstShortfall && !firstShortfall.error) return false;
+  const parts = outputParts(plan.outputs);
+  if (!parts && requestedBytes > MAX_END_BYTES) return true;
+  const needed = parts
+    ? stepsInValue(parts, plan).flatMap((id) => stepsById.get(id) ?? [])
+    : requestedSteps(state);
+  return !needed.some(({ unit }) => isAway(unit));
 }
 
 /** A plan that is being ended does not wait for operators. */
@@ -20,12 +49,59 @@ function onlyDoubtIsLeft(state: EngineState): boolean {
   return state.steps.every(({ final, unit }) => final || unit.status === "IN_DOUBT");
 }
 
-function finishOf({ state, records }: Turn): Command {
-  const { outputs, leftOut } = resolveOutputs(state.plan, state.outputs, state.texts);
+/** Undefined while outputs have to be read for it. */
+function finishOf(turn: Turn): Command | undefined {
+  const { state, records } = turn;
+  if (!readShortfall(turn)) return undefined;
+  const resolved = outputsOf(turn);
+  if (!resolved) return undefined;
+  const { outputs, leftOut } = resolved;
   const missed = leftOut.find((part) => !isLeftOutByCondition(state, part));
-  const status = finalStatus(state, missed !== undefined, Object.keys(outputs).length > 0);
+  const isAnyThere = outputs === null || Object.keys(outputs).length > 0;
+  const status = finalStatus(state, missed !== undefined, isAnyThere);
   const error = finalError(state, status, missed);
   return { type: "finish", records, status, outputs, ...(error ? { error } : {}) };
+}
+
+/** What the first list lacks that completed with failed items before this process had the plan. False while it has to be read. */
+function readShortfall(turn: Turn): boolean {
+  const { firstShortfall } = turn.state;
+  if (!firstShortfall || firstShortfall.error) return true;
+  const { step, unit } = firstShortfall.node;
+  if (!hasOutputs(turn, undefined, [unit])) return false;
+  firstShortfall.error = shortfallOf(step.id, unit.output);
+  return true;
+}
+
+/** What the plan gives back: null for whole outputs that are too large; undefined while some have to be read. */
+function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OutputLeftOut[] } | undefined {
+  const { state } = turn;
+  const { plan, outputs, texts } = state;
+  const parts = outputParts(plan.outputs);
+  if (parts) return partsOf(turn, parts);
+  if (state.requestedBytes > MAX_END_BYTES) return { outputs: null, leftOut: [] };
+  const units = requestedSteps(state).map(({ unit }) => unit);
+  return hasOutputs(turn, undefined, units) ? resolveOutputs(plan, outputs, texts) : undefined;
+}
+
+/** One part after the other, so that no more is in memory than one of them refers to. */
+function partsOf(turn: Turn, parts: JsonObject): ResolvedOutputs | undefined {
+  const { state } = turn;
+  const { plan, outputs, texts, stepsById, maxReadBytes } = state;
+  state.parts ??= { resolved: noParts(), made: 0 };
+  const begun = state.parts;
+  for (const [name, part] of Object.entries(parts).slice(begun.made)) {
+    const steps = stepsInValue(part, plan);
+    const units = steps.flatMap((id) => stepsById.get(id)?.unit ?? []);
+    const bytes = units.reduce((sum, { outputBytes = 0 }) => sum + outputBytes, 0);
+    if (bytes > maxReadBytes) {
+      const message = `it refers to outputs of ${bytes} bytes together; an executor holds at most ${maxReadBytes} (OUTPUT_MEMORY_BYTES)`;
+      begun.resolved.leftOut.push({ name, steps, message });
+    } else if (!hasOutputs(turn, undefined, units)) return undefined;
+    else addPart(begun.resolved, { name, part, policy: plan.policy }, { outputs, texts });
+    begun.made++;
+  }
+  return begun.resolved;
 }
 
 /** A part that needs a step which a condition skipped is not there, as the plan has it: nothing went wrong. */
@@ -75,7 +151,7 @@ function outputError({ name, message }: OutputLeftOut): StepError {
 }
 
 function parkOf(state: EngineState): Command {
-  if (state.paused) return { type: "park", status: "PAUSED", reason: "paused" };
+  if (state.paused && !isEnding(state)) return { type: "park", status: "PAUSED", reason: "paused" };
   const next = state.waits.peek();
   if (next?.caller.waiting) {
     return { type: "park", status: "WAITING", reason: next.caller.waiting.reason, until: next.at };

@@ -3,11 +3,14 @@ import {
   effectClassOf,
   findRelatedTool,
   isForEachStep,
+  MAX_STEP_TIMEOUT_MS,
+  outputParts,
   type Plan,
   type Policy,
   planGraph,
   referencedSteps,
   type Step,
+  stepsInValue,
   type ToolContract,
   type ToolDescriptor,
   toolContract,
@@ -19,7 +22,7 @@ import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/
 import { Heap } from "../schedule/heap.ts";
 import { opensBefore, precedes } from "../schedule/places.ts";
 import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "./engine-state.ts";
-import { publishOutput } from "./outputs.ts";
+import { publishOutput, requestedSteps } from "./outputs.ts";
 import { createCaller, createUnit } from "./units.ts";
 
 /** What a state is made of. */
@@ -32,11 +35,15 @@ export interface EngineInput {
   refusals?: ReadonlyMap<string, StepError> | undefined;
   /** What is durably known of steps and items; empty for a plan that never ran. */
   records?: readonly StepRecord[] | undefined;
+  /** Most that a step may ask for beyond the policy, in milliseconds. Default {@link MAX_STEP_TIMEOUT_MS}. */
+  maxStepTimeoutMs?: number | undefined;
   /**
    * Expected duration of a step, in milliseconds: makes "longest remaining path" a time. Without it every step counts the
    * same. Must be a pure function of the step id, or determinism is lost.
    */
   expectedMs?: ((stepId: string) => number) | undefined;
+  /** Most that the stored outputs may have together which one step refers to, in bytes; a step that wants more fails. Default: no limit. */
+  maxReadBytes?: number | undefined;
 }
 
 /**
@@ -45,6 +52,7 @@ export interface EngineInput {
  */
 export function createEngineState(input: EngineInput): EngineState {
   const { plan, tools, records = [], expectedMs } = input;
+  const { maxStepTimeoutMs = MAX_STEP_TIMEOUT_MS, maxReadBytes = Number.POSITIVE_INFINITY } = input;
   const slots = toolSlots(input);
   const edges = edgesOfPlan(plan, slots, tools);
   const paths = remainingPaths(edges, (index) => expectedMs?.(plan.steps[index]?.id ?? "") ?? 1);
@@ -64,11 +72,18 @@ export function createEngineState(input: EngineInput): EngineState {
   }
   const state: EngineState = {
     plan,
+    maxStepTimeoutMs,
     steps,
     stepsById: new Map(steps.map((node) => [node.step.id, node])),
     units: new Map(steps.map((node) => [node.unit.key, node.unit])),
     outputs: new Map(),
     texts: new Map(),
+    inMemory: new Map(),
+    inMemoryBytes: 0,
+    loading: new Map(),
+    maxReadBytes,
+    requestedBytes: 0,
+    parts: undefined,
     statuses: new Map(),
     itemRecords,
     onlyReadOnlyTools: slots.every(({ contract }) => !contract.sideEffects),
@@ -91,15 +106,33 @@ export function createEngineState(input: EngineInput): EngineState {
     held: [],
     heldCalls: [],
     stopping: undefined,
+    graceEndsAt: undefined,
+    isGraceOver: false,
     failedBy: undefined,
     failing: false,
     firstFailure: undefined,
     firstShortfall: undefined,
     finished: false,
   };
+  linkReaders(state);
   // Outputs are facts already: calls that were under way are taken up before anything else.
   for (const node of steps) publishOutput(state, node);
   return state;
+}
+
+/** Notes who reads whose output, and what the plan gives back. */
+function linkReaders(state: EngineState): void {
+  const { plan, steps, stepsById } = state;
+  for (const node of steps) {
+    const merged = plan.policy.mergeDependencyOutputs ? node.dependencies : [];
+    const referred = referencedSteps(node.step, plan).flatMap((id) => stepsById.get(id) ?? []);
+    node.reads.push(...new Set([...referred, ...merged]));
+    for (const source of node.reads) source.readers++;
+  }
+  const parts = outputParts(plan.outputs);
+  const inParts = parts ? stepsInValue(parts, plan).flatMap((id) => stepsById.get(id) ?? []) : [];
+  for (const source of inParts) source.readers++;
+  if (!parts) for (const node of requestedSteps(state)) node.isRequested = true;
 }
 
 /** The tool of each step, by position; steps of one tool share it. */
@@ -265,12 +298,16 @@ class Node implements StepNode {
   readonly unit: Unit;
   readonly dependencies: StepNode[] = [];
   readonly dependents: StepNode[] = [];
+  readonly reads: StepNode[] = [];
+  readers = 0;
+  isRequested = false;
   readonly callers: StepNode["callers"] = new Heap(byPosition);
   opens: number | undefined;
   unmet = 0;
   final = false;
   admitted = false;
   condemned = false;
+  readonly unanswered: ReadonlySet<string>;
   forEach: StepNode["forEach"] = undefined;
   approvable: StepNode["approvable"] = undefined;
   active = 0;
@@ -285,6 +322,7 @@ class Node implements StepNode {
     this.rank = start.rank;
     this.goesFirst = start.goesFirst;
     this.opens = start.opens;
+    this.unanswered = new Set(record?.unanswered);
     this.unit = createUnit(this, step.id, undefined, record);
     if (!isForEachStep(step)) createCaller(this, step.id, 0, [this.unit]);
   }

@@ -8,6 +8,7 @@
  */
 import type {
   EffectClass,
+  GrowingOutputs,
   JsonObject,
   JsonValue,
   OutputText,
@@ -40,10 +41,14 @@ export interface Unit {
   output: JsonValue | undefined;
   /** How the tool wrote the output, where it gave JSON text. */
   outputText: OutputText | undefined;
+  /** Bytes of the output, once the store can give it back: from then on `output` may be absent. */
+  outputBytes: number | undefined;
   error: StepError | undefined;
   warnings: readonly string[];
   /** Unix milliseconds, when RETRYING. */
   nextAttemptAt: number | undefined;
+  /** As in its record: a call was sent and no answer has settled it. */
+  mayHaveActed: boolean;
   /** An operator approved the call. */
   approved: boolean;
   /** Finished in an earlier version of the plan. */
@@ -72,11 +77,11 @@ export interface Caller {
   unreachable: Unreachable | undefined;
   /** Resolved once; a retry sends the same bytes. */
   prepared: Prepared | undefined;
-  /** The next call asks the lookup tool. */
-  verify: boolean;
   calling: boolean;
-  /** An earlier attempt's answer was lost: it may have acted, whatever becomes of this one. */
-  mayHaveActed: boolean;
+  /** Among the callers of its step that may be called now. */
+  offered: boolean;
+  /** Among the held calls of the plan. */
+  held: boolean;
   /** Why and until when it waits for a time. */
   waiting: { until: number; reason: WaitReason } | undefined;
 }
@@ -97,6 +102,12 @@ export interface StepNode {
   readonly unit: Unit;
   readonly dependencies: StepNode[];
   readonly dependents: StepNode[];
+  /** Steps of whose outputs its condition, its items or its arguments are made. */
+  readonly reads: StepNode[];
+  /** Steps that are not final and read its output; one more where a part of the plan's outputs does. */
+  readers: number;
+  /** The plan gives its whole output back. */
+  isRequested: boolean;
   /** Longest remaining path; larger goes first. */
   readonly rank: number;
   /** Navigation that starts at once, whatever the plan says about its order. */
@@ -111,8 +122,10 @@ export interface StepNode {
   admitted: boolean;
   /** A dependency failed and this step is skipped for it, or was found to be safe from that. */
   condemned: boolean;
+  /** As in its record. */
+  readonly unanswered: ReadonlySet<string>;
   forEach: Items | undefined;
-  /** What an operator approves, or has approved; absent until somebody asks. */
+  /** What an operator approves, or has approved; absent until approval is asked for. */
   approvable: JsonObject | undefined;
   /** Callers that may be called now. */
   readonly callers: Heap<Caller>;
@@ -120,12 +133,13 @@ export interface StepNode {
   /** Calls that go on when the plan is resumed, or when there is a place for them. */
   heldCalls: number;
   concurrency: number;
-  place: "nowhere" | "ready" | "limit" | "barrier" | "opener";
+  place: "nowhere" | "ready" | "limit" | "barrier" | "opener" | "loading";
 }
 
 /** The items of an expanded forEach. */
 export interface Items {
-  readonly values: readonly JsonValue[];
+  /** Absent while the outputs are that they follow from. */
+  values: readonly JsonValue[] | undefined;
   readonly keys: readonly string[];
   readonly units: readonly Unit[];
   readonly callers: readonly Caller[];
@@ -140,6 +154,12 @@ export interface Items {
   readonly stopsAtFailure: boolean;
   /** It stops at failures, and an item failed. */
   stopped: boolean;
+}
+
+/** Who waits for outputs: a step, or the plan's end. Those of them that are in memory stay there until the others are. */
+export interface Loading {
+  readonly node: StepNode | undefined;
+  readonly units: readonly Unit[];
 }
 
 /** A tool with its limit inside this plan. */
@@ -189,6 +209,8 @@ export interface Barriers {
 /** Everything about one plan under way. Opaque to shells: use `decide`, `unitViews` and `waitReasonOf`. */
 export interface EngineState {
   readonly plan: Plan;
+  /** Most that a step may ask for beyond the policy, in milliseconds. */
+  readonly maxStepTimeoutMs: number;
   readonly steps: readonly StepNode[];
   readonly stepsById: ReadonlyMap<string, StepNode>;
   /** Every unit by key; items appear when their step expands. */
@@ -197,6 +219,17 @@ export interface EngineState {
   readonly outputs: Map<string, JsonValue>;
   /** How those were written that tools gave as JSON text. */
   readonly texts: Map<string, OutputTexts>;
+  /** Units whose outputs are in memory and can be dropped, with their bytes, used longest ago first. */
+  readonly inMemory: Map<Unit, number>;
+  inMemoryBytes: number;
+  /** What waits for outputs that were dropped: steps by id, and the plan's end as "". */
+  readonly loading: Map<string, Loading>;
+  /** Most that the outputs may have together which one step refers to, in bytes. */
+  readonly maxReadBytes: number;
+  /** Bytes of the whole outputs that the plan gives back, as far as they are stored. */
+  requestedBytes: number;
+  /** The parts of the plan's outputs that are made already, when it ends. */
+  parts: { resolved: GrowingOutputs; made: number } | undefined;
   /** Statuses of final steps, for conditions. */
   readonly statuses: Map<string, StepStatus>;
   /** Records of items, kept until their step expands. */
@@ -227,16 +260,20 @@ export interface EngineState {
   paused: boolean;
   /** Steps that became ready while paused. */
   held: StepNode[];
-  /** Calls under way as far as anybody knows that are to be made again, or asked about, when the plan is resumed and there is a place. */
+  /** Calls of which no end is known, to be made again, or asked about, when the plan is resumed and there is a place. */
   heldCalls: Caller[];
   stopping: Stopping | undefined;
+  /** A plan that is being ended asks until then what became of calls that may have acted; Unix milliseconds. */
+  graceEndsAt: number | undefined;
+  /** The grace is over: what is not settled is in doubt. */
+  isGraceOver: boolean;
   /** The step whose failure stopped the plan. */
   failedBy: string | undefined;
   /** A failure that stops the plan is on its way to the store: nothing new starts meanwhile. */
   failing: boolean;
   /** The first failure that ended or damaged the plan. */
   firstFailure: Unit | undefined;
-  /** The first list that completed although items of it failed. */
-  firstShortfall: { stepId: string; error: StepError } | undefined;
+  /** The first list that completed although items of it failed; without an error while its output was not read. */
+  firstShortfall: { node: StepNode; error: StepError | undefined } | undefined;
   finished: boolean;
 }

@@ -1,26 +1,208 @@
-import type { OutputTexts } from "@planwright/plan";
-import type { EngineState, StepNode } from "./engine-state.ts";
+/**
+ * Which outputs are in memory.
+ *
+ * 1. An output may be dropped once the shell has said its size: the store can give it back. Others are not durable yet, or nothing keeps them.
+ * 2. What reads outputs asks for them in the same turn (`hasOutputs`) and goes on when they are there: nothing takes an output that was
+ *    dropped for one that never was.
+ * 3. An output that nothing unfinished reads is dropped at once.
+ */
+import { type OutputTexts, outputSteps, stepGoesOn } from "@planwright/plan";
+import { type EngineEvent, MAX_END_BYTES, MAX_LIST_BYTES, type StepError } from "../protocol.ts";
+import type { EngineState, StepNode, Unit } from "./engine-state.ts";
+import type { Turn } from "./turn.ts";
 
 type Published = Pick<EngineState, "outputs" | "texts" | "stepsById" | "itemRecords">;
 
 /** Makes the output of a completed step readable under its id, and under its tool's name while no other step goes by that. */
-export function publishOutput(state: Published, node: StepNode): void {
-  const { unit, tool } = node;
+export function publishOutput(state: Published, node: StepNode, loaded?: OutputTexts): void {
+  const { unit } = node;
   if (unit.status !== "COMPLETED" || unit.output === undefined) return;
-  const texts = unit.outputText ?? textsOfItems(state, node);
-  const hasToolName = tool.users === 1 && !state.stepsById.has(tool.name);
-  for (const name of hasToolName ? [unit.key, tool.name] : [unit.key]) {
+  const texts = loaded ?? unit.outputText ?? textsOfItems(state, node);
+  for (const name of namesOf(state, node)) {
     state.outputs.set(name, unit.output);
     if (texts !== undefined) state.texts.set(name, texts);
   }
 }
 
+function namesOf({ stepsById }: Pick<EngineState, "stepsById">, { unit, tool }: StepNode): string[] {
+  const hasToolName = tool.users === 1 && !stepsById.has(tool.name);
+  return hasToolName ? [unit.key, tool.name] : [unit.key];
+}
+
 /** How tools wrote the data of a forEach's items, from the items themselves or their records; undefined when none gave JSON text. */
-function textsOfItems({ itemRecords }: Published, { step, forEach }: StepNode): OutputTexts | undefined {
+function textsOfItems(
+  { itemRecords }: Pick<EngineState, "itemRecords">,
+  { step, forEach }: StepNode,
+): OutputTexts | undefined {
   const items = forEach?.units ?? itemRecords.get(step.id)?.values() ?? [];
   const texts: OutputTexts = [];
   for (const { item, outputText } of items) {
     if (item !== undefined && outputText !== undefined) texts[item] = outputText;
   }
   return texts.length > 0 ? texts : undefined;
+}
+
+/** Counts the output of a unit among those that can be dropped, and drops it when nothing needs it. */
+export function hold(state: EngineState, unit: Unit): void {
+  count(state, unit);
+  dropUnneeded(state, [unit]);
+}
+
+function count(state: EngineState, unit: Unit): void {
+  const { status, output, outputBytes } = unit;
+  if (status !== "COMPLETED" || output === undefined || outputBytes === undefined) return;
+  if (state.inMemory.has(unit)) return;
+  state.inMemory.set(unit, outputBytes);
+  state.inMemoryBytes += outputBytes;
+}
+
+/** Counts a stored output that the plan gives back. When they are too many for its end, none is kept for that. */
+export function countRequested(state: EngineState, { isRequested, unit }: StepNode): void {
+  if (!isRequested || unit.status !== "COMPLETED" || unit.outputBytes === undefined) return;
+  const wasSmall = state.requestedBytes <= MAX_END_BYTES;
+  state.requestedBytes += unit.outputBytes;
+  if (wasSmall && state.requestedBytes > MAX_END_BYTES) dropUnneeded(state, [...state.inMemory.keys()]);
+}
+
+function isNeeded(state: EngineState, { item, step }: Unit): boolean {
+  if (item !== undefined) return !step.final;
+  return step.readers > 0 || (step.isRequested && state.requestedBytes <= MAX_END_BYTES);
+}
+
+function dropUnneeded(state: EngineState, units: readonly Unit[]): void {
+  for (const unit of units) if (state.inMemory.has(unit) && !isNeeded(state, unit)) drop(state, unit);
+}
+
+function drop(state: EngineState, unit: Unit): void {
+  const bytes = state.inMemory.get(unit);
+  if (bytes === undefined) return;
+  state.inMemory.delete(unit);
+  state.inMemoryBytes -= bytes;
+  unit.output = undefined;
+  unit.outputText = undefined;
+  if (unit.item !== undefined) return;
+  for (const name of namesOf(state, unit.step)) {
+    state.outputs.delete(name);
+    state.texts.delete(name);
+  }
+  for (const { forEach } of unit.step.dependents) if (forEach) forEach.values = undefined;
+}
+
+/** Forgets what a step that is final kept for itself, and what others kept for it alone. */
+export function forgetInputs(state: EngineState, node: StepNode): void {
+  node.approvable = undefined;
+  for (const { unit } of node.reads) {
+    unit.step.readers--;
+    dropUnneeded(state, [unit]);
+  }
+  if (!node.forEach) return;
+  node.forEach.values = undefined;
+  dropUnneeded(state, node.forEach.units);
+}
+
+/** Drops outputs, those used longest ago first. Results of which an envelope is on its way to the store stay until it is there, and what something waits for. */
+export function dropTo(state: EngineState, toBytes: number): void {
+  const awaited = new Set([...state.loading.values()].flatMap(({ units }) => units));
+  for (const unit of state.inMemory.keys()) {
+    if (state.inMemoryBytes <= toBytes) return;
+    const isInEnvelope = unit.item !== undefined && unit.step.unit.unacknowledged;
+    if (!isInEnvelope && !awaited.has(unit)) drop(state, unit);
+  }
+}
+
+/** Takes outputs in that were asked for. */
+export function takeLoaded(state: EngineState, { outputs }: Extract<EngineEvent, { type: "loaded" }>): void {
+  for (const { key, output, texts } of outputs) {
+    const unit = state.units.get(key);
+    if (!unit || !isAway(unit)) continue;
+    unit.output = output;
+    if (unit.item === undefined) publishOutput(state, unit.step, texts);
+    else if (texts !== undefined && !Array.isArray(texts)) unit.outputText = texts;
+    count(state, unit);
+  }
+}
+
+/** The store has the output, and memory has not. */
+export function isAway({ status, unacknowledged, output, outputBytes }: Unit): boolean {
+  return status === "COMPLETED" && !unacknowledged && output === undefined && outputBytes !== undefined;
+}
+
+/**
+ * True when all of these outputs are in memory. Otherwise those that are not are asked for, once.
+ * @param waiter - what goes on when they are there: a step, or undefined for the plan's end
+ */
+export function hasOutputs(turn: Turn, waiter: StepNode | undefined, units: readonly Unit[]): boolean {
+  const { loading, inMemory } = turn.state;
+  const away = units.filter(isAway);
+  if (away.length === 0) {
+    for (const unit of units) {
+      const bytes = inMemory.get(unit);
+      if (bytes === undefined) continue;
+      inMemory.delete(unit);
+      inMemory.set(unit, bytes); // used last
+    }
+    return true;
+  }
+  const id = waiter?.step.id ?? "";
+  if (loading.has(id)) return false;
+  loading.set(id, { node: waiter, units });
+  const bytes = away.reduce((sum, { outputBytes = 0 }) => sum + outputBytes, 0);
+  turn.commands.push({ type: "load", id, keys: away.map(({ key }) => key), bytes });
+  return false;
+}
+
+/** {@link hasOutputs} for all that a step refers to. */
+export function hasInputs(turn: Turn, node: StepNode): boolean {
+  return (
+    node.reads.length === 0 ||
+    hasOutputs(
+      turn,
+      node,
+      node.reads.map(({ unit }) => unit),
+    )
+  );
+}
+
+/** Why a step cannot have all at once that it refers to; undefined when it can. */
+export function inputsTooLarge(
+  { maxReadBytes }: EngineState,
+  { step, reads }: StepNode,
+): StepError | undefined {
+  const bytes = reads.reduce((sum, { unit }) => sum + (unit.outputBytes ?? 0), 0);
+  if (bytes <= maxReadBytes) return undefined;
+  return {
+    code: "REFERENCES_TOO_LARGE",
+    message: `Step '${step.id}' refers to outputs of ${bytes} bytes together; an executor holds at most ${maxReadBytes} (OUTPUT_MEMORY_BYTES). Refer to fewer or smaller outputs`,
+    retryable: false,
+  };
+}
+
+/** Why the results of a list cannot be one output; undefined when they can. */
+export function resultsTooLarge(node: StepNode, units: readonly Unit[]): StepError | undefined {
+  const bytes = units.reduce(
+    (sum, { status, outputBytes = 0 }) => (status === "COMPLETED" ? sum + outputBytes : sum),
+    0,
+  );
+  if (bytes <= MAX_LIST_BYTES) return undefined;
+  return {
+    code: "ITEMS_TOO_LARGE",
+    message: `The results of step '${node.step.id}' are ${bytes} bytes together, more than one output may have (${MAX_LIST_BYTES}). All items were called, and each keeps its own output; refer to less, or let the tool return less`,
+    retryable: false,
+    data: { bytes, maxBytes: MAX_LIST_BYTES },
+  };
+}
+
+/** True while something that is not over waits for outputs. */
+export function isLoading({ loading }: EngineState): boolean {
+  for (const { node } of loading.values()) if (!node || isOpen(node)) return true;
+  return false;
+}
+
+function isOpen({ final, unit }: StepNode): boolean {
+  return !final && !unit.unacknowledged && stepGoesOn(unit.status);
+}
+
+/** The steps whose whole outputs a plan gives back. */
+export function requestedSteps({ plan, steps, stepsById }: EngineState): readonly StepNode[] {
+  return outputSteps(plan.outputs)?.flatMap((id) => stepsById.get(id) ?? []) ?? steps;
 }

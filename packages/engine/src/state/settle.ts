@@ -1,21 +1,23 @@
-import { type Condition, isForEachStep, referencedSteps } from "@planwright/plan";
+import { type Condition, isForEachStep, isTerminalStepStatus, referencedSteps } from "@planwright/plan";
 import { failureModeOf } from "../failure/failure-mode.ts";
 import { concludeItems } from "../for-each/conclude.ts";
 import { shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
 import { releaseBehindBarrier } from "../schedule/barriers.ts";
 import type { StepNode, Unit } from "./engine-state.ts";
-import { publishOutput } from "./outputs.ts";
+import { canAskAgain } from "./may-have-acted.ts";
+import { countRequested, forgetInputs, hold, isAway, publishOutput } from "./outputs.ts";
 import { close, stop } from "./stop.ts";
 import { change, type Turn } from "./turn.ts";
 import { applyWord } from "./words.ts";
 
-/** Builds on a record that is durable now. */
-export function settle(turn: Turn, unit: Unit): void {
+/** Builds on a record that is durable now. @param outputBytes - of its output, when the store can give that back */
+export function settle(turn: Turn, unit: Unit, outputBytes?: number): void {
   const { state } = turn;
   if (!unit.unacknowledged) return;
   unit.unacknowledged = false;
   state.unacknowledged--;
+  if (outputBytes !== undefined) unit.outputBytes = outputBytes;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged--;
   if (unit.item === undefined) settleStep(turn, unit.step);
   else settleItem(turn, unit);
@@ -24,22 +26,27 @@ export function settle(turn: Turn, unit: Unit): void {
   if (early && !unit.unacknowledged) applyWord(turn, unit, early);
 }
 
+/** A stopped plan goes on with what may have acted, as long as that may be asked. */
+function goesOn(turn: Turn, { caller, mayHaveActed }: Unit): boolean {
+  if (!turn.state.stopping) return true;
+  return mayHaveActed && caller !== undefined && canAskAgain(turn, caller);
+}
+
 function settleItem(turn: Turn, unit: Unit): void {
   countItem(turn.state, unit);
-  if (unit.caller && !turn.state.stopping) offerWhenDurable(turn, unit.caller);
+  hold(turn.state, unit);
+  if (unit.caller && goesOn(turn, unit)) offerWhenDurable(turn, unit.caller);
   concludeItems(turn, unit.step);
 }
 
 function settleStep(turn: Turn, node: StepNode): void {
   const { state } = turn;
   const { unit } = node;
+  if (isTerminalStepStatus(unit.status)) {
+    finalize(turn, node);
+    return;
+  }
   switch (unit.status) {
-    case "COMPLETED":
-    case "FAILED":
-    case "SKIPPED":
-    case "CANCELLED":
-      finalize(turn, node);
-      return;
     case "WAITING_APPROVAL":
       state.awaitingApproval++;
       break;
@@ -50,12 +57,14 @@ function settleStep(turn: Turn, node: StepNode): void {
       admit(turn, node);
       break;
     case "RETRYING":
-      if (unit.caller && !state.stopping) offerWhenDurable(turn, unit.caller);
+      if (unit.caller && goesOn(turn, unit)) offerWhenDurable(turn, unit.caller);
       break;
     case "RUNNING":
       for (const caller of node.forEach?.callers ?? []) if (!state.stopping) offerWhenDurable(turn, caller);
       concludeItems(turn, node);
       break;
+    default:
+      unit.status satisfies never;
   }
   close(turn, node);
 }
@@ -71,6 +80,9 @@ export function finalize(turn: Turn, node: StepNode): void {
   publishOutput(state, node);
   if (unit.status === "FAILED" || unit.status === "CANCELLED") afterFailedStep(turn, node);
   if (unit.status === "COMPLETED" && isForEachStep(node.step)) noteShortfall(turn, node);
+  countRequested(state, node);
+  hold(state, unit);
+  forgetInputs(state, node);
   if (unit.status === "SKIPPED" && unit.error?.code === "CONDITION_FALSE") skipReaders(turn, node);
   for (const dependent of node.dependents) {
     dependent.unmet--;
@@ -79,10 +91,13 @@ export function finalize(turn: Turn, node: StepNode): void {
   for (const released of releaseBehindBarrier(state)) admit(turn, released);
 }
 
-/** A list that completed with failed items damages the plan, though it stops nothing. */
-function noteShortfall({ state }: Turn, { step, unit }: StepNode): void {
-  const error = shortfallOf(step.id, unit.output);
-  if (error) state.firstShortfall ??= { stepId: step.id, error };
+/** A list that completed with failed items damages the plan, though it stops nothing. One that is not in memory is read when the plan ends. */
+function noteShortfall({ state }: Turn, node: StepNode): void {
+  const { step, unit } = node;
+  const items = [...(state.itemRecords.get(step.id)?.values() ?? [])];
+  const error = isAway(unit) ? undefined : shortfallOf(step.id, unit.output);
+  const isUnread = isAway(unit) && items.some(({ status }) => status === "FAILED" || status === "IN_DOUBT");
+  if (error || isUnread) state.firstShortfall ??= { node, error };
 }
 
 function afterFailedStep(turn: Turn, node: StepNode): void {

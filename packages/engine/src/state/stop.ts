@@ -1,6 +1,16 @@
-import { isForEachStep, isTerminalStepStatus } from "@planwright/plan";
+import { isForEachStep, isSettledStepStatus, isTerminalStepStatus } from "@planwright/plan";
 import type { StepError } from "../protocol.ts";
-import type { EngineState, StepNode, Stopping, Unit } from "./engine-state.ts";
+import { callAgain } from "../schedule/dispatch.ts";
+import { askForTimer } from "../schedule/places.ts";
+import type { Caller, EngineState, StepNode, Stopping, Unit } from "./engine-state.ts";
+import {
+  answerLost,
+  asksLookup,
+  canAskAgain,
+  executorLost,
+  GRACE_MS,
+  mayHaveActed,
+} from "./may-have-acted.ts";
 import { change, type Turn } from "./turn.ts";
 import { isEnding } from "./units.ts";
 
@@ -13,12 +23,41 @@ export function stop(turn: Turn, stopping: Stopping): void {
   if (stopping.type === "failed") state.failedBy ??= stopping.stepId;
   if (state.stopping && (stopping.type === "failed" || isEnding(state))) return;
   state.stopping = stopping;
+  if (isEnding(state)) state.graceEndsAt = turn.at + GRACE_MS;
   if (!state.started) return;
   if (isEnding(state)) {
-    const reason = stopReason(state).message;
-    for (const key of state.calls.keys()) turn.commands.push({ type: "abort", key, reason });
+    abortCalls(turn, (caller) => !asksLookup(caller));
+    askAtOnce(state);
   }
   for (const node of state.steps) close(turn, node);
+}
+
+/** Ends the grace of a plan that is being ended: calls that are still under way are stopped, and what is not settled is in doubt. */
+export function endGrace(turn: Turn): void {
+  const { state, at } = turn;
+  if (!isEnding(state) || state.graceEndsAt === undefined || state.isGraceOver) return;
+  if (at < state.graceEndsAt) {
+    const { timerAt, heldCalls, calls } = state;
+    // Every other call ends by itself within the grace.
+    const isOpenEnded = heldCalls.length > 0 || [...calls.values()].some(asksLookup);
+    if (isOpenEnded && (timerAt === undefined || timerAt > state.graceEndsAt))
+      askForTimer(turn, state.graceEndsAt);
+    return;
+  }
+  state.isGraceOver = true;
+  abortCalls(turn, () => true);
+  for (const node of state.steps) close(turn, node);
+}
+
+function abortCalls({ state, commands }: Turn, isMeant: (caller: Caller) => boolean): void {
+  const reason = stopReason(state).message;
+  for (const [key, caller] of state.calls) if (isMeant(caller)) commands.push({ type: "abort", key, reason });
+}
+
+/** Calls that may have acted and wait for their time wait no longer: the grace is short. */
+function askAtOnce({ steps }: EngineState): void {
+  const callers = steps.flatMap(({ unit, forEach }) => forEach?.callers ?? unit.caller ?? []);
+  for (const caller of callers) if (mayHaveActed(caller)) caller.waiting = undefined;
 }
 
 /** Why a unit that never ran, or was stopped, did not run. */
@@ -45,14 +84,13 @@ export function close(turn: Turn, node: StepNode): void {
   if (!turn.state.stopping || node.final || node.active > 0 || node.unit.unacknowledged) return;
   // Calls that wait for a place to go on are under way, as far as a failure elsewhere is concerned.
   if (node.heldCalls > 0 && !turn.state.paused && !isEnding(turn.state)) return;
+  if (isBeingTakenUp(turn.state, node)) return;
   if (!node.forEach) {
     closeUnit(turn, node.unit);
     return;
   }
   if (node.forEach.unacknowledged > 0) return;
-  const open = node.forEach.units.filter(
-    ({ status }) => !isTerminalStepStatus(status) && status !== "IN_DOUBT",
-  );
+  const open = node.forEach.units.filter(({ status }) => !isSettledStepStatus(status));
   if (open.length > 0) {
     for (const unit of open) closeUnit(turn, unit);
     return; // the step follows when its items are durable
@@ -60,42 +98,47 @@ export function close(turn: Turn, node: StepNode): void {
   change(turn, node.unit, { status: "CANCELLED", error: stopReason(turn.state) });
 }
 
+/** A list that had begun before a crash and waits for its items: they are closed with it. */
+function isBeingTakenUp({ loading, itemRecords }: EngineState, { step, forEach }: StepNode): boolean {
+  return isForEachStep(step) && !forEach && loading.has(step.id) && itemRecords.has(step.id);
+}
+
 function closeUnit(turn: Turn, unit: Unit): void {
   const { state } = turn;
   const error = stopReason(state);
-  if (unit.caller) unit.caller.waiting = undefined;
+  const { caller } = unit;
+  if (caller && unit.mayHaveActed && isAskedAgain(turn, caller)) return;
+  if (caller) caller.waiting = undefined;
+  if (isTerminalStepStatus(unit.status)) return;
   switch (unit.status) {
     case "PENDING":
     case "WAITING_APPROVAL":
       if (unit.status === "WAITING_APPROVAL") state.awaitingApproval--;
-      change(turn, unit, { status: isEnding(state) ? "CANCELLED" : "SKIPPED", error });
+      if (unit.mayHaveActed) change(turn, unit, { status: "IN_DOUBT", error: executorLost(unit) });
+      else change(turn, unit, { status: isEnding(state) ? "CANCELLED" : "SKIPPED", error });
       return;
     case "RETRYING":
+    case "RUNNING":
+      if (unit.mayHaveActed) change(turn, unit, { status: "IN_DOUBT", error: doubtOf(unit) });
       // The attempt failed and there will be no other.
-      if (isEnding(state) || !unit.error) change(turn, unit, { status: "CANCELLED", error });
+      else if (isEnding(state) || !unit.error) change(turn, unit, { status: "CANCELLED", error });
       else change(turn, unit, { status: "FAILED", error: unit.error });
       return;
-    case "RUNNING":
-      if (unit.item === undefined && isForEachStep(unit.step.step)) {
-        change(turn, unit, { status: "CANCELLED", error });
-      } else closeLost(turn, unit);
-      return;
+    case "IN_DOUBT":
+      return; // until an operator settles it
     default:
+      unit.status satisfies never;
   }
 }
 
-/** A unit that was under way when its executor died, in a plan that is ended now: nobody will ask again. */
-function closeLost(turn: Turn, unit: Unit): void {
-  if (unit.step.tool.contract.sideEffects)
-    change(turn, unit, { status: "IN_DOUBT", error: executorLost(unit) });
-  else change(turn, unit, { status: "CANCELLED", error: stopReason(turn.state) });
+function doubtOf(unit: Unit): StepError {
+  const { status, caller, error } = unit;
+  return status === "RETRYING" && caller && error ? answerLost(caller, error) : executorLost(unit);
 }
 
-/** Error of a unit whose call was under way when the answer was lost, most often with its executor. */
-export function executorLost(unit: Unit): StepError {
-  return {
-    code: "EXECUTOR_LOST",
-    message: `The answer to a call of ${unit.key} was lost, most likely with its executor; it is not known whether ${unit.step.tool.name} acted`,
-    retryable: false,
-  };
+/** True for a caller that goes on in a stopped plan, since what its calls did is not known. */
+function isAskedAgain(turn: Turn, caller: Caller): boolean {
+  if (!canAskAgain(turn, caller)) return false;
+  if (!caller.calling && !caller.waiting && !caller.held) callAgain(turn, caller);
+  return true;
 }

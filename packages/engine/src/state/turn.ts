@@ -1,4 +1,11 @@
-import type { JsonObject, JsonValue, OutputText, StepStatus } from "@planwright/plan";
+import {
+  isTerminalStepStatus,
+  type JsonObject,
+  type JsonValue,
+  type OutputText,
+  type StepStatus,
+  waitReasonOfStep,
+} from "@planwright/plan";
 import { failureModeOf } from "../failure/failure-mode.ts";
 import type { Command, StepError, StepRecord } from "../protocol.ts";
 import type { EngineState, Unit } from "./engine-state.ts";
@@ -35,6 +42,8 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
   unit.error = to.error;
   unit.nextAttemptAt = to.nextAttemptAt;
   if (to.approved !== undefined) unit.approved = to.approved;
+  // An answer, or an operator's word, settled it; what is cancelled or skipped was never in question.
+  if (isTerminalStepStatus(to.status)) unit.mayHaveActed = false;
   const isFailedStep = to.status === "FAILED" && unit.item === undefined;
   if (isFailedStep && failureModeOf(turn.state, unit.step) === "fail-fast") turn.state.failing = true;
   store(turn, unit, to.arguments);
@@ -62,10 +71,10 @@ function recordOf(unit: Unit): StepRecord {
   if (unit.outputText !== undefined) record.outputText = unit.outputText;
   if (unit.error) record.error = unit.error;
   if (unit.nextAttemptAt !== undefined) record.nextAttemptAt = unit.nextAttemptAt;
+  if (unit.mayHaveActed) record.mayHaveActed = true;
   if (unit.approved) record.approved = true;
   if (unit.warnings.length > 0) record.warnings = [...unit.warnings];
-  if (unit.status === "RETRYING") record.waitReason = "backoff";
-  if (unit.status === "WAITING_APPROVAL") record.waitReason = "approval";
-  if (unit.status === "IN_DOUBT") record.waitReason = "in doubt";
+  const waitReason = waitReasonOfStep(unit.status);
+  if (waitReason) record.waitReason = waitReason;
   return record;
 }

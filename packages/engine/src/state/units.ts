@@ -1,3 +1,4 @@
+import type { JsonValue } from "@planwright/plan";
 import type { Call, StepRecord } from "../protocol.ts";
 import type { Caller, EngineState, StepNode, Unit } from "./engine-state.ts";
 
@@ -27,16 +28,24 @@ export function createUnit(
     attempts: record?.attempts ?? 0,
     unsent: record?.unsent ?? 0,
     unreachable: record?.unreachable,
-    output: record?.status === "COMPLETED" ? (record.output ?? null) : record?.output,
+    output: outputOf(record),
+    outputBytes: record?.outputBytes,
     outputText: record?.status === "COMPLETED" ? record.outputText : undefined,
     error: record?.error,
     warnings: record?.warnings ?? [],
     nextAttemptAt: record?.nextAttemptAt,
+    mayHaveActed: record?.mayHaveActed ?? false,
     approved: record?.approved ?? false,
     isCarried: record?.carried ?? false,
     unacknowledged: false,
     early: undefined,
   };
+}
+
+/** A completed unit without an output gave null, unless its store has it. */
+function outputOf(record: StepRecord | undefined): JsonValue | undefined {
+  if (record?.output !== undefined) return record.output;
+  return record?.status === "COMPLETED" && record.outputBytes === undefined ? null : undefined;
 }
 
 /** What calls for these units, from now on. */
@@ -52,9 +61,9 @@ export function createCaller(step: StepNode, key: string, position: number, unit
     unsent: latest?.unsent ?? 0,
     unreachable: latest?.unreachable,
     prepared: undefined,
-    verify: false,
     calling: false,
-    mayHaveActed: false,
+    offered: false,
+    held: false,
     waiting: undefined,
   };
   for (const unit of units) unit.caller = caller;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // npm run demo [-- "a sentence"]: starts everything, or uses what npm start runs here; sends the sentence, shows how the plan runs and ends.
 import { randomInt } from "node:crypto";
+import type { ApiAddress } from "../demo/follow-request.ts";
 import { exampleSentence, runDemo } from "../demo/run-demo.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, folderOrSystem } from "./own-folder.ts";
@@ -14,11 +15,11 @@ let stack: Stack | undefined;
 const stop = stopOnSignals(() => stack);
 
 /** What `npm start` runs from this folder, or a stack of its own. */
-async function systemForDemo(): Promise<{ apiUrl: string }> {
+async function systemForDemo(): Promise<ApiAddress> {
   const found = await folderOrSystem(say);
   if (found.type === "system") {
     say(`Using the system that runs at ${found.apiUrl}\n`);
-    return found;
+    return { apiUrl: found.apiUrl, apiKey: process.env["PLANWRIGHT_API_KEY"] || undefined };
   }
   say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
   const startedAt = performance.now();

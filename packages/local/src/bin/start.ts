@@ -26,9 +26,20 @@ async function choosePort(): Promise<number> {
   return port;
 }
 
-function curlOf(apiUrl: string): string {
+/** How to make a key; nothing where the API needs none. */
+function keyLines({ apiKey, mongodbUrl }: Stack): string {
+  if (apiKey === undefined) return "";
+  const make = `npm run -s keys -- create --tenant ${process.env["TENANT"] || "default"} --scope read,execute,operate --name me`;
+  return `
+Only callers with an API key are answered (ANONYMOUS=refuse). Make one in the terminal that you use:
+  export PLANWRIGHT_API_KEY="$(MONGODB_URL='${mongodbUrl}' ${make})"
+`;
+}
+
+function curlOf({ apiUrl, apiKey }: Stack): string {
   const query = `mutation { createPlanWithRequestId(query: \\"${exampleSentence(randomInt(1_000, 1_000_000))}\\") { requestId planId toolOrder } }`;
-  return `curl -s ${apiUrl} -H 'content-type: application/json' -d '{"query": "${query}"}'`;
+  const authorization = apiKey === undefined ? "" : ` -H "authorization: Bearer $PLANWRIGHT_API_KEY"`;
+  return `curl -s ${apiUrl} -H 'content-type: application/json'${authorization} -d '{"query": "${query}"}'`;
 }
 
 /** `planwright` finds port 4000 by itself. */
@@ -57,7 +68,7 @@ try {
   say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
   stack = await startStack({ dataDir: DATA_DIR, apiPort: await choosePort(), isSupervised: true, say });
   writeAddress(stack.apiUrl);
-  const missing = await missingServers(stack.apiUrl);
+  const missing = await missingServers(stack);
   say(`
 Planwright is running.
   GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
@@ -66,11 +77,11 @@ Planwright is running.
   Logs     ${join(DATA_DIR, "logs")}
   Model    ${process.env["MODEL"] || "offline (rules, no key needed; set MODEL for a real one)"}
 
-${missing.map((line) => `${line}\n`).join("")}${missing.length > 0 ? "\n" : ""}From another terminal:
+${missing.map((line) => `${line}\n`).join("")}${missing.length > 0 ? "\n" : ""}${keyLines(stack)}From another terminal:
 ${cliLines(stack.apiUrl)}
 
 Make a plan with curl:
-  ${curlOf(stack.apiUrl)}
+  ${curlOf(stack)}
 
 Ctrl-C stops everything; the data stays.`);
 } catch (error) {

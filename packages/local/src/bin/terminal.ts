@@ -1,7 +1,7 @@
 import { CodedError } from "@planwright/plan";
 import type { Stack } from "../stack/start-stack.ts";
 
-/** Our own errors in their own words; of others the stack as well, because nobody expected them. */
+/** Our own errors in their own words; of others the stack as well, because they were not expected. */
 export function tellError(error: unknown): void {
   console.error(error instanceof CodedError ? `\n${error.message}` : error);
 }

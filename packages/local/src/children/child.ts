@@ -4,10 +4,11 @@ import { closeSync, fstatSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ProcessNotReadyError } from "../errors.ts";
+import { boundLog } from "./bounded-log.ts";
 import { lastLines } from "./log-tail.ts";
 import { watchdog } from "./watchdog.ts";
 
-/** What to start. Output goes to `logFile`, appended. */
+/** What to start. Output goes to `logFile`, appended; see boundLog for its size. */
 export interface ChildOptions {
   /** For messages, such as "MongoDB". */
   name: string;
@@ -52,6 +53,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     ...(cwd !== undefined && { cwd }),
   });
   closeSync(log);
+  const endBound = boundLog(logFile);
+  process_.once("exit", endBound).once("error", endBound);
   const pid = process_.pid;
   if (pid === undefined) {
     const [error] = await once(process_, "error");

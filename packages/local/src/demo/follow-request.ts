@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { JsonValueSchema } from "@planwright/plan";
+import { JsonValueSchema, REQUEST_LIFECYCLE, statusesWhere } from "@planwright/plan";
 import { z } from "zod";
 import { graphqlPersistently } from "../stack/graphql.ts";
+import type { Stack } from "../stack/start-stack.ts";
 
 const ErrorSchema = z.object({ code: z.string(), message: z.string() });
 const StepSchema = z.object({
@@ -55,26 +56,34 @@ const READ = `query ($requestId: ID!) {
     }
   }
 }`;
-const GOING_ON = new Set(["PLANNING", "READY", "EXECUTING"]);
+/** Statuses of a request to which more happens by itself: one that is READY is started at once. */
+const GOING_ON: ReadonlySet<string> = new Set(
+  statusesWhere(REQUEST_LIFECYCLE, ({ isOver, needs }) => !isOver && needs !== "answer"),
+);
 const POLL_MS = 100;
 
+/** Where the API answers, and to whom. */
+export type ApiAddress = Pick<Stack, "apiUrl" | "apiKey">;
+
 /** Sends a sentence, once however often it has to be sent again. Returns the id under which everything is recorded. */
-export async function sendSentence(apiUrl: string, sentence: string): Promise<string> {
+export async function sendSentence({ apiUrl, apiKey }: ApiAddress, sentence: string): Promise<string> {
   const schema = z.object({ createPlan: z.object({ requestId: z.string() }) });
   const variables = { query: sentence, key: randomUUID() };
-  const { createPlan } = await graphqlPersistently(apiUrl, { query: CREATE, variables, schema });
+  const operation = { query: CREATE, variables, schema, apiKey };
+  const { createPlan } = await graphqlPersistently(apiUrl, operation);
   return createPlan.requestId;
 }
 
 /** Reads a request again and again until nothing more will happen by itself. @param onChange - sees each reading */
 export async function followRequest(
-  apiUrl: string,
+  { apiUrl, apiKey }: ApiAddress,
   requestId: string,
   onChange: (request: FollowedRequest) => void,
 ): Promise<FollowedRequest> {
   const schema = z.object({ request: RequestSchema });
+  const operation = { query: READ, variables: { requestId }, schema, apiKey };
   for (;;) {
-    const { request } = await graphqlPersistently(apiUrl, { query: READ, variables: { requestId }, schema });
+    const { request } = await graphqlPersistently(apiUrl, operation);
     onChange(request);
     if (!GOING_ON.has(request.status)) return request;
     await delay(POLL_MS);

@@ -1,5 +1,4 @@
-import type { Stack } from "../stack/start-stack.ts";
-import { type FollowedRequest, followRequest, sendSentence } from "./follow-request.ts";
+import { type ApiAddress, type FollowedRequest, followRequest, sendSentence } from "./follow-request.ts";
 import { planTree } from "./plan-tree.ts";
 
 /** An author and a blog of hers. @param number - makes the address her own: an e-mail address belongs to one author */
@@ -12,15 +11,15 @@ export function exampleSentence(number: number): string {
  * @returns whether the plan is COMPLETED, and the id under which everything about it is recorded
  */
 export async function runDemo(
-  stack: Pick<Stack, "apiUrl">,
+  api: ApiAddress,
   sentence: string,
   say: (line: string) => void,
 ): Promise<{ isCompleted: boolean; requestId: string }> {
   say(`You ask:   ${sentence}`);
-  const requestId = await sendSentence(stack.apiUrl, sentence);
+  const requestId = await sendSentence(api, sentence);
   say(`Request:   ${requestId}`);
   let last = "";
-  const request = await followRequest(stack.apiUrl, requestId, (now) => {
+  const request = await followRequest(api, requestId, (now) => {
     const line = progressOf(now);
     if (line !== last) say(line);
     last = line;

@@ -15,15 +15,25 @@ export class GraphqlError extends CodedError<{ code: string }> {
   readonly retryable = false;
 }
 
-/** One operation over HTTP; the answer is parsed by `schema`. @throws {GraphqlError} the API's own words */
-export async function graphql<T>(
-  url: string,
-  operation: { query: string; variables?: object; schema: z.ZodType<T> },
-): Promise<T> {
-  const { query, variables = {}, schema } = operation;
+/** One operation, and who sends it. */
+export interface GraphqlOperation<T> {
+  query: string;
+  variables?: object;
+  /** Parses the answer. */
+  schema: z.ZodType<T>;
+  /** Default: sent without a credential. */
+  apiKey?: string | undefined;
+}
+
+/** One operation over HTTP. @throws {GraphqlError} the API's own words */
+export async function graphql<T>(url: string, operation: GraphqlOperation<T>): Promise<T> {
+  const { query, variables = {}, schema, apiKey } = operation;
   const response = await fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: {
+      "content-type": "application/json",
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
     body: JSON.stringify({ query, variables }),
     signal: AbortSignal.timeout(90_000),
   });
@@ -44,10 +54,7 @@ const BETWEEN_TRIES_MS = 500;
  * As {@link graphql}, and asked again for about a minute while the API cannot be reached or refuses for now, such as while it
  * is started again. For what may be sent twice: queries, and mutations with an idempotency key.
  */
-export function graphqlPersistently<T>(
-  url: string,
-  operation: { query: string; variables?: object; schema: z.ZodType<T> },
-): Promise<T> {
+export function graphqlPersistently<T>(url: string, operation: GraphqlOperation<T>): Promise<T> {
   return pRetry(() => graphql(url, operation), {
     retries: TRIES - 1,
     factor: 1,

@@ -4,14 +4,19 @@ import { z } from "zod";
 /** Only what merging needs: the user's file was checked before, and the executor checks each server when it reads the result. */
 const FileSchema = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()) });
 
+const DisabledSchema = z.looseObject({ disabled: z.literal(true) });
+
 /**
  * Writes the servers file of a stack: the blog tools, and the servers of the user's own file. One named "blog" there wins.
  * The file may hold secrets of the user's servers, so only its owner may read it.
+ * @returns the names of the servers that are connected to
  */
-export function writeMcpServersFile(path: string, blogUrl: string, userFile: string | undefined): void {
+export function writeMcpServersFile(path: string, blogUrl: string, userFile: string | undefined): string[] {
   const blog = { type: "http", url: blogUrl, trusted: true };
   const user = userFile === undefined || userFile === "" ? {} : readServers(userFile);
-  writeFileSync(path, `${JSON.stringify({ mcpServers: { blog, ...user } }, null, 2)}\n`, { mode: 0o600 });
+  const mcpServers: Record<string, unknown> = { blog, ...user };
+  writeFileSync(path, `${JSON.stringify({ mcpServers }, null, 2)}\n`, { mode: 0o600 });
+  return Object.keys(mcpServers).filter((name) => !DisabledSchema.safeParse(mcpServers[name]).success);
 }
 
 function readServers(path: string): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { graphqlPersistently } from "./graphql.ts";
+import type { Stack } from "./start-stack.ts";
 
 const ServersSchema = z.object({
   toolServers: z.array(
@@ -14,9 +15,12 @@ const ServersSchema = z.object({
 });
 
 /** Lines on the tool servers that are not connected: why, and what their processes wrote last; none where all are. */
-export async function missingServers(apiUrl: string): Promise<string[]> {
+export async function missingServers({
+  apiUrl,
+  apiKey,
+}: Pick<Stack, "apiUrl" | "apiKey">): Promise<string[]> {
   const query = "{ toolServers { name state error lastWords } }";
-  const { toolServers } = await graphqlPersistently(apiUrl, { query, schema: ServersSchema });
+  const { toolServers } = await graphqlPersistently(apiUrl, { query, apiKey, schema: ServersSchema });
   const missing = toolServers.filter(({ state }) => state !== "CONNECTED");
   if (missing.length === 0) return [];
   return [

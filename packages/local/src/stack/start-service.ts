@@ -30,6 +30,8 @@ export interface ServiceOptions {
   readyUrl: string;
   logFile: string;
   supervision?: Supervision;
+  /** What Node runs; default: the service's build. */
+  main?: string | undefined;
 }
 
 /**
@@ -38,7 +40,7 @@ export interface ServiceOptions {
  */
 export async function startService(options: ServiceOptions): Promise<ManagedProcess> {
   const { name, env, readyUrl, logFile, supervision } = options;
-  const main = fileURLToPath(new URL(`${name}/dist/main.js`, SERVICES));
+  const main = options.main ?? fileURLToPath(new URL(`${name}/dist/main.js`, SERVICES));
   if (!existsSync(main)) throw new NotBuiltError(name);
   const args = [YOUNG_GENERATION, main];
   return supervise({

@@ -1,22 +1,19 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { z } from "zod";
 import { freePort } from "../children/free-port.ts";
-import { lastLines } from "../children/log-tail.ts";
 import {
   growingDelayMs,
   type ManagedProcess,
   type Supervision,
   type UnexpectedEnd,
 } from "../children/supervise.ts";
-import { ProcessNotReadyError } from "../errors.ts";
 import { startMongo } from "../mongo/start-mongo.ts";
 import { startRedis } from "../redis/start-redis.ts";
 import { checkSettings } from "./check-settings.ts";
-import { graphqlPersistently } from "./graphql.ts";
+import { makeApiKey } from "./make-api-key.ts";
 import { writeMcpServersFile } from "./mcp-servers-file.ts";
 import { type ServiceName, startService } from "./start-service.ts";
+import { waitForTools } from "./wait-for-tools.ts";
 
 /** The processes of a stack. */
 export type ProcessName = ServiceName | "mongo" | "redis";
@@ -33,6 +30,8 @@ export interface StackOptions {
   env?: NodeJS.ProcessEnv;
   /** Settings of single services, such as { executor: { LEASE_MS: "2000" } }. */
   settings?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
+  /** Longest wait for the tools of servers beside the blog tools, in milliseconds; default 30,000. */
+  serversTimeoutMs?: number;
   /** Receives lines for the user; default: says nothing. */
   say?: (line: string) => void;
   /** True: a process that ends without being asked to is started again, with growing waits. Default: it stays away. */
@@ -43,6 +42,11 @@ export interface StackOptions {
 export interface Stack {
   /** The GraphQL endpoint, such as http://127.0.0.1:4000/graphql. */
   apiUrl: string;
+  /**
+   * Key for this program's own requests, for a day, with the scopes read and execute; undefined where the API needs none. It is
+   * stored nowhere but as its hash.
+   */
+  apiKey: string | undefined;
   /** With the name of Planwright's database in it. */
   mongodbUrl: string;
   /** With the name of the blog tools' database in it. */
@@ -58,7 +62,7 @@ export interface Stack {
 
 /**
  * Starts MongoDB, Redis and the built services as processes of their own, each once the ones it needs are ready, and waits
- * until the tools are known. Nothing is left running when it fails.
+ * until the tools are known, but for those of servers that cannot be reached or take too long. Nothing is left running when it fails.
  * @throws {WrongSettingsError} {ServerNotAvailableError} {ServerNotSuitableError} {NotBuiltError}
  * @throws {ProcessNotReadyError} with the last log lines of the one that did not come up
  */
@@ -80,12 +84,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** Stands for the servers, which are started when the settings are known to be right. */
-const NOT_YET = "not-started-yet";
+/** Stand for the servers, which are started when the settings are known to be right. */
+const NOT_YET = { MONGODB_URL: "mongodb://not-started-yet", REDIS_URL: "redis://not-started-yet" };
 
 /** So that what a user has set wrongly is told in one sentence, before anything is started or downloaded. */
 async function checkAllSettings({ env = process.env, settings }: StackOptions): Promise<void> {
-  const given = { ...withoutServiceSettings(env), MONGODB_URL: NOT_YET, REDIS_URL: NOT_YET };
+  const given = { ...withoutServiceSettings(env), ...NOT_YET };
   const servers = env["MCP_SERVERS_FILE"];
   const checks = [checkSettings("planner", { ...given, ...settings?.planner })];
   if (servers !== undefined && servers !== "")
@@ -133,17 +137,23 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
 
   const startTools = async () => {
     const blog = await start("blog-tools", "PORT", { MONGODB_URL: blogMongodbUrl });
-    writeMcpServersFile(serversFile, `http://127.0.0.1:${blog.port}/mcp`, env["MCP_SERVERS_FILE"]);
+    const blogUrl = `http://127.0.0.1:${blog.port}/mcp`;
+    const servers = writeMcpServersFile(serversFile, blogUrl, env["MCP_SERVERS_FILE"]);
+    const startedAt = Date.now();
     const executor = await start("executor", "HEALTH_PORT", {});
-    return { blog, executor };
+    return { blog, executor, awaited: { servers, startedAt } };
   };
-  const [{ blog, executor }, planner, api] = await allOrError([
+  const [{ blog, executor, awaited }, planner, api] = await allOrError([
     startTools(),
     start("planner", "HEALTH_PORT", {}),
     start("api", "PORT", {}, options.apiPort),
   ]);
   const apiUrl = `http://127.0.0.1:${api.port}/graphql`;
-  await waitForTools(apiUrl, join(logDir, "executor.log"));
+  const apiEnv: NodeJS.ProcessEnv = { ...common, ...shared, ...options.settings?.api };
+  const apiKey = apiEnv["ANONYMOUS"] === "refuse" ? await makeApiKey(apiEnv) : undefined;
+  const { serversTimeoutMs } = options;
+  const logFile = join(logDir, "executor.log");
+  await waitForTools({ apiUrl, apiKey }, { ...awaited, serversTimeoutMs, logFile, say });
 
   const services = [api.service, planner.service, executor.service, blog.service];
   const servers = [redis, mongo];
@@ -151,6 +161,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
   let stopping: Promise<void> | undefined;
   return {
     apiUrl,
+    apiKey,
     mongodbUrl,
     blogMongodbUrl,
     redisUrl: redis.url,
@@ -176,7 +187,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
   };
 }
 
-/** Waits for all, also when one fails, so that whoever cleans up knows everything that was started. */
+/** Waits for all, also when one fails, so that the caller that cleans up knows everything that was started. */
 async function allOrError<T extends readonly Promise<unknown>[]>(
   promises: readonly [...T],
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -201,21 +212,4 @@ function withDatabase(url: string, database: string): string {
 function withoutServiceSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PORT: _port, HEALTH_PORT: _healthPort, NODE_OPTIONS: _nodeOptions, ...rest } = env;
   return rest;
-}
-
-const ToolsSchema = z.object({ getAvailableTools: z.array(z.object({ server: z.string() })) });
-
-/** The executor publishes the tools once it has listed them, which may be just after it became ready. */
-async function waitForTools(apiUrl: string, logFile: string): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  for (;;) {
-    const query = "{ getAvailableTools { server } }";
-    const { getAvailableTools } = await graphqlPersistently(apiUrl, { query, schema: ToolsSchema });
-    if (getAvailableTools.some(({ server }) => server === "blog")) return;
-    if (performance.now() > deadline) {
-      const reason = "did not publish the tools of the blog server within 30 s";
-      throw new ProcessNotReadyError({ name: "executor", reason, logFile }, lastLines(logFile));
-    }
-    await delay(50);
-  }
 }

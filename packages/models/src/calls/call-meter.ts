@@ -35,7 +35,7 @@ export interface CallEnd {
   error: { code: string; message: string } | null;
   /**
    * What is known of the cost: "complete": the answer came to its end; "none": the provider refused before it answered; "unknown": the
-   * connection ended, and nobody knows how much was generated.
+   * connection ended, and it is unknown how much was generated.
    */
   spent: "complete" | "none" | "unknown";
 }

@@ -40,10 +40,22 @@ test.each([
   ["no call", "What is the weather in Oslo?", []],
   ["the first call of several", "Summarize /notes/june.md", [call(read, { path: "/notes/june.md" })]],
   ["one of two", "Email bob@x.io the weather in Oslo", [call(weather, { city: "Oslo" })]],
-  ["a value that nobody said", "Send email to bob@x.io", [call(mail, { to: "bob@x.io", body: "Hello Bob" })]],
+  [
+    "a value that the user did not say",
+    "Send email to bob@x.io",
+    [call(mail, { to: "bob@x.io", body: "Hello Bob" })],
+  ],
   ["a value that is part of another", "weather in Oslofjord", [call(weather, { city: "Oslo" })]],
-  ["a choice that nobody made", "Send email to bob@x.io", [call(mail, { to: "bob@x.io", priority: "high" })]],
-  ["a yes that nobody said", "Send email to bob@x.io", [call(mail, { to: "bob@x.io", urgent: true })]],
+  [
+    "a choice that the user did not make",
+    "Send email to bob@x.io",
+    [call(mail, { to: "bob@x.io", priority: "high" })],
+  ],
+  [
+    "a yes that the user did not say",
+    "Send email to bob@x.io",
+    [call(mail, { to: "bob@x.io", urgent: true })],
+  ],
   ["a request in words that no tool knows", "Wie ist das Wetter in Oslo", [call(weather, { city: "Oslo" })]],
   ["three calls", "weather in a, b, c", ["a", "b", "c"].map((city) => call(weather, { city }))],
 ])("%s: not the whole answer", (_, query, calls) => {

@@ -7,7 +7,7 @@ import { offerTools } from "./offered-tools.ts";
 
 /**
  * One plain tool-calling request. Calls that are the whole answer come back as the text of a plan; null when the model made none, or when
- * they leave something out or hold what nobody said, or when a tool cannot be offered: the request then has to be planned.
+ * they leave something out or hold what the user did not say, or when a tool cannot be offered: the request then has to be planned.
  * @throws {DraftError} as a draft does; what the meter throws
  */
 export async function draftDirectly(

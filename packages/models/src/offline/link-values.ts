@@ -40,7 +40,7 @@ export function give(reading: Reading, parameter: Parameter, value: ReadValue): 
 
 const isAddress = (parameter: Parameter) => (parameter.shape ?? parameter.item?.shape) === "email";
 
-/** The address of somebody whom an earlier step made or found. */
+/** The address of a person whom an earlier step made or found. */
 export function personNamed(reading: Reading, parameter: Parameter, text: string): JsonValue | null {
   if (!isAddress(parameter)) return null;
   const [only, second] = stepsNamed(reading.steps, text).flatMap((step) => identityOf(parameter, step) ?? []);

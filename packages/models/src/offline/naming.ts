@@ -93,7 +93,7 @@ function linkFor(reading: Reading, open: readonly Parameter[], value: ReadValue)
 
 const OWN_NAMES = new Set("full display user screen legal".split(" "));
 
-/** The name of the thing itself, and not of somebody who plays a part in it, such as `author_name` of a comment. */
+/** The name of the thing itself, and not of a person who plays a part in it, such as `author_name` of a comment. */
 const isOwnName = (words: readonly string[], nouns: readonly string[]) =>
   words.slice(0, -1).every((word) => OWN_NAMES.has(word) || nouns.includes(stem(word)));
 

@@ -14,7 +14,7 @@ export type ModelPrice = z.infer<typeof ModelPriceSchema>;
 
 const MILLION = 1_000_000;
 
-/** The cost of a call in US dollars. Tokens that nobody counted are taken from `otherwise`. */
+/** The cost of a call in US dollars. Tokens that were not counted are taken from `otherwise`. */
 export function costUsd(
   price: ModelPrice,
   usage: TokenUsage,

@@ -1,6 +1,6 @@
 import type { DraftStep } from "../dialect/draft-step.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
-import { StepStatusSchema } from "../states.ts";
+import { StepStatusSchema } from "../lifecycle/step-lifecycle.ts";
 import type { Condition } from "../step.ts";
 import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import { comparisonMeant, conditionMeant, operatorMeant } from "./condition-hints.ts";

@@ -9,7 +9,7 @@ import { isExplainedCode } from "./explained-codes.ts";
 import { createSaidValues, type SaidValues } from "./said-values.ts";
 import { type UnsourcedValue, unsourcedValues } from "./unsourced-values.ts";
 
-/** Findings for one step; nobody reads more. */
+/** Findings for one step; a reader needs no more. */
 const MAX_FINDINGS = 20;
 
 /**

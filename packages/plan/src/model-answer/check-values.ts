@@ -15,7 +15,7 @@ import { createSaidTexts } from "./said-texts.ts";
 import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
 import type { SchemaWords } from "./schema-words.ts";
 
-/** Findings for one step; nobody reads more. */
+/** Findings for one step; a reader needs no more. */
 const MAX_FINDINGS = 20;
 
 /** What values are checked against. */
@@ -48,7 +48,7 @@ interface Checking {
 }
 
 /**
- * Finds values that nobody gave: placeholders, samples of documentation, names of fields written without the signs of a reference. What
+ * Finds values that the user did not give: placeholders, samples of documentation, names of fields written without the signs of a reference. What
  * the query itself says, or the tool's schema lists as allowed, is no invention.
  */
 export function checkValues(

@@ -17,7 +17,7 @@ export type Candidate =
 export interface Declined {
   readonly type: "declined";
   readonly reason: string;
-  /** What whoever asked would have to say; empty when nothing would help. */
+  /** What the user would have to say; empty when nothing would help. */
   readonly questions: readonly string[];
 }
 

@@ -73,7 +73,7 @@ const MAX_BYTES = 1_048_576;
 /**
  * Reads a model's answer as a plan: JSON as it stands or with defects that have one meaning, in fences, in prose, behind thinking, inside
  * texts, in wrappers, in any dialect. Refuses what would have to be guessed: an answer that was cut off, one with several plans, values
- * that nobody gave, names of tools that do not exist. The plan is validated against the tools. Takes linear time and never throws.
+ * that the user did not give, names of tools that do not exist. The plan is validated against the tools. Takes linear time and never throws.
  */
 export function readModelAnswer(text: string, options: ReadModelAnswerOptions): ModelAnswer {
   if (typeof text !== "string") return refuse("PLAN_NOT_JSON", "The answer is no text");
@@ -212,7 +212,7 @@ function withLiterals(plan: Plan, literals: ReadonlySet<string>): Plan {
   return kept.length === 0 ? plan : { ...plan, literals: kept };
 }
 
-/** Where something else is wrong with a value, that nobody gave it says no more. */
+/** Where something else is wrong with a value, that it was not given says no more. */
 function withoutEchoes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const placeOf = ({ stepId, path }: Diagnostic): string => JSON.stringify([stepId, path]);
   const isEcho = ({ code }: Diagnostic): boolean => code === "ARGUMENT_UNSOURCED";

@@ -1,4 +1,4 @@
-/** Hosts that nobody has (RFC 2606), and those that models write when they know none. */
+/** Hosts that do not exist (RFC 2606), and those that models write when they know none. */
 const SAMPLE_HOST =
   /(?:^|\.)(?:(?:example|domain|sample|placeholder|yourdomain|yourcompany|mydomain|mycompany|email|mail|test|company|somewhere|foo|bar|acme|website|mysite|yoursite)\.(?:com|org|net|edu|io|co)|[a-z0-9-]+\.(?:example|invalid|test|localhost))$/i;
 const SAMPLE_LOCAL =
@@ -51,7 +51,7 @@ function addressOf(text: string): Address | undefined {
   return host === undefined ? undefined : { text, host };
 }
 
-/** True for an address that is most likely nobody's. */
+/** True for an address that is most likely invented. */
 export function isSampleAddress({ host, local }: Address): boolean {
   return SAMPLE_HOST.test(host) || (local !== undefined && SAMPLE_LOCAL.test(local));
 }

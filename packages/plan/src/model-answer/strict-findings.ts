@@ -2,7 +2,7 @@ import type { Diagnostic, DiagnosticCode } from "../diagnostic.ts";
 import type { Policy } from "../policy.ts";
 
 /**
- * Findings that are errors in a model's plan, whoever else may write such a plan with a warning: what a model knows of a tool is what the
+ * Findings that are errors in a model's plan, although other authors may write such a plan with a warning: what a model knows of a tool is what the
  * schemas declare, so an argument or an output field beyond them is made up, and one repair is cheaper than a plan that fails half-way.
  * So is a whole object or list in the place of a text where a part of it, or a loop, is what fits.
  */

@@ -5,7 +5,7 @@ import { cut } from "../validation/findings.ts";
 import type { SaidValues } from "./said-values.ts";
 import { addressesIn } from "./sample-values.ts";
 
-/** A value of which nobody knows where it comes from. */
+/** A value of unknown source. */
 export interface UnsourcedValue {
   readonly keys: readonly (string | number)[];
   /** Name of the innermost field; empty for an item of a bare list. */

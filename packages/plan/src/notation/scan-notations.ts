@@ -61,7 +61,7 @@ export function candidatesAt(text: string, start: number): Candidate[] {
   switch (sign) {
     case "<":
       if (text.startsWith("<<", start)) return enclosed("<<", ">>");
-      return [...generatedAt(text, start), ...enclosed("<", ">")];
+      return [...generatedAt(text, start), ...angledAt(text, start)];
     case "{":
       return text.startsWith("{{", start) ? enclosed("{{", "}}") : enclosed("{", "}");
     case "[":
@@ -108,6 +108,14 @@ function between(text: string, from: number, close: string): string | undefined 
   const end = ahead.indexOf(close);
   const inner = ahead.slice(0, end);
   return end === -1 || /[\r\n]/.test(inner) ? undefined : inner;
+}
+
+/** `<s1.text>`. Of `<s1.text>>`, which lost a sign in front, no sign is left behind. */
+function angledAt(text: string, start: number): Candidate[] {
+  const inner = between(text, start + 1, ">");
+  if (inner === undefined || inner.trim() === "") return [];
+  const close = start + 1 + inner.length;
+  return [{ signs: "<", start, inner, end: close + (text.startsWith(">>", close) ? 2 : 1) }];
 }
 
 /** `<GENERATED>-0`, which may go on with a path. */

@@ -22,8 +22,19 @@ export interface ResolvedOutputs {
   leftOut: OutputLeftOut[];
 }
 
+/** {@link ResolvedOutputs} to which parts are added one by one. */
+export interface GrowingOutputs extends ResolvedOutputs {
+  /** Characters of JSON that the parts to come may have together. */
+  room: number;
+}
+
 /** Characters of JSON that all parts may have together. */
 const MAX_PARTS_SIZE = 16 * 1024 * 1024;
+
+/** Outputs without a part. */
+export function noParts(): GrowingOutputs {
+  return { outputs: {}, leftOut: [], room: MAX_PARTS_SIZE };
+}
 
 /**
  * The outputs that a plan was asked for: those of its steps by id, or its parts with their references filled in. A step without an
@@ -50,25 +61,33 @@ export function resolveOutputs(
 function resolveParts(
   parts: JsonObject,
   { policy }: Pick<Plan, "policy">,
-  known: Pick<ResolveOptions, "outputs" | "texts">,
+  known: KnownOutputs,
 ): ResolvedOutputs {
+  const resolved = noParts();
+  for (const [name, part] of Object.entries(parts)) addPart(resolved, { name, part, policy }, known);
+  return { outputs: resolved.outputs, leftOut: resolved.leftOut };
+}
+
+type KnownOutputs = Pick<ResolveOptions, "outputs" | "texts">;
+
+/** Adds a part with its references filled in, or to what is left out. It counts against the size that all parts have together. */
+export function addPart(
+  resolved: GrowingOutputs,
+  { name, part, policy }: { name: string; part: JsonValue } & Pick<Plan, "policy">,
+  known: KnownOutputs,
+): void {
   const onMissingField = policy.onMissingField === "null" ? "null" : "error";
-  const resolved: ResolvedOutputs = { outputs: {}, leftOut: [] };
-  let room = MAX_PARTS_SIZE;
-  for (const [name, part] of Object.entries(parts)) {
-    try {
-      const { value } = resolveReferences(part, {
-        ...known,
-        policy: { onMissingField, onUnresolvedStep: "error" },
-        maxSize: room,
-      });
-      room -= Math.min(room, JSON.stringify(value).length);
-      setOwn(resolved.outputs, name, value);
-    } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      const steps = [...new Set(scanReferences(part).map(({ root }) => root))];
-      resolved.leftOut.push({ name, steps, message: error.message });
-    }
+  try {
+    const { value } = resolveReferences(part, {
+      ...known,
+      policy: { onMissingField, onUnresolvedStep: "error" },
+      maxSize: resolved.room,
+    });
+    resolved.room -= Math.min(resolved.room, JSON.stringify(value).length);
+    setOwn(resolved.outputs, name, value);
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    const steps = [...new Set(scanReferences(part).map(({ root }) => root))];
+    resolved.leftOut.push({ name, steps, message: error.message });
   }
-  return resolved;
 }

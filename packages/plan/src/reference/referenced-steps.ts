@@ -34,36 +34,48 @@ const namesOfPlans = new WeakMap<readonly Step[], Names>();
  * a dependency. A root that is no step and no tool of exactly one step counts as none.
  */
 export function referencedSteps(step: Step, plan: Pick<Plan, "steps">): string[] {
+  return stepsReferredTo(step, namesOf(plan));
+}
+
+/** Ids of the steps that a value refers to, such as a part of the plan's outputs, each once, in order of appearance. */
+export function stepsInValue(value: JsonValue, plan: Pick<Plan, "steps">): string[] {
+  const found = new Set<string>();
+  gather(value, namesOf(plan), found);
+  return [...found];
+}
+
+function namesOf(plan: Pick<Plan, "steps">): Names {
   let names = namesOfPlans.get(plan.steps);
   if (!names) {
     names = namesOfSteps(plan.steps);
     namesOfPlans.set(plan.steps, names);
   }
-  return stepsReferredTo(step, names);
+  return names;
+}
+
+function gather(value: JsonValue, names: Names, found: Set<string>): void {
+  visitTexts(value, (text) => {
+    for (const part of scanText(text)?.parts ?? []) {
+      if (part.type === "literal") continue;
+      const located = locateRoot(part.root, part.path, names);
+      if (located.type === "step") found.add(located.name);
+    }
+  });
 }
 
 /** As {@link referencedSteps}, with the names at hand. */
 export function stepsReferredTo(step: Step, names: Names): string[] {
   const found = new Set<string>();
-  const gather = (value: JsonValue, known: Names) => {
-    visitTexts(value, (text) => {
-      for (const part of scanText(text)?.parts ?? []) {
-        if (part.type === "literal") continue;
-        const located = locateRoot(part.root, part.path, known);
-        if (located.type === "step") found.add(located.name);
-      }
-    });
-  };
   if (isForEachStep(step)) {
     const inside = namesInside(names, step);
-    gather(step.forEach.items, names);
-    if (step.forEach.key !== undefined) gather(step.forEach.key, inside);
-    gather(step.forEach.do.arguments, inside);
+    gather(step.forEach.items, names, found);
+    if (step.forEach.key !== undefined) gather(step.forEach.key, inside, found);
+    gather(step.forEach.do.arguments, inside, found);
   } else {
-    gather(step.arguments, names);
+    gather(step.arguments, names, found);
   }
   if (step.when) {
-    gather(step.when, names);
+    gather(step.when, names, found);
     for (const name of stepsInStatus(step.when)) {
       const located = locateRoot(name, [], names);
       if (located.type === "step") found.add(located.name);

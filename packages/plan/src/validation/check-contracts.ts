@@ -1,3 +1,4 @@
+import { callTimeout } from "../call-timeout.ts";
 import { argumentKeys, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
 import { isOfProfile } from "../policy.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
@@ -14,6 +15,7 @@ export function checkContracts(steps: readonly DraftStep[], checking: ToolChecki
     const tool = catalogue.find(step.tool);
     if (!tool) continue;
     checkRequiredFields(step, { tool, called }, checking);
+    checkTimeout(step, tool, checking);
     if (seen.has(tool)) continue;
     seen.add(tool);
     checkLimit(step, tool, checking);
@@ -60,6 +62,25 @@ function checkLimit(
     { step, keys: toolKeys(step) },
     { message, severity: "warning" },
   );
+}
+
+/** A step that gets less time than it asks for says so, with both numbers. */
+function checkTimeout(
+  step: DraftStep,
+  tool: ToolDescriptor,
+  { catalogue, policy, findings, maxStepTimeoutMs: maxStepMs }: ToolChecking,
+): void {
+  const stepMs = step.options.timeoutMs;
+  const policyMs = policy.stepTimeoutMs;
+  const contractMs = catalogue.contractOf(tool).timeoutMs;
+  const { timeoutMs, cutBy } = callTimeout({ stepMs, policyMs, contractMs, maxStepMs });
+  if (cutBy === undefined) return;
+  const by =
+    cutBy === "contract"
+      ? `the contract of ${step.tool} allows no more (timeout_ms)`
+      : "a step may ask for no more (MAX_STEP_TIMEOUT_MS of the service)";
+  const message = `step ${step.id} asks for a timeoutMs of ${stepMs} and gets ${timeoutMs}: ${by}`;
+  findings.add("STEP_TIMEOUT_CUT", { step, keys: ["timeoutMs"] }, { message, severity: "warning" });
 }
 
 function checkReadable(step: DraftStep, tool: ToolDescriptor, { catalogue, findings }: ToolChecking): void {

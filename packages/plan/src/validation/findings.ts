@@ -21,7 +21,7 @@ export interface Words {
 /** Near names are searched this often for one plan: a plan where every name is wrong needs no more hints. */
 const MAX_SUGGESTIONS = 200;
 
-/** So many errors, and so many warnings, are kept for one plan: nobody reads more, and a hostile plan can cause any number. */
+/** So many errors, and so many warnings, are kept for one plan: a reader needs no more, and a hostile plan can cause any number. */
 const MAX_FINDINGS = 1_000;
 
 /** Gathers what is wrong with one plan. */

@@ -8,6 +8,8 @@ export interface ToolChecking {
   readonly catalogue: Catalogue;
   readonly policy: Policy;
   readonly findings: Findings;
+  /** Most that a step may ask for beyond the policy, in milliseconds. */
+  readonly maxStepTimeoutMs: number;
   /** True for a text that stands for itself: the plan carries it as such, or, among its words, the request says it. */
   readonly isLiteral: (text: string, how: SaidHow) => boolean;
 }

@@ -171,7 +171,7 @@ const between =
   (before: string, after = "") =>
   (draft: Draft): undefined => {
     draft.before = before + draft.before;
-    // Nothing follows where an answer was cut, but for the end of a fence that somebody adds.
+    // Nothing follows where an answer was cut, but for the end of a fence that a model or proxy adds.
     if (!draft.isCut || after.includes("```")) draft.after += after;
   };
 const otherPlan =

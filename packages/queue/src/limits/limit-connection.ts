@@ -5,7 +5,7 @@ const MAX_RECONNECT_DELAY_MS = 500;
 /** A server that is asked and stays silent for so long is left and connected to anew. */
 const SILENCE_MS = 5_000;
 
-/** A connection on which a command is answered soon or fails: whoever asks waits for the answer. */
+/** A connection on which a command is answered soon or fails: the caller waits for the answer. */
 export interface LimitConnection {
   client: Redis;
   /** Names the run of the server behind the connection; undefined while there is none. */

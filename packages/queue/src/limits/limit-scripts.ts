@@ -1,8 +1,8 @@
 /**
  * What Redis does for the limits of tools, one script at a time. All times are Redis's own, in milliseconds.
  *
- * life     hash        what is known of Redis itself: `run` (its run id), `since` (its memory reaches back to then), `beat` (somebody
- *                      was last heard), `quiet` (until then nobody new gets a place), `lost` (1: because its memory has a hole)
+ * life     hash        what is known of Redis itself: `run` (its run id), `since` (its memory reaches back to then), `beat` (a process
+ *                      was last heard), `quiet` (until then no new holder gets a place), `lost` (1: because its memory has a hole)
  * holders  sorted set  calls under way, by the end of their leases
  * log      sorted set  calls that count against the rate, by the latest time at which they reached the tool
  * line     sorted set  calls that wait, by the time at which they first asked
@@ -12,12 +12,12 @@
 
 /**
  * Functions that the scripts share. `look` finds out what may have been forgotten, and says since when Redis remembers, how
- * long nobody new gets a place, and whether that is because its memory has a hole:
+ * long no new holder gets a place, and whether that is because its memory has a hole:
  *
- * 1. Another run id, or no trace of earlier runs of these scripts: everything may be forgotten. Whoever holds a place says so
+ * 1. Another run id, or no trace of earlier runs of these scripts: everything may be forgotten. A process that holds a place says so
  *    within a lease; until then no place is given.
- * 2. Nobody was heard for 0.7 of a lease (holders are heard five times in one), or the clock jumped: leases may have ended
- *    although their calls go on. The same, for limits that anybody held a place of; nothing is swept away meanwhile.
+ * 2. No process was heard for 0.7 of a lease (holders are heard five times in one), or the clock jumped: leases may have ended
+ *    although their calls go on. The same, for limits with places held; nothing is swept away meanwhile.
  *
  * `life` is the first to expire: without it the rest is not believed.
  */
@@ -64,8 +64,8 @@ end
 /**
  * Takes a place and a share of the rate, both or none, or stands in line. For who has them already: keeps them for a lease.
  * KEYS life holders log line seen away; ARGV run, lease, member, ticket, places (0: any number), calls (0: any number),
- * window, stay (longer for whoever stands further back), reach, caution. Answers {1, 0, 0}, or {0, milliseconds until it is
- * worth asking again (-1: nobody knows), how many stand before it}.
+ * window, stay (longer for a caller further back), reach, caution. Answers {1, 0, 0}, or {0, milliseconds until it is
+ * worth asking again (-1: unknown), how many stand before it}.
  */
 export const ACQUIRE = `${COMMON}
 local life, holders, log, line, seen, away = unpack(KEYS)
@@ -154,7 +154,7 @@ return 1
 `;
 
 /**
- * Says that these calls are still under way, whatever Redis remembers of them; without calls, that somebody is there.
+ * Says that these calls are still under way, whatever Redis remembers of them; without calls, that this process is alive.
  * KEYS life holders; ARGV run, lease, members.
  */
 export const RENEW = `${COMMON}

@@ -5,7 +5,7 @@ export interface Sleepers {
   end(ticket: string): void;
   /** Resolves after the time, when the ticket is or was called since the last time, or when the signal is aborted. */
   sleep(ticket: string, ms: number, signal: AbortSignal): Promise<void>;
-  /** A ticket that nobody here has begun is for another process. */
+  /** A ticket that no caller in this process has begun is for another process. */
   wake(ticket: string): void;
 }
 
@@ -14,7 +14,7 @@ interface Sleeper {
   rouse: (() => void) | undefined;
 }
 
-/** Nobody waits. */
+/** No caller waits. */
 export function createSleepers(): Sleepers {
   const sleepers = new Map<string, Sleeper>();
   return {

@@ -41,5 +41,5 @@ export function wakeChannel(prefix: string): string {
   return `{${prefix}:limits}:wake`;
 }
 
-/** What the script answers: granted or not; milliseconds until it is worth asking again, -1 when nobody knows; how many go before. */
+/** What the script answers: granted or not; milliseconds until it is worth asking again, -1 when unknown; how many go before. */
 export const AcquireAnswerSchema = z.tuple([z.literal([0, 1]), z.number().int(), z.number().int()]);

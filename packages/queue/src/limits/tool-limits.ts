@@ -4,10 +4,10 @@
  * 1. A place is given by one script, by Redis's own clock. It is renewed while the call runs; that of a holder who died comes
  *    back by itself when its lease ends.
  * 2. What Redis forgot (FLUSHALL, a restart, a failover) is made good by the holders: they say again that they are there, and
- *    until a lease has passed nobody new gets a place. The same after a time in which Redis was not heard by anybody.
- * 3. Without Redis nobody gets a place, and calls under way go on.
+ *    until a lease has passed no new holder gets a place. The same after a time in which no process heard Redis.
+ * 3. Without Redis no caller gets a place, and calls under way go on.
  * 4. A call counts against the rate from its grant until `perMs` after the latest time at which it can have reached the tool.
- * 5. Places go to whoever asked first, of those who are there to take them.
+ * 5. Places go to the caller that asked first, of those still waiting.
  */
 import { randomUUID } from "node:crypto";
 import { DEFAULT_PREFIX } from "../names.ts";
@@ -60,7 +60,7 @@ export type Acquired =
 export interface ToolLimits {
   /** Asks once, and stands in line when there is no place. Answers within a second, whatever Redis does. Never rejects. */
   acquire(request: PlaceRequest): Promise<Acquired>;
-  /** Disconnects, within a second. Gives back nothing: whoever holds a place releases it before. */
+  /** Disconnects, after what was given back has arrived, within two seconds. The holder of a place releases it before. */
   close(): Promise<void>;
 }
 
@@ -68,9 +68,9 @@ const DEFAULT_LEASE_MS = 10_000;
 const RENEWALS_PER_LEASE = 5;
 /** Longest wait for Redis. */
 const ANSWER_MS = 1_000;
-/** How often whoever waits asks by itself; mostly it is called before. */
+/** How often a waiting caller asks by itself; mostly it is called before. */
 const POLL_MS = 500;
-/** How long a place in the line is kept for whoever does not ask again. */
+/** How long a place in the line is kept for a caller that does not ask again. */
 const STAY_MS = 3 * POLL_MS;
 /** Pause after Redis gave no answer. */
 const AWAY_MS = 1_000;
@@ -105,18 +105,26 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
   const sleepers = createSleepers();
   /** Calls under way, by the key of their limit's holders. */
   const held = new Map<string, Set<string>>();
+  /** Commands under way that no caller waits for. */
+  const underWay = new Set<Promise<void>>();
   const timer = setInterval(renew, leaseMs / RENEWALS_PER_LEASE);
   connection.onWake((ticket) => sleepers.wake(ticket));
   connection.onReady(renew);
 
-  /** Says that all calls of this process go on; without any, that there is somebody (invariant 2). */
+  /** Lets a command go on by itself, until `close`. */
+  function send(command: Promise<unknown>): void {
+    const done = command.then(() => undefined, report).finally(() => underWay.delete(done));
+    underWay.add(done);
+  }
+
+  /** Says that all calls of this process go on; without any, that the process is alive (invariant 2). */
   function renew(): void {
     connection.askAgain();
     const run = connection.runId();
     if (run === undefined) return;
     const limits = held.size > 0 ? [...held] : [[life, new Set<string>()] as const];
     for (const [holders, members] of limits) {
-      renewScript(client, [life, holders], [run, leaseMs, ...members]).catch(report);
+      send(renewScript(client, [life, holders], [run, leaseMs, ...members]));
     }
   }
 
@@ -158,7 +166,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     forget(holders, member);
     if (connection.runId() === undefined) return; // its lease ends by itself
     const args = [member, isSent ? 1 : 0, limit.maxConcurrency ?? 0, channel];
-    releaseScript(client, [holders, log, line], args).catch(report);
+    send(releaseScript(client, [holders, log, line], args));
   }
 
   function createPlace(request: PlaceRequest, member: string, askedAt: number): Place {
@@ -212,7 +220,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
   function leave(request: PlaceRequest, member: string): void {
     if (connection.runId() === undefined) return;
     const { line, seen, away } = limitKeys(prefix, request.limit);
-    leaveScript(client, [line, seen, away], [request.ticket]).catch(report);
+    send(leaveScript(client, [line, seen, away], [request.ticket]));
     // A question whose answer never came may have been heard.
     giveBack(request, member, false);
   }
@@ -227,6 +235,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     },
     async close() {
       clearInterval(timer);
+      await Promise.all(underWay); // a command that Redis has to learn first is sent twice, the second time after this
       await connection.close();
     },
   };

@@ -27,7 +27,7 @@ describe("failpoints", () => {
     await expect(failing.write(1)).resolves.toBe(1);
   });
 
-  test("fail after it happened, when nobody hears the answer", async () => {
+  test("fail after it happened, when the answer is lost", async () => {
     const port = createPort();
     const failing = createFailpoints("executor.result.after=error@2", KNOWN).around(port, {
       write: "executor.result",

@@ -10,7 +10,7 @@ export interface QueueDepthParts {
     /** What is due, such as "plans": part of the name. */
     what: string;
     help: string;
-    /** Those that are due and that nobody holds, at most `limit`. */
+    /** Those that are due and that no worker holds, at most `limit`. */
     find: (limit: number) => Promise<readonly unknown[]>;
   };
 }
@@ -20,7 +20,7 @@ const MAX_DUE = 1_000;
 
 /**
  * Registers the depth of a queue, over all processes of the service: `planwright_{service}_jobs_waiting` and
- * `planwright_{service}_{what}_due`. Both are read when somebody scrapes.
+ * `planwright_{service}_{what}_due`. Both are read at each scrape.
  */
 export function registerQueueDepth(
   registry: Registry,

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 
-/** What gauges have in common whose values are asked for when somebody scrapes. */
+/** What gauges have in common whose values are read at each scrape. */
 interface ReadOptions<Value> {
   registers: Registry[];
   name: string;
@@ -11,10 +11,10 @@ interface ReadOptions<Value> {
   timeoutMs?: number | undefined;
 }
 
-/** A gauge whose value is asked for when somebody scrapes. */
+/** A gauge whose value is read at each scrape. */
 export type ReadGaugeOptions = ReadOptions<number>;
 
-/** A gauge with a label whose values are asked for, all at once, when somebody scrapes. */
+/** A gauge with a label whose values are read, all at once, at each scrape. */
 export interface LabelledReadGaugeOptions extends ReadOptions<ReadonlyMap<string, number>> {
   label: string;
   /** What the label may say: each is a series, whatever is read. */

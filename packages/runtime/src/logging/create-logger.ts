@@ -1,7 +1,6 @@
-import { isJsonObject } from "@planwright/plan";
+import { isJsonObject, REDACTED } from "@planwright/plan";
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from "pino";
 import { redact } from "../redaction/redact.ts";
-import { REDACTED } from "../redaction/redact-text.ts";
 
 export type { Logger } from "pino";
 

@@ -1,6 +1,6 @@
 /**
  * Where this system may connect to. The address is checked that a connection is made to, after the name was resolved and with no second
- * look at the name: whoever owns a name cannot show one address to the check and another one to the connection.
+ * look at the name: the owner of a name cannot show one address to the check and another one to the connection.
  */
 import { lookup as dnsLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";

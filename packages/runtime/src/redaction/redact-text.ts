@@ -1,13 +1,5 @@
-import { CREDENTIAL_FORMS } from "@planwright/plan";
+import { CREDENTIAL_FORMS, SECRET_NAME as NAME, REDACTED } from "@planwright/plan";
 
-/** What stands in place of a secret. */
-export const REDACTED = "[redacted]";
-
-/** How names of secrets end. `tokens` is none: it counts. */
-const NAME =
-  "(?:authorization|passwords?|passwd|pwd|passphrase|secrets?|(?:api|access|private|signing|encryption)[-_]?keys?|token|cookies?|credentials?)";
-
-const SECRET_KEY = new RegExp(`${NAME}$`, "i");
 /** Names of secrets, and references to what another step gives: neither is a secret itself. */
 const NO_SECRET =
   /^(?:secret:\/\/[\w./-]{1,256}|<<[^<>]{1,512}>>|\{\{[^{}]{1,512}\}\}|\$ref:[\w.[\]*-]{1,512})$/;
@@ -28,11 +20,6 @@ const PAIR = new RegExp(
   `((?<![\\w.-])[\\w.-]{0,64}${NAME}=)(?!\\[redacted\\])([^\\s&;,"'\\\\]{1,4096})`,
   "gi",
 );
-
-/** True for a name whose value must not be shown: `password`, `OPENAI_API_KEY`, `x-api-key`; not `totalTokens`. */
-export function isSecretKey(key: string): boolean {
-  return SECRET_KEY.test(key);
-}
 
 /** True for a text that stands for a secret, or for another step's output, and holds none: `secret://crm-key`. */
 export function isSecretName(text: string): boolean {

@@ -1,5 +1,5 @@
-import type { JsonValue } from "@planwright/plan";
-import { isSecretKey, isSecretName, REDACTED, redactText } from "./redact-text.ts";
+import { isSecretKey, type JsonValue, REDACTED } from "@planwright/plan";
+import { isSecretName, redactText } from "./redact-text.ts";
 
 /** How far {@link redact} looks. */
 export interface RedactOptions {

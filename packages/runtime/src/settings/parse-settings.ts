@@ -1,13 +1,22 @@
 import { CodedError } from "@planwright/plan";
 import { z } from "zod";
+import { redactText } from "../redaction/redact-text.ts";
 
-/** The environment holds settings that cannot be used. Names every bad variable at once, never a value: it may be a secret. */
+/**
+ * The environment holds settings that cannot be used. Names every bad variable at once, on one line each. A value is shown only where
+ * a number or one of a few words is wanted: any other may be a secret.
+ */
 export class SettingsError extends CodedError<{ variables: string[] }> {
   readonly code = "INVALID_SETTINGS";
   readonly retryable = false;
   constructor(problems: readonly { variable: string; problem: string }[]) {
     const lines = problems.map(({ variable, problem }) => `  ${variable}: ${problem}`);
-    super(`These environment variables must be set right first:\n${lines.join("\n")}`, {
+    const [only = ""] = lines;
+    const told =
+      lines.length === 1
+        ? `Wrong setting in the environment: ${only.trim()}`
+        : `These environment variables must be set right first:\n${lines.join("\n")}`;
+    super(told, {
       variables: [...new Set(problems.map(({ variable }) => variable))],
     });
   }
@@ -31,7 +40,69 @@ export function parseSettings<Schema extends z.ZodObject>(
   const problems = parsed.error.issues.map((issue) => {
     const variable = String(issue.path[0] ?? "environment");
     const isMissing = issue.path.length > 0 && !Object.hasOwn(given, variable);
-    return { variable, problem: isMissing ? "is missing" : issue.message };
+    return { variable, problem: isMissing ? "is missing" : problemOf(issue, given[variable]) };
   });
   throw new SettingsError(problems);
+}
+
+/** The process that ends when its settings cannot be used. */
+type EndingProcess = Pick<NodeJS.Process, "exit"> & { stderr: { write(text: string): unknown } };
+
+/**
+ * The settings of a program that has nothing to do without them: ends it with exit code 1 and the message of {@link SettingsError} on
+ * standard error when they cannot be used.
+ */
+export function settingsOrExit<Schema extends z.ZodObject>(
+  schema: Schema,
+  process: Pick<NodeJS.Process, "env"> & EndingProcess,
+): z.output<Schema> {
+  try {
+    return parseSettings(schema, process.env);
+  } catch (error) {
+    return exitWith(error, process);
+  }
+}
+
+/**
+ * What a setting leads to, such as the file that it names: where it cannot be used, the program ends as by {@link settingsOrExit}.
+ * Called before the program starts anything that would have to be stopped.
+ * @param read - throws a CodedError, whose message names the setting, for one that cannot work; what else it throws is thrown on
+ */
+export async function readOrExit<T>(read: () => T | Promise<T>, process: EndingProcess): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    return exitWith(error, process);
+  }
+}
+
+function exitWith(error: unknown, process: EndingProcess): never {
+  if (!(error instanceof CodedError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  return process.exit(1);
+}
+
+/** Longest part of a wrong value that is shown. */
+const SHOWN = 40;
+
+/** What is wrong with a value, and what would be right. */
+function problemOf(issue: z.core.$ZodIssue, value = ""): string {
+  const shown = `is ${JSON.stringify(redactText(value.slice(0, SHOWN)))}, but must be`;
+  switch (issue.code) {
+    case "invalid_type":
+      if (issue.expected === "int") return `${shown} a whole number`;
+      return issue.expected === "number" ? `${shown} a number` : issue.message;
+    case "invalid_value":
+      return `${shown} ${issue.values.length === 1 ? "" : "one of "}${issue.values.map(String).join(", ")}`;
+    case "too_small":
+    case "too_big": {
+      const bound = issue.code === "too_small" ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
+      if (issue.origin === "number" || issue.origin === "int") return `${shown} ${bound}`;
+      return `must have ${bound} ${issue.origin === "string" ? "characters" : "parts"}`;
+    }
+    case "invalid_format":
+      return issue.format === "url" ? "must be an address such as https://example.org" : issue.message;
+    default:
+      return issue.message;
+  }
 }

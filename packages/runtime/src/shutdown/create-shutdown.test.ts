@@ -77,9 +77,9 @@ test.each(["uncaughtException", "unhandledRejection"])(
     shutdown.add("close", () => {
       isClosed = true;
     });
-    events.emit(event, new TypeError("nobody caught me"));
+    events.emit(event, new TypeError("not caught"));
     expect(await exitCode()).toBe(1);
     expect(isClosed).toBe(true);
-    expect(lines.join("")).toContain("nobody caught me");
+    expect(lines.join("")).toContain("not caught");
   },
 );

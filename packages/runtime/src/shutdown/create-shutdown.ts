@@ -20,7 +20,7 @@ export interface Shutdown {
 }
 
 /**
- * Ends the process in good order on SIGTERM and SIGINT (exit code 0), and on an error that nobody caught (logged as fatal,
+ * Ends the process in good order on SIGTERM and SIGINT (exit code 0), and on an uncaught error (logged as fatal,
  * exit code 1): its state is unknown, so others take over. A second signal ends it at once.
  */
 export function createShutdown(options: ShutdownOptions): Shutdown {
@@ -60,7 +60,7 @@ export function createShutdown(options: ShutdownOptions): Shutdown {
     else void run(name);
   };
   const onError = (error: unknown) => {
-    logger.fatal({ err: error }, "an error was caught by nobody");
+    logger.fatal({ err: error }, "uncaught error");
     void run("error", 1);
   };
   process_.on("SIGTERM", onSignal);

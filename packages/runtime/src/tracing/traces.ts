@@ -24,7 +24,7 @@ export interface SpanStart {
 /** Makes the spans of one process. Nothing here waits or throws. */
 export interface Traces {
   start(span: SpanStart): Span;
-  /** Where others go on; undefined for a span that nobody can follow. */
+  /** Where others go on; undefined for a span that cannot be continued. */
   originOf(span: Span): TraceOrigin | undefined;
   /** Points from a span at another trace; nothing when it is the same one, or there is none. */
   link(span: Span, to: TraceOrigin | undefined): void;

@@ -20,7 +20,7 @@ export function wantsTraces(env: Environment): boolean {
   return isWanted;
 }
 
-/** Whoever takes OTLP over HTTP takes JSON and Protobuf at the same address; gRPC has a port of its own. */
+/** A collector that takes OTLP over HTTP takes JSON and Protobuf at the same address; gRPC has a port of its own. */
 function checkProtocol(env: Environment): void {
   const own = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL";
   const variable = env[own] ? own : "OTEL_EXPORTER_OTLP_PROTOCOL";

@@ -12,7 +12,7 @@ export interface StartTracingOptions {
 
 /** The traces of a process. */
 export interface Tracing {
-  /** Undefined while nobody asked for traces: nothing is loaded then, and nothing is to be made. */
+  /** Undefined while tracing is not configured: nothing is loaded then, and nothing is to be made. */
   readonly traces: Traces | undefined;
   /** Sends what is left, for at most `timeoutMs` (default 2,000), and ends. Never rejects. */
   stop(timeoutMs?: number): Promise<void>;

@@ -2,7 +2,7 @@ import { createPlanId, createRequestId, type RequestId } from "@planwright/plan"
 import type { ClientSession } from "mongodb";
 import type { RequestDocument } from "../documents.ts";
 import { StoreUnavailableError } from "../errors.ts";
-import { newPlan, newRequest, newSteps } from "../new-documents.ts";
+import { newPlan, newRequest } from "../new-documents.ts";
 import type { ClientStore } from "../store.ts";
 import { acceptOnce } from "./accept-once.ts";
 import type { ClientContext } from "./context.ts";
@@ -10,7 +10,7 @@ import type { ClientContext } from "./context.ts";
 /** The part of the store that takes on new work. */
 export function createAcceptance(context: ClientContext): Pick<ClientStore, "createRequest" | "submitPlan"> {
   const { collections, clock, randomBytes, transact } = context;
-  const { requests, plans, steps } = collections;
+  const { requests, plans } = collections;
 
   const newIds = () => {
     const nowMs = clock.now();
@@ -65,7 +65,6 @@ export function createAcceptance(context: ClientContext): Pick<ClientStore, "cre
       const insert = async (session: ClientSession): Promise<void> => {
         await requests.insertOne(request, { session });
         await plans.insertOne(document, { session });
-        if (isValid) await steps.insertMany(newSteps(document, plan), { session });
       };
       if (!idempotency) {
         await transact(insert);

@@ -1,19 +1,23 @@
+import { STARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { PlanApproval, PlanDocument } from "../documents.ts";
+import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { ClientStore } from "../store.ts";
 import type { ClientContext } from "./context.ts";
-import { asData, HEARING, WISH } from "./wish.ts";
+import { asData, WISH } from "./wish.ts";
 
 /** The part of the store that takes the words of operators on calls that need approval. */
 export function createApprove({
-  collections: { plans, steps },
+  collections: { plans },
+  unitReads,
 }: ClientContext): Pick<ClientStore, "approveStep"> {
   return {
     async approveStep(tenant, planId, { stepId, approved, approvalHash, reason, by }) {
       for (;;) {
-        const [plan, step] = await Promise.all([
+        const [plan, read] = await Promise.all([
           plans.findOne({ _id: planId, tenant }),
-          steps.findOne({ _id: `${planId}/${stepId}`, tenant }),
+          unitReads.ofPlan(tenant, planId),
         ]);
+        const step = read && stepDocumentAt(read, stepId);
         if (!plan || !step) return { type: "unknown" };
         const earlier = earlierWord(plan, stepId, approvalHash);
         if (earlier) {
@@ -24,7 +28,7 @@ export function createApprove({
         const word = { stepId, approved, approvalHash, reason, by };
         const recorded = await plans.findOneAndUpdate(
           // No word came between: of two that contradict each other the first one holds, and the second hears of it.
-          { _id: planId, tenant, status: { $in: [...HEARING] }, wishes: plan.wishes },
+          { _id: planId, tenant, status: { $in: STARTED_PLAN_STATUSES }, wishes: plan.wishes },
           [
             {
               $set: {

@@ -1,19 +1,23 @@
-import type { PlanId } from "@planwright/plan";
+import type { JournalEvent } from "@planwright/engine";
+import { type PlanId, STARTED_PLAN_STATUSES, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { PlanDocument } from "../documents.ts";
+import { appendInSession } from "../journal/append-in-session.ts";
+import { readInSession } from "../journal/read-in-session.ts";
 import type { ClientStore } from "../store.ts";
 import type { ClientContext } from "./context.ts";
 import { WISH } from "./wish.ts";
 
 /** The part of the store that ends plans on request. */
-export function createCancel({ collections, transact }: ClientContext): Pick<ClientStore, "requestCancel"> {
-  const { requests, plans, steps } = collections;
+export function createCancel(context: ClientContext): Pick<ClientStore, "requestCancel"> {
+  const { collections, transact } = context;
+  const { requests, plans } = collections;
 
-  /** Ends a plan that never began: with its request and its steps, or not at all, as nobody comes back to it. */
+  /** Ends a plan that never began: with its request and its steps, or not at all, as no executor comes back to it. */
   function endUnstarted(tenant: string, planId: PlanId): Promise<PlanDocument | null> {
     const isOver = { status: "CANCELLED", finishedAt: "$$NOW", updatedAt: "$$NOW" };
     return transact(async (session) => {
       const ended = await plans.findOneAndUpdate(
-        { _id: planId, tenant, status: { $in: ["READY", "AWAITING_APPROVAL"] } },
+        { _id: planId, tenant, status: { $in: UNSTARTED_PLAN_STATUSES } },
         [{ $set: { ...isOver, dueAt: null } }],
         { returnDocument: "after", session },
       );
@@ -23,11 +27,9 @@ export function createCancel({ collections, transact }: ClientContext): Pick<Cli
         [{ $set: { status: "CANCELLED", updatedAt: "$$NOW" } }],
         { session },
       );
-      await steps.updateMany(
-        { tenant, planId, finishedAt: null },
-        [{ $set: { ...isOver, waitReason: null } }],
-        { session },
-      );
+      const { seq: afterSeq } = await readInSession(collections, ended, session);
+      const told = { by: "api", events: cancelled(ended), afterSeq } as const;
+      await appendInSession(context, ended, told, session);
       return ended;
     });
   }
@@ -37,7 +39,7 @@ export function createCancel({ collections, transact }: ClientContext): Pick<Cli
       const ended = await endUnstarted(tenant, planId);
       if (ended) return ended;
       const asked = await plans.findOneAndUpdate(
-        { _id: planId, tenant, status: { $in: ["QUEUED", "RUNNING", "WAITING", "PAUSED"] } },
+        { _id: planId, tenant, status: { $in: STARTED_PLAN_STATUSES } },
         [
           {
             $set: {
@@ -51,4 +53,11 @@ export function createCancel({ collections, transact }: ClientContext): Pick<Cli
       return asked ?? plans.findOne({ _id: planId, tenant });
     },
   };
+}
+
+/** Nothing of the plan was begun, and nothing will be. */
+function cancelled({ plan }: PlanDocument): JournalEvent[] {
+  return (plan?.steps ?? []).map(({ id }) => {
+    return { type: "step.changed", key: id, stepId: id, status: "CANCELLED" };
+  });
 }

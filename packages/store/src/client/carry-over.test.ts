@@ -1,9 +1,10 @@
 import { PlanSchema, planGraph, type StepStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
-import type { StepDocument } from "../documents.ts";
-import { newPlan, newRequest, newSteps } from "../new-documents.ts";
+import type { StepDocument, UnitResolution } from "../documents.ts";
+import { newSteps } from "../journal/plan-units.ts";
+import { newPlan, newRequest } from "../new-documents.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
-import { carriedUnits, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
+import { carriedUnits, mayHaveActed, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 
 const EPOCH = new Date(0);
 const OLD_ID = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
@@ -40,7 +41,7 @@ function documentOf(planId: string) {
 
 /** The units as they ended, with items of "c" where they are named. */
 function unitsOf(statuses: Record<string, StepStatus>): StepDocument[] {
-  const steps = newSteps(documentOf(OLD_ID), plan);
+  const steps = newSteps(documentOf(OLD_ID));
   return Object.entries(statuses).flatMap(([key, status]) => {
     const item = /\[(\d+)\]$/.exec(key)?.[1];
     const step = steps.find(({ stepId }) => stepId === key.replace(/\[.*/, ""));
@@ -99,7 +100,7 @@ test("a cycle of dependents ends", () => {
 });
 
 function carriedOf(statuses: Record<string, StepStatus>, from: string | null) {
-  const facts = { plan, units: unitsOf(statuses), dependents, from };
+  const facts = { plan, units: unitsOf(statuses), resolutions: [], dependents, from };
   return carriedUnits(documentOf(NEW_ID), facts, stepsToRerun(facts));
 }
 
@@ -152,12 +153,29 @@ test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
   expect(carried.filter(({ item }) => item === null)).toHaveLength(plan.steps.length);
 });
 
+test("a unit that stands on the word of an operator keeps it over many versions", () => {
+  const said = { by: "ann", resolution: { type: "completed" as const, output: 1 }, at: new Date(0) };
+  const toRerun = { again: new Set(["c"]), anew: new Set<string>() };
+  const resolutions = [
+    { ...said, key: "a", attempt: 0 },
+    { ...said, key: "b", attempt: 1 }, // of another attempt than the last
+  ];
+  const facts = { plan, units: unitsOf(FAILED_LIST), resolutions };
+  const second = carriedUnits(documentOf(NEW_ID), facts, toRerun);
+  const third = carriedUnits(documentOf("plan_1"), { plan, units: second, resolutions: [] }, toRerun);
+  for (const units of [second, third]) {
+    const wordOn = (id: string) => units.find(({ key }) => key === id)?.resolvedBy;
+    expect(wordOn("a")).toEqual({ by: "ann", resolution: "completed" });
+    expect(wordOn("b")).toBeUndefined();
+  }
+});
+
 test("a unit remembers the plan that executed it over many versions", () => {
   const units = unitsOf(FAILED_LIST).map((unit) => ({
     ...unit,
     carriedFrom: "plan_1600000000_cccccccccccccccccccc",
   }));
-  const facts = { plan, units };
+  const facts = { plan, units, resolutions: [] };
   const [a] = carriedUnits(documentOf(NEW_ID), facts, { again: new Set(["c"]), anew: new Set() }).filter(
     ({ key }) => key === "a",
   );
@@ -166,8 +184,8 @@ test("a unit remembers the plan that executed it over many versions", () => {
 
 test("units in doubt are named when their step would run again, and only then", () => {
   const units = unitsOf({ a: "IN_DOUBT", b: "SKIPPED", c: "COMPLETED", "c[0]": "IN_DOUBT", d: "COMPLETED" });
-  expect(unitsInDoubt(units, new Set(["a", "b"]))).toEqual(["a"]);
-  expect(unitsInDoubt(units, new Set(["c"]))).toEqual(["c[0]"]);
+  expect(unitsInDoubt(units, { again: new Set(["a", "b"]), anew: new Set() })).toEqual(["a"]);
+  expect(unitsInDoubt(units, { again: new Set(["c"]), anew: new Set() })).toEqual(["c[0]"]);
 });
 
 test("a call without an answer keeps the key under which it was sent first, over any number of reruns", () => {
@@ -185,9 +203,12 @@ test("a call without an answer keeps the key under which it was sent first, over
     return { ...unit, planId, effectClass: "K", argsHash: "h1", attempts };
   };
   const [again, anew] = [new Set(["a", "c"]), new Set<string>()];
-  const openOf = (planId: string, units: StepDocument[]) =>
+  const openOf = (planId: string, units: StepDocument[], resolutions: UnitResolution[] = []) =>
     new Map(
-      carriedUnits(documentOf(planId), { plan, units }, { again, anew }).map((unit) => [unit.key, unit]),
+      carriedUnits(documentOf(planId), { plan, units, resolutions }, { again, anew }).map((unit) => [
+        unit.key,
+        unit,
+      ]),
     );
   const old = unitsOf({ a: "FAILED", c: "FAILED", "c[0]": "FAILED", "c[1]": "FAILED" }).map((unit) =>
     sent(unit, OLD_ID, unit.key === "c[1]" ? "failed" : "unknown"),
@@ -195,6 +216,14 @@ test("a call without an answer keeps the key under which it was sent first, over
   const first = openOf(NEW_ID, old);
   const asSent = { planId: OLD_ID, argsHash: "h1" };
   expect(first.get("a")?.unansweredCalls).toEqual([{ key: "a", ...asSent }]);
+  expect(first.get("a")?.warnings).toEqual([
+    `The call of a in ${OLD_ID} was not answered and may have acted: it is sent again under the same key, whose answer says what became of it`,
+  ]);
+  const settled = old.map((unit) => ({ ...unit, mayHaveActed: false }));
+  expect(openOf(NEW_ID, settled).get("a")?.unansweredCalls).toBeUndefined();
+  const said = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
+  const word: UnitResolution = { key: "a", attempt: 1, resolution: said, by: "ann", at: EPOCH };
+  expect(openOf(NEW_ID, settled, [word]).get("a")?.unansweredCalls).toEqual([{ key: "a", ...asSent }]);
   expect(first.get("c")?.unansweredCalls?.map(({ key }) => key)).toEqual(["c", "c[0]"]);
   const failedAgain = [...first.values()].map((unit) =>
     sent({ ...unit, status: "FAILED" }, NEW_ID, "unknown"),
@@ -202,6 +231,26 @@ test("a call without an answer keeps the key under which it was sent first, over
   expect(openOf("plan_1700000002_cccccccccccccccccccc", failedAgain).get("a")?.unansweredCalls).toEqual([
     { key: "a", ...asSent },
   ]);
+});
+
+test("other arguments are for calls that are known not to have acted: an operator's word that one failed makes it one", () => {
+  const [unit] = unitsOf({ a: "IN_DOUBT" });
+  const end = { attempt: 1, attemptId: "x", executor: "e", startedAt: EPOCH, endedAt: EPOCH, durationMs: 1 };
+  const lost: StepDocument = {
+    ...(unit as StepDocument),
+    effectClass: "K",
+    argsHash: "h",
+    mayHaveActed: true,
+    attempts: [{ ...end, outcome: "unknown", error: null }],
+  };
+  const failed = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
+  const word = (resolution: UnitResolution["resolution"]): UnitResolution[] => [
+    { key: "a", attempt: 1, resolution, by: "ann", at: EPOCH },
+  ];
+  expect(mayHaveActed(lost, [])).toBe(true);
+  expect(mayHaveActed(lost, word({ type: "retry" }))).toBe(true);
+  expect(mayHaveActed({ ...lost, status: "FAILED", mayHaveActed: false }, word(failed))).toBe(false);
+  expect(mayHaveActed({ ...lost, resolvedBy: { by: "ann", resolution: "retry" } }, [])).toBe(false);
 });
 
 test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
@@ -228,7 +277,11 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
             }
           : unit,
     );
-    const [a] = carriedUnits(documentOf(NEW_ID), { plan, units }, { again: new Set(["a"]), anew: new Set() });
+    const [a] = carriedUnits(
+      documentOf(NEW_ID),
+      { plan, units, resolutions: [] },
+      { again: new Set(["a"]), anew: new Set() },
+    );
     expect(a?.unansweredCalls).toEqual([{ key: "a", planId: OLD_ID, argsHash: "h" }]);
   },
 );

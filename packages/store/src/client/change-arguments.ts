@@ -7,8 +7,7 @@ import {
   type Step,
   type ToolDescriptor,
 } from "@planwright/plan";
-import type { StepDocument } from "../documents.ts";
-import { mayHaveActed } from "./carry-over.ts";
+import { mayHaveActed, type RerunFacts } from "./carry-over.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
 
 /** Arguments of one step that are to be other ones when it runs again; those that are not named stay. */
@@ -29,7 +28,7 @@ export type ChangeRefusal =
 /** Whether these steps may get other arguments: undefined when they may. Pure. */
 export function refusedChange(
   plan: Plan,
-  units: readonly StepDocument[],
+  { units, resolutions }: Pick<RerunFacts, "units" | "resolutions">,
   changes: readonly ArgumentChange[],
 ): ChangeRefusal | undefined {
   const unfinished = unfinishedLists(units);
@@ -38,7 +37,7 @@ export function refusedChange(
     const own = units.filter((unit) => unit.stepId === stepId);
     const isCompleted = own.some(({ item, status }) => item === null && status === "COMPLETED");
     if (isCompleted && !unfinished.has(stepId)) return { type: "completed step", stepId };
-    const keys = own.filter(mayHaveActed).map(({ key }) => key);
+    const keys = own.filter((unit) => mayHaveActed(unit, resolutions)).map(({ key }) => key);
     if (keys.length > 0) return { type: "may have acted", keys };
   }
   return undefined;

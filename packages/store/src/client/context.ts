@@ -3,6 +3,8 @@ import type { ClientSession } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
 import type { GroupCommit } from "../group-commit/group-commit.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { UnitReads } from "../journal/unit-reads.ts";
 import type { ReadGroup } from "../read-group.ts";
 import type { ServerClock } from "../server-clock.ts";
 
@@ -10,6 +12,8 @@ import type { ServerClock } from "../server-clock.ts";
 export interface ClientContext {
   collections: Collections;
   group: GroupCommit;
+  journal: Journal;
+  unitReads: UnitReads;
   readPlan: ReadGroup<string, PlanDocument | null>;
   clock: ServerClock;
   randomBytes: RandomBytes;

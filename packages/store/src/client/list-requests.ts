@@ -13,6 +13,9 @@ import type { Page } from "./page.ts";
 /** Requests or plans that one page looks at, at most. */
 const WINDOW = 10_000;
 
+/** The draft is the planner's own, and as large as a plan. */
+const WITHOUT_DRAFT = { projection: { draft: 0 } } as const;
+
 /** What lies beyond a value, by direction. */
 const COMPARISONS = {
   "-1": { beyond: "$lt", upTo: "$lte" },
@@ -29,7 +32,7 @@ interface Position {
 }
 
 /** The list of requests. @throws {CursorInvalidError} */
-export function createListRequests({ requests, plans, steps }: Collections) {
+export function createListRequests({ requests, plans }: Pick<Collections, "requests" | "plans">) {
   return async (
     tenant: string,
     { first, after, filter = {}, order = "newest", window = WINDOW }: RequestPage & { window?: number },
@@ -39,7 +42,7 @@ export function createListRequests({ requests, plans, steps }: Collections) {
       direction: order === "newest" ? -1 : 1,
       window,
     };
-    const isByPlan = [filter.tool, filter.errorCode, stepNeed(filter)].some((part) => part !== undefined);
+    const isByPlan = [filter.tool, filter.errorCode, planNeedOf(filter)].some((part) => part !== undefined);
     const { found, stoppedAt } = isByPlan
       ? await byPlan(tenant, filter, position, first + 1)
       : await byTime(tenant, filter, position, first + 1);
@@ -54,7 +57,8 @@ export function createListRequests({ requests, plans, steps }: Collections) {
     const match = { tenant, ...tagFilter(filter), ...statusFilter(filter), ...timeFilter(filter, position) };
     const sort = { createdAt: position.direction, _id: position.direction };
     if (filter.text === undefined) {
-      return { found: await requests.find(match).sort(sort).limit(count).toArray(), stoppedAt: null };
+      const found = await requests.find(match, WITHOUT_DRAFT).sort(sort).limit(count).toArray();
+      return { found, stoppedAt: null };
     }
     const found = await requests
       .aggregate<RequestDocument>([
@@ -63,6 +67,7 @@ export function createListRequests({ requests, plans, steps }: Collections) {
         { $limit: position.window },
         { $match: textFilter(filter) },
         { $limit: count },
+        { $unset: "draft" },
       ])
       .toArray();
     if (found.length === count) return { found, stoppedAt: null };
@@ -87,71 +92,27 @@ export function createListRequests({ requests, plans, steps }: Collections) {
     const isBefore = (a: string, b: string) => (direction === -1 ? a > b : a < b);
     const stop = ends.reduce<RequestId | null>((end, id) => (!end || isBefore(id, end) ? id : end), null);
     const candidates = [...new Set(lists.flat())].filter((id) => !stop || !isBefore(stop, id));
-    const found = await requests
-      .find({
-        _id: { $in: await amongPlans(tenant, filter, candidates) },
-        tenant,
-        ...tagFilter(filter),
-        ...statusFilter(filter),
-        ...textFilter(filter),
-        ...created(filter),
-      })
-      .sort({ _id: direction })
-      .limit(count)
-      .toArray();
+    const match = {
+      _id: { $in: candidates },
+      tenant,
+      ...tagFilter(filter),
+      ...statusFilter(filter),
+      ...textFilter(filter),
+      ...created(filter),
+    };
+    const found = await requests.find(match, WITHOUT_DRAFT).sort({ _id: direction }).limit(count).toArray();
     return { found, stoppedAt: stop && { createdAt: secondOf(stop), id: stop } };
-  }
-
-  /** Ids of requests with a step or an item in this state, those of one plan once or more. */
-  async function ofSteps(
-    tenant: string,
-    {
-      status,
-      ids,
-      position,
-    }: { status: "WAITING_APPROVAL" | "IN_DOUBT"; ids: ReturnType<typeof idRange>; position: Position },
-  ): Promise<RequestId[]> {
-    const found = await steps
-      .find(
-        { tenant, status, ...(ids && { requestId: ids }) },
-        { projection: { requestId: 1 }, batchSize: position.window },
-      )
-      .sort({ requestId: position.direction })
-      .limit(position.window)
-      .toArray();
-    return found.map(({ requestId }) => requestId);
-  }
-
-  /** Of the requests with a step that waits for a person, those of which a plan has the tool and the code as well. */
-  async function amongPlans(tenant: string, filter: RequestFilter, ids: RequestId[]): Promise<RequestId[]> {
-    const { tool, errorCode } = filter;
-    if (stepNeed(filter) === undefined || (tool === undefined && errorCode === undefined)) return ids;
-    const found = await plans
-      .find(
-        {
-          tenant,
-          requestId: { $in: ids },
-          ...(errorCode !== undefined && { "error.code": errorCode }),
-          ...(tool !== undefined && {
-            $or: [{ "plan.steps.tool": tool }, { "plan.steps.forEach.do.tool": tool }],
-          }),
-        },
-        { projection: { requestId: 1 }, hint: { tenant: 1, requestId: 1, version: -1 } },
-      )
-      .toArray();
-    return found.map(({ requestId }) => requestId);
   }
 
   /** Ids of requests by what their plans hold, or they themselves: each list in order, as long as the window at most. */
   function namedBy(tenant: string, filter: RequestFilter, position: Position): Promise<RequestId[]>[] {
     const { tool, errorCode } = filter;
     const ids = idRange(filter, position);
-    const status = stepNeed(filter);
-    if (status !== undefined) return [ofSteps(tenant, { status, ids, position })];
-    const ofPlans = async (wanted: Filter<PlanDocument>) => {
+    const needs = planNeedOf(filter);
+    const ofPlans = async (filters: Filter<PlanDocument>) => {
       const found = await plans
         .find(
-          { tenant, ...(ids && { requestId: ids }), ...wanted },
+          { tenant, ...(ids && { requestId: ids }), ...filters },
           { projection: { requestId: 1 }, batchSize: position.window },
         )
         .sort({ requestId: position.direction })
@@ -160,11 +121,13 @@ export function createListRequests({ requests, plans, steps }: Collections) {
       return found.map(({ requestId }) => requestId);
     };
     const failed = errorCode === undefined ? {} : { "error.code": errorCode };
+    const wanted = { ...(needs !== undefined && { needs: { $eq: needs } }), ...failed };
     if (tool !== undefined) {
       return [{ tool }, { "forEach.do.tool": tool }].map((step) =>
-        ofPlans({ "plan.steps": { $elemMatch: step }, ...failed }),
+        ofPlans({ "plan.steps": { $elemMatch: step }, ...wanted }),
       );
     }
+    if (needs !== undefined) return [ofPlans(wanted)];
     // A request whose planning failed has an error of its own.
     const ofRequests = requests
       .find(
@@ -174,14 +137,13 @@ export function createListRequests({ requests, plans, steps }: Collections) {
       .sort({ _id: position.direction })
       .limit(position.window)
       .toArray();
-    return [ofPlans(failed), ofRequests.then((found) => found.map(({ _id }) => _id))];
+    return [ofPlans(wanted), ofRequests.then((found) => found.map(({ _id }) => _id))];
   }
 }
 
-/** The status of a step that a request is wanted for. */
-function stepNeed({ needs }: RequestFilter): "WAITING_APPROVAL" | "IN_DOUBT" | undefined {
-  if (needs === undefined || needs === "answer") return undefined;
-  return needs === "approval" ? "WAITING_APPROVAL" : "IN_DOUBT";
+/** What a plan of the request has to need. An answer is needed by the request itself. */
+function planNeedOf({ needs }: RequestFilter): "approval" | "doubt" | undefined {
+  return needs === "answer" ? undefined : needs;
 }
 
 /** A value of a list is looked for as one word: `$eq` keeps it from being anything else. */

@@ -1,5 +1,6 @@
 import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
-import type { ModelCallDocument, PlanDocument, StepDocument } from "../documents.ts";
+import type { StepDocument } from "../documents.ts";
+import type { ModelCallHead, PlanHead, StepHead } from "./heads.ts";
 import type { Page } from "./page.ts";
 
 /** A part of a list; its cursors fit that list alone. */
@@ -24,7 +25,7 @@ export interface StepPage extends ListPage {
 }
 
 /**
- * Lists under a request or a plan in pages, the same page of many in one read. What is not there, or another tenant's, has empty pages.
+ * Heads of what is listed under a request or a plan, in pages, the same page of many in one read. What is not there, or another tenant's, has empty pages.
  * A page may hold fewer than `first` although more follow: the cursor tells, null at the end. Wherever a page is given,
  * `CursorInvalidError` is thrown for a cursor that was never given out for such a list.
  */
@@ -34,7 +35,7 @@ export interface PagedReads {
     tenant: string,
     planIds: readonly PlanId[],
     page: StepPage,
-  ): Promise<Map<PlanId, Page<StepDocument>>>;
+  ): Promise<Map<PlanId, Page<StepHead>>>;
   /** How many steps and items fit. */
   countSteps(
     tenant: string,
@@ -51,11 +52,11 @@ export interface PagedReads {
     tenant: string,
     requestIds: readonly RequestId[],
     page: ListPage,
-  ): Promise<Map<RequestId, Page<PlanDocument>>>;
+  ): Promise<Map<RequestId, Page<PlanHead>>>;
   /** Calls of chat models for a request, oldest first. */
   listModelCallPages(
     tenant: string,
     requestIds: readonly RequestId[],
     page: ListPage,
-  ): Promise<Map<RequestId, Page<ModelCallDocument>>>;
+  ): Promise<Map<RequestId, Page<ModelCallHead>>>;
 }

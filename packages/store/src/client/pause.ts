@@ -1,3 +1,4 @@
+import { PAUSABLE_PLAN_STATUSES, STARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { ClientStore } from "../store.ts";
 import type { ClientContext } from "./context.ts";
 import { IS_FREE, WISH } from "./wish.ts";
@@ -12,7 +13,7 @@ export function createPause({
         {
           _id: planId,
           tenant,
-          status: { $in: ["QUEUED", "RUNNING", "WAITING"] },
+          status: { $in: PAUSABLE_PLAN_STATUSES },
           pauseRequestedAt: null,
           cancelRequestedAt: null,
         },
@@ -21,7 +22,7 @@ export function createPause({
             $set: {
               ...WISH,
               pauseRequestedAt: "$$NOW",
-              // Nobody has to be told where nobody holds it: it is claimed again for its deadline alone.
+              // No executor has to be told where none holds it: it is claimed again for its deadline alone.
               status: { $cond: [IS_FREE, "PAUSED", "$status"] },
               waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
               dueAt: { $cond: [IS_FREE, "$deadlineAt", "$dueAt"] },
@@ -39,7 +40,7 @@ export function createPause({
         {
           _id: planId,
           tenant,
-          status: { $in: ["QUEUED", "RUNNING", "WAITING", "PAUSED"] },
+          status: { $in: STARTED_PLAN_STATUSES },
           pauseRequestedAt: { $ne: null },
         },
         [

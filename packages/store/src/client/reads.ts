@@ -1,12 +1,15 @@
-import type { PlanId, PlanStatus, RequestId } from "@planwright/plan";
-import { isDue, UNFINISHED_PLANS } from "../collections.ts";
-import type { PlanDocument, RequestDocument } from "../documents.ts";
-import { readOutputs } from "../outputs/output-store.ts";
+import { type PlanId, type PlanStatus, type RequestId, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
+import { isDue } from "../collections.ts";
+import type { PlanDocument, RequestDocument, StepDocument } from "../documents.ts";
+import { readStepDocuments } from "../journal/unit-values.ts";
+import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/output-store.ts";
 import { createTenantReads } from "../read-group.ts";
 import type { ClientStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { readServers } from "../tool-servers.ts";
 import type { ClientContext } from "./context.ts";
+import { createHeadReads } from "./head-reads.ts";
+import type { HeadReads } from "./heads.ts";
 import { createListRequests } from "./list-requests.ts";
 import type { PagedReads } from "./paged-reads.ts";
 import { WHOLE } from "./read-lists.ts";
@@ -16,7 +19,8 @@ import { createStepPages } from "./step-pages.ts";
 /** The part of the store that clients read. */
 export function createReads({
   collections,
-}: ClientContext): Pick<
+  unitReads,
+}: Pick<ClientContext, "collections" | "unitReads">): Pick<
   ClientStore,
   | "countUnfinished"
   | "countPlansByStatus"
@@ -24,20 +28,21 @@ export function createReads({
   | "getRequests"
   | "getPlan"
   | "listPlans"
-  | "listPlansOf"
   | "getPlans"
   | "listSteps"
   | "readOutputs"
+  | "measureOutputParts"
+  | "readOutputPart"
   | "listRequests"
   | "listModelCalls"
-  | "listModelCallsOf"
   | "listTools"
   | "toolCatalogue"
   | "toolServers"
   | keyof PagedReads
+  | keyof HeadReads
 > {
-  const { requests, plans, steps, modelCalls, tools } = collections;
-  // Whoever polls asks for these: many clients of one request cost MongoDB one read.
+  const { requests, plans, modelCalls, tools } = collections;
+  // Polling clients ask for these: many clients of one request cost MongoDB one read.
   const readRequest = createTenantReads(
     (tenant, ids: RequestId[]) => requests.find({ _id: { $in: ids }, tenant }, WHOLE).toArray(),
     (request) => request._id,
@@ -46,14 +51,11 @@ export function createReads({
     (tenant, ids: PlanId[]) => plans.find({ _id: { $in: ids }, tenant }, WHOLE).toArray(),
     (plan) => plan._id,
   );
-  const readSteps = createTenantReads(
-    (tenant, ids: PlanId[]) =>
-      steps
-        .find({ tenant, planId: { $in: ids } }, WHOLE)
-        .sort({ planId: 1, position: 1, item: 1 })
-        .toArray(),
-    (step) => step.planId,
-  );
+  /** Of a plan that is read whole its values are read as well. */
+  async function readSteps(tenant: string, planId: PlanId): Promise<StepDocument[]> {
+    const read = await unitReads.ofPlan(tenant, planId);
+    return read ? readStepDocuments(unitReads.log, read, { body: true, output: true }) : [];
+  }
   const getRequest = async (tenant: string, id: RequestId): Promise<RequestDocument | null> =>
     (await readRequest({ tenant, id }))[0] ?? null;
   const getPlan = async (tenant: string, id: PlanId): Promise<PlanDocument | null> =>
@@ -70,7 +72,7 @@ export function createReads({
     },
 
     async countPlansByStatus(limit) {
-      const counts = UNFINISHED_PLANS.map(
+      const counts = UNFINISHED_PLAN_STATUSES.map(
         async (status): Promise<[PlanStatus, number]> => [
           status,
           await plans.countDocuments({ status }, { limit }),
@@ -83,30 +85,22 @@ export function createReads({
     getRequests: (tenant, requestIds) => Promise.all(requestIds.map((id) => getRequest(tenant, id))),
     getPlan,
     listPlans: (tenant, requestId) => plans.find({ tenant, requestId }).sort({ version: -1 }).toArray(),
-    listPlansOf: (tenant, requestIds) =>
-      plans
-        .find({ tenant, requestId: { $in: [...requestIds] } }, WHOLE)
-        .sort({ requestId: 1, version: -1 })
-        .toArray(),
 
     getPlans: (tenant, planIds) => Promise.all(planIds.map((id) => getPlan(tenant, id))),
     listSteps: async (tenant, planIds) =>
-      (await Promise.all(planIds.map((id) => readSteps({ tenant, id })))).flat(),
+      (await Promise.all(planIds.map((id) => readSteps(tenant, id)))).flat(),
 
     readOutputs: (tenant, refs) => readOutputs(collections, tenant, refs),
+    measureOutputParts: (tenant, ref) => measureOutputParts(collections, tenant, ref),
+    readOutputPart: (tenant, ref, part) => readOutputPart(collections, tenant, ref, part),
 
     listRequests: createListRequests(collections),
-    ...createStepPages(collections),
+    ...createStepPages(unitReads),
     ...createRecordPages(collections),
+    ...createHeadReads(collections, unitReads),
 
     listModelCalls: (tenant: string, requestId: RequestId) =>
       modelCalls.find({ tenant, requestId }).sort({ createdAt: 1, _id: 1 }).toArray(),
-    // In the order of the index, which needs no sorting of long prompts in memory.
-    listModelCallsOf: (tenant, requestIds) =>
-      modelCalls
-        .find({ tenant, requestId: { $in: [...requestIds] } }, WHOLE)
-        .sort({ requestId: 1, createdAt: 1 })
-        .toArray(),
     listTools: () => tools.find().sort({ _id: 1 }).toArray(),
     toolCatalogue: (tenant) => readCatalogue(collections, tenant),
     toolServers: () => readServers(collections),

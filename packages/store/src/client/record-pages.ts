@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Collections } from "../collections.ts";
 import { fromCursorText, toCursorText } from "../cursor.ts";
 import type { ModelCallDocument, PlanDocument } from "../documents.ts";
+import { MODEL_CALL_HEAD, type ModelCallHead, PLAN_HEAD, type PlanHead } from "./heads.ts";
 import type { Page } from "./page.ts";
 import type { ListPage, PagedReads } from "./paged-reads.ts";
 import { listsById, readLists } from "./read-lists.ts";
@@ -24,8 +25,10 @@ export function modelCallCursor({ createdAt, _id }: Pick<ModelCallDocument, "cre
 
 /** What makes a list of a collection's documents. */
 interface RecordList<T> {
-  collection: Collection<T & Document>;
+  collection: { aggregate: Collection<T & Document>["aggregate"] };
   name: string;
+  /** Leaves out what may be large. */
+  head: readonly Document[];
   /** In the order of an index that begins with tenant and request. */
   sort: Document;
   /** What lies behind a cursor. @throws {CursorInvalidError} */
@@ -39,16 +42,18 @@ export function createRecordPages({
   modelCalls,
 }: Pick<Collections, "plans" | "modelCalls">): Pick<PagedReads, "listPlanPages" | "listModelCallPages"> {
   return {
-    listPlanPages: pagesOf<PlanDocument>({
+    listPlanPages: pagesOf<PlanHead>({
       collection: plans,
       name: "plans",
+      head: PLAN_HEAD,
       sort: { version: -1 },
       behind: (cursor) => ({ version: { $lt: fromCursorText(VersionSchema, cursor)[0] } }),
       cursorOf: planCursor,
     }),
-    listModelCallPages: pagesOf<ModelCallDocument>({
+    listModelCallPages: pagesOf<ModelCallHead>({
       collection: modelCalls,
       name: "modelCalls",
+      head: MODEL_CALL_HEAD,
       sort: { createdAt: 1, _id: 1 },
       behind(cursor) {
         const [time, id] = fromCursorText(CallSchema, cursor);
@@ -61,7 +66,7 @@ export function createRecordPages({
 }
 
 function pagesOf<T extends { requestId: RequestId }>(list: RecordList<T>) {
-  const { collection, name, sort, behind, cursorOf } = list;
+  const { collection, name, head, sort, behind, cursorOf } = list;
   return async (
     tenant: string,
     requestIds: readonly RequestId[],
@@ -72,6 +77,7 @@ function pagesOf<T extends { requestId: RequestId }>(list: RecordList<T>) {
       { $match: { tenant, requestId, ...range } },
       { $sort: sort },
       { $limit: first + 1 },
+      ...head,
     ]);
     const found = await readLists<T & Document>(collection, name, pipelines);
     const lists = listsById<RequestId, T>(requestIds, found, ({ requestId }) => requestId);

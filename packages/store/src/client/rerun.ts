@@ -8,29 +8,38 @@ import {
 } from "@planwright/plan";
 import type { ClientSession } from "mongodb";
 import type { RequestDocument } from "../documents.ts";
+import { stepDocuments } from "../journal/plan-units.ts";
+import { readInSession } from "../journal/read-in-session.ts";
 import { newPlan } from "../new-documents.ts";
 import { NOTHING_PARKED } from "../planning/parked-for.ts";
 import type { ClientStore, RerunAnswer } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { insertVersion } from "../versions/insert-version.ts";
+import { changeOnce } from "./accept-once.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
 import { carriedUnits, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 import { changeArguments, refusedChange } from "./change-arguments.ts";
 import type { ClientContext } from "./context.ts";
+import { isOtherVersion } from "./is-other-version.ts";
 
 /** The part of the store that runs plans again, as new versions. */
 export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPlan"> {
-  const { collections, clock, randomBytes, transact } = context;
-  const { requests, plans, steps } = collections;
+  const { collections, clock, randomBytes } = context;
+  const { requests, plans } = collections;
 
   return {
-    async rerunPlan(tenant, requestId, { from, autoExecute, changes = [] }) {
+    async rerunPlan(
+      tenant,
+      requestId,
+      { from, fromVersion, autoExecute, changes = [], idempotency },
+    ): Promise<RerunAnswer> {
       const index = createToolIndex(await readCatalogue(collections));
       // Two reruns at once write to the same request: one of them begins anew, and finds a plan that is not over.
-      return transact(async (session): Promise<RerunAnswer> => {
+      const change = async (session: ClientSession): Promise<RerunAnswer> => {
         const request = await requests.findOne({ _id: requestId, tenant }, { session });
         if (!request) return { type: "unknown" };
+        if (isOtherVersion(request, fromVersion)) return { type: "other version", request };
         if (request.status === "PLANNING") return { type: "no plan", request };
         const old = await plans.findOne({ _id: request.planId, tenant }, { session });
         if (!old) return { type: "no plan", request };
@@ -38,24 +47,23 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
         if (!isTerminalPlanStatus(old.status)) return { type: "not over", plan: old };
         if (from !== null && !old.plan.steps.some(({ id }) => id === from))
           return { type: "unknown step", stepId: from };
-        const units = await steps
-          .find({ tenant, planId: old._id }, { session })
-          .sort({ position: 1, item: 1 })
-          .toArray();
+        const read = await readInSession(collections, old, session);
+        const units = stepDocuments(read);
         const tools = catalogueOfPlan(old.plan, index, pinsByTool(old.toolPins));
         const changed =
           changes.length === 0
             ? { ok: true as const, plan: old.plan, diagnostics: [] }
             : changeArguments(old.plan, changes, { tools, request: request.query ?? undefined });
         const plan = changed.ok ? changed.plan : old.plan;
-        const facts = { plan, units, dependents: dependentsOf(plan, tools), from };
+        const { resolutions } = old;
+        const facts = { plan, units, resolutions, dependents: dependentsOf(plan, tools), from };
         const toRerun = stepsToRerun(facts);
         const { again } = toRerun;
-        const refusal = refusedChange(plan, units, changes);
+        const refusal = refusedChange(plan, facts, changes);
         if (refusal && refusal.type !== "may have acted") return refusal;
         if (again.size === 0 || (from === null && old.status === "COMPLETED"))
           return { type: "nothing failed" };
-        const keys = unitsInDoubt(units, again);
+        const keys = unitsInDoubt(units, toRerun);
         if (keys.length > 0) return { type: "in doubt", keys };
         if (refusal) return refusal;
         if (!changed.ok) return { type: "invalid arguments", plan: old, diagnostics: changed.diagnostics };
@@ -74,7 +82,7 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
           answerError: null,
           updatedAt: now,
         };
-        // What has changed since is part of the new version: whoever asked for it wants its tools as they are now.
+        // What has changed since is part of the new version: the caller wants its tools as they are now.
         const toolPins = pinTools(plan, index.tools, old.toolPins);
         const asking = askForRepeats(plan, units, toRerun, tools);
         const { raw, origin } = old;
@@ -92,9 +100,12 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
         });
         const carried = carriedUnits(fresh, facts, toRerun);
         await moveOn(next, session);
-        const stored = await insertVersion(collections, fresh, carried, session);
+        const told = { by: "api" as const, afterSeq: read.seq, before: old };
+        const stored = await insertVersion(context, fresh, carried, { ...told, session });
         return { type: "rerun", request: next, plan: stored };
-      });
+      };
+      const changed = ({ type }: RerunAnswer) => (type === "rerun" ? requestId : undefined);
+      return changeOnce(context, { tenant, operation: "rerun", idempotency, change, changed });
     },
   };
 

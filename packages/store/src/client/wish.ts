@@ -3,7 +3,7 @@ export const IS_FREE = { $eq: ["$lease", null] };
 
 /**
  * What every wish changes beside what it says: the counter by which the executor that holds the plan sees that there is
- * something new, and for a plan that nobody holds the time from which it may be claimed: now. One that is held stays with
+ * something new, and for a plan that no executor holds the time from which it may be claimed: now. One that is held stays with
  * its executor until its lease ends.
  */
 export const WISH = {
@@ -11,9 +11,6 @@ export const WISH = {
   dueAt: { $cond: [IS_FREE, "$$NOW", "$dueAt"] },
   updatedAt: "$$NOW",
 } as const;
-
-/** States of a plan in which wishes are heard. */
-export const HEARING = ["QUEUED", "RUNNING", "WAITING", "PAUSED"] as const;
 
 /** Values of clients are data in an expression, whatever their texts begin with. */
 export function asData(fields: object): { [name: string]: { $literal: unknown } } {

@@ -2,34 +2,43 @@
  * Who may write a plan (DESIGN §6).
  *
  * 1. A claim raises the plan's epoch in one conditional write by MongoDB's own clock; only one claimer's condition holds.
- * 2. Claiming stamps the epoch on every unfinished unit before anything is read of them: whoever held the plan before
- *    matches nothing from then on, and what the claim reads can no longer change under it.
+ * 2. Over a lease that was not given back the claimer tells the journal so before anything else: from then on an executor that held the
+ *    plan before appends nothing, and what the claim has read can no longer change under it.
  * 3. `validUntil` is counted from before the claim or renewal was sent, on this process's monotonic clock: it always ends
  *    before the lease does.
  */
-import type { Plan, PlanId } from "@planwright/plan";
+import {
+  emptyRequest,
+  type FoldedPlan,
+  type FoldedUnit,
+  fold,
+  recordsOf,
+  type StepRecord,
+} from "@planwright/engine";
+import { type Plan, type PlanId, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { isDue, isDueNow } from "../collections.ts";
-import type { PlanDocument, StepDocument } from "../documents.ts";
-import { FIRST_EPOCH, newSteps } from "../new-documents.ts";
-import { readOutputTexts } from "../outputs/output-store.ts";
-import { outputRefsOf, toStepRecord } from "../step-record.ts";
-import type { ExecutionStore, PlanClaim } from "../store.ts";
+import type { PlanDocument } from "../documents.ts";
+import { LeaseLostError } from "../errors.ts";
+import { withValues } from "../journal/unit-values.ts";
+import { FIRST_EPOCH } from "../new-documents.ts";
+import type { ExecutionStore, OutlivedClaim, PlanClaim } from "../store.ts";
+import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { ExecutionContext } from "./context.ts";
-import { insertMissingUnits } from "./insert-units.ts";
-
-/** States in which a plan may be claimed. */
-const CLAIMABLE = ["QUEUED", "RUNNING", "WAITING", "PAUSED", "CANCELLING"];
+import { tellPlan } from "./plan-needs.ts";
 
 /** The share of a lease that claiming may take; beyond, it is renewed before anything begins. */
 const FRESH_SHARE = 0.5;
+
+/** Bytes of outputs that a claim brings along; what is more, or stands aside, is read when something needs it. */
+const CLAIMED_OUTPUT_BYTES = 1_048_576;
 
 /** The part of the store that gives and keeps leases. */
 export function createClaims(
   context: ExecutionContext,
 ): Pick<ExecutionStore, "claimPlan" | "renewLeases" | "noteOutlived" | "findClaimable"> {
-  const { collections, group, clock, leaseMs, planTimeoutMs } = context;
-  const { plans, steps } = collections;
+  const { collections, group, journal, unitReads, clock, leaseMs, planTimeoutMs } = context;
+  const { plans } = collections;
   const leaseEnd = { $add: ["$$NOW", leaseMs] };
 
   function claimFields(owner: string): Document {
@@ -39,7 +48,7 @@ export function createClaims(
       lease: { owner, epoch, expiresAt: leaseEnd },
       takenFrom: { $ifNull: ["$lease.owner", null] },
       dueAt: leaseEnd,
-      status: { $cond: [{ $in: ["$status", ["QUEUED", "WAITING"]] }, "RUNNING", "$status"] },
+      status: { $cond: [{ $in: ["$status", UNHELD_PLAN_STATUSES] }, "RUNNING", "$status"] },
       waitReason: null,
       startedAt: { $ifNull: ["$startedAt", "$$NOW"] },
       deadlineAt: { $ifNull: ["$deadlineAt", { $add: ["$$NOW", planTimeoutMs] }] },
@@ -48,23 +57,38 @@ export function createClaims(
     };
   }
 
-  /** The units, fenced off from earlier owners. Nobody has touched those of a fresh plan: they are as the plan makes them. */
-  async function unitsOf(plan: PlanDocument & { plan: Plan }): Promise<StepDocument[]> {
-    if (plan.epoch === FIRST_EPOCH && plan.isFresh) return newSteps(plan, plan.plan);
-    const ofPlan = { tenant: plan.tenant, planId: plan._id };
-    await insertMissingUnits(context, plan);
-    // Upwards alone: a claimer that stood still since its claim takes nothing away from whoever came after it.
-    await steps.updateMany(
-      { ...ofPlan, finishedAt: null, epoch: { $lt: plan.epoch } },
-      { $set: { epoch: plan.epoch } },
-    );
-    return steps.find(ofPlan).sort({ position: 1, item: 1 }).toArray();
+  /** The journal from here on, and what it says. Of a plan that was never claimed before nothing is told. */
+  async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal> {
+    const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
+    const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom };
+    if (epoch === FIRST_EPOCH && plan.isFresh) return { journal: openClaimJournal(claimed), records: [] };
+    const state = fold(emptyRequest(requestId), await journal.readWithoutValues(requestId));
+    const opened = openClaimJournal({ ...claimed, state });
+    if (takenFrom !== null) await opened.append([]);
+    // After the fence: until then the owner before may have appended.
+    const found = state.plans.get(planId);
+    return { journal: opened, records: found ? await recordsFrom(found, requestId) : [] };
+  }
+
+  /** What the engine begins with: with those of the small outputs for which there is room. */
+  async function recordsFrom(plan: FoldedPlan, requestId: string): Promise<StepRecord[]> {
+    let room = CLAIMED_OUTPUT_BYTES;
+    const fitting = [...plan.units.values()].filter(({ status, outputRef, outputBytes }) => {
+      if (status !== "COMPLETED" || outputRef || outputBytes === undefined || outputBytes > room)
+        return false;
+      room -= outputBytes;
+      return true;
+    });
+    const wanted = fitting.map((unit) => ({ requestId, unit }));
+    const read = await withValues(unitReads.log, wanted, { output: true });
+    const units = new Map([...plan.units, ...read.map((unit) => [unit.key, unit] as const)]);
+    return whollyRead(recordsOf({ ...plan, units }));
   }
 
   /** A claim that finds more finished units than the one before has seen progress: the plan is not poison. */
-  async function noteProgress(plan: PlanDocument, units: readonly StepDocument[]): Promise<void> {
+  async function noteProgress(plan: PlanDocument, units: Iterable<FoldedUnit>): Promise<void> {
     // Units that an end as poisoned has closed do not count: who cut that end off does not bring the plan back to life.
-    const progress = units.filter(
+    const progress = [...units].filter(
       ({ finishedAt, error }) => finishedAt !== null && error?.code !== "POISONED",
     ).length;
     if (plan.epoch === FIRST_EPOCH || progress <= plan.progressSeen) return;
@@ -75,7 +99,7 @@ export function createClaims(
     );
   }
 
-  /** False when somebody else holds the plan by now. Of a claim that is ending, the last write says it. */
+  /** False when another executor holds the plan by now. Of a claim that is ending, the last write says it. */
   async function renew(claim: PlanClaim): Promise<boolean> {
     const sentAt = clock.monotonic();
     const isHeld = await group.update({
@@ -88,37 +112,72 @@ export function createClaims(
     return isHeld || claim.isEnding;
   }
 
+  /** A claim that was given, with what is known of the plan; null when another executor holds the plan by now. */
+  async function begun(
+    plan: PlanDocument & { plan: Plan },
+    owner: string,
+    sentAt: number,
+  ): Promise<PlanClaim | null> {
+    try {
+      const { journal: opened, records } = await openJournal(plan, owner);
+      await noteProgress(plan, opened.units());
+      const claim: PlanClaim = {
+        plan,
+        epoch: plan.epoch,
+        owner,
+        journal: opened,
+        records,
+        isEnding: false,
+        validUntil: sentAt + leaseMs,
+      };
+      await tellPlan(context, claim);
+      // A plan that took long to read would be lost before its first call, again and again.
+      const isFresh = clock.monotonic() - sentAt < leaseMs * FRESH_SHARE;
+      return isFresh || (await renew(claim)) ? claim : null;
+    } catch (error) {
+      if (error instanceof LeaseLostError) return null;
+      throw error;
+    }
+  }
+
+  /** Each claim is taken from the count once, however often it is said. */
+  async function noteOutlived(claims: readonly OutlivedClaim[]): Promise<void> {
+    await Promise.all(
+      claims.map(({ planId, epoch }) =>
+        group.update({
+          collection: "plans",
+          id: planId,
+          condition: {
+            finishedAt: null,
+            claimsWithoutProgress: { $gt: 0 },
+            // Sent again after its answer was lost it does nothing, whichever process has written to the plan since.
+            $or: [{ outlivedEpoch: null }, { outlivedEpoch: { $lt: epoch } }],
+          },
+          expressions: {
+            claimsWithoutProgress: { $add: ["$claimsWithoutProgress", -1] },
+            outlivedEpoch: epoch,
+          },
+        }),
+      ),
+    );
+  }
+
   return {
     async claimPlan(planId, owner) {
       const sentAt = clock.monotonic();
       const plan = await group.updateAndRead({
         collection: "plans",
         id: planId,
-        condition: { status: { $in: CLAIMABLE }, $expr: isDueNow("dueAt") },
+        condition: { status: { $in: STARTED_PLAN_STATUSES }, $expr: isDueNow("dueAt") },
         expressions: claimFields(owner),
       });
       // Another owner by now: reading took longer than the lease.
       if (!plan || !hasPlan(plan) || plan.lease?.owner !== owner) return null;
       clock.observe(plan.updatedAt, sentAt);
-      const units = await unitsOf(plan);
-      const refs = outputRefsOf(units);
-      const [outputs] = await Promise.all([
-        readOutputTexts(collections, plan.tenant, refs),
-        noteProgress(plan, units),
-      ]);
-      const claim: PlanClaim = {
-        plan,
-        epoch: plan.epoch,
-        owner,
-        steps: new Map(units.map((unit) => [unit.key, unit])),
-        records: units.map((unit) => toStepRecord(unit, outputs)),
-        isEnding: false,
-        noted: new Map(),
-        validUntil: sentAt + leaseMs,
-      };
-      // A plan that took long to read would be lost before its first call, again and again.
-      const isFresh = clock.monotonic() - sentAt < leaseMs * FRESH_SHARE;
-      return isFresh || (await renew(claim)) ? claim : null;
+      const claim = await begun(plan, owner, sentAt);
+      // Taken by another one before anything was done: it was not the plan that ended the claim.
+      if (!claim) await noteOutlived([{ planId: plan._id, epoch: plan.epoch }]);
+      return claim;
     },
 
     async renewLeases(claims) {
@@ -126,26 +185,7 @@ export function createClaims(
       return claims.filter((_, index) => renewed[index] !== true);
     },
 
-    async noteOutlived(claims) {
-      await Promise.all(
-        claims.map(({ planId, epoch }) =>
-          group.update({
-            collection: "plans",
-            id: planId,
-            condition: {
-              finishedAt: null,
-              claimsWithoutProgress: { $gt: 0 },
-              // Sent again after its answer was lost it does nothing, whoever has written to the plan since.
-              $or: [{ outlivedEpoch: null }, { outlivedEpoch: { $lt: epoch } }],
-            },
-            expressions: {
-              claimsWithoutProgress: { $add: ["$claimsWithoutProgress", -1] },
-              outlivedEpoch: epoch,
-            },
-          }),
-        ),
-      );
-    },
+    noteOutlived,
 
     async findClaimable(limit) {
       const due = await plans
@@ -156,6 +196,26 @@ export function createClaims(
       return due.map((plan): PlanId => plan._id);
     },
   };
+}
+
+/** The journal of a plan that is claimed, and what the engine begins with. */
+interface OpenedJournal {
+  journal: ClaimJournal;
+  records: StepRecord[];
+}
+
+/** Of a list whose items' texts are not all here nothing is: its output is read with them. */
+function whollyRead(records: readonly StepRecord[]): StepRecord[] {
+  const isAbsent = ({ item, output, outputBytes }: StepRecord): boolean =>
+    item !== undefined && output === undefined && outputBytes !== undefined;
+  const withoutTexts = new Set(records.filter(isAbsent).map(({ stepId }) => stepId));
+  const isKept = ({ item, stepId }: StepRecord): boolean => item !== undefined || !withoutTexts.has(stepId);
+  return records.map((record) => (isKept(record) ? record : withoutOutput(record)));
+}
+
+function withoutOutput(record: StepRecord): StepRecord {
+  const { output: _, outputText: __, ...kept } = record;
+  return kept;
 }
 
 function hasPlan(document: PlanDocument): document is PlanDocument & { plan: Plan } {

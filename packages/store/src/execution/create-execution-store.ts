@@ -1,26 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Collections } from "../collections.ts";
-import type { GroupCommit } from "../group-commit/group-commit.ts";
 import { learnOutputs } from "../observed-outputs.ts";
-import type { ServerClock } from "../server-clock.ts";
 import type { ExecutionStore } from "../store.ts";
 import { publishTools } from "../tool-catalogue.ts";
 import { publishServer } from "../tool-servers.ts";
 import { createClaims } from "./claims.ts";
+import type { ExecutionContext } from "./context.ts";
 import { createPlanEnds } from "./plan-ends.ts";
 import { createUnitWrites } from "./unit-writes.ts";
 import { createWishes } from "./wishes.ts";
 
 /** What executing needs. */
-export interface ExecutionStoreParts {
-  collections: Collections;
-  group: GroupCommit;
-  clock: ServerClock;
-  /** How long an executor may be silent, in milliseconds. */
-  leaseMs: number;
-  /** Longest a plan may take from its first claim, in milliseconds. */
-  planTimeoutMs: number;
-}
+export type ExecutionStoreParts = Omit<ExecutionContext, "sleep">;
 
 /** Claiming plans and writing what happens to them, fenced by the epoch. */
 export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore {

@@ -1,16 +1,17 @@
-import type { PlanId } from "@planwright/plan";
+import { MAX_END_BYTES } from "@planwright/engine";
+import { type JsonObject, type PlanId, STARTED_REQUEST_STATUSES } from "@planwright/plan";
 import type { FinishCommand, PlanFollowUp } from "../documents.ts";
 import { ending } from "../ending.ts";
+import { LeaseLostError } from "../errors.ts";
 import { FIRST_EPOCH } from "../new-documents.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
 import { PLANNING_DUE } from "../planning/parked-for.ts";
-import { outputRefsOf } from "../step-record.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
-import { createRecordWrites } from "./record-writes.ts";
+import { needsOf } from "./plan-needs.ts";
 import { REQUEST_STATUS, requestAfterPlan } from "./request-after-plan.ts";
-import { requireHeld } from "./units.ts";
+import { recordEvents } from "./turns.ts";
 
 /** A request that may not have heard of its plan's end. */
 interface EndedPlan extends Pick<FinishCommand, "status" | "error"> {
@@ -19,8 +20,6 @@ interface EndedPlan extends Pick<FinishCommand, "status" | "error"> {
   followUp?: PlanFollowUp;
 }
 
-/** Outputs above this size stay with their steps alone; a plan document has to stay small. */
-const MAX_PLAN_OUTPUT_CHARS = 262_144;
 /** A request that says EXECUTING this long after its plan ended lost its executor between the two writes. */
 const RECONCILE_AFTER_MS = 15_000;
 
@@ -30,8 +29,6 @@ export function createPlanEnds(
 ): Pick<ExecutionStore, "releasePlan" | "finishPlan" | "reconcileRequests"> {
   const { collections, group, clock } = context;
   const { requests } = collections;
-  const prepareRecords = createRecordWrites(context);
-
   const held = (claim: PlanClaim) => ({
     collection: "plans" as const,
     id: claim.plan._id,
@@ -42,59 +39,67 @@ export function createPlanEnds(
   async function removeLeftovers(claim: PlanClaim): Promise<void> {
     if (claim.epoch === FIRST_EPOCH) return;
     const { _id: planId, tenant } = claim.plan;
-    const kept = outputRefsOf(claim.steps.values());
+    const kept = [...claim.journal.units()].flatMap(({ status, outputRef }) =>
+      status === "COMPLETED" && outputRef ? [outputRef] : [],
+    );
     await removeStaleOutputs(collections, { tenant, planId, epoch: claim.epoch }, kept);
   }
 
   return {
     releasePlan: ending(async (claim, to) => {
-      // The plan was worked on and given back in order: it kills nobody.
+      // The plan was worked on and given back in order: it kills no executor.
       const common = { claimsWithoutProgress: 0 };
       if (to.status === "QUEUED") {
         const set = { ...common, status: "QUEUED", waitReason: null, lease: null };
-        requireHeld(claim, [await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] })]);
+        requireHeld(claim, await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] }));
         return;
       }
       // A wish that came while the plan was held, and that this owner has not seen, is not slept over. Nor is the deadline.
       const hasNewWish = { $gt: ["$wishes", claim.plan.wishes] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
-      const isResumed = { $eq: ["$pauseRequestedAt", null] };
+      const whenDue = { $cond: [hasNewWish, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] };
+      // Resumed before it was given back: it waits for a worker alone.
+      const orQueued = <Queued, Otherwise>(queued: Queued, otherwise: Otherwise) =>
+        to.status === "PAUSED"
+          ? { $cond: [{ $eq: ["$pauseRequestedAt", null] }, queued, otherwise] }
+          : otherwise;
       const expressions = {
         ...common,
-        status: to.status === "PAUSED" ? { $cond: [isResumed, "QUEUED", "PAUSED"] } : to.status,
-        dueAt: { $cond: [hasNewWish, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] },
-        waitReason: to.reason,
+        status: orQueued("QUEUED", to.status),
+        dueAt: orQueued("$$NOW", whenDue),
+        waitReason: orQueued(null, to.reason),
         lease: null,
         updatedAt: "$$NOW",
       };
-      requireHeld(claim, [await group.update({ ...held(claim), expressions })]);
+      requireHeld(claim, await group.update({ ...held(claim), expressions }));
     }),
 
     finishPlan: ending(async (claim, finish, last = { records: [], ends: [] }) => {
-      const records = await prepareRecords(claim, last.records, last.ends);
+      const { events } = await recordEvents(context, claim, last);
+      await claim.journal.append(events);
       await removeLeftovers(claim);
-      // A claim raises the plan's epoch before those of its units: while the plan is ours, so was every unit before.
-      const answers = await group.setInOrder(records, {
+      const isEnded = await group.set({
         ...held(claim),
         set: {
           status: finish.status,
           dueAt: null,
           waitReason: null,
           counts: countSteps(claim),
-          outputs: fitsOnPlan(finish.outputs) ? finish.outputs : null,
+          needs: needsOf(claim.journal.units()),
+          outputs: finish.outputs && fitsOnPlan(finish.outputs) ? finish.outputs : null,
           error: finish.error ?? null,
           lease: null,
         },
         stamps: ["finishedAt", "updatedAt"],
       });
-      requireHeld(claim, answers);
+      requireHeld(claim, isEnded);
       // After the plan's own end, so that an owner who lost the lease never reaches this. A crash in between: `reconcileRequests`.
       const change = requestAfterPlan(claim.plan.followUp, finish);
       const isChanged = await group.set({
         collection: "requests",
         id: claim.plan.requestId,
         // Not when that was done already and the request has gone on since.
-        condition: { planId: claim.plan._id, status: { $in: ["READY", "EXECUTING"] } },
+        condition: { planId: claim.plan._id, status: { $in: STARTED_REQUEST_STATUSES } },
         ...change,
       });
       return { isForPlanner: isChanged && change.stamps.includes(PLANNING_DUE) };
@@ -134,16 +139,27 @@ export function createPlanEnds(
   };
 }
 
-function fitsOnPlan(outputs: FinishCommand["outputs"]): boolean {
-  return JSON.stringify(outputs).length <= MAX_PLAN_OUTPUT_CHARS && isPlain(outputs);
+/** One output after the other: all of them together may be more than one text can hold. */
+function fitsOnPlan(outputs: JsonObject): boolean {
+  let room = MAX_END_BYTES;
+  for (const [name, output] of Object.entries(outputs)) {
+    room -= name.length + JSON.stringify(output).length;
+    if (room < 0) return false;
+  }
+  return isPlain(outputs);
 }
 
 /** Steps by status; items of a forEach are part of their step. */
 function countSteps(claim: PlanClaim): { [status: string]: number } {
   const counts: { [status: string]: number } = {};
-  for (const document of claim.steps.values()) {
-    if (document.item !== null) continue;
-    counts[document.status] = (counts[document.status] ?? 0) + 1;
+  for (const { id } of claim.plan.plan.steps) {
+    const status = claim.journal.unit(id)?.status ?? "PENDING";
+    counts[status] = (counts[status] ?? 0) + 1;
   }
   return counts;
+}
+
+/** @throws {LeaseLostError} unless a write under a claim was done: another executor holds the plan by now */
+function requireHeld({ plan, epoch }: PlanClaim, isDone: boolean): void {
+  if (!isDone) throw new LeaseLostError({ id: plan._id, epoch });
 }

@@ -1,4 +1,4 @@
-import type { RequestStatus } from "@planwright/plan";
+import { hasPlanFailed, hasPlanResults, type RequestStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { FinishCommand, PlanFollowUp } from "../documents.ts";
 import { parkedFor } from "../planning/parked-for.ts";
@@ -19,7 +19,7 @@ export interface RequestChange {
 }
 
 /**
- * What the end of a plan changes on its request: the status, and what a planner is to do next. It is one write, so that whoever
+ * What the end of a plan changes on its request: the status, and what a planner is to do next. It is one write, so that a process that
  * says that the plan is over has also said what follows. Pure.
  */
 export function requestAfterPlan(
@@ -28,16 +28,15 @@ export function requestAfterPlan(
 ): RequestChange {
   const ended = { status: REQUEST_STATUS[status] };
   if (!followUp) return { set: ended, stamps: ["updatedAt"] };
-  const hasFailed = status === "FAILED" || status === "PARTIAL";
   // What has killed five executors is not given to a sixth in other words.
-  if (hasFailed && error?.code !== "POISONED" && followUp.replans < followUp.maxReplans) {
+  if (hasPlanFailed(status) && error?.code !== "POISONED" && followUp.replans < followUp.maxReplans) {
     const { set, stamps } = parkedFor("replan");
     const replan = { note: null, execute: true };
     const made = { "replans.made": followUp.replans + 1 };
     return { set: { ...set, ...made, status: "PLANNING", replan }, stamps: [...stamps, "updatedAt"] };
   }
   if (!followUp.answer) return { set: ended, stamps: ["updatedAt"] };
-  if (status === "COMPLETED" || status === "PARTIAL") {
+  if (hasPlanResults(status)) {
     const { set, stamps } = parkedFor("answer");
     return { set: { ...set, ...ended }, stamps: [...stamps, "updatedAt"] };
   }

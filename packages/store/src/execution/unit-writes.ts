@@ -1,79 +1,30 @@
-import { unitKeysOf } from "@planwright/engine";
-import type { AttemptDocument, StepDocument } from "../documents.ts";
-import type { ExecutionStore, Intent, NotedChange, PlanClaim } from "../store.ts";
+import type { ExecutionStore } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
-import { createRecordWrites } from "./record-writes.ts";
-import { changeUnit, keptArguments, requireHeld, unitOf } from "./units.ts";
+import { tellPlan } from "./plan-needs.ts";
+import { readStoredOutputs } from "./stored-outputs.ts";
+import { intentEvents, recordEvents } from "./turns.ts";
 
-/** The part of the store that writes intents and results. A terminal state never changes: `finishedAt` is part of the fence. */
+/** The part of the store that writes intents and results: each is an entry of the request's journal, or part of one. */
 export function createUnitWrites(
   context: ExecutionContext,
-): Pick<ExecutionStore, "writeIntents" | "noteIntents" | "writeNoted" | "writeRecords"> {
-  const { group, clock } = context;
-  const prepareRecords = createRecordWrites(context);
-
-  /** Writes fields of a unit's document and keeps the claim's copy current. */
-  async function writeUnit(
-    claim: PlanClaim,
-    document: StepDocument,
-    fields: Partial<StepDocument>,
-  ): Promise<void> {
-    requireHeld(claim, [await group.set(changeUnit(claim, { document, fields, nowMs: clock.now() }))]);
-  }
-
-  /** What the beginning of an attempt changes on each unit that the call serves. */
-  function begin(claim: PlanClaim, { call, attemptId, argsHash }: Intent): NotedChange[] {
-    const startedAt = new Date(clock.now());
-    const kept = keptArguments(call.arguments);
-    return unitKeysOf(call).map((key) => {
-      const document = unitOf(claim, key);
-      const attempt: AttemptDocument = {
-        attempt: call.attempt,
-        attemptId,
-        executor: claim.owner,
-        startedAt,
-        endedAt: null,
-        durationMs: null,
-        outcome: null,
-        error: null,
-      };
-      const change: Partial<StepDocument> = {
-        status: "RUNNING",
-        attempts: [...document.attempts, attempt],
-        effectClass: call.effectClass,
-        ...kept,
-        argsHash,
-        waitReason: null,
-        nextAttemptAt: null,
-        startedAt: document.startedAt ?? startedAt,
-      };
-      return { document, change };
-    });
-  }
-
+): Pick<
+  ExecutionStore,
+  "writeIntents" | "noteIntents" | "writeNoted" | "writeRecords" | "readStoredOutputs"
+> {
   return {
-    async writeIntents(claim, intents) {
-      const writes = intents.flatMap((intent) => begin(claim, intent));
-      await Promise.all(writes.map(({ document, change }) => writeUnit(claim, document, change)));
-    },
+    writeIntents: ({ journal }, intents, ends = []) => journal.append(intentEvents(context, intents, ends)),
 
-    noteIntents(claim, intents) {
-      for (const intent of intents) {
-        for (const { document, change } of begin(claim, intent)) {
-          claim.noted.set(document.key, { document, change });
-          Object.assign(document, change);
-        }
-      }
-    },
+    noteIntents: ({ journal }, intents, ends = []) => journal.note(intentEvents(context, intents, ends)),
 
-    async writeNoted(claim) {
-      await Promise.all([...claim.noted.values()].map(({ document }) => writeUnit(claim, document, {})));
-    },
+    writeNoted: ({ journal }) => journal.append([]),
 
     async writeRecords(claim, records, ends) {
-      const writes = await prepareRecords(claim, records, ends);
-      const answers = await Promise.all(writes.map((write) => group.set(write)));
-      requireHeld(claim, answers);
+      const { events, sizes } = await recordEvents(context, claim, { records, ends });
+      await claim.journal.append(events);
+      await tellPlan(context, claim, records);
+      return sizes;
     },
+
+    readStoredOutputs: (claim, keys) => readStoredOutputs(context, claim, keys),
   };
 }

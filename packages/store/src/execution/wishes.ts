@@ -1,7 +1,7 @@
 import type { ExecutionStore } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
 
-/** The part of the store that brings the wishes of clients and operators to whoever holds a plan. */
+/** The part of the store that brings the wishes of clients and operators to the executor that holds a plan. */
 export function createWishes({ collections }: ExecutionContext): Pick<ExecutionStore, "findWishes"> {
   return {
     async findWishes(planIds) {

@@ -1,6 +1,6 @@
 /**
  * Group commit of conditional writes (DESIGN §6): the writes of everything that a process works on go out in bulks over all
- * collections. While much is under way the next bulk collects; while little is, nobody waits for the bulk of others.
+ * collections. While much is under way the next bulk collects; while little is, no write waits for the bulk of others.
  *
  * 1. A write is answered only when its bulk was acknowledged (majority, journalled) and it is known whether it matched.
  * 2. Writes to one document go out one after the other in the order in which they were given.
@@ -8,12 +8,11 @@
  * 3. Each write is named by a `writeId` that it leaves in its document, so a bulk whose answer was lost is sent again and
  *    what was refused can be told from what was done the first time. The driver's own retries are not needed: they cost
  *    MongoDB a record of every write.
- * 4. A write that cannot be stored at all fails alone: it takes none of its bulk with it, but those that are to come after it.
+ * 4. A write that cannot be stored at all fails alone: it takes none of its bulk with it.
  * 5. A write that waits for a lock, such as that of a transaction whose process died, holds up no other for long.
- * 6. MongoDB never has a write that comes after others without having them: in one bulk it does them in order.
  */
 import type { MongoClient } from "mongodb";
-import type { PlanDocument, RequestDocument, StepDocument } from "../documents.ts";
+import type { PlanDocument, RequestDocument } from "../documents.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../errors.ts";
 import { isTimeLimit, isTransient } from "../transient-errors.ts";
 import {
@@ -41,14 +40,13 @@ export interface GroupCommitOptions {
   retryEveryMs?: number | undefined;
   /** How long a bulk may wait for locks before its writes go out one by one, in milliseconds. Default 2,500. */
   stuckAfterMs?: number | undefined;
-  /** Told of each bulk that was acknowledged, with the writes in it. Default: nobody is. */
+  /** Told of each bulk that was acknowledged, with the writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
 }
 
 interface DocumentOf {
   requests: RequestDocument;
   plans: PlanDocument;
-  steps: StepDocument;
 }
 
 /** Writers share bulks through this. */
@@ -64,12 +62,6 @@ export interface GroupCommit {
   updateAndRead<Name extends GroupedCollection>(
     write: (GroupSet | GroupUpdate) & { collection: Name },
   ): Promise<DocumentOf[Name] | null>;
-  /**
-   * Writes `last` with or after the others, never before. Answers for each of `first`, and for `last` at the end. A condition of
-   * `first` that does not hold may keep `last` back or not: its own condition has to rule that out.
-   * @throws {StoreUnavailableError | WriteNotPossibleError}
-   */
-  setInOrder(first: readonly GroupSet[], last: GroupSet): Promise<boolean[]>;
   /** Resolves when nothing waits or is under way. */
   idle(): Promise<void>;
   /** Bulks acknowledged and writes in them so far, for metrics and benchmarks. */
@@ -78,12 +70,6 @@ export interface GroupCommit {
 
 /** With no more writes than this under way, others do not wait for their end. */
 const CALM_WRITES = 8;
-
-/** How a write is given. */
-interface Manner {
-  wantsDocument?: boolean;
-  after?: readonly PendingWrite[];
-}
 
 export type { GroupedCollection, GroupSet, GroupUpdate };
 
@@ -103,29 +89,23 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   let bulks = 0;
   let writes = 0;
 
-  function enqueue(
-    write: GroupSet | GroupUpdate,
-    { wantsDocument = false, after = [] }: Manner = {},
-  ): { pending: PendingWrite; result: Promise<WriteResult> } {
+  function enqueue(write: GroupSet | GroupUpdate, wantsDocument = false): Promise<WriteResult> {
     const { result, waiter } = createWaiter();
     const { collection, id, condition } = write;
     const key = `${collection}/${id}`;
     const queue = waiting.get(key) ?? [];
     const last = queue.at(-1);
     const body = bodyOf(write);
-    if (last && !wantsDocument && after.length === 0 && mergeInto(last, condition, body)) {
+    if (last && !wantsDocument && mergeInto(last, condition, body)) {
       last.waiters.push(waiter);
-      return { pending: last, result };
+      return result;
     }
     sequence += 1;
     const writeId = `${owner}:${sequence}`;
-    const target = { key, collection, id, condition };
-    const waiters = [waiter];
-    const pending = { ...target, body, writeId, wantsDocument, after, isDone: undefined, waiters };
-    queue.push(pending);
+    queue.push({ key, collection, id, condition, body, writeId, wantsDocument, waiters: [waiter] });
     waiting.set(key, queue);
     sendSoon();
-    return { pending, result };
+    return result;
   }
 
   /** A turn later, so that everything of the same turn shares the first bulk. */
@@ -148,16 +128,12 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
 
   function nextBatch(): PendingWrite[] {
     const batch: PendingWrite[] = [];
-    const chosen = new Set<PendingWrite>();
     for (const [key, queue] of waiting) {
       const [first] = queue;
       if (!first || busy.has(key)) continue;
-      // What it comes after goes before it in this bulk, or was settled.
-      if (first.after.some((earlier) => earlier.isDone === undefined && !chosen.has(earlier))) continue;
       queue.shift();
       if (queue.length === 0) waiting.delete(key);
       batch.push(first);
-      chosen.add(first);
       if (batch.length === maxBatch) break;
     }
     return batch;
@@ -165,29 +141,21 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
 
   /** @param isRepeat - the batch may have been done already, in part or as a whole */
   async function commit(batch: readonly PendingWrite[], isRepeat = false): Promise<void> {
-    const allowed: PendingWrite[] = [];
-    for (const write of batch) {
-      if (write.after.every(({ isDone }) => isDone !== false)) allowed.push(write);
-      else resolve(write, { isDone: false, document: null });
-    }
-    if (allowed.length === 0) return;
     try {
-      const done = await send(allowed, isRepeat);
+      const done = await send(batch, isRepeat);
       bulks += 1;
-      writes += allowed.length;
-      onBulk?.(allowed.length);
-      for (const write of allowed) {
+      writes += batch.length;
+      onBulk?.(batch.length);
+      for (const write of batch) {
         resolve(write, { isDone: done.has(write), document: done.get(write) ?? null });
       }
     } catch (error) {
-      if (allowed.length > 1 && isTimeLimit(error)) {
-        // None waits for the lock of another, but for those that it comes after.
-        const [free, bound] = partition(allowed, ({ after }) => after.length === 0);
-        await Promise.all(free.map((write) => commit([write], true)));
-        await Promise.all(bound.map((write) => commit([write], true)));
-      } else if (allowed.length > 1 && !isTransient(error)) {
-        for (const write of allowed) await commit([write], true);
-      } else for (const write of allowed) reject(write, failureOf(allowed, error));
+      if (batch.length > 1 && isTimeLimit(error)) {
+        // None waits for the lock of another.
+        await Promise.all(batch.map((write) => commit([write], true)));
+      } else if (batch.length > 1 && !isTransient(error)) {
+        for (const write of batch) await commit([write], true);
+      } else for (const write of batch) reject(write, failureOf(batch, error));
     }
   }
 
@@ -198,13 +166,11 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   }
 
   function resolve(write: PendingWrite, result: WriteResult): void {
-    write.isDone = result.isDone;
     for (const waiter of write.waiters) waiter.resolve(result);
     leave(write);
   }
 
   function reject(write: PendingWrite, failure: Error): void {
-    write.isDone = false;
     for (const waiter of write.waiters) waiter.reject(failure);
     leave(write);
   }
@@ -214,7 +180,7 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     sendSoon();
   }
 
-  async function isDone({ result }: { result: Promise<WriteResult> }): Promise<boolean> {
+  async function isDone(result: Promise<WriteResult>): Promise<boolean> {
     return (await result).isDone;
   }
 
@@ -224,13 +190,8 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     async updateAndRead<Name extends GroupedCollection>(
       write: (GroupSet | GroupUpdate) & { collection: Name },
     ) {
-      const { document } = await enqueue(write, { wantsDocument: true }).result;
+      const { document } = await enqueue(write, true);
       return document as DocumentOf[Name] | null;
-    },
-    setInOrder(first, last) {
-      const earlier = first.map((write) => enqueue(write));
-      const after = earlier.map(({ pending }) => pending);
-      return Promise.all([...earlier, enqueue(last, { after })].map(isDone));
     },
     idle: () =>
       new Promise((resolve) => {
@@ -247,13 +208,10 @@ function createWaiter(): { result: Promise<WriteResult>; waiter: Waiter } {
   return { result, waiter };
 }
 
-/** Of few writes, those whose document is asked for go alone: they have it without a read of its own. None comes before or after others. */
+/** Of few writes, those whose document is asked for go alone: they have it without a read of its own. */
 function apart(batch: readonly PendingWrite[]): (readonly PendingWrite[])[] {
   if (batch.length > CALM_WRITES) return [batch];
-  const [reading, others] = partition(batch, ({ wantsDocument }) => wantsDocument);
+  const reading = batch.filter(({ wantsDocument }) => wantsDocument);
+  const others = batch.filter(({ wantsDocument }) => !wantsDocument);
   return [...reading.map((write) => [write]), ...(others.length > 0 ? [others] : [])];
-}
-
-function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], second: T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }

@@ -1,7 +1,7 @@
 import type { Document } from "mongodb";
 
 /** The collections whose documents carry a `writeId`. */
-export type GroupedCollection = "requests" | "plans" | "steps";
+export type GroupedCollection = "requests" | "plans";
 
 interface Target {
   collection: GroupedCollection;
@@ -44,10 +44,6 @@ export interface PendingWrite extends Target {
   body: Body;
   readonly writeId: string;
   readonly wantsDocument: boolean;
-  /** It goes out behind these in the same bulk, or after them, and not at all unless each was done. These wait for none. */
-  readonly after: readonly PendingWrite[];
-  /** Undefined until it is settled. */
-  isDone: boolean | undefined;
   readonly waiters: Waiter[];
 }
 

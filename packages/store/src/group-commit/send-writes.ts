@@ -56,9 +56,7 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
       const namespace = `${database}.${write.collection}`;
       return { name: "updateOne", namespace, ...toUpdate(write) };
     });
-    // In order only where order is asked for: several shards would take turns.
-    const ordered = batch.some(({ after }) => after.length > 0);
-    const settings = { ordered, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
+    const settings = { ordered: false, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
     const { updateResults } = await client.bulkWrite<Schemas>(models, settings);
     return readDocuments(batch.filter((_, index) => updateResults?.get(index)?.matchedCount === 1));
   }

@@ -4,7 +4,7 @@ import type { Collections } from "../collections.ts";
 /** Who hears of changes. */
 export interface ChangeListener {
   /**
-   * A request (`req_…`), or a plan (`plan_…`) or one of its steps, changed. Called in the order of the changes, after they
+   * A request (`req_…`) or one of its steps, or a plan (`plan_…`) changed. Called in the order of the changes, after they
    * are durable.
    */
   onChange(id: string): void;
@@ -22,14 +22,14 @@ export interface ChangeWatch {
 }
 
 /** Collections of which changes are told. */
-const WATCHED = ["requests", "plans", "steps"];
+const WATCHED = ["requests", "plans", "journal"];
 /** Waits before a broken watch is opened anew, in milliseconds. */
 const REOPEN_AFTER_MS = 500;
 /** How long the server waits for changes before it answers with none, in milliseconds. */
 const AWAIT_MS = 1_000;
 
 /**
- * Tells of every change of requests, plans and steps, whichever process made it, over one change stream. The driver resumes it
+ * Tells of every change of requests and plans and of every entry of a journal, whichever process made it, over one change stream. The driver resumes it
  * where it broke off; when that is not possible it is opened anew and {@link ChangeListener.onGap} is called.
  */
 export function watchChanges({ client, requests }: Collections, listener: ChangeListener): ChangeWatch {
@@ -67,7 +67,7 @@ export function watchChanges({ client, requests }: Collections, listener: Change
   function tell(change: Document | ChangeStreamDocument): void {
     const id: unknown = "documentKey" in change ? change["documentKey"]?._id : undefined;
     if (typeof id !== "string") return;
-    // A step's id begins with its plan's.
+    // An entry's id begins with its request's.
     const [owner = id] = id.split("/", 1);
     listener.onChange(owner);
   }

@@ -17,7 +17,6 @@ const STAGES: Readonly<Record<string, Stage>> = {
   $sort: (documents, by) => sortDocuments(documents, by),
   $skip: (documents, count) => documents.slice(Number(count)),
   $limit: (documents, count) => documents.slice(0, Number(count)),
-  $group: (documents, group) => counted(documents, group),
   $unionWith: (documents, { coll, pipeline }, database) => [
     ...documents,
     ...aggregate(database, coll, pipeline).map((document) => ({ _id: "", ...document })),
@@ -28,6 +27,20 @@ const STAGES: Readonly<Record<string, Stage>> = {
       [as]: database.find(from, { [foreignField]: valueAt(document, localField) }),
     })),
   $unwind: (documents, path) => documents.flatMap((document) => unwound(document, String(path).slice(1))),
+  $set: (documents, fields, database) =>
+    documents.map((document) => ({
+      ...document,
+      ...Object.fromEntries(
+        Object.entries(fields).map(([name, expression]) => [
+          name,
+          evaluate(expression, { document, nowMs: database.now() }),
+        ]),
+      ),
+    })),
+  $unset: (documents, fields) =>
+    documents.map((document) =>
+      [fields].flat().reduce((rest, path) => without(rest, String(path)), document),
+    ),
   $project: (documents, fields, database) =>
     documents.map((document) => projected(document, fields, database.now())),
 };
@@ -46,14 +59,13 @@ export function aggregate(database: MemoryDatabase, collection: string, pipeline
   return documents;
 }
 
-/** Documents by the value of a field, counted: `{_id: "$field", count: {$sum: 1}}` is all that this store asks for. */
-function counted(documents: StoredDocument[], { _id }: Document): StoredDocument[] {
-  const counts = new Map<string, number>();
-  for (const document of documents) {
-    const value = String(valueAt(document, String(_id).slice(1)));
-    counts.set(value, (counts.get(value) ?? 0) + 1);
-  }
-  return [...counts].map(([value, count]) => ({ _id: value, count }));
+/** A copy without the field at a dotted path. */
+function without<T extends Document>(document: T, path: string): T {
+  const [name = "", ...rest] = path.split(".");
+  const { [name]: value, ...others } = document;
+  if (rest.length === 0) return others as T;
+  const isInside = typeof value === "object" && value !== null;
+  return isInside ? { ...document, [name]: without(value as Document, rest.join(".")) } : document;
 }
 
 function unwound(document: StoredDocument, field: string): StoredDocument[] {

@@ -1,6 +1,7 @@
 import { webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
+import type { ClientSession } from "mongodb";
 import { createAcceptance } from "../client/acceptance.ts";
 import { createApprove } from "../client/approve.ts";
 import { createCancel } from "../client/cancel.ts";
@@ -14,10 +15,15 @@ import { createClaims } from "../execution/claims.ts";
 import { createPlanEnds } from "../execution/plan-ends.ts";
 import { createUnitWrites } from "../execution/unit-writes.ts";
 import { createWishes } from "../execution/wishes.ts";
+import type { EntryLog } from "../journal/entry-log.ts";
+import { createJournal } from "../journal/journal.ts";
+import { onceUnmoved } from "../journal/once-unmoved.ts";
+import { createUnitReads } from "../journal/unit-reads.ts";
 import { createServerClock } from "../server-clock.ts";
 import type { ClientStore, ExecutionStore } from "../store.ts";
 import { createMemoryCollections, createMemoryTransact } from "./memory-collections.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
+import { createMemoryEntryLog } from "./memory-entry-log.ts";
 import { createMemoryGroup } from "./memory-group.ts";
 import { type GroupedWrite, type Reach, reachAtOnce } from "./reach.ts";
 
@@ -46,6 +52,8 @@ export interface MemoryStoreOptions {
   randomBytes?: RandomBytes | undefined;
   /** Changes grouped writes on their way, for faults planted on purpose. Default: none. */
   rewrite?: ((write: GroupedWrite) => GroupedWrite) | undefined;
+  /** Changes what appends and reads of journals do, for faults planted on purpose. Default: none. */
+  rewriteLog?: ((log: EntryLog) => EntryLog) | undefined;
   /** What grouped writes take for the server's time, Unix milliseconds, for faults planted on purpose. Default: the database's. */
   serverNow?: (() => number) | undefined;
 }
@@ -76,17 +84,33 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     serverNow: options.serverNow,
     rewrite: options.rewrite,
   });
+  const entryLog = createMemoryEntryLog(database, reach);
+  const log = options.rewriteLog ? options.rewriteLog(entryLog) : entryLog;
+  const journal = createJournal({
+    log,
+    owner,
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep,
+    // At the same instant: in a simulated world a turn of the event loop is another one.
+    soon: queueMicrotask,
+    retryForMs: options.retryForMs ?? 30_000,
+    retryEveryMs: options.retryEveryMs ?? 250,
+  });
   const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
+  const inTransaction = createMemoryTransact(database, reach);
   const context = {
     collections,
     group,
+    journal,
+    unitReads: createUnitReads(collections, log),
     readPlan: (id: string) => collections.plans.findOne({ _id: id }),
     clock,
     sleep,
     leaseMs: options.leaseMs ?? 10_000,
     planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     randomBytes,
-    transact: createMemoryTransact(database, reach),
+    transact: <T>(run: (session: ClientSession) => Promise<T>) => onceUnmoved(() => inTransaction(run)),
   };
   return {
     ...createAcceptance(context),

@@ -1,4 +1,4 @@
-import type { Document } from "mongodb";
+import { BSON, type Document } from "mongodb";
 
 /** What expressions are computed from. */
 export interface Scope {
@@ -13,6 +13,7 @@ type Operator = (operands: unknown[], scope: Scope) => unknown;
 const OPERATORS: Readonly<Record<string, Operator>> = {
   $add: (operands) => add(operands),
   $and: (operands) => operands.every(Boolean),
+  $bsonSize: ([object]) => BSON.calculateObjectSize(object as Document),
   $concatArrays: (operands) => operands.flatMap((list) => (Array.isArray(list) ? list : [])),
   $cond: ([condition, then, otherwise]) => (condition === true ? then : otherwise),
   $eq: ([a, b]) => comparable(a) === comparable(b),

@@ -5,4 +5,5 @@ export {
   type MemoryDatabase,
   type StoredDocument,
 } from "./memory-database.ts";
+export { createMemoryEntryLog } from "./memory-entry-log.ts";
 export { type GroupedWrite, type Reach, type ReachOperation, UnreachableError } from "./reach.ts";

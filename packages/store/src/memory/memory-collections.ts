@@ -23,29 +23,18 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
   const go = <T>(operation: string, apply: () => T, { session }: InSession = {}): Promise<T> | T =>
     session ? apply() : reach({ name: `${name}.${operation}`, apply });
 
-  function insertEach(documents: readonly StoredDocument[]): void {
-    const errors: unknown[] = [];
-    for (const document of documents) {
-      try {
-        database.insert(name, document);
-      } catch (error) {
-        errors.push(error);
-      }
-    }
-    if (errors.length > 0) throw errors[0];
-  }
-
   const toUpdate = (change: Change) =>
     Array.isArray(change)
       ? { set: Object.assign({}, ...change.map(({ $set }) => $set)), isPipeline: true }
       : { set: change.$set, isPipeline: false };
 
   function cursor(filter: Filter, by: Document, count: number, options: InSession): MemoryCursor {
+    const read = async () =>
+      go("find", () => sortDocuments(database.find(name, filter), by).slice(0, count), options);
     return {
       sort: (next) => cursor(filter, next, count, options),
       limit: (next) => cursor(filter, by, next, options),
-      toArray: async () =>
-        go("find", () => sortDocuments(database.find(name, filter), by).slice(0, count), options),
+      toArray: read,
     };
   }
 
@@ -61,17 +50,8 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
       go("countDocuments", () => Math.min(database.find(name, filter).length, limit)),
     insertOne: async (document: StoredDocument, options?: InSession) =>
       go("insertOne", () => database.insert(name, document), options),
-    /** Unordered: all that can be inserted are, whatever becomes of the others. */
-    insertMany: async (documents: readonly StoredDocument[], options?: InSession) =>
-      go("insertMany", () => insertEach(documents), options),
     updateOne: async (filter: Filter, change: Change, options?: InSession) =>
       go("updateOne", () => countOf(database.update(name, filter, toUpdate(change))), options),
-    updateMany: async (filter: Filter, change: Change, options?: InSession) =>
-      go(
-        "updateMany",
-        () => countOf(database.update(name, filter, toUpdate(change), { many: true })),
-        options,
-      ),
     deleteMany: async (filter: Filter, options?: InSession) =>
       go("deleteMany", () => ({ deletedCount: database.remove(name, filter) }), options),
     findOneAndUpdate: async (
@@ -97,7 +77,16 @@ function countOf(documents: readonly StoredDocument[]): { matchedCount: number; 
 
 /** The collections of a database in memory, as one process reaches them. */
 export function createMemoryCollections(database: MemoryDatabase, reach: Reach): Collections {
-  const names = ["requests", "plans", "steps", "outputs", "modelCalls", "tools", "toolServers"];
+  const names = [
+    "requests",
+    "plans",
+    "journal",
+    "outputs",
+    "modelCalls",
+    "tools",
+    "toolServers",
+    "idempotencyKeys",
+  ];
   const collections: unknown = Object.fromEntries(
     names.map((name) => [name, createMemoryCollection(name, database, reach)]),
   );
@@ -106,22 +95,30 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
 }
 
 /**
- * Transactions over a database in memory: they happen at one instant. Inside, nothing but operations on the database in this
- * session may be waited for.
+ * Transactions over a database in memory: they happen at one instant, one after the other. Inside, nothing but operations on the
+ * database in this session may be waited for.
  */
 export function createMemoryTransact(database: MemoryDatabase, reach: Reach) {
   const session: unknown = {};
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function atOnce<T>(run: (session: ClientSession) => Promise<T>): Promise<T> {
+    const rollBack = database.savepoint();
+    try {
+      return await run(session as ClientSession);
+    } catch (error) {
+      rollBack();
+      throw error;
+    }
+  }
+
   return <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
     reach({
       name: "transaction",
-      apply: async () => {
-        const rollBack = database.savepoint();
-        try {
-          return await run(session as ClientSession);
-        } catch (error) {
-          rollBack();
-          throw error;
-        }
+      apply: () => {
+        const turn = last.then(() => atOnce(run));
+        last = turn.catch(() => undefined); // its caller hears of it
+        return turn;
       },
     });
 }

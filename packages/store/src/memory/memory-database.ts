@@ -3,11 +3,12 @@
  * conditional updates of MongoDB one at a time.
  *
  * 1. An update happens as a whole at one instant of the server's clock, or not at all.
- * 2. What is stored is never the object that somebody holds: documents are copied on their way in and out. Values inside them
+ * 2. What is stored is never the object that a caller holds: documents are copied on their way in and out. Values inside them
  *    are shared, so they are replaced and never changed, as everywhere in this store.
  */
 import type { Document } from "mongodb";
-import type { PlanDocument, RequestDocument, StepDocument } from "../documents.ts";
+import type { PlanDocument, RequestDocument } from "../documents.ts";
+import type { JournalDocument } from "../journal/entry-log.ts";
 import { compare, evaluate, valueAt } from "./evaluate.ts";
 import { matches } from "./matches.ts";
 
@@ -18,7 +19,7 @@ export type StoredDocument = Document & { _id: string };
 export type DocumentChange =
   | { collection: "requests"; before: RequestDocument | null; after: RequestDocument }
   | { collection: "plans"; before: PlanDocument | null; after: PlanDocument }
-  | { collection: "steps"; before: StepDocument | null; after: StepDocument };
+  | { collection: "journal"; before: null; after: JournalDocument };
 
 /** What an update does to a document that matched. */
 export interface DocumentUpdate {
@@ -35,7 +36,7 @@ export interface MemoryDatabase {
   find(collection: string, filter: Document): StoredDocument[];
   /** @throws {DuplicateKeyError} */
   insert(collection: string, document: StoredDocument): void;
-  /** The documents that fitted, as they are now. `nowMs`: what the update takes for the server's time. */
+  /** The first document that fitted, as it is now; none when none did. `nowMs`: what the update takes for the server's time. */
   update(
     collection: string,
     filter: Document,
@@ -51,8 +52,6 @@ export interface MemoryDatabase {
 
 /** How an update is done. */
 export interface UpdateOptions {
-  /** All documents that fit, instead of the first. */
-  many?: boolean | undefined;
   /** What `$$NOW` is; default the server's clock. */
   nowMs?: number | undefined;
 }
@@ -101,9 +100,9 @@ export function createMemoryDatabase(now: () => number = () => Date.now()): Memo
       }
       put(collection, null, { ...document });
     },
-    update(collection, filter, update, { many = false, nowMs = now() } = {}) {
+    update(collection, filter, update, { nowMs = now() } = {}) {
       const fitted = fitting(collection, filter, nowMs);
-      return (many ? fitted : fitted.slice(0, 1)).map((before) => {
+      return fitted.slice(0, 1).map((before) => {
         const after = updated(before, update, nowMs);
         put(collection, before, after);
         return { ...after };

@@ -1,7 +1,6 @@
 import type { Document } from "mongodb";
-import { StoreUnavailableError } from "../errors.ts";
 import type { GroupCommit, GroupSet } from "../group-commit/group-commit.ts";
-import { isTransient } from "../transient-errors.ts";
+import { repeatUntilAnswered } from "../repeat-until-answered.ts";
 import { type MemoryDatabase } from "./memory-database.ts";
 import type { GroupedWrite, Reach } from "./reach.ts";
 
@@ -27,7 +26,7 @@ export interface MemoryGroupParts {
  * The group commit's promises, over a database in memory: writes to one document go out in order, one at a time; a write
  * whose answer was lost is sent again, and its `writeId` tells whether it was done the first time. Bulks are not modelled:
  * each write travels alone, which allows every order that bulks allow, and more. Documents are read after their write, as in
- * bulks; what comes after other writes goes out when they were answered, whatever the answer.
+ * bulks.
  */
 export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   const { database, reach, owner, monotonic, sleep, retryForMs, retryEveryMs, rewrite } = parts;
@@ -60,19 +59,8 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     });
   }
 
-  /** While no answer comes. */
-  async function again<T>(operation: (isRepeat: boolean) => Promise<T>): Promise<T> {
-    const giveUpAt = monotonic() + retryForMs;
-    for (let isRepeat = false; ; isRepeat = true) {
-      try {
-        return await operation(isRepeat);
-      } catch (error) {
-        if (!isTransient(error)) throw error;
-        if (monotonic() > giveUpAt) throw new StoreUnavailableError({ operation: "group commit" }, error);
-        await sleep(retryEveryMs);
-      }
-    }
-  }
+  const again = <T>(attempt: (isRepeat: boolean) => Promise<T>): Promise<T> =>
+    repeatUntilAnswered(attempt, { operation: "group commit", monotonic, sleep, retryForMs, retryEveryMs });
 
   function apply(write: GroupedWrite, writeId: string): boolean {
     const { collection, id, condition } = write;
@@ -102,10 +90,6 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
       );
       // What the store writes into a collection is what it reads from it.
       return (document ?? null) as never;
-    },
-    async setInOrder(first, last) {
-      const answers = await Promise.all(first.map(enqueue));
-      return [...answers, await enqueue(last)];
     },
     async idle() {
       while (tails.size > 0) await Promise.all(tails.values());

@@ -1,3 +1,4 @@
+import type { JournalEntry } from "@planwright/engine";
 import type { GroupSet, GroupUpdate } from "../group-commit/group-commit.ts";
 
 /** A write as it is given to the group commit. */
@@ -5,10 +6,12 @@ export type GroupedWrite = GroupSet | GroupUpdate;
 
 /** One operation on the database: as a whole, at one instant. */
 export interface ReachOperation<T> {
-  /** What it is, such as "steps.updateMany": for logs. */
+  /** What it is, such as "plans.updateOne": for logs. */
   name: string;
   /** What the store meant to write, for a grouped write. */
   write?: GroupedWrite | undefined;
+  /** The entries that the store meant to append, for a write to journals. */
+  entries?: readonly JournalEntry[] | undefined;
   apply: () => T | Promise<T>;
 }
 

@@ -5,6 +5,13 @@ export const MAX_INLINE_BYTES = 32_768;
 /** Deepest nesting that stands in the document of its step; MongoDB itself ends at 100, the document's own levels included. */
 export const MAX_INLINE_DEPTH = 50;
 
+/** A value that stands in the document of its step. */
+export interface SmallValue {
+  fits: true;
+  /** As JSON text in UTF-8. */
+  sizeBytes: number;
+}
+
 /** A value beside its step: what is to be kept of it instead. */
 export interface LargeValue {
   fits: false;
@@ -15,22 +22,18 @@ export interface LargeValue {
 }
 
 /** Whether a value may stand in the document of its step and comes back as the same JSON. */
-export function measureValue(value: JsonValue): { fits: true } | LargeValue {
+export function measureValue(value: JsonValue): SmallValue | LargeValue {
   const text = JSON.stringify(value);
-  // A character takes at most three bytes: most values need no second look.
-  const isSmall = text.length * 3 <= MAX_INLINE_BYTES || Buffer.byteLength(text) <= MAX_INLINE_BYTES;
-  if (isSmall && isPlain(value)) return { fits: true };
-  return { fits: false, text, sizeBytes: Buffer.byteLength(text) };
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes <= MAX_INLINE_BYTES && isPlain(value)) return { fits: true, sizeBytes };
+  return { fits: false, text, sizeBytes };
 }
 
 /**
  * {@link measureValue} for an output. One that its tool wrote in a way of its own stands aside as the tool's text when both are too large to
  * stand in the document; that text is kept once, for it says the value as well.
  */
-export function measureOutput(
-  value: JsonValue,
-  written: OutputText | undefined,
-): { fits: true } | LargeValue {
+export function measureOutput(value: JsonValue, written: OutputText | undefined): SmallValue | LargeValue {
   const measured = measureValue(value);
   if (typeof written !== "string") return measured;
   const sizeBytes = Buffer.byteLength(written);

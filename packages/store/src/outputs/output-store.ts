@@ -4,7 +4,7 @@
  * 1. An output is durable before the record of its step is written (R2), so a reference never leads nowhere.
  * 2. Ids hold the epoch and are written once: a stale owner writes beside the output of its successor, never over it, and
  *    only the owner whose record was taken is referred to.
- * 3. What stale owners left is removed when the plan ends; until then it is referred to by nobody.
+ * 3. What stale owners left is removed when the plan ends; until then no document refers to it.
  */
 import type { JsonValue } from "@planwright/plan";
 import type { Collections } from "../collections.ts";
@@ -13,13 +13,14 @@ import { OutputMissingError, StoreUnavailableError } from "../errors.ts";
 import type { ExecutionContext } from "../execution/context.ts";
 import { isDuplicateKey, isTransient } from "../transient-errors.ts";
 import type { LargeValue } from "./inline-value.ts";
+import { previewOf } from "./preview.ts";
 import { textParts } from "./text-parts.ts";
 
 /** How long a write is sent again while MongoDB does not answer, as in a group commit, in milliseconds. */
 const RETRY_FOR_MS = 30_000;
 const RETRY_EVERY_MS = 250;
-/** Documents in one read: they may be large. */
-const READ_BATCH = 16;
+/** Documents in one read, and bytes: they may be large. */
+const READ_BATCH = { documents: 16, bytes: 16_777_216 };
 
 /** What writing needs. */
 export type OutputWriter = Pick<ExecutionContext, "collections" | "clock" | "sleep">;
@@ -36,11 +37,13 @@ export interface OutputOwner {
 export async function writeOutput(
   { collections: { outputs }, ...time }: OutputWriter,
   owner: OutputOwner,
-  { text, sizeBytes }: LargeValue,
+  value: LargeValue,
 ): Promise<OutputRef> {
   const { tenant, planId, key, epoch } = owner;
+  const { text, sizeBytes } = value;
   const parts = textParts(text, sizeBytes);
-  const ref = { id: `${planId}/${key}@${epoch}`, sizeBytes, parts: parts.length };
+  const { text: preview } = previewOf(value);
+  const ref = { id: `${planId}/${key}@${epoch}`, sizeBytes, parts: parts.length, preview };
   const ids = partIds(ref);
   for (const [index, part] of parts.entries()) {
     const _id = ids[index] ?? ref.id;
@@ -66,8 +69,7 @@ export async function readOutputTexts(
   refs: readonly OutputRef[],
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
-  for (let start = 0; start < refs.length; start += READ_BATCH) {
-    const batch = refs.slice(start, start + READ_BATCH);
+  for (const batch of batchesOf(refs)) {
     const found = await outputs
       .find({ _id: { $in: batch.flatMap(partIds) }, tenant }, { projection: { text: 1 } })
       .toArray();
@@ -77,7 +79,53 @@ export async function readOutputTexts(
   return values;
 }
 
-/** Removes what earlier owners of a plan stored and nobody refers to. */
+/** Sizes of the documents that an output takes, in UTF-8, in bytes. No text is read. @throws {OutputMissingError} */
+export async function measureOutputParts(
+  { outputs }: Pick<Collections, "outputs">,
+  tenant: string,
+  ref: OutputRef,
+): Promise<number[]> {
+  if (ref.parts === 1) return [ref.sizeBytes];
+  const ids = partIds(ref);
+  const found = await outputs
+    .aggregate<{ _id: string; bytes: number }>([
+      { $match: { _id: { $in: ids }, tenant } },
+      { $project: { bytes: { $strLenBytes: "$text" } } },
+    ])
+    .toArray();
+  const sizes = new Map(found.map(({ _id, bytes }) => [_id, bytes]));
+  return ids.map((id) => sizes.get(id) ?? missing(id));
+}
+
+/** The text of one of them. @param part - from 0 @throws {OutputMissingError} */
+export async function readOutputPart(
+  { outputs }: Pick<Collections, "outputs">,
+  tenant: string,
+  ref: OutputRef,
+  part: number,
+): Promise<string> {
+  const id = partIds(ref)[part] ?? ref.id;
+  const found = await outputs.findOne({ _id: id, tenant }, { projection: { text: 1 } });
+  return found?.text ?? missing(id);
+}
+
+function batchesOf(refs: readonly OutputRef[]): OutputRef[][] {
+  const batches: OutputRef[][] = [];
+  let room = 0;
+  for (const ref of refs) {
+    const batch = batches.at(-1);
+    if (!batch || batch.length === READ_BATCH.documents || ref.sizeBytes > room) {
+      batches.push([ref]);
+      room = READ_BATCH.bytes - ref.sizeBytes;
+    } else {
+      batch.push(ref);
+      room -= ref.sizeBytes;
+    }
+  }
+  return batches;
+}
+
+/** Removes what earlier owners of a plan stored and no document refers to. */
 export async function removeStaleOutputs(
   { outputs }: Pick<Collections, "outputs">,
   plan: { tenant: string; planId: OutputDocument["planId"]; epoch: number },
@@ -98,15 +146,16 @@ function partIds({ id, parts }: OutputRef): string[] {
 }
 
 function joinParts(ref: OutputRef, texts: ReadonlyMap<string, string>): string {
-  const parts = partIds(ref).map((id) => {
-    const text = texts.get(id);
-    if (text === undefined) throw new OutputMissingError({ id });
-    return text;
-  });
-  return parts.join("");
+  return partIds(ref)
+    .map((id) => texts.get(id) ?? missing(id))
+    .join("");
 }
 
-/** Nobody else writes under these ids: what is there already was written by an earlier try whose answer was lost. */
+function missing(id: string): never {
+  throw new OutputMissingError({ id });
+}
+
+/** No other writer uses these ids: what is there already was written by an earlier try whose answer was lost. */
 async function untilReached(
   { clock, sleep }: Pick<OutputWriter, "clock" | "sleep">,
   insert: () => Promise<unknown>,

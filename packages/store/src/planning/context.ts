@@ -1,11 +1,13 @@
 import type { RandomBytes } from "@planwright/plan";
 import type { ClientSession } from "mongodb";
 import type { Collections } from "../collections.ts";
+import type { UnitReads } from "../journal/unit-reads.ts";
 import type { ServerClock } from "../server-clock.ts";
 
 /** What planning needs. */
 export interface PlanningContext {
   collections: Collections;
+  unitReads: UnitReads;
   clock: ServerClock;
   /** How long a planner may be silent, in milliseconds. */
   planningLeaseMs: number;

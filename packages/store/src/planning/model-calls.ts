@@ -1,5 +1,5 @@
 /**
- * 1. A call is durable, and what it may take is set aside on its request, before it is sent: whoever dies in between leaves the reservation,
+ * 1. A call is durable, and what it may take is set aside on its request, before it is sent: a planner that dies in between leaves the reservation,
  *    and a limit is never exceeded by more than what one call takes beyond its estimate.
  * 2. Only the holder of the request's lease begins calls; anybody may end the call that he began.
  * 3. A call ends once: ending it again changes nothing.

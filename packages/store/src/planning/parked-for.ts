@@ -5,7 +5,7 @@ import type { PlanningWork } from "../documents.ts";
 export const PLANNING_DUE = "planning.dueAt";
 
 /**
- * Fields that leave a request to any planner, due now, and those that get the server's time. Nobody holds it from then on: what an
+ * Fields that leave a request to any planner, due now, and those that get the server's time. No planner holds it from then on: what an
  * earlier planner still writes matches nothing.
  */
 export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document; stamps: string[] } {
@@ -17,7 +17,7 @@ export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document;
   return { set: { ...set, answer: null, answerError: null }, stamps: [PLANNING_DUE] };
 }
 
-/** Fields that leave nothing to planners: somebody else has taken the request further. */
+/** Fields that leave nothing to planners: another worker has taken the request further. */
 export const NOTHING_PARKED: Document = {
   "planning.lease": null,
   [PLANNING_DUE]: null,

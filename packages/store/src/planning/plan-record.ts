@@ -1,41 +1,70 @@
 import type { JsonValue, Plan } from "@planwright/plan";
-import type { PlanDocument } from "../documents.ts";
+import type { OutputRef, PlanDocument } from "../documents.ts";
+import { type PlanState, unitsInOrder } from "../journal/plan-units.ts";
+import type { UnitReads } from "../journal/unit-reads.ts";
+import { readStepDocuments, withValues } from "../journal/unit-values.ts";
 import { readOutputs } from "../outputs/output-store.ts";
-import { outputRefsOf } from "../step-record.ts";
 import type { PlanningStore } from "../store.ts";
 import type { PlanningContext } from "./context.ts";
 
-/** Outputs that are larger are not read: a prompt holds little of them. In bytes. */
+/** Outputs that are larger are not read, nor those beyond so many together, in plan order: a prompt holds little of them. In bytes. */
 const MAX_OUTPUT_BYTES = 262_144;
+const MAX_OUTPUTS_BYTES = 16_777_216;
 const MAX_EARLIER = 20;
 
 /** The part of the store that tells a planner what became of a plan. */
-export function createPlanRecords({ collections }: PlanningContext): Pick<PlanningStore, "readPlanRecord"> {
-  const { plans, steps } = collections;
+export function createPlanRecords({
+  collections,
+  unitReads,
+}: PlanningContext): Pick<PlanningStore, "readPlanRecord"> {
+  const { plans } = collections;
 
   return {
     async readPlanRecord({ request }) {
       const { tenant, _id: requestId, planId } = request;
-      const [plan, units, versions] = await Promise.all([
+      const [plan, read, versions] = await Promise.all([
         plans.findOne({ _id: planId, tenant }),
-        steps.find({ tenant, planId }).sort({ position: 1, item: 1 }).toArray(),
+        unitReads.ofPlan(tenant, planId),
         plans
           .find({ tenant, requestId, version: { $lt: request.version } })
           .sort({ version: -1 })
           .limit(MAX_EARLIER)
           .toArray(),
       ]);
-      if (!plan || !hasPlan(plan) || plan.status === "INVALID") return null;
-      const refs = outputRefsOf(units).filter(({ sizeBytes }) => sizeBytes <= MAX_OUTPUT_BYTES);
-      const aside = await readOutputs(collections, tenant, refs);
-      const outputs = new Map<string, JsonValue>();
-      for (const { key, status, output, outputRef } of units) {
-        const value = outputRef ? aside.get(outputRef.id) : output;
-        if (status === "COMPLETED" && value !== undefined) outputs.set(key, value);
+      if (!plan || !hasPlan(plan) || plan.status === "INVALID" || !read) return null;
+      const { units, outputs, refs } = await readUnits(unitReads, read);
+      const aside = await readOutputs(collections, tenant, [...refs.values()]);
+      for (const [key, { id }] of refs) {
+        const output = aside.get(id);
+        if (output !== undefined) outputs.set(key, output);
       }
       const earlier = versions.flatMap((version): Plan[] => (version.plan ? [version.plan] : []));
       return { plan, units, outputs, earlier };
     },
+  };
+}
+
+/** Units with arguments and errors, and apart from them the outputs for which there is room: together they may be more than memory should hold. */
+async function readUnits({ log }: UnitReads, state: PlanState) {
+  const { requestId } = state.outline;
+  const refs = new Map<string, OutputRef>();
+  let room = MAX_OUTPUTS_BYTES;
+  const fitting = [...unitsInOrder(state)].flatMap(({ unit }) => {
+    const sizeBytes = unit?.outputRef?.sizeBytes ?? unit?.outputBytes;
+    if (unit?.status !== "COMPLETED" || sizeBytes === undefined) return [];
+    if (sizeBytes > Math.min(room, MAX_OUTPUT_BYTES)) return [];
+    room -= sizeBytes;
+    if (unit.outputRef) refs.set(unit.key, unit.outputRef);
+    return unit.outputRef ? [] : [{ requestId, unit }];
+  });
+  const [units, withOutputs] = await Promise.all([
+    readStepDocuments(log, state, { body: true }),
+    withValues(log, fitting, { output: true }),
+  ]);
+  return {
+    units,
+    outputs: new Map<string, JsonValue>(withOutputs.map(({ key, output = null }) => [key, output])),
+    refs,
   };
 }
 

@@ -10,6 +10,8 @@ import type { FinishCommand, RequestDocument } from "../documents.ts";
 import { ending } from "../ending.ts";
 import { LeaseLostError } from "../errors.ts";
 import { REQUEST_STATUS } from "../execution/request-after-plan.ts";
+import { stepDocuments } from "../journal/plan-units.ts";
+import { readInSession } from "../journal/read-in-session.ts";
 import { newPlan } from "../new-documents.ts";
 import type { PlanningClaim, PlanningStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
@@ -24,7 +26,7 @@ export function createReplanning(
   context: PlanningContext,
 ): Pick<PlanningStore, "completeReplan" | "failReplan"> {
   const { collections, clock, randomBytes, transact } = context;
-  const { requests, plans, steps } = collections;
+  const { requests, plans } = collections;
 
   /** Moves a claimed request on, in the transaction that also writes what it moves to. */
   async function settle(
@@ -71,10 +73,7 @@ export function createReplanning(
         const moved = { planId, version, status, autoExecute, diagnostics, error: null };
         await settle(claim, now, moved, session);
         const old = await plans.findOne({ _id: request.planId, tenant }, { session });
-        const units = await steps
-          .find({ tenant, planId: request.planId }, { session })
-          .sort({ position: 1, item: 1 })
-          .toArray();
+        const read = old && (await readInSession(collections, old, session));
         const fresh = newPlan({ ...result, request: next, status: execute ? "QUEUED" : "READY", now });
         const dependents = dependentsOf(
           result.plan,
@@ -84,10 +83,16 @@ export function createReplanning(
           plan: result.plan,
           old: old?.plan ?? null,
           toolPins: { now: result.toolPins, before: old?.toolPins },
-          units,
+          units: read ? stepDocuments(read) : [],
+          resolutions: old?.resolutions ?? [],
           dependents,
         });
-        return insertVersion(collections, fresh, carried, session);
+        return insertVersion(context, fresh, carried, {
+          by: "planner",
+          afterSeq: read?.seq ?? 0,
+          before: old ?? fresh,
+          session,
+        });
       });
     }),
 
@@ -115,7 +120,7 @@ function isEnd(status: string): status is FinishCommand["status"] {
   return Object.hasOwn(REQUEST_STATUS, status);
 }
 
-/** Whoever waits for an answer gets one over what there is, or hears why there is none. */
+/** A client that waits for an answer gets one over what there is, or hears why there is none. */
 function answerAfter({ wantsAnswer }: RequestDocument, status: RequestStatus, now: Date): Document {
   if (wantsAnswer !== true) return {};
   if (status === "PARTIAL") return { ...parkedFor("answer").set, "planning.dueAt": now };

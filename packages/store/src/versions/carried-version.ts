@@ -10,7 +10,7 @@ import {
 } from "@planwright/plan";
 import { carriedUnits } from "../client/carry-over.ts";
 import { unfinishedLists } from "../client/unfinished-lists.ts";
-import type { PlanDocument, StepDocument } from "../documents.ts";
+import type { PlanDocument, StepDocument, UnitResolution } from "../documents.ts";
 
 /** What decides which units another plan takes over. */
 export interface VersionFacts {
@@ -22,6 +22,8 @@ export interface VersionFacts {
   toolPins?: { now: readonly ToolPin[] | undefined; before: readonly ToolPin[] | undefined } | undefined;
   /** The units of that one. */
   units: readonly StepDocument[];
+  /** What operators said of them while it ran. */
+  resolutions: readonly UnitResolution[];
   /** Steps of the new plan that depend on each of its steps, directly. */
   dependents: ReadonlyMap<string, readonly string[]>;
 }
@@ -33,7 +35,7 @@ export interface VersionFacts {
  */
 export function carriedVersion(
   document: PlanDocument,
-  { plan, old, toolPins, units, dependents }: VersionFacts,
+  { plan, old, toolPins, units, resolutions, dependents }: VersionFacts,
 ): StepDocument[] {
   // Names can be compared with names only, and tools with tools.
   const pins = toolPins?.now && toolPins.before ? toolPins : undefined;
@@ -53,12 +55,12 @@ export function carriedVersion(
   const isOpen = (id: string): boolean => !completed.has(id) || unfinished.has(id) || outdated.has(id);
   const again = new Set(ids.filter(isOpen));
   const anew = readersOf(plan, again, dependents);
-  const carried = carriedUnits(document, { plan, units: known }, { again, anew });
+  const carried = carriedUnits(document, { plan, units: known, resolutions }, { again, anew });
   const positions = new Map(plan.steps.map(({ id }, position) => [id as string, position]));
   return carried.map((unit) => ({ ...unit, position: positions.get(unit.stepId) ?? unit.position }));
 }
 
-/** Steps by id, each with the pinned tool itself in place of the plan's name for it. Whether somebody is asked first makes no other step. */
+/** Steps by id, each with the pinned tool itself in place of the plan's name for it. Whether approval is asked first makes no other step. */
 function stepsById(steps: readonly Step[], pins: readonly ToolPin[] | undefined): Map<string, unknown> {
   const pinOf = pinsByTool(pins);
   return new Map(

@@ -13,6 +13,8 @@ export interface CountingToolServerCommandOptions {
   stdio?: boolean | undefined;
   port?: number | undefined;
   script?: ScriptInput | undefined;
+  /** What Node runs, such as a bundle; absent: this module's own source or build. */
+  main?: string | undefined;
 }
 
 /** The command line of the counting server, ready for `spawn` or for a stdio server of a servers file. */
@@ -20,8 +22,8 @@ export function countingToolServerCommand(options: CountingToolServerCommandOpti
   command: string;
   args: string[];
 } {
-  const isSource = import.meta.url.endsWith(".ts");
-  const main = fileURLToPath(new URL(isSource ? "./main.ts" : "./main.js", import.meta.url));
+  const isSource = options.main === undefined && import.meta.url.endsWith(".ts");
+  const main = options.main ?? fileURLToPath(new URL(isSource ? "./main.ts" : "./main.js", import.meta.url));
   const loader = () => [
     "--import",
     createRequire(import.meta.url).resolve("tsx"),

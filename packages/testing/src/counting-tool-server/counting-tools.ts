@@ -68,7 +68,7 @@ export const COUNTING_TOOLS: readonly CountingTool[] = [
   },
   {
     name: "plain_effect",
-    description: "Make an effect each time it is called; nobody can ask whether it happened (class U).",
+    description: "Make an effect each time it is called; no tool tells whether it happened (class U).",
     annotations: WRITE,
     contract: { mode: "parallel-safe", side_effects: true, idempotency: "none" },
     effect: "always",
@@ -82,7 +82,7 @@ export const COUNTING_TOOLS: readonly CountingTool[] = [
   },
   {
     name: "limited_read",
-    description: "Return the value given; at most five calls at once, whoever calls.",
+    description: "Return the value given; at most five calls at once, whichever process calls.",
     annotations: READ,
     contract: {
       mode: "fan-out-bounded",
@@ -95,7 +95,8 @@ export const COUNTING_TOOLS: readonly CountingTool[] = [
   },
   {
     name: "rated_effect",
-    description: "Make an effect, once for each idempotency key; at most 20 calls a second, whoever calls.",
+    description:
+      "Make an effect, once for each idempotency key; at most 20 calls a second, whichever process calls.",
     annotations: WRITE,
     contract: {
       mode: "parallel-safe",

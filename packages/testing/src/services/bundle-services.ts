@@ -2,11 +2,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
-const FOLDER = fileURLToPath(new URL("../../../../services/", import.meta.url));
-const SERVICES = ["api", "executor", "planner"] as const;
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+/** The source of each, from the root of the checkout. */
+const MAIN = {
+  api: "services/api/src/main.ts",
+  "blog-tools": "services/blog-tools/src/main.ts",
+  executor: "services/executor/src/main.ts",
+  planner: "services/planner/src/main.ts",
+  "counting-tools": "packages/testing/src/counting-tool-server/main.ts",
+} as const;
 
-/** The services that tests start as processes of their own. */
-export type ServiceName = (typeof SERVICES)[number];
+/** The services that tests start as processes of their own, and the counting tool server. */
+export type ServiceName = keyof typeof MAIN;
 
 /**
  * Bundles each service from its source, with everything that it imports, so that Node loads it in a third of a second
@@ -16,9 +23,9 @@ export type ServiceName = (typeof SERVICES)[number];
  * @returns what Node is given to start each service
  */
 export async function bundleServices(folder: string): Promise<Record<ServiceName, string>> {
-  const bundled = SERVICES.map(async (service) => {
+  const bundled = Object.entries(MAIN).map(async ([service, main]) => {
     const bundle = await rolldown({
-      input: { main: join(FOLDER, service, "src", "main.ts") },
+      input: { main: join(ROOT, main) },
       platform: "node",
       resolve: { conditionNames: ["@planwright/source", "node"] },
       // Libraries use what bundlers warn of: eval, optional modules that are not installed.

@@ -6,7 +6,7 @@ import type { Caller } from "./caller.ts";
 import { isLoopbackHost } from "./loopback.ts";
 import { createTokens, type TokenSettings } from "./tokens.ts";
 
-/** Who may ask without a credential: whoever reaches this machine by a name of its own, anybody, or nobody. */
+/** Who may ask without a credential: callers that reach this machine by a name of its own, all callers, or none. */
 export type Anonymous = "loopback" | "allow" | "refuse";
 
 /** By what callers are known. */
@@ -36,13 +36,13 @@ const MAX_LENGTH = 16_384;
 
 /**
  * Every caller is known by its credential alone. One that brings a credential which is not accepted is refused, and never
- * taken for somebody without one. The refusal is the same whatever is wrong: it tells nobody whether a key exists.
+ * taken for a caller without one. The refusal is the same whatever is wrong: it does not tell whether a key exists.
  */
 export function createAuthenticate(parts: AuthenticationParts): Authenticate {
   const { anonymous, tenant, tokens } = parts;
   const holderOfKey = createApiKeys(parts);
   const holderOfToken = tokens ? createTokens(tokens) : async () => undefined;
-  const nobody: Caller = {
+  const anonymousCaller: Caller = {
     countedAs: null,
     name: "anonymous",
     tenant,
@@ -54,7 +54,7 @@ export function createAuthenticate(parts: AuthenticationParts): Authenticate {
   return async ({ authorization, host, isForwarded }) => {
     if (authorization === undefined) {
       const isFromHere = !isForwarded && isLoopbackHost(host);
-      if (anonymous === "allow" || (anonymous === "loopback" && isFromHere)) return nobody;
+      if (anonymous === "allow" || (anonymous === "loopback" && isFromHere)) return anonymousCaller;
       throw new UnauthenticatedError("missing");
     }
     const secret = /^Bearer +([\w.~+/=-]+)$/i.exec(authorization.slice(0, MAX_LENGTH))?.[1] ?? "";
@@ -64,11 +64,12 @@ export function createAuthenticate(parts: AuthenticationParts): Authenticate {
   };
 }
 
-/** By these a proxy tells whom it speaks for. */
-const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+/** Headers in which a proxy says that it passes a request on: the standard ones, and those of the usual proxies. */
+const PROXY_HEADER =
+  /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|x-client-ip|cf-connecting-ip|true-client-ip)$/;
 
 /** What an HTTP request brings. */
 export function presentedBy({ headers }: IncomingMessage): Presented {
-  const isForwarded = PROXY_HEADERS.some((name) => headers[name] !== undefined);
+  const isForwarded = Object.keys(headers).some((name) => PROXY_HEADER.test(name));
   return { authorization: headers.authorization, host: headers.host, isForwarded };
 }

@@ -42,7 +42,7 @@ test("a thousand holders of two keys cost one read in each interval, and those o
   expect(asked).toEqual([["a", "b"], ["a", "b"], ["b"], ["b"], ["b"]]);
 });
 
-test("nothing is read once everybody has left, and again when somebody comes", async () => {
+test("nothing is read once every client has left, and again when one comes", async () => {
   const { watch, asked } = watched("a");
   const leave = watch.follow(key("a"), () => expect.unreachable("the key is valid"));
   leave();
@@ -61,7 +61,7 @@ test("a caller without a credential is neither looked up nor told", async () => 
   expect(asked).toEqual([]);
 });
 
-test("while keys cannot be looked up nobody is told, and they are looked up again", async () => {
+test("while keys cannot be looked up no client is told, and they are looked up again", async () => {
   const { watch, logged, setAway } = watched();
   let told = 0;
   watch.follow(key("a"), () => void told++);

@@ -23,7 +23,7 @@ export interface CredentialWatchParts {
 /** Longest that a timer can wait. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Nothing is read while nobody holds a key; otherwise all keys in one read, however many hold them. */
+/** Nothing is read while no client holds a key; otherwise all keys in one read, however many hold them. */
 export function createCredentialWatch(parts: CredentialWatchParts): CredentialWatch {
   const { store, logger, everyMs = KNOWN_FOR_MS } = parts;
   const holders = new Map<string, Set<() => void>>();

@@ -25,7 +25,7 @@ export interface Gate {
 /** What a gate is made of. */
 export interface GateParts {
   authenticate: Authenticate;
-  /** Default: nobody is counted. */
+  /** Default: none are counted. */
   rateLimit?: Pick<RateLimit, "count"> | undefined;
   /** Told of refusals. */
   metrics: Pick<ApiMetrics, "denied">;

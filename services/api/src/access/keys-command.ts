@@ -11,7 +11,7 @@ export const KEYS_HELP = `Makes, lists and ends the keys of the API. MONGODB_URL
   keys revoke key_...
 
 Scopes: read (look), execute (make and start plans), operate (cancel, approve, rerun, metrics), admin (all of it).
-The key itself is printed by create alone, once, on standard output: nobody can read it again.
+The key itself is printed by create alone, once, on standard output: it cannot be read again.
 `;
 
 /** What the command is asked to do. */

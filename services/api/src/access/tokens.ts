@@ -19,7 +19,7 @@ export interface TokenSettings {
   fetch?: FetchKeySet | undefined;
 }
 
-/** Asymmetric ones alone: whoever can check a token must not be able to make one. */
+/** Asymmetric ones alone: a service that can check a token must not be able to make one. */
 const ALGORITHMS = [
   "RS256",
   "RS384",

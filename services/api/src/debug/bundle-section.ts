@@ -22,8 +22,10 @@ export interface BundleSection {
   keep(where: string, value: unknown): unknown;
   /** Those of many that there is room for, in their order; of those that come first in `byWeight` the most. */
   keepMany<T>(where: string, values: readonly T[], byWeight?: (a: T, b: T) => number): unknown[];
-  /** Notes what is not even read. */
-  leaveOut(where: string, count: number, reason: string): void;
+  /** Notes what is not even read. @param sizeBytes - null where that is not known */
+  leaveOut(where: string, what: { count: number; sizeBytes: number | null; reason: string }): void;
+  /** Bytes that still find room. */
+  room(): number;
   /** True once something found no room. */
   isFull(): boolean;
 }
@@ -60,7 +62,12 @@ export function createBundleSection(maxBytes: number, leftOut: LeftOut[]): Bundl
         .toSorted((a, b) => a.index - b.index)
         .map(({ value }) => value);
     },
-    leaveOut: (where, count, reason) => void leftOut.push({ where, count, sizeBytes: null, reason }),
+    leaveOut(where, what) {
+      if (what.count === 0) return;
+      isFull = true;
+      leftOut.push({ where, ...what });
+    },
+    room: () => room,
     isFull: () => isFull,
   };
 }

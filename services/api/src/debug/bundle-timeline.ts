@@ -1,4 +1,5 @@
-import type { ModelCallDocument, PlanDocument, RequestDocument, StepDocument } from "@planwright/store";
+import type { ModelCallHead, PlanHead, RequestDocument } from "@planwright/store";
+import type { ReadStep } from "./bundle-step.ts";
 
 /** One moment of a request. */
 export interface TimelineEntry {
@@ -11,9 +12,9 @@ export interface TimelineEntry {
 /** What a timeline is made of. */
 export interface TimelineParts {
   request: RequestDocument;
-  plans: readonly PlanDocument[];
-  steps: readonly StepDocument[];
-  modelCalls: readonly ModelCallDocument[];
+  plans: readonly PlanHead[];
+  steps: readonly ReadStep[];
+  modelCalls: readonly ModelCallHead[];
 }
 
 type Moment = Omit<TimelineEntry, "at"> & { event: string; at: Date | null | undefined };
@@ -42,7 +43,7 @@ function ofRequest(request: RequestDocument): Moment[] {
   ];
 }
 
-function ofModelCall(call: ModelCallDocument): Moment[] {
+function ofModelCall(call: ModelCallHead): Moment[] {
   const { _id: callId, purpose, model, error, latencyMs } = call;
   return [
     { at: call.createdAt, event: "model.called", callId, purpose, model },
@@ -50,7 +51,7 @@ function ofModelCall(call: ModelCallDocument): Moment[] {
   ];
 }
 
-function ofPlan(plan: PlanDocument): Moment[] {
+function ofPlan(plan: PlanHead): Moment[] {
   const { _id: planId, version, status, error } = plan;
   return [
     { at: plan.createdAt, event: "plan.stored", planId, version },
@@ -79,7 +80,9 @@ function ofPlan(plan: PlanDocument): Moment[] {
 }
 
 /** Carried steps ran in the plan that they were carried from. */
-function ofStep({ planId, key, tool, attempts, carriedFrom, finishedAt, status }: StepDocument): Moment[] {
+function ofStep({ head, body }: ReadStep): Moment[] {
+  const { planId, key, tool, carriedFrom, finishedAt, status } = head;
+  const { attempts = [] } = body ?? {};
   if (carriedFrom) return [];
   const step = { planId, key };
   if (attempts.length === 0) return [{ at: finishedAt, event: "step.ended", ...step, status }];

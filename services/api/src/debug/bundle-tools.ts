@@ -5,7 +5,7 @@ import {
   type ToolPin,
   toolDigest,
 } from "@planwright/plan";
-import type { PlanDocument } from "@planwright/store";
+import type { PlanGraph, PlanHead } from "@planwright/store";
 
 /** A tool as a version of the plan pinned it, beside what it says of itself now. */
 export interface BundledTool {
@@ -21,7 +21,7 @@ export interface BundledTool {
 
 /** Every tool that the plans pinned, each digest once. Pure. */
 export function bundleTools(
-  plans: readonly PlanDocument[],
+  plans: readonly (Pick<PlanHead, "version"> & Pick<PlanGraph, "toolPins">)[],
   catalogue: readonly ToolDescriptor[],
 ): BundledTool[] {
   const found = new Map<string, BundledTool>();

@@ -2,18 +2,19 @@
  * Everything recorded under a request as one JSON document, for people who look for a cause and cannot reach the database.
  *
  * 1. Nothing goes in but through the redactor (see bundle-section.ts).
- * 2. Each section has a size of its own, 9 MiB together; what finds no room is told in `leftOut`.
+ * 2. Each section has a size of its own, 7 eighths of an answer together; what finds no room is told in `leftOut`, and is not read where its
+ *    size is known before.
  */
 import { isJsonObject } from "@planwright/plan";
-import type { PlanDocument, StepDocument } from "@planwright/store";
+import type { ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import type { GraphqlContext } from "../graphql/context.ts";
+import type { Reads } from "../graphql/reads.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { type BundleSection, createBundleSection, type LeftOut } from "./bundle-section.ts";
-import { bundleStep, byWeight } from "./bundle-step.ts";
+import { bundleStep, byWeight, type ReadStep } from "./bundle-step.ts";
 import { bundleTimeline } from "./bundle-timeline.ts";
 import { bundleTools } from "./bundle-tools.ts";
 
-const MIB = 1_048_576;
 /** Versions whose steps are read, newest first. */
 const MAX_VERSIONS = 20;
 
@@ -34,9 +35,9 @@ export interface DebugBundle {
   leftOut: LeftOut[];
 }
 
-/** @throws {BadInputError | RequestNotFoundError} */
+/** @throws {BadInputError | RequestNotFoundError | AnswerTooLargeError | OverloadedError} */
 export async function debugBundle(context: GraphqlContext, requestId: string): Promise<DebugBundle> {
-  const { store, reads, nowMs } = context;
+  const { store, reads, nowMs, bytes } = context;
   const request = await findRequest(context, requestId);
   const [plans, modelCalls, catalogue] = await Promise.all([
     reads.plansOf(request),
@@ -44,19 +45,20 @@ export async function debugBundle(context: GraphqlContext, requestId: string): P
     store.toolCatalogue(),
   ]);
   const leftOut: LeftOut[] = [];
-  const section = (sizeMib: number) => createBundleSection(sizeMib * MIB, leftOut);
+  const section = (sixteenths: number) =>
+    createBundleSection((bytes.limits.maxBytes * sixteenths) / 16, leftOut);
   const { tenant: _tenant, writeId: _writeId, ...recorded } = request;
-  const bundledRequest = section(1).keep("request", recorded);
-  const { bundled, steps } = await bundlePlans(context, plans, section(4));
+  const bundledRequest = section(2).keep("request", recorded);
+  const { bundled, steps, graphs } = await bundlePlans(reads, plans, section(6));
   return {
     formatVersion: 1,
     requestId: request._id,
     generatedAt: new Date(nowMs).toISOString(),
     request: bundledRequest ?? null,
     plans: bundled,
-    modelCalls: section(2).keepMany("modelCalls", modelCalls.map(withoutOwner), newestFirst),
-    tools: section(1).keepMany("tools", bundleTools(plans, catalogue)),
-    timeline: section(1).keepMany(
+    modelCalls: await bundleModelCalls(reads, modelCalls, section(3)),
+    tools: section(1).keepMany("tools", bundleTools(graphs, catalogue)),
+    timeline: section(2).keepMany(
       "timeline",
       bundleTimeline({ request, plans, steps, modelCalls }),
       (a, b) => b.at.getTime() - a.at.getTime(),
@@ -65,47 +67,144 @@ export async function debugBundle(context: GraphqlContext, requestId: string): P
   };
 }
 
+/** A version as it is read: what there is room for. */
+interface ReadVersion {
+  plan: PlanHead;
+  graph: PlanGraph | null;
+  steps: ReadStep[];
+}
+
 async function bundlePlans(
-  { reads }: GraphqlContext,
-  plans: readonly PlanDocument[],
+  reads: Reads,
+  plans: readonly PlanHead[],
   section: BundleSection,
-): Promise<{ bundled: unknown[]; steps: StepDocument[] }> {
+): Promise<{ bundled: unknown[]; steps: ReadStep[]; graphs: (PlanHead & PlanGraph)[] }> {
   const heads = plans.map((plan) => section.keep("plans", headOf(plan)));
   const bundled: unknown[] = [];
-  const all: StepDocument[] = [];
-  // Two reads, however many versions there are: the newest one first, which alone may leave no room for what came before it.
+  const all: ReadVersion[] = [];
+  // As many reads for many versions as for two: the newest one first, which alone may leave no room for what came before it.
   for (const versions of [plans.slice(0, 1), plans.slice(1, MAX_VERSIONS)]) {
     if (section.isFull()) break;
-    const read = await Promise.all(versions.map((plan) => reads.steps(plan._id)));
-    all.push(...read.flat());
-    for (const [index, plan] of versions.entries()) bundle(plan, read[index] ?? []);
+    const recorded = await Promise.all(versions.map((plan) => reads.steps(plan._id)));
+    const claim = roomOf(section);
+    const reading = versions.map((plan, index) => bundle(plan, recorded[index] ?? [], claim));
+    for (const { version, document } of await Promise.all(reading)) {
+      all.push(version);
+      bundled.push(document());
+    }
   }
-  for (const plan of plans.slice(bundled.length)) bundle(plan, null);
-  return { bundled, steps: all };
-
-  /** Adds a version. @param steps - null where they were not read */
-  function bundle(plan: PlanDocument, steps: StepDocument[] | null): void {
-    const where = `plans.v${plan.version}`;
-    const head = heads[bundled.length];
-    if (!steps) section.leaveOut(`${where}.steps`, plan.plan?.steps.length ?? 0, "not read");
-    bundled.push({
-      ...(isJsonObject(head) ? head : { _id: plan._id }),
-      plan: section.keep(`${where}.plan`, plan.plan) ?? null,
-      steps: section.keepMany(`${where}.steps`, (steps ?? []).map(bundleStep), byWeight),
-      outputs: section.keep(`${where}.outputs`, plan.outputs) ?? null,
-      raw: section.keep(`${where}.raw`, plan.raw) ?? null,
+  for (const [index, plan] of plans.entries()) {
+    if (index < bundled.length) continue;
+    section.leaveOut(`plans.v${plan.version}.steps`, {
+      count: plan.steps,
+      sizeBytes: null,
+      reason: "not read",
     });
+    bundled.push(isJsonObject(heads[index]) ? heads[index] : { _id: plan._id });
+  }
+  return {
+    bundled,
+    steps: all.flatMap(({ steps }) => steps),
+    graphs: all.flatMap(({ plan, graph }) => (graph ? [{ ...plan, ...graph }] : [])),
+  };
+
+  /** Reads a version. What it is bundled to comes later: versions have their room in their order. */
+  async function bundle(plan: PlanHead, units: StepHead[], claim: ClaimRoom) {
+    const where = `plans.v${plan.version}`;
+    const part = <T>(name: string, sizeBytes: number, read: () => Promise<T>): Promise<T | null> | null => {
+      if (claim(sizeBytes)) return read();
+      section.leaveOut(`${where}.${name}`, { count: 1, sizeBytes, reason: "no room" });
+      return null;
+    };
+    const chosen = new Set(units.toSorted(byWeight).filter((unit) => claim(bytesOf(unit))));
+    const missing = units.filter((unit) => !chosen.has(unit));
+    section.leaveOut(`${where}.steps`, {
+      count: missing.length,
+      sizeBytes: missing.reduce((sum, unit) => sum + bytesOf(unit), 0),
+      reason: "no room",
+    });
+    const [graph, results, texts, steps] = await Promise.all([
+      part("plan", plan.graphBytes, () => reads.graph(plan._id)),
+      part("outputs", plan.resultBytes, () => reads.results(plan._id)),
+      part("raw", plan.textBytes, () => reads.texts(plan._id)),
+      Promise.all(units.filter((unit) => chosen.has(unit)).map((unit) => readStep(reads, unit))),
+    ]);
+    const version: ReadVersion = { plan, graph, steps };
+    const document = (): object => {
+      const head = heads[bundled.length];
+      return {
+        ...(isJsonObject(head) ? head : { _id: plan._id }),
+        plan: section.keep(`${where}.plan`, graph?.plan) ?? null,
+        steps: section.keepMany(`${where}.steps`, steps.map(bundleStep), byWeight),
+        outputs: section.keep(`${where}.outputs`, results?.outputs) ?? null,
+        raw: section.keep(`${where}.raw`, texts?.raw) ?? null,
+        diagnostics: section.keep(`${where}.diagnostics`, texts?.diagnostics) ?? null,
+      };
+    };
+    return { version, document };
   }
 }
 
-/** What is not large. */
-function headOf(plan: PlanDocument): object {
-  const { tenant: _tenant, writeId: _writeId, plan: _plan, raw: _raw, outputs: _outputs, ...head } = plan;
-  return head;
+async function bundleModelCalls(
+  reads: Reads,
+  calls: readonly ModelCallHead[],
+  section: BundleSection,
+): Promise<unknown[]> {
+  const claim = roomOf(section);
+  const chosen = new Set(calls.toSorted(newestFirst).filter(({ wordBytes }) => claim(wordBytes)));
+  const missing = calls.filter((call) => !chosen.has(call));
+  section.leaveOut("modelCalls", {
+    count: missing.length,
+    sizeBytes: missing.reduce((sum, { wordBytes }) => sum + wordBytes, 0),
+    reason: "no room",
+  });
+  const read = await Promise.all(
+    calls
+      .filter((call) => chosen.has(call))
+      .map(async (call) => {
+        const { tenant: _tenant, wordBytes: _wordBytes, ...head } = call;
+        return { ...head, ...(await reads.modelCallWords(call)) };
+      }),
+  );
+  return section.keepMany("modelCalls", read, newestFirst);
 }
 
-function withoutOwner<T extends { tenant: string }>({ tenant: _tenant, ...rest }: T): Omit<T, "tenant"> {
-  return rest;
+/** Takes room in a section before anything is read; false where there is not as much. */
+type ClaimRoom = (sizeBytes: number) => boolean;
+
+function roomOf(section: BundleSection): ClaimRoom {
+  let room = section.room();
+  return (sizeBytes) => {
+    if (sizeBytes > room) return false;
+    room -= sizeBytes;
+    return true;
+  };
+}
+
+async function readStep(reads: Reads, head: StepHead): Promise<ReadStep> {
+  const [body, output] = await Promise.all([
+    reads.stepBody(head),
+    head.outputRef ? null : reads.wholeOutput(head),
+  ]);
+  return { head, body, output };
+}
+
+/** What a step takes, about; an output that stands aside is not read. */
+const bytesOf = ({ bodyBytes, outputBytes }: StepHead): number => HEAD_BYTES + bodyBytes + outputBytes;
+const HEAD_BYTES = 640;
+
+/** What is recorded of a version beside its parts. */
+function headOf(plan: PlanHead): object {
+  const {
+    tenant: _tenant,
+    writeId: _writeId,
+    graphBytes: _graphBytes,
+    textBytes: _textBytes,
+    resultBytes: _resultBytes,
+    steps: _steps,
+    ...head
+  } = plan;
+  return head;
 }
 
 const newestFirst = (a: { createdAt: Date }, b: { createdAt: Date }) =>

@@ -1,4 +1,4 @@
-import { LAST } from "./last-request.ts";
+import { LAST, NOW } from "./last-request.ts";
 
 /** One tab of the page. */
 export interface ExampleOperation {
@@ -14,7 +14,8 @@ export const EXAMPLES: readonly ExampleOperation[] = [
   {
     query: `# Plans a sentence and executes the plan.
 # The next tabs mean the request that this one creates.
-# To run it again, change the e-mail address: it belongs to one author.
+# ${NOW} becomes the time, so that it can be run again: an e-mail
+# address belongs to one author.
 mutation CreatePlan($query: String!) {
   createPlan(query: $query, tags: ["graphiql"]) {
     requestId
@@ -24,8 +25,7 @@ mutation CreatePlan($query: String!) {
 }`,
     variables: JSON.stringify(
       {
-        query:
-          "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world",
+        query: `Create author Alice with email alice-${NOW}@test.com, then create blog by Alice titled Hello about world`,
       },
       null,
       2,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { withLastRequest } from "./last-request.ts";
 
 /** What the page sends, and what it remembers. */
-function page(answer: object) {
+function page(answer: object, isInParts = false) {
   const kept = new Map<string, string>();
   const memory = {
     getItem: (key: string) => kept.get(key) ?? null,
@@ -11,18 +11,38 @@ function page(answer: object) {
   const sent: unknown[] = [];
   const fetcher = withLastRequest(async (operation) => {
     sent.push(operation.variables ?? null);
-    return { data: { ...answer } };
+    return isInParts ? inParts({ data: { ...answer } }) : { data: { ...answer } };
   }, memory);
   return { fetcher, sent };
+}
+
+/** As GraphiQL's own fetcher gives every answer. */
+async function* inParts<T>(answer: T) {
+  yield answer;
+}
+
+/** Reads an answer as the page does. */
+async function read(answer: object): Promise<unknown[]> {
+  if (!isParts(answer)) return [answer];
+  const parts: unknown[] = [];
+  for await (const part of answer) parts.push(part);
+  return parts;
+}
+
+function isParts(answer: object): answer is AsyncIterable<unknown> {
+  return Symbol.asyncIterator in answer;
 }
 
 const MUTATION =
   "# Plans a sentence.\nmutation CreatePlan($query: String!) { createPlan(query: $query) { requestId } }";
 const QUERY = "query Request($requestId: ID!) { request(requestId: $requestId) { status } }";
 
-test("the tabs mean the request that was created last", async () => {
-  const { fetcher, sent } = page({ createPlan: { requestId: "req_1" } });
-  await fetcher({ query: MUTATION, variables: { query: "x" } });
+test.each([
+  ["whole", false],
+  ["in parts", true],
+])("the tabs mean the request that was created last, when answers come %s", async (_, isInParts) => {
+  const { fetcher, sent } = page({ createPlan: { requestId: "req_1" } }, isInParts);
+  await read(await fetcher({ query: MUTATION, variables: { query: "x" } }));
   await fetcher({ query: QUERY, variables: { requestId: "last" } });
   await fetcher({ query: QUERY, variables: { requestId: "req_2" } });
   expect(sent).toEqual([{ query: "x" }, { requestId: "req_1" }, { requestId: "req_2" }]);
@@ -30,15 +50,20 @@ test("the tabs mean the request that was created last", async () => {
 
 test("before there is one it is said what to do", async () => {
   const { fetcher, sent } = page({ request: null });
-  await expect(fetcher({ query: QUERY, variables: { requestId: "last" } })).rejects.toThrow(
-    "run the first tab",
-  );
+  const answer = await fetcher({ query: QUERY, variables: { requestId: "last" } });
+  expect(answer).toEqual({ errors: [{ message: expect.stringContaining("run the first tab") }] });
   expect(sent).toEqual([]);
 });
 
 test("a query that reads another request does not become the last one", async () => {
   const { fetcher, sent } = page({ request: { requestId: "req_9" } });
   await fetcher({ query: QUERY, variables: { requestId: "req_9" } });
-  await expect(fetcher({ query: QUERY, variables: { requestId: "last" } })).rejects.toThrow();
+  expect(await fetcher({ query: QUERY, variables: { requestId: "last" } })).toHaveProperty("errors");
   expect(sent).toHaveLength(1);
+});
+
+test("the sentence of the first tab has another e-mail address each time", async () => {
+  const { fetcher, sent } = page({ createPlan: { requestId: "req_1" } });
+  await fetcher({ query: MUTATION, variables: { query: "Create author Al with email al-<now>@test.com" } });
+  expect(sent).toEqual([{ query: expect.stringMatching(/al-\d{13}@test\.com$/) }]);
 });

@@ -47,8 +47,6 @@ const http = new URL("/graphql", location.href);
 const socket = new URL(http);
 const tabs = ${JSON.stringify(EXAMPLES)};
 ${withLastRequest.toString()}
-// An e-mail address belongs to one author: each time the page is opened the first tab has another one.
-tabs[0].variables = tabs[0].variables.replace("alice@", "alice-" + (Date.now() % 100000) + "@");
 socket.protocol = http.protocol === "https:" ? "wss:" : "ws:";
 ReactDOM.createRoot(document.getElementById("graphiql")).render(
   React.createElement(GraphiQL, {

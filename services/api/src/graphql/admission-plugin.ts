@@ -16,7 +16,7 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Lets mutations in, or refuses them with status 503 before anything of them runs: whoever sends a refused operation again
+ * Lets mutations in, or refuses them with status 503 before anything of them runs: a client that sends a refused operation again
  * repeats nothing.
  */
 export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<GraphqlContext> {

@@ -8,6 +8,7 @@ import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { ApiLogger } from "../parts.ts";
 import { createAccessPlugin } from "./access-plugin.ts";
 import { createAdmissionPlugin } from "./admission-plugin.ts";
+import { createAnswerBound } from "./answer-bound.ts";
 import type { GraphqlContext } from "./context.ts";
 import { createCostPlugin } from "./cost-plugin.ts";
 import type { createFormatError } from "./format-error.ts";
@@ -43,6 +44,7 @@ export function createApolloServer({
   metrics,
   introspection,
 }: ApolloServerSettings): ApolloServer<GraphqlContext> {
+  const bound = createAnswerBound(schema, formatError);
   return new ApolloServer<GraphqlContext>({
     schema,
     nodeEnv: "production",
@@ -56,8 +58,10 @@ export function createApolloServer({
     // Without maxRecursiveSelections, which would put these rules behind those of GraphQL: the cost counts fragments in fragments too.
     validationRules: [limitsFirst, noSubscriptions],
     formatError,
+    stringifyResult: (result) => bound.stringifyResult(result),
     logger: quiet(logger),
     plugins: [
+      bound.plugin,
       ...(metrics ? [createMetricsPlugin(metrics, schema)] : []),
       createOperationPlugin(schema),
       createCostPlugin(schema),

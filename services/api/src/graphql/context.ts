@@ -1,6 +1,7 @@
 import type { LiveWorkers } from "@planwright/store";
 import type { Caller } from "../access/caller.ts";
 import type { RequestFeeds } from "../live/request-feeds.ts";
+import { type AnswerBytes, type AnswerLimits, createAnswerBytes } from "../load/answer-bytes.ts";
 import type { OperationParts } from "../parts.ts";
 import type { Here } from "../plans/wait-reason.ts";
 import type { Operation } from "../tracing/operation.ts";
@@ -13,7 +14,8 @@ export interface GraphqlContext extends OperationParts {
   /** The requests that clients follow. */
   feeds: RequestFeeds;
   operation: Operation;
-  /** Of a subscription: made anew for each of its answers. */
+  /** Measures the answer. Of a subscription: made anew for each of its answers, as `reads` is. */
+  bytes: AnswerBytes;
   reads: Reads;
   /** Unix milliseconds when the request came, or a subscription's event: one "now" for the whole answer. */
   nowMs: number;
@@ -24,18 +26,24 @@ export interface GraphqlContext extends OperationParts {
 /** The context of one HTTP request: bound to what its caller's credential says. */
 export function createContext(
   parts: Omit<OperationParts, "tenant" | "by"> &
-    Pick<GraphqlContext, "feeds" | "operation"> & { liveWorkers: () => Promise<LiveWorkers> },
+    Pick<GraphqlContext, "feeds" | "operation"> & {
+      liveWorkers: () => Promise<LiveWorkers>;
+      answers: AnswerLimits;
+    },
   caller: Caller,
   nowMs: number,
 ): GraphqlContext {
   const { tenant, name: by } = caller;
+  const { answers, ...rest } = parts;
+  const bytes = createAnswerBytes(answers, { tenant, signal: parts.signal });
   const context: GraphqlContext = {
-    ...parts,
+    ...rest,
+    bytes,
     caller,
     tenant,
     by,
     nowMs,
-    reads: createReads(parts.store, tenant),
+    reads: createReads(parts.store, tenant, bytes),
     here: async () => ({ nowMs: context.nowMs, live: await parts.liveWorkers() }),
   };
   return context;

@@ -1,14 +1,19 @@
 import { toExecutionState } from "@planwright/plan";
-import type { PlanDocument } from "@planwright/store";
-import { type ExecutionResults, executionResults } from "../legacy/execution-results.ts";
-import { countSteps, type StepCounts } from "../plans/step-counts.ts";
+import type { PlanHead } from "@planwright/store";
+import type { ExecutionResults } from "../legacy/execution-results.ts";
+import { readResults } from "../legacy/read-results.ts";
+import type { StepCounts } from "../plans/step-counts.ts";
 import type { GraphqlContext } from "./context.ts";
+import { readCounts } from "./plan-resolvers.ts";
+
+/** What an Execution is made of. */
+type ExecutedHead = Pick<PlanHead, "_id" | "status">;
 
 /** Fields of Execution, which is a plan as older clients read its execution. */
 export const executionResolvers = {
-  id: (plan: PlanDocument) => plan._id,
-  planId: (plan: PlanDocument) => plan._id,
-  executionState: (plan: PlanDocument) => toExecutionState(plan.status),
+  id: (plan: ExecutedHead) => plan._id,
+  planId: (plan: ExecutedHead) => plan._id,
+  executionState: (plan: ExecutedHead) => toExecutionState(plan.status),
   totalExecutions: count("total"),
   successful: count("completed"),
   failed: count("failed"),
@@ -16,15 +21,15 @@ export const executionResolvers = {
   results: result("results"),
   outputs: result("outputs"),
   errors: result("errors"),
-  plan: (plan: PlanDocument) => plan,
+  plan: (plan: ExecutedHead) => plan,
 };
 
 function count(field: keyof StepCounts) {
-  return async (plan: PlanDocument, _: unknown, { reads }: GraphqlContext) =>
-    countSteps(plan, await reads.steps(plan._id))[field];
+  return async (plan: ExecutedHead, _: unknown, { reads }: GraphqlContext) =>
+    (await readCounts(plan._id, reads))[field];
 }
 
 function result<Field extends keyof ExecutionResults>(field: Field) {
-  return async (plan: PlanDocument, _: unknown, { reads }: GraphqlContext) =>
-    executionResults(plan, await reads.wholeSteps(plan._id))[field];
+  return async (plan: ExecutedHead, _: unknown, context: GraphqlContext) =>
+    (await readResults(plan._id, context))[field];
 }

@@ -37,7 +37,7 @@ const MAX_MESSAGE = 1_000;
 /**
  * The one place where errors become answers: what clients may read goes through, everything else is logged under a
  * correlation id and masked.
- * @param introspection - false: messages suggest no names of the schema either. Default true
+ * @param introspection - false: messages suggest no names of the schema, and name no types but those of the document. Default true
  */
 export function createFormatError(logger: ApiLogger, { introspection = true } = {}) {
   return (formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError => {
@@ -47,7 +47,7 @@ export function createFormatError(logger: ApiLogger, { introspection = true } = 
     };
     const protocol = protocolError(formatted, error);
     if (protocol) {
-      const message = introspection ? protocol.message : withoutSuggestion(protocol.message);
+      const message = introspection ? protocol.message : withoutSchemaNames(protocol.message, error);
       return { message: redactText(shortened(message)), ...place, extensions: protocol.extensions };
     }
     const origin = originOf(error);
@@ -115,9 +115,20 @@ function shortened(message: string): string {
   return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 }
 
-/** Validation and the coercion of variables both end with what they suggest. */
-function withoutSuggestion(message: string): string {
-  return message.replace(/ Did you mean .*\?$/s, "");
+/** How GraphQL quotes types: behind the kind of type, before it, or before a field. Scalars stay: they say how a value is written. */
+const QUOTED_TYPE = /\b(?:type|Object|Enum) "([^"]*)"|"(\w+)" enum\b|(?<=")(\w+)\.(?=\w+")/g;
+
+/** Validation and the coercion of variables both end with what they suggest. Types that the client wrote stay. */
+function withoutSchemaNames(message: string, error: unknown): string {
+  const document = isGraphqlError(error) ? (error.source?.body ?? "") : "";
+  const written = new Set(document.match(/\w+/g));
+  return message
+    .replace(/ Did you mean .*\?$/s, "")
+    .replace(QUOTED_TYPE, (quoted, behind?: string, before?: string, owner?: string) => {
+      if (written.has((behind ?? before ?? owner ?? "").replaceAll(/[[\]!]/g, ""))) return quoted;
+      if (owner !== undefined) return "";
+      return quoted.replace(/"[^"]*"/, "").trim();
+    });
 }
 
 /** By its form and not its class: two copies of the library in one process have two classes. */

@@ -51,7 +51,7 @@ export function costError(
   return sized === document ? undefined : validate(schema, sized, [costRule()])[0];
 }
 
-/** In the place of a document that nobody is to look at. */
+/** In the place of a document that must not be shown. */
 const NOTHING: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
 /**

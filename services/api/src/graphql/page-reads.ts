@@ -2,65 +2,70 @@ import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
 import {
   isStepWanted,
   type ListPage,
-  type ModelCallDocument,
+  type ModelCallHead,
   type Page,
   type PagedReads,
-  type PlanDocument,
+  type PlanHead,
   pageOfSteps,
-  type StepDocument,
   type StepFilter,
+  type StepHead,
   type StepPage,
 } from "@planwright/store";
 import DataLoader from "dataloader";
+import type { AnswerBytes } from "../load/answer-bytes.ts";
 
 /** Reads of pages in one GraphQL operation: the same page of many plans or requests is one read. */
 export interface PageReads {
   /** Steps and items in plan order. @throws {CursorInvalidError} */
-  stepPage(planId: PlanId, page: StepPage): Promise<Page<StepDocument>>;
+  stepPage(planId: PlanId, page: StepPage): Promise<Page<StepHead>>;
   /** How many steps and items fit. */
   stepCount(planId: PlanId, filter: StepFilter): Promise<number>;
   /** Where a step stands; null for one that is not there. */
   stepStatus(planId: PlanId, stepId: string): Promise<StepStatus | null>;
   /** Versions, newest first. @throws {CursorInvalidError} */
-  planPage(requestId: RequestId, page: ListPage): Promise<Page<PlanDocument>>;
+  planPage(requestId: RequestId, page: ListPage): Promise<Page<PlanHead>>;
   /** Oldest first. @throws {CursorInvalidError} */
-  modelCallPage(requestId: RequestId, page: ListPage): Promise<Page<ModelCallDocument>>;
+  modelCallPage(requestId: RequestId, page: ListPage): Promise<Page<ModelCallHead>>;
   /** Takes pages of this plan's steps from these, which are all it has, in plan order. */
-  primeSteps: (planId: PlanId, steps: readonly StepDocument[]) => void;
+  primeSteps: (planId: PlanId, steps: readonly StepHead[]) => void;
   /** Forgets everything. */
   forgetPages: () => void;
 }
 
 /** Plans or requests of which one read gives a page. */
 const MAX_LISTS = 100;
+/** What a head of a step, a version or a call takes, about. */
+const HEAD_BYTES = 640;
 const EMPTY = { items: [], cursor: null };
 
 /** Fresh reads for one operation. */
-export function createPageReads(store: PagedReads, tenant: string): PageReads {
-  const atHand = new Map<PlanId, readonly StepDocument[]>();
-  const pages = loaderOf<PlanId, StepPage, Page<StepDocument>>(
-    (ids, page) => store.listStepPages(tenant, ids, page),
-    EMPTY,
-  );
+export function createPageReads(store: PagedReads, tenant: string, bytes: AnswerBytes): PageReads {
+  /** Counts what pages of so many lists take, about. */
+  const reading = (lists: number, { first }: ListPage) => bytes.reading(lists * first * HEAD_BYTES);
+  const atHand = new Map<PlanId, readonly StepHead[]>();
+  const pages = loaderOf<PlanId, StepPage, Page<StepHead>>(async (ids, page) => {
+    await reading(ids.length, page);
+    return store.listStepPages(tenant, ids, page);
+  }, EMPTY);
   const counts = loaderOf<PlanId, StepFilter, number>(
     (ids, filter) => store.countSteps(tenant, ids, filter),
     0,
   );
-  const plans = loaderOf<RequestId, ListPage, Page<PlanDocument>>(
-    (ids, page) => store.listPlanPages(tenant, ids, page),
-    EMPTY,
-  );
-  const modelCalls = loaderOf<RequestId, ListPage, Page<ModelCallDocument>>(
-    (ids, page) => store.listModelCallPages(tenant, ids, page),
-    EMPTY,
-  );
-  type Place = Pick<StepDocument, "planId" | "stepId">;
+  const plans = loaderOf<RequestId, ListPage, Page<PlanHead>>(async (ids, page) => {
+    await reading(ids.length, page);
+    return store.listPlanPages(tenant, ids, page);
+  }, EMPTY);
+  const modelCalls = loaderOf<RequestId, ListPage, Page<ModelCallHead>>(async (ids, page) => {
+    await reading(ids.length, page);
+    return store.listModelCallPages(tenant, ids, page);
+  }, EMPTY);
+  type Place = Pick<StepHead, "planId" | "stepId">;
   const statuses = new DataLoader<Place, StepStatus | null, string>(
     (places) => store.listStepStatuses(tenant, places),
     { cacheKeyFn: ({ planId, stepId }) => `${planId}/${stepId}` },
   );
 
-  function primeStatuses(steps: readonly StepDocument[]): void {
+  function primeStatuses(steps: readonly StepHead[]): void {
     for (const step of steps) if (step.item === null) statuses.prime(step, step.status);
   }
 

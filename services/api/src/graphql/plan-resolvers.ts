@@ -1,44 +1,80 @@
-import { isTerminalPlanStatus, toExecutionState } from "@planwright/plan";
-import type { ModelCallDocument, PlanDocument } from "@planwright/store";
-import { executionResults } from "../legacy/execution-results.ts";
+import { isTerminalPlanStatus, type StepStatus, toExecutionState } from "@planwright/plan";
+import type { ModelCallHead, PlanGraph, PlanHead } from "@planwright/store";
+import { readResults } from "../legacy/read-results.ts";
 import { selectedTools, toolOrder } from "../legacy/selected-tools.ts";
-import { outputsOfSteps } from "../plans/plan-outputs.ts";
+import { type KeptOutput, toJson } from "../outputs/output-reference.ts";
+import { readOutputReferences, readPlanOutputs } from "../plans/plan-outputs.ts";
 import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
-import { countSteps } from "../plans/step-counts.ts";
+import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { type StepView, stepViews } from "../plans/step-views.ts";
 import { planWaitReason } from "../plans/wait-reason.ts";
 import type { GraphqlContext } from "./context.ts";
+import type { Reads } from "./reads.ts";
 
-/** Fields of Plan that its document does not have under the same name, or not in the same form. */
+/** What the fields of Plan start from: what is large of it is read where it is selected. */
+type PlanParent = Omit<PlanHead, "steps" | "graphBytes" | "textBytes" | "resultBytes">;
+
+/** The steps of a plan by status: as its end told them, or as they stand. */
+export async function readCounts(planId: PlanHead["_id"], reads: Reads): Promise<StepCounts> {
+  const head = await reads.plan(planId);
+  const counted = head?.counts
+    ? Object.entries(head.counts).map(([status, count]) => ({
+        status: status as StepStatus,
+        count: count ?? 0,
+      }))
+    : await reads.stepCounts(planId);
+  return toStepCounts(head?.steps ?? 0, counted);
+}
+
+/** Text that is made of a plan, counted for each time that it is made. */
+function madeOfGraph<T>(make: (graph: PlanGraph) => T) {
+  return async (plan: PlanParent, _: unknown, { reads, bytes }: GraphqlContext) => {
+    const graph = await reads.graph(plan._id);
+    await bytes.making((await reads.plan(plan._id))?.graphBytes ?? 0);
+    return make(graph ?? { _id: plan._id, plan: null });
+  };
+}
+
+/** Fields of Plan that its head does not have under the same name, or not in the same form. */
 export const planResolvers = {
-  id: (plan: PlanDocument) => plan._id,
-  planId: (plan: PlanDocument) => plan._id,
-  request: (plan: PlanDocument, _: unknown, { reads }: GraphqlContext) => reads.request(plan.requestId),
-  async query(plan: PlanDocument, _: unknown, { reads }: GraphqlContext) {
+  id: (plan: PlanParent) => plan._id,
+  planId: (plan: PlanParent) => plan._id,
+  request: (plan: PlanParent, _: unknown, { reads }: GraphqlContext) => reads.request(plan.requestId),
+  async query(plan: PlanParent, _: unknown, { reads }: GraphqlContext) {
     return (await reads.request(plan.requestId))?.query ?? "";
   },
-  executionState: (plan: PlanDocument) => toExecutionState(plan.status),
-  document: (plan: PlanDocument) => plan.plan,
-  async steps(plan: PlanDocument, _: unknown, { reads, here }: GraphqlContext) {
-    const [recorded, facts] = await Promise.all([reads.steps(plan._id), here()]);
-    return stepViews(plan, recorded, facts);
+  executionState: (plan: PlanParent) => toExecutionState(plan.status),
+  document: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.graph(plan._id))?.plan ?? null,
+  raw: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.texts(plan._id))?.raw ?? null,
+  diagnostics: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.texts(plan._id))?.diagnostics ?? [],
+  async steps(plan: PlanParent, _: unknown, { reads, here }: GraphqlContext) {
+    const [graph, recorded, facts] = await Promise.all([
+      reads.graph(plan._id),
+      reads.steps(plan._id),
+      here(),
+    ]);
+    return graph ? stepViews({ ...plan, ...graph }, recorded, facts) : [];
   },
-  stepsConnection: (plan: PlanDocument, page: StepPageArguments, context: GraphqlContext) =>
+  stepsConnection: (plan: PlanParent, page: StepPageArguments, context: GraphqlContext) =>
     readStepPage(plan, page, context),
-  async counts(plan: PlanDocument, _: unknown, { reads }: GraphqlContext) {
-    return countSteps(plan, await reads.steps(plan._id));
+  counts: (plan: PlanParent, _: unknown, { reads }: GraphqlContext) => readCounts(plan._id, reads),
+  async outputs(plan: PlanParent, _: unknown, context: GraphqlContext) {
+    const outputs = await readPlanOutputs(plan._id, context);
+    return outputs && Object.fromEntries([...outputs].map(([name, kept]) => [name, toJson(kept)]));
   },
-  async outputs(plan: PlanDocument, _: unknown, { reads }: GraphqlContext) {
-    return plan.outputs ?? outputsOfSteps(plan, await reads.wholeSteps(plan._id));
-  },
-  waitReason: async (plan: PlanDocument, _: unknown, { here }: GraphqlContext) =>
+  outputReferences: (plan: PlanParent, _: unknown, context: GraphqlContext) =>
+    readOutputReferences(plan._id, context),
+  waitReason: async (plan: PlanParent, _: unknown, { here }: GraphqlContext) =>
     planWaitReason(plan, await here()),
-  executor: (plan: PlanDocument) => plan.lease?.owner ?? null,
-  durationMs(plan: PlanDocument, _: unknown, { nowMs }: GraphqlContext) {
+  executor: (plan: PlanParent) => plan.lease?.owner ?? null,
+  durationMs(plan: PlanParent, _: unknown, { nowMs }: GraphqlContext) {
     if (!plan.startedAt) return null;
     return Math.max(0, (plan.finishedAt?.getTime() ?? nowMs) - plan.startedAt.getTime());
   },
-  resolutions: (plan: PlanDocument) =>
+  resolutions: (plan: PlanParent) =>
     plan.resolutions.map(({ key, attempt, resolution, by, at }) => ({
       stepKey: key,
       attempt,
@@ -46,15 +82,24 @@ export const planResolvers = {
       by,
       at,
     })),
-  plan: (plan: PlanDocument) => JSON.stringify(plan.plan),
-  selectedTools: (plan: PlanDocument) => selectedTools(plan.plan),
-  toolOrder: (plan: PlanDocument) => toolOrder(plan.plan),
-  async executionResults(plan: PlanDocument, _: unknown, { reads }: GraphqlContext) {
+  plan: madeOfGraph(({ plan }) => JSON.stringify(plan)),
+  selectedTools: madeOfGraph(({ plan }) => selectedTools(plan)),
+  toolOrder: madeOfGraph(({ plan }) => toolOrder(plan)),
+  async executionResults(plan: PlanParent, _: unknown, context: GraphqlContext) {
     if (!isTerminalPlanStatus(plan.status) || plan.status === "INVALID") return null;
-    return executionResults(plan, await reads.wholeSteps(plan._id)).results;
+    return (await readResults(plan._id, context)).results;
   },
-  validationResult: (plan: PlanDocument) => JSON.stringify(plan.diagnostics),
+  async validationResult(plan: PlanParent, _: unknown, { reads, bytes }: GraphqlContext) {
+    const diagnostics = (await reads.texts(plan._id))?.diagnostics ?? [];
+    await bytes.making((await reads.plan(plan._id))?.textBytes ?? 0);
+    return JSON.stringify(diagnostics);
+  },
 };
+
+/** The output of a step in one answer: asked for by several fields it is one. */
+function outputOf({ recorded }: StepView, { reads }: GraphqlContext): Promise<KeptOutput> {
+  return reads.output(recorded);
+}
 
 /** Fields of Step. */
 export const stepResolvers = {
@@ -64,27 +109,45 @@ export const stepResolvers = {
   item: ({ recorded }: StepView) => recorded.item,
   tool: ({ recorded }: StepView) => recorded.tool,
   status: ({ recorded }: StepView) => recorded.status,
-  resolvedArguments: ({ recorded }: StepView) => recorded.arguments,
-  resolvedArgumentsPreview: ({ recorded }: StepView) =>
-    recorded.argumentsPreview ? { ...recorded.argumentsPreview, hash: recorded.argsHash } : null,
-  output: ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) => reads.output(recorded),
-  error: ({ recorded: { error, status } }: StepView) => error && { ...error, status },
+  resolvedArguments: async ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.stepBody(recorded))?.arguments ?? null,
+  async resolvedArgumentsPreview({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) {
+    const preview = (await reads.stepBody(recorded))?.argumentsPreview;
+    return preview ? { ...preview, hash: recorded.argsHash } : null;
+  },
+  output: async (view: StepView, _: unknown, context: GraphqlContext) =>
+    toJson(await outputOf(view, context)),
+  async outputReference(view: StepView, _: unknown, context: GraphqlContext) {
+    const kept = await outputOf(view, context);
+    return "reference" in kept ? kept.reference : null;
+  },
+  error: ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
+    recorded.error && {
+      ...recorded.error,
+      status: recorded.status,
+      data: async () => (await reads.stepBody(recorded))?.error?.data ?? null,
+    },
   warnings: ({ recorded }: StepView) => recorded.warnings,
   approvalHash: ({ recorded }: StepView) => recorded.approvalHash ?? null,
   approved: ({ recorded }: StepView) => recorded.approved,
   carriedFrom: ({ recorded }: StepView) => recorded.carriedFrom ?? null,
   effectClass: ({ recorded }: StepView) => recorded.effectClass,
-  attempts: ({ recorded }: StepView) => recorded.attempts,
+  attempts: async ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.stepBody(recorded))?.attempts ?? [],
   nextAttemptAt: ({ recorded }: StepView) => recorded.nextAttemptAt,
   startedAt: ({ recorded }: StepView) => recorded.startedAt,
   finishedAt: ({ recorded }: StepView) => recorded.finishedAt,
   durationMs: ({ recorded }: StepView) => recorded.durationMs,
 };
 
-/** Fields of ModelCall that its document does not have under the same name, or that older ones lack. */
+/** Fields of ModelCall that its head does not have under the same name, or that older ones lack. */
 export const modelCallResolvers = {
-  id: (call: ModelCallDocument) => call._id,
-  pricing: (call: ModelCallDocument) => call.pricing ?? (call.model === "offline" ? "none" : "unpriced"),
-  attempt: (call: ModelCallDocument) => call.attempt ?? 1,
-  endedAt: ({ endedAt, createdAt }: ModelCallDocument) => (endedAt === undefined ? createdAt : endedAt),
+  id: (call: ModelCallHead) => call._id,
+  messages: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.modelCallWords(call))?.messages ?? [],
+  answer: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.modelCallWords(call))?.answer ?? "",
+  pricing: (call: ModelCallHead) => call.pricing ?? (call.model === "offline" ? "none" : "unpriced"),
+  attempt: (call: ModelCallHead) => call.attempt ?? 1,
+  endedAt: ({ endedAt, createdAt }: ModelCallHead) => (endedAt === undefined ? createdAt : endedAt),
 };

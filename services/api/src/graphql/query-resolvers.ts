@@ -2,8 +2,9 @@ import { hasScope } from "../access/caller.ts";
 import { debugBundle } from "../debug/debug-bundle.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
+import { type OutputPageArguments, readOutputPage } from "../outputs/output-page.ts";
 import { checkPlan } from "../plans/check-plan.ts";
-import { findPlan, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
+import { findPlanHead, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
 import { type RequestPageArguments, readRequestPage } from "../requests/page.ts";
 import { toServerView } from "../tools/server-view.ts";
 import { toToolView } from "../tools/tool-view.ts";
@@ -21,7 +22,8 @@ export const queryResolvers = {
   debugBundle: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     debugBundle(context, requestId),
   plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) =>
-    malformedIsUnknown(id, () => findPlan(context, id)),
+    malformedIsUnknown(id, () => findPlanHead(context, id)),
+  output: (_: unknown, page: OutputPageArguments, context: GraphqlContext) => readOutputPage(page, context),
   plansByRequestId: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     malformedIsUnknown(requestId, () => findPlansOfRequest(context, requestId)),
   getPlans: (_: unknown, { first }: { first: number }, context: GraphqlContext) =>

@@ -1,25 +1,14 @@
-import type { ExecutionState, RequestStatus } from "@planwright/plan";
+import { executionStateOfRequest } from "@planwright/plan";
 import { contextOf, modelCallCursor, NO_USE, planCursor, type RequestDocument } from "@planwright/store";
 import { type PageArguments, parsePage, toConnection } from "../pages/connection.ts";
 import { requestWaitReason } from "../plans/wait-reason.ts";
 import type { GraphqlContext } from "./context.ts";
 
-const EXECUTION_STATE: Readonly<Record<RequestStatus, ExecutionState>> = {
-  PLANNING: "pending",
-  NEEDS_INPUT: "pending",
-  READY: "pending",
-  EXECUTING: "in-progress",
-  COMPLETED: "completed",
-  PARTIAL: "completed",
-  FAILED: "failed",
-  CANCELLED: "failed",
-};
-
 /** Fields of Request that its document does not have under the same name. */
 export const requestResolvers = {
   id: (request: RequestDocument) => request._id,
   requestId: (request: RequestDocument) => request._id,
-  executionState: (request: RequestDocument) => EXECUTION_STATE[request.status],
+  executionState: (request: RequestDocument) => executionStateOfRequest(request.status),
   tags: ({ tags }: RequestDocument) => tags ?? [],
   context: (request: RequestDocument) => contextOf(request),
   questions: ({ questions }: RequestDocument) => questions.map(({ question }) => question),

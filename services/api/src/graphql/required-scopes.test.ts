@@ -26,7 +26,7 @@ test.each([
     "mutation { ...a } fragment a on Mutation { ...b } fragment b on Mutation { rerun { id } }",
     ["operate"],
   ],
-  ["a mutation that nobody thought of", "mutation { newest { id } }", ["admin"]],
+  ["a mutation without a scope of its own", "mutation { newest { id } }", ["admin"]],
 ])("%s needs what its fields need", (_what, text, expected) => {
   expect(needs(text)).toEqual(expected);
 });

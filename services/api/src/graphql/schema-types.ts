@@ -23,7 +23,7 @@ export type Query = {
   request: Maybe<Request>;
   /**
    * Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
-   * tools as pinned and as they are now, timeline. Needs read, as every query. At most 9 MiB; leftOut says what found no room. Outputs over 16 KiB are named
+   * tools as pinned and as they are now, timeline. Needs read, as every query. At most 7 MiB, unless the service is set otherwise; leftOut says what found no room. Outputs over 16 KiB are named
    * with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
    */
   debugBundle: Scalars['JSON']['output'];
@@ -53,6 +53,11 @@ export type Query = {
    * Errors: BAD_USER_INPUT for a number outside 1 to 100.
    */
   getExecutions: Array<Execution>;
+  /**
+   * A part of the JSON text of an output that an answer holds by reference; GET /outputs/{ref} streams the whole.
+   * Errors: NOT_FOUND also while there is no output yet, BAD_USER_INPUT, OVERLOADED.
+   */
+  output: OutputPage;
   /** Checks a plan against the tools known now and stores nothing. Takes every dialect that submitPlan takes. */
   validatePlan: PlanValidation;
   /** The tools that plans may use, as the executors last saw them. */
@@ -109,6 +114,14 @@ export type QueryGetExecutionsArgs = {
 
 
 /** Reading. Nothing of it changes anything. */
+export type QueryOutputArgs = {
+  ref: Scalars['ID']['input'];
+  offset?: Scalars['Int']['input'];
+  maxBytes?: Scalars['Int']['input'];
+};
+
+
+/** Reading. Nothing of it changes anything. */
 export type QueryValidatePlanArgs = {
   plan: Scalars['JSON']['input'];
 };
@@ -120,7 +133,7 @@ export type QueryValidatePlanArgs = {
  */
 export type Mutation = {
   /**
-   * Accepts a sentence and returns at once; planning goes on behind it. Read the result with request(requestId).
+   * Accepts a sentence and returns at once, or with waitMs at its end; planning goes on behind it. Read the result with request(requestId).
    * Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters, POLICY_INVALID with the option and its value,
    * IDEMPOTENCY_KEY_REUSED.
    */
@@ -140,10 +153,11 @@ export type Mutation = {
    */
   executePlan: Request;
   /**
-   * Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it. A plan that is being
-   * made anew gets no further version. Asked for again, also after the plan is CANCELLED, it is answered as done, so that a client may repeat it.
-   * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on; STATE_CONFLICT for a plan that ended otherwise, and for a
-   * request without a plan: nothing was cancelled then.
+   * Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it. A request whose plan, or
+   * whose next version, is still being made is CANCELLED at once and gets none. Asked for again, also after the plan is CANCELLED, it is
+   * answered as done, so that a client may repeat it.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY when planning ends at that moment; STATE_CONFLICT for a plan that ended otherwise, and
+   * for a request without a plan: nothing was cancelled then.
    */
   cancel: Request;
   /**
@@ -189,8 +203,8 @@ export type Mutation = {
    * Steps that did not complete may get other arguments: the plan with them is checked as by submitPlan, and nothing is stored when it is
    * not valid. A step that completed keeps its arguments, and so does one of which a call acted, or may have.
    * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
-   * goes on, when nothing failed and from is absent, when steps are IN_DOUBT or may have acted, which extensions.steps then names, and
-   * for other arguments of a step that completed.
+   * goes on, when nothing failed and from is absent, when steps are IN_DOUBT or may have acted, which extensions.steps then names, for
+   * other arguments of a step that completed, and for another fromVersion; IDEMPOTENCY_KEY_REUSED.
    */
   rerun: Request;
   /**
@@ -201,17 +215,18 @@ export type Mutation = {
    * in error: REPLAN_UNCHANGED for a plan that was tried before, MODEL_REQUIRED where the planner has no model, PLAN_INVALID,
    * NOT_PLANNABLE, or the model's own trouble.
    * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
-   * goes on, when it COMPLETED, after 20 replans of one request, when no planner that lives has a model, and when steps are IN_DOUBT, which extensions.steps then names.
+   * goes on, when it COMPLETED, after 20 replans of one request, when no planner that lives has a model, for another fromVersion, and when steps are
+   * IN_DOUBT, which extensions.steps then names; IDEMPOTENCY_KEY_REUSED.
    */
   replan: Request;
   /**
    * Plans a sentence and waits for the plan, 60 s at most; starts nothing.
-   * Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+   * Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, IDEMPOTENCY_KEY_REUSED, or the planner's own code.
    */
   createPlanWithRequestId: Plan;
   /**
    * The same as createPlanWithRequestId, under an older name.
-   * Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+   * Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, IDEMPOTENCY_KEY_REUSED, or the planner's own code.
    */
   createPlanWithWorkflow: Plan;
   /**
@@ -239,6 +254,7 @@ export type MutationCreatePlanArgs = {
   profile?: InputMaybe<Scalars['String']['input']>;
   policy?: InputMaybe<Scalars['JSON']['input']>;
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+  waitMs?: Scalars['Int']['input'];
 };
 
 
@@ -256,6 +272,7 @@ export type MutationSubmitPlanArgs = {
   limits?: InputMaybe<ModelLimitsInput>;
   tags?: InputMaybe<Array<Scalars['String']['input']>>;
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+  waitMs?: Scalars['Int']['input'];
 };
 
 
@@ -351,6 +368,8 @@ export type MutationRerunArgs = {
   from?: InputMaybe<Scalars['ID']['input']>;
   arguments?: InputMaybe<Array<StepArguments>>;
   execute?: Scalars['Boolean']['input'];
+  fromVersion?: InputMaybe<Scalars['Int']['input']>;
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -363,6 +382,8 @@ export type MutationReplanArgs = {
   requestId: Scalars['ID']['input'];
   note?: InputMaybe<Scalars['String']['input']>;
   execute?: Scalars['Boolean']['input'];
+  fromVersion?: InputMaybe<Scalars['Int']['input']>;
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -376,6 +397,7 @@ export type MutationCreatePlanWithRequestIdArgs = {
   context?: InputMaybe<ContextInput>;
   profile?: InputMaybe<Scalars['String']['input']>;
   policy?: InputMaybe<Scalars['JSON']['input']>;
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -389,6 +411,7 @@ export type MutationCreatePlanWithWorkflowArgs = {
   context?: InputMaybe<ContextInput>;
   profile?: InputMaybe<Scalars['String']['input']>;
   policy?: InputMaybe<Scalars['JSON']['input']>;
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -505,8 +528,6 @@ export type StepFilter = {
 export type PlanStatus =
   /** Stored with its diagnostics; can never run. */
   | 'INVALID'
-  /** An operator must approve the plan before it may start. */
-  | 'AWAITING_APPROVAL'
   /** May be started. */
   | 'READY'
   /** Waits for an executor. */
@@ -763,8 +784,13 @@ export type Plan = {
   stepsConnection: StepConnection;
   /** Its steps by status. */
   counts: StepCounts;
-  /** Outputs by step id, the requested ones or all, when the plan is over. */
+  /**
+   * Outputs by step id, the requested ones or all, when the plan is over. In the place of one that is too large stands
+   * { ref, sizeBytes, preview }: outputReferences names those.
+   */
   outputs: Maybe<Scalars['JSON']['output']>;
+  /** The outputs that stand in outputs by reference, in its order. */
+  outputReferences: Array<NamedOutputReference>;
   /** Why the plan failed. */
   error: Maybe<StepError>;
   /** Why the whole plan waits: paused, no worker, approval, backoff, limit, in doubt; null while it runs or is over. */
@@ -843,8 +869,13 @@ export type Step = {
   resolvedArguments: Maybe<Scalars['JSON']['output']>;
   /** What is kept of arguments over 32 KiB. */
   resolvedArgumentsPreview: Maybe<ArgumentsPreview>;
-  /** What the step keeps of the tool's result, not redacted but for secrets put in by name; null until COMPLETED. */
+  /**
+   * What the step keeps of the tool's result, not redacted but for secrets put in by name; null until COMPLETED. In the place of one that is too
+   * large stands { ref, sizeBytes, preview }: outputReference is the same, and null for an output that stands here itself.
+   */
   output: Maybe<Scalars['JSON']['output']>;
+  /** What stands in output, where the output itself is too large for it, or the answer has no room for it. */
+  outputReference: Maybe<OutputReference>;
   /** Why it failed, was skipped, or is in doubt. */
   error: Maybe<StepError>;
   /** What an operator said of it while it was in doubt: output or error are then the operator's word, not the tool's. Null where the tool said so itself. */
@@ -871,6 +902,40 @@ export type Step = {
   finishedAt: Maybe<Scalars['DateTime']['output']>;
   /** From the start of the first attempt to the end of the last, in milliseconds. */
   durationMs: Maybe<Scalars['Float']['output']>;
+};
+
+/** Stands for an output that is too large for an answer: over 64 KiB unless the service is set otherwise, or one of very many. */
+export type OutputReference = {
+  /** Read the output with output(ref), or GET /outputs/{ref}. */
+  ref: Scalars['ID']['output'];
+  /** Size as JSON in UTF-8; null where it is not known before the output is read. */
+  sizeBytes: Maybe<Scalars['Int']['output']>;
+  /** The first KiB of the JSON; null where it is not at hand. */
+  preview: Maybe<Scalars['String']['output']>;
+};
+
+/** An output of a plan that stands there by reference. */
+export type NamedOutputReference = {
+  /** Id of the step, or name of the part. */
+  name: Scalars['String']['output'];
+  /** Read the output with output(ref), or GET /outputs/{ref}. */
+  ref: Scalars['ID']['output'];
+  /** Size as JSON in UTF-8; null where it is not known before the output is read. */
+  sizeBytes: Maybe<Scalars['Int']['output']>;
+  /** The first KiB of the JSON; null where it is not at hand. */
+  preview: Maybe<Scalars['String']['output']>;
+};
+
+/** A part of the JSON text of an output. */
+export type OutputPage = {
+  /** That of the output. */
+  ref: Scalars['ID']['output'];
+  /** Size of the whole as JSON in UTF-8. */
+  sizeBytes: Scalars['Int']['output'];
+  /** From the first byte asked for to the end of a character. */
+  text: Scalars['String']['output'];
+  /** Where the next part begins; null when this is the last one. */
+  nextOffset: Maybe<Scalars['Int']['output']>;
 };
 
 /** What is kept of arguments that are too large to be kept. */
@@ -1322,7 +1387,10 @@ export type Execution = {
   failed: Scalars['Int']['output'];
   /** Never started, because of a failure, a condition or a cancellation. */
   skipped: Scalars['Int']['output'];
-  /** JSON text: a list of { stepId, toolName, status, success, parameters, output, error, durationMs } in plan order. */
+  /**
+   * JSON text: a list of { stepId, toolName, status, success, parameters, output, error, durationMs } in plan order. In the place of an output that
+   * is too large stands { ref, sizeBytes, preview }, here and in outputs.
+   */
   results: Scalars['String']['output'];
   /** JSON text: an object, outputs by tool name; by step id for tools that the plan uses more than once. */
   outputs: Scalars['String']['output'];

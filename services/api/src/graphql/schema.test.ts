@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { codegen } from "@graphql-codegen/core";
 import * as typescript from "@graphql-codegen/typescript";
+import { PlanStatusSchema, RequestStatusSchema, StepStatusSchema } from "@planwright/plan";
 import {
   buildSchema,
   type GraphQLNamedType,
@@ -50,6 +51,15 @@ test("schema-types.ts holds the types of schema.graphql (run vitest with -u afte
 
 test("the schema is valid", () => {
   expect(validateSchema(buildSchema(text))).toEqual([]);
+});
+
+test.each([
+  ["RequestStatus", RequestStatusSchema.options],
+  ["PlanStatus", PlanStatusSchema.options],
+  ["StepStatus", StepStatusSchema.options],
+] as const)("%s has the statuses of its table, in their order", (name, statuses) => {
+  const type = buildSchema(text).getType(name);
+  expect(isEnumType(type) && type.getValues().map((value) => value.name)).toEqual(statuses);
 });
 
 test("every field has a resolver or a document's field, and no resolver is without a field", () => {

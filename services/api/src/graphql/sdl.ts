@@ -22,7 +22,7 @@ type Query {
 
   """
   Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
-  tools as pinned and as they are now, timeline. Needs read, as every query. At most 9 MiB; leftOut says what found no room. Outputs over 16 KiB are named
+  tools as pinned and as they are now, timeline. Needs read, as every query. At most 7 MiB, unless the service is set otherwise; leftOut says what found no room. Outputs over 16 KiB are named
   with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
   """
   debugBundle("req_{unix seconds}_{random}." requestId: ID!): JSON!
@@ -70,6 +70,19 @@ type Query {
   getExecutions("Requests whose executions are given, 1 to 100." first: Int! = 20): [Execution!]!
 
   """
+  A part of the JSON text of an output that an answer holds by reference; GET /outputs/{ref} streams the whole.
+  Errors: NOT_FOUND also while there is no output yet, BAD_USER_INPUT, OVERLOADED.
+  """
+  output(
+    "ref of an OutputReference."
+    ref: ID!
+    "The first byte of the part: 0, then nextOffset of the part before."
+    offset: Int! = 0
+    "Most that the part holds, 4 to 1048576 bytes."
+    maxBytes: Int! = 262144
+  ): OutputPage!
+
+  """
   Checks a plan against the tools known now and stores nothing. Takes every dialect that submitPlan takes.
   """
   validatePlan("The plan, in any accepted dialect, at most 1 MiB." plan: JSON!): PlanValidation!
@@ -92,7 +105,7 @@ UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with ext
 """
 type Mutation {
   """
-  Accepts a sentence and returns at once; planning goes on behind it. Read the result with request(requestId).
+  Accepts a sentence and returns at once, or with waitMs at its end; planning goes on behind it. Read the result with request(requestId).
   Errors: BAD_USER_INPUT for a query that is empty or longer than 10,000 characters, POLICY_INVALID with the option and its value,
   IDEMPOTENCY_KEY_REUSED.
   """
@@ -132,6 +145,11 @@ type Mutation {
     plans nothing twice. With other arguments it is refused.
     """
     idempotencyKey: String
+    """
+    Longest wait for the end, in milliseconds, 0 to 30,000: the request is then given once nothing more happens to it by itself (it has ended,
+    or waits for a client or operator), or as it stands when the time is over. No part of what idempotencyKey stands for.
+    """
+    waitMs: Int! = 0
   ): Request!
 
   """
@@ -165,6 +183,11 @@ type Mutation {
     nothing is executed twice. With other arguments it is refused.
     """
     idempotencyKey: String
+    """
+    Longest wait for the end, in milliseconds, 0 to 30,000: the request is then given once nothing more happens to it by itself (it has ended,
+    or waits for a client or operator), or as it stands when the time is over. No part of what idempotencyKey stands for.
+    """
+    waitMs: Int! = 0
   ): Request!
 
   """
@@ -177,10 +200,11 @@ type Mutation {
   executePlan("This version." planId: ID, "The current version of this request." requestId: ID): Request!
 
   """
-  Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it. A plan that is being
-  made anew gets no further version. Asked for again, also after the plan is CANCELLED, it is answered as done, so that a client may repeat it.
-  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on; STATE_CONFLICT for a plan that ended otherwise, and for a
-  request without a plan: nothing was cancelled then.
+  Asks for the end of a request's plan and returns at once. Running calls are told to stop and have 5 s for it. A request whose plan, or
+  whose next version, is still being made is CANCELLED at once and gets none. Asked for again, also after the plan is CANCELLED, it is
+  answered as done, so that a client may repeat it.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY when planning ends at that moment; STATE_CONFLICT for a plan that ended otherwise, and
+  for a request without a plan: nothing was cancelled then.
   """
   cancel("req_{unix seconds}_{random}." requestId: ID!): Request!
 
@@ -263,8 +287,8 @@ type Mutation {
   Steps that did not complete may get other arguments: the plan with them is checked as by submitPlan, and nothing is stored when it is
   not valid. A step that completed keeps its arguments, and so does one of which a call acted, or may have.
   Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
-  goes on, when nothing failed and from is absent, when steps are IN_DOUBT or may have acted, which extensions.steps then names, and
-  for other arguments of a step that completed.
+  goes on, when nothing failed and from is absent, when steps are IN_DOUBT or may have acted, which extensions.steps then names, for
+  other arguments of a step that completed, and for another fromVersion; IDEMPOTENCY_KEY_REUSED.
   """
   rerun(
     "req_{unix seconds}_{random}."
@@ -275,6 +299,16 @@ type Mutation {
     arguments: [StepArguments!]
     "Start executing at once."
     execute: Boolean! = true
+    """
+    The version that you have looked at, from 1: refused with STATE_CONFLICT, naming currentVersion, when another one is current by now.
+    Absent means any.
+    """
+    fromVersion: Int
+    """
+    The client's own name for this wish, 1 to 256 characters: sent again within 24 h, it gives the same request and makes nothing more.
+    With other arguments it is refused. Keys of rerun are its own.
+    """
+    idempotencyKey: String
   ): Request!
 
   """
@@ -285,7 +319,8 @@ type Mutation {
   in error: REPLAN_UNCHANGED for a plan that was tried before, MODEL_REQUIRED where the planner has no model, PLAN_INVALID,
   NOT_PLANNABLE, or the model's own trouble.
   Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT; STATE_CONFLICT while the plan
-  goes on, when it COMPLETED, after 20 replans of one request, when no planner that lives has a model, and when steps are IN_DOUBT, which extensions.steps then names.
+  goes on, when it COMPLETED, after 20 replans of one request, when no planner that lives has a model, for another fromVersion, and when steps are
+  IN_DOUBT, which extensions.steps then names; IDEMPOTENCY_KEY_REUSED.
   """
   replan(
     "req_{unix seconds}_{random}."
@@ -294,11 +329,21 @@ type Mutation {
     note: String
     "Start executing the new version as soon as it is stored."
     execute: Boolean! = true
+    """
+    The version that you have looked at, from 1: refused with STATE_CONFLICT, naming currentVersion, when another one is current by now.
+    Absent means any.
+    """
+    fromVersion: Int
+    """
+    The client's own name for this wish, 1 to 256 characters: sent again within 24 h, it gives the same request and makes nothing more.
+    With other arguments it is refused. Keys of replan are its own.
+    """
+    idempotencyKey: String
   ): Request!
 
   """
   Plans a sentence and waits for the plan, 60 s at most; starts nothing.
-  Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+  Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, IDEMPOTENCY_KEY_REUSED, or the planner's own code.
   """
   createPlanWithRequestId(
     "What is to be done, in plain words, 1 to 10,000 characters."
@@ -309,11 +354,13 @@ type Mutation {
     profile: String
     "As for createPlan."
     policy: JSON
+    "As for createPlan."
+    idempotencyKey: String
   ): Plan!
 
   """
   The same as createPlanWithRequestId, under an older name.
-  Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, or the planner's own code.
+  Errors: BAD_USER_INPUT, POLICY_INVALID, PLAN_INVALID, NEEDS_INPUT, TIMEOUT, IDEMPOTENCY_KEY_REUSED, or the planner's own code.
   """
   createPlanWithWorkflow(
     "What is to be done, in plain words, 1 to 10,000 characters."
@@ -324,6 +371,8 @@ type Mutation {
     profile: String
     "As for createPlan."
     policy: JSON
+    "As for createPlan."
+    idempotencyKey: String
   ): Plan!
 
   """
@@ -451,8 +500,6 @@ Where a plan stands. INVALID, COMPLETED, PARTIAL, FAILED, CANCELLED, EXPIRED and
 enum PlanStatus {
   "Stored with its diagnostics; can never run."
   INVALID
-  "An operator must approve the plan before it may start."
-  AWAITING_APPROVAL
   "May be started."
   READY
   "Waits for an executor."
@@ -734,8 +781,13 @@ type Plan {
   ): StepConnection!
   "Its steps by status."
   counts: StepCounts!
-  "Outputs by step id, the requested ones or all, when the plan is over."
+  """
+  Outputs by step id, the requested ones or all, when the plan is over. In the place of one that is too large stands
+  { ref, sizeBytes, preview }: outputReferences names those.
+  """
   outputs: JSON
+  "The outputs that stand in outputs by reference, in its order."
+  outputReferences: [NamedOutputReference!]!
   "Why the plan failed."
   error: StepError
   "Why the whole plan waits: paused, no worker, approval, backoff, limit, in doubt; null while it runs or is over."
@@ -810,8 +862,13 @@ type Step {
   resolvedArguments: JSON
   "What is kept of arguments over 32 KiB."
   resolvedArgumentsPreview: ArgumentsPreview
-  "What the step keeps of the tool's result, not redacted but for secrets put in by name; null until COMPLETED."
+  """
+  What the step keeps of the tool's result, not redacted but for secrets put in by name; null until COMPLETED. In the place of one that is too
+  large stands { ref, sizeBytes, preview }: outputReference is the same, and null for an output that stands here itself.
+  """
   output: JSON
+  "What stands in output, where the output itself is too large for it, or the answer has no room for it."
+  outputReference: OutputReference
   "Why it failed, was skipped, or is in doubt."
   error: StepError
   "What an operator said of it while it was in doubt: output or error are then the operator's word, not the tool's. Null where the tool said so itself."
@@ -838,6 +895,46 @@ type Step {
   finishedAt: DateTime
   "From the start of the first attempt to the end of the last, in milliseconds."
   durationMs: Float
+}
+
+"""
+Stands for an output that is too large for an answer: over 64 KiB unless the service is set otherwise, or one of very many.
+"""
+type OutputReference {
+  "Read the output with output(ref), or GET /outputs/{ref}."
+  ref: ID!
+  "Size as JSON in UTF-8; null where it is not known before the output is read."
+  sizeBytes: Int
+  "The first KiB of the JSON; null where it is not at hand."
+  preview: String
+}
+
+"""
+An output of a plan that stands there by reference.
+"""
+type NamedOutputReference {
+  "Id of the step, or name of the part."
+  name: String!
+  "Read the output with output(ref), or GET /outputs/{ref}."
+  ref: ID!
+  "Size as JSON in UTF-8; null where it is not known before the output is read."
+  sizeBytes: Int
+  "The first KiB of the JSON; null where it is not at hand."
+  preview: String
+}
+
+"""
+A part of the JSON text of an output.
+"""
+type OutputPage {
+  "That of the output."
+  ref: ID!
+  "Size of the whole as JSON in UTF-8."
+  sizeBytes: Int!
+  "From the first byte asked for to the end of a character."
+  text: String!
+  "Where the next part begins; null when this is the last one."
+  nextOffset: Int
 }
 
 """
@@ -1356,7 +1453,10 @@ type Execution {
   failed: Int!
   "Never started, because of a failure, a condition or a cancellation."
   skipped: Int!
-  "JSON text: a list of { stepId, toolName, status, success, parameters, output, error, durationMs } in plan order."
+  """
+  JSON text: a list of { stepId, toolName, status, success, parameters, output, error, durationMs } in plan order. In the place of an output that
+  is too large stands { ref, sizeBytes, preview }, here and in outputs.
+  """
   results: String!
   "JSON text: an object, outputs by tool name; by step id for tools that the plan uses more than once."
   outputs: String!

@@ -1,4 +1,5 @@
 import type { RequestSnapshot } from "../live/request-feed.ts";
+import { createAnswerBytes } from "../load/answer-bytes.ts";
 import { findRequest } from "../requests/find-request.ts";
 import type { GraphqlContext } from "./context.ts";
 import { noteLogFacts } from "./log-facts.ts";
@@ -19,7 +20,10 @@ export const subscriptionResolvers = {
     /** What was read for all who follow the request serves this answer too; earlier answers are forgotten. */
     resolve(snapshot: RequestSnapshot, _: unknown, context: GraphqlContext) {
       context.nowMs = Date.now();
-      context.reads = createReads(context.store, context.tenant);
+      context.bytes = createAnswerBytes(context.bytes.limits, context);
+      // A subscription has no answer that could refuse: later states replace this one.
+      context.bytes.bePatient();
+      context.reads = createReads(context.store, context.tenant, context.bytes);
       context.reads.primeSnapshot(snapshot);
       return snapshot.request;
     },

@@ -3,9 +3,11 @@ import { expressMiddleware } from "@as-integrations/express5";
 import type { createHealthHandler } from "@planwright/runtime";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Gate } from "../access/gate.ts";
+import { parseHost } from "../access/loopback.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import type { ApiLogger } from "../parts.ts";
 import { acceptGraphql } from "./accept-graphql.ts";
+import { acceptReading } from "./accept-reading.ts";
 import { allowOrigins } from "./cors.ts";
 import { createErrorHandler, sendError } from "./http-errors.ts";
 
@@ -22,6 +24,8 @@ export interface AppParts {
   gate: Gate;
   /** Origins of pages from elsewhere that may ask. */
   allowedOrigins: readonly string[];
+  /** Streams outputs. */
+  outputs: RequestHandler;
   /** Answers subscriptions as server-sent events. */
   events: RequestHandler;
   /** Serves the editor for operations; absent: nothing is at /graphiql. */
@@ -33,9 +37,9 @@ export interface AppParts {
   logger: ApiLogger;
 }
 
-/** Every address of the service: /, /graphql, /graphql/stream, /graphiql, /mcp, /healthz, /readyz, /metrics. */
+/** Every address of the service: /, /graphql, /graphql/stream, /outputs, /graphiql, /mcp, /healthz, /readyz, /metrics. */
 export function createApp(parts: AppParts): Express {
-  const { apollo, context, gate, events, graphiql, mcp, answerHealth, logger } = parts;
+  const { apollo, context, gate, events, outputs, graphiql, mcp, answerHealth, logger } = parts;
   const app = express();
   app.disable("x-powered-by").disable("etag").set("query parser", "simple");
   app.use(setSecurityHeaders);
@@ -48,6 +52,8 @@ export function createApp(parts: AppParts): Express {
   if (parts.allowedOrigins.length > 0) app.use("/graphql", allowOrigins(parts.allowedOrigins));
   if (graphiql) app.use("/graphiql", graphiql);
   if (mcp) app.use("/mcp", gate.forCallers, mcp);
+  if (parts.allowedOrigins.length > 0) app.use("/outputs", allowOrigins(parts.allowedOrigins));
+  app.use("/outputs", acceptReading, gate.forCallers, outputs);
   const readBody = express.json({ limit: MAX_BODY_BYTES });
   app.use("/graphql/stream", acceptGraphql, gate.forCallers, readBody, events);
   app.use(
@@ -74,6 +80,7 @@ export function createApp(parts: AppParts): Express {
 const WELCOME = `Planwright API
 
 GraphQL   POST /graphql
+outputs   GET  /outputs/{ref}
 follow    WebSocket /graphql, or server-sent events from /graphql/stream
 alive     GET  /healthz
 ready     GET  /readyz
@@ -93,14 +100,16 @@ const setSecurityHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** RFC 9112, section 3.2. */
+/** RFC 9112, section 3.2: a request without a Host header, or with one that is no host, is refused. */
 const requireHost: RequestHandler = (request, response, next) => {
-  if (request.headers.host !== undefined || request.httpVersion === "1.0") return next();
+  const { host } = request.headers;
+  const isMissing = host === undefined;
+  if (isMissing ? request.httpVersion === "1.0" : host === "" || parseHost(host) !== undefined) return next();
   response.set("connection", "close");
   sendError(response, 400, {
     code: "BAD_REQUEST",
-    message: "The request has no Host header",
-    remedy: "Name the service in a Host header.",
+    message: isMissing ? "The request has no Host header" : "The Host header is not a host",
+    remedy: "Name the service in a Host header, such as 127.0.0.1:4000.",
   });
 };
 

@@ -11,15 +11,18 @@ const MAX_AGE_S = 600;
 export function allowOrigins(origins: readonly string[]): RequestHandler {
   return cors({
     origin: [...origins],
-    methods: ["GET", "POST"],
+    methods: ["GET", "HEAD", "POST"],
     allowedHeaders: [
       "authorization",
       "content-type",
       "apollo-require-preflight",
       "traceparent",
       "tracestate",
+      "range",
+      "if-range",
+      "if-none-match",
     ],
-    exposedHeaders: ["retry-after", "www-authenticate"],
+    exposedHeaders: ["retry-after", "www-authenticate", "etag", "content-range", "accept-ranges"],
     maxAge: MAX_AGE_S,
     preflightContinue: true,
   });

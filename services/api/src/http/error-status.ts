@@ -4,12 +4,14 @@ import type { ApiErrorCode } from "../errors.ts";
 const STATUS: Partial<Record<ApiErrorCode, number>> = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  ANSWER_TOO_LARGE: 413,
   RATE_LIMITED: 429,
   OVERLOADED: 503,
   UNAVAILABLE: 503,
 };
 
-/** The HTTP status of a request that is refused as a whole; 500 for what nobody foresaw. */
+/** The HTTP status of a request that is refused as a whole; 500 for an unexpected error. */
 export function statusOf(code: ApiErrorCode): number {
   return STATUS[code] ?? 500;
 }

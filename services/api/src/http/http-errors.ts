@@ -46,7 +46,7 @@ const ParserErrorSchema = z.object({
   type: z.string().optional(),
 });
 
-/** The last handler: bodies that cannot be read, and what nobody foresaw. */
+/** The last handler: bodies that cannot be read, and unexpected errors. */
 export function createErrorHandler(logger: ApiLogger): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);

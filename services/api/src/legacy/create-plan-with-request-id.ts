@@ -9,7 +9,10 @@ import { poll } from "../waiting/poll.ts";
 export const PLANNING_WAIT_MS = 60_000;
 
 /** A sentence as older clients give it, and what they may say beside it. */
-export type OlderSentenceInput = Pick<SentenceInput, "query" | "context" | "profile" | "policy">;
+export type OlderSentenceInput = Pick<
+  SentenceInput,
+  "query" | "context" | "profile" | "policy" | "idempotencyKey"
+>;
 
 /**
  * Plans a sentence, starts nothing, and gives the plan once it is stored.

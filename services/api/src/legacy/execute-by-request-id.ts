@@ -1,4 +1,4 @@
-import { isTerminalPlanStatus } from "@planwright/plan";
+import { isTerminalPlanStatus, UNEXECUTED_REQUEST_STATUSES } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "@planwright/store";
 import { PlanNotFoundError, PlanningTimeoutError } from "../errors.ts";
 import type { OperationParts } from "../parts.ts";
@@ -43,7 +43,7 @@ async function startedPlan(
   requestId: string,
 ): Promise<{ request: RequestDocument; plan: PlanDocument | null }> {
   const request = await findRequest(parts, requestId);
-  const isStarted = request.status !== "PLANNING" && request.status !== "READY";
+  const isStarted = !UNEXECUTED_REQUEST_STATUSES.includes(request.status);
   const plan = isStarted ? await parts.store.getPlan(parts.tenant, request.planId) : null;
   // Not planned, INVALID, or READY although the request moved on: the same answer as to a first call.
   const isRunning = plan !== null && plan.status !== "INVALID" && plan.status !== "READY";

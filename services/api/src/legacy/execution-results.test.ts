@@ -26,11 +26,11 @@ function planOf(tools: Record<string, string>, more: Partial<PlanDocument> = {})
     status: "READY",
     now: EPOCH,
   });
-  return { ...fresh, status: "COMPLETED", epoch: 1, ...more };
+  return { ...fresh, status: "COMPLETED", ...more };
 }
 
 function stepOf(stepId: string, tool: string, more: Partial<StepDocument> = {}): StepDocument {
-  const unit = { key: stepId, stepId, item: null, position: 0, tool, epoch: 1, waitReason: null };
+  const unit = { key: stepId, stepId, item: null, position: 0, tool, waitReason: null };
   return { ...newStep(planOf({ any: "any" }), unit), status: "COMPLETED", ...more };
 }
 

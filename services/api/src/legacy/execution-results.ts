@@ -1,5 +1,5 @@
-import type { JsonValue } from "@planwright/plan";
-import type { PlanDocument, StepDocument } from "@planwright/store";
+import type { JsonObject, JsonValue } from "@planwright/plan";
+import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import { toolsOfSteps } from "../plans/step-views.ts";
 
 /** What older clients read of an execution; JSON stands in texts there. */
@@ -9,8 +9,21 @@ export interface ExecutionResults {
   errors: string[];
 }
 
+/** A step as its result tells it. */
+export type ExecutedStep = Pick<
+  StepHead,
+  "stepId" | "item" | "position" | "tool" | "status" | "error" | "durationMs"
+> & {
+  arguments: JsonObject | null;
+  /** Itself, or what stands for it. */
+  output: JsonValue;
+};
+
+/** A plan as its results tell it. */
+export type ExecutedPlan = Pick<PlanHead, "status" | "error"> & Pick<PlanGraph, "plan">;
+
 /** The results of a plan's steps for older clients, in plan order. Pure. */
-export function executionResults(plan: PlanDocument, recorded: readonly StepDocument[]): ExecutionResults {
+export function executionResults(plan: ExecutedPlan, recorded: readonly ExecutedStep[]): ExecutionResults {
   const steps = recorded.filter((step) => step.item === null).toSorted((a, b) => a.position - b.position);
   return {
     results: JSON.stringify(steps.map(toResult)),
@@ -19,7 +32,7 @@ export function executionResults(plan: PlanDocument, recorded: readonly StepDocu
   };
 }
 
-function toResult(step: StepDocument) {
+function toResult(step: ExecutedStep) {
   return {
     stepId: step.stepId,
     toolName: step.tool,
@@ -33,7 +46,7 @@ function toResult(step: StepDocument) {
 }
 
 /** Outputs by tool name; by step id for the steps of a tool that the plan uses more than once. */
-function namedOutputs(plan: PlanDocument, steps: readonly StepDocument[]): [string, JsonValue][] {
+function namedOutputs(plan: ExecutedPlan, steps: readonly ExecutedStep[]): [string, JsonValue][] {
   const uses = new Map<string, number>();
   for (const tool of toolsOfSteps(plan).values()) uses.set(tool, (uses.get(tool) ?? 0) + 1);
   return steps
@@ -42,7 +55,7 @@ function namedOutputs(plan: PlanDocument, steps: readonly StepDocument[]): [stri
 }
 
 /** One text for each step that failed or is in doubt; the plan's own where no step says why. */
-function errorTexts(plan: PlanDocument, steps: readonly StepDocument[]): string[] {
+function errorTexts(plan: ExecutedPlan, steps: readonly ExecutedStep[]): string[] {
   const failed = steps.filter((step) => step.status === "FAILED" || step.status === "IN_DOUBT");
   const texts = failed.map((step) => `${step.stepId}: ${step.error?.message ?? step.status}`);
   if (texts.length > 0) return texts;

@@ -4,7 +4,7 @@ import { BadInputError, RequestNotFoundError } from "../errors.ts";
 const MAX_SHOWN = 60;
 
 /**
- * Runs an operation of older clients, to whom an id that cannot be one is an id that nobody knows: they look for the text of that error.
+ * Runs an operation of older clients, to whom an id that cannot be one is an unknown id: they look for the text of that error.
  * @throws {RequestNotFoundError} for a malformed id, and whatever the operation throws
  */
 export async function malformedIsUnknown<T>(id: string, run: () => Promise<T>): Promise<T> {

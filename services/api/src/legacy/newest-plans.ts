@@ -1,4 +1,4 @@
-import type { PlanDocument } from "@planwright/store";
+import type { PlanHead } from "@planwright/store";
 import { BadInputError } from "../errors.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 
@@ -12,7 +12,7 @@ const MAX_REQUESTS = 100;
 export async function newestPlans(
   { store, tenant, reads }: Pick<GraphqlContext, "store" | "tenant" | "reads">,
   first: number,
-): Promise<PlanDocument[]> {
+): Promise<PlanHead[]> {
   if (first < 1 || first > MAX_REQUESTS) {
     throw new BadInputError("first", `Plans of ${first} requests cannot be given`, "Ask for 1 to 100.");
   }
@@ -26,7 +26,7 @@ export async function newestPlans(
 export async function newestExecutions(
   context: Pick<GraphqlContext, "store" | "tenant" | "reads">,
   first: number,
-): Promise<PlanDocument[]> {
+): Promise<PlanHead[]> {
   const plans = await newestPlans(context, first);
   return plans.filter(({ queuedAt }) => queuedAt !== null);
 }

@@ -1,4 +1,4 @@
-/** Holds the newest value for one reader: who reads slowly is given fewer values, never old ones, and nobody waits for it. */
+/** Holds the newest value for one reader: a slow reader is given fewer values, never old ones, and no writer waits for it. */
 export interface Mailbox<T> extends AsyncIterableIterator<T> {
   /** Replaces what was not read yet. */
   put(value: T): void;

@@ -1,18 +1,18 @@
 import type { RequestId } from "@planwright/plan";
-import type { ClientStore, PlanDocument, RequestDocument, StepDocument } from "@planwright/store";
+import type { ClientStore, PlanHead, RequestDocument, StepHead } from "@planwright/store";
 import { isOver } from "./is-over.ts";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 
-/** A request with its current plan, at one moment. */
+/** A request with its current plan, at one moment: what may be large is read by those who select it. */
 export interface RequestSnapshot {
   request: RequestDocument;
-  plan: PlanDocument | null;
-  steps: StepDocument[];
+  plan: PlanHead | null;
+  steps: StepHead[];
 }
 
 /** What a feed needs. */
 export interface RequestFeedParts {
-  store: Pick<ClientStore, "getRequest" | "getPlan" | "listSteps">;
+  store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads">;
   tenant: string;
   requestId: RequestId;
   /** Called when the last reader has gone. */
@@ -52,9 +52,9 @@ export function createRequestFeed(parts: RequestFeedParts): RequestFeed {
     const request = await store.getRequest(tenant, requestId);
     if (!request) return null;
     // After the request: one that is over has a plan that is over.
-    const [plan, steps] = await Promise.all([
-      store.getPlan(tenant, request.planId),
-      store.listSteps(tenant, [request.planId]),
+    const [[plan = null], steps] = await Promise.all([
+      store.getPlanHeads(tenant, [request.planId]),
+      store.listStepHeads(tenant, [request.planId]),
     ]);
     return { request, plan, steps };
   }
@@ -114,8 +114,8 @@ export function createRequestFeed(parts: RequestFeedParts): RequestFeed {
   };
 }
 
-/** Differs between two states of which one is newer: every write leaves its own mark in its document. */
+/** Differs between two states of which one is newer: every write leaves its own mark in its document, and every entry in its steps. */
 function markOf({ request, plan, steps }: RequestSnapshot): string {
-  const units = steps.map(({ writeId, status }) => `${writeId} ${status}`);
+  const units = steps.map(({ seq }) => seq);
   return JSON.stringify([request, plan && [plan.writeId, plan.status, plan.updatedAt], units]);
 }

@@ -7,11 +7,11 @@ import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./req
 
 /** What following requests needs. */
 export interface RequestFeedsParts {
-  store: Pick<ClientStore, "getRequest" | "getPlan" | "listSteps"> & LiveStore;
+  store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads"> & LiveStore;
   logger: ApiLogger;
   /** Requests followed at once, at most, counted by reader. */
   maxReaders: number;
-  /** Told of refusals. Default: nobody is. */
+  /** Told of refusals. Default: none. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface RequestFeeds {
   close(): Promise<void>;
 }
 
-/** When somebody who found all places taken may try again, in milliseconds. */
+/** When a client that found all places taken may try again, in milliseconds. */
 const RETRY_AFTER_MS = 5_000;
 
 /** Without readers nothing is watched. */

@@ -7,6 +7,7 @@ import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { sendError } from "../http/http-errors.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import { boundSubscribe } from "./bounded-subscribe.ts";
 import { checkStreamRequest } from "./check-stream-request.ts";
 import { endWithCredential } from "./credential-subscribe.ts";
 import { type FormatError, maskError } from "./masked-errors.ts";
@@ -45,7 +46,10 @@ export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHand
     // Only one stream a response: no tokens, no state between requests.
     authenticate: () => "",
     subscribe: paceSubscribe(
-      observeSubscribe(endWithCredential(createSharedSubscribe(), parts.credentials), parts.metrics),
+      observeSubscribe(
+        boundSubscribe(endWithCredential(createSharedSubscribe(), parts.credentials)),
+        parts.metrics,
+      ),
       ({ contextValue }) => responses.get(contextValue as GraphqlContext),
     ),
     // Done below, once for many who follow with the same document.

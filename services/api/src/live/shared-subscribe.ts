@@ -1,8 +1,12 @@
 import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from "graphql";
+import type { AnswerBytes } from "../load/answer-bytes.ts";
 import { type Results, resultsIterator } from "./results-iterator.ts";
 
 /** How long a result serves others, in milliseconds: durations and reasons to wait in it are as of when it was made. */
 const SHARED_FOR_MS = 500;
+
+/** Measures what a result is made of: of the subscription that it is made for first. */
+type SharedContext = { bytes?: Pick<AnswerBytes, "release"> };
 
 interface Shared {
   madeAt: number;
@@ -27,7 +31,13 @@ export function createSharedSubscribe(now: () => number = () => performance.now(
   }
 
   function resultOf(args: ExecutionArgs, key: string, state: unknown): Promise<ExecutionResult> {
-    const run = async () => execute({ ...args, rootValue: state });
+    const run = async () => {
+      try {
+        return await execute({ ...args, rootValue: state });
+      } finally {
+        (args.contextValue as SharedContext | undefined)?.bytes?.release();
+      }
+    };
     if (typeof state !== "object" || state === null) return run();
     const results = made.get(state) ?? new Map<string, Shared>();
     made.set(state, results);

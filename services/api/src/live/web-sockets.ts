@@ -13,6 +13,7 @@ import type { ErrorFacts } from "../http/http-errors.ts";
 import { isAllowedOrigin } from "../http/origins.ts";
 import { refuseConnection } from "../http/refuse-connection.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import { boundSubscribe } from "./bounded-subscribe.ts";
 import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
 import { endWithCredential } from "./credential-subscribe.ts";
 import type { FormatError } from "./masked-errors.ts";
@@ -36,6 +37,8 @@ export interface WebSocketParts {
   allowedOrigins: ReadonlySet<string>;
   /** Connections at once, at most. */
   maxConnections: number;
+  /** Longest that a client may leave a ping unanswered, in milliseconds; then its connection is cut. */
+  sendTimeoutMs: number;
 }
 
 /** Largest message from a client, in bytes. */
@@ -69,7 +72,7 @@ const ANSWERS: ReadonlySet<unknown> = new Set([
 
 /** Answers subscriptions of callers over WebSocket at /graphql, in the protocol graphql-transport-ws. */
 export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void> } {
-  const { httpServers, formatError, gate, allowedOrigins, maxConnections } = parts;
+  const { httpServers, formatError, gate, allowedOrigins, maxConnections, sendTimeoutMs } = parts;
   const check = createSubscriptionCheck(parts);
   const server = new WebSocketServer({
     noServer: true,
@@ -81,7 +84,7 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
     {
       jsonMessageReviver: withoutAnswers,
       subscribe: observeSubscribe(
-        endWithCredential(createSharedSubscribe(), parts.credentials),
+        boundSubscribe(endWithCredential(createSharedSubscribe(), parts.credentials)),
         parts.metrics,
       ),
       onConnect: (connection) => acceptConnection(gate, connection),
@@ -109,6 +112,8 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
         errors && { data, errors: errors.map((error) => formatError(error.toJSON(), error)) },
     },
     server,
+    // A ping is sent, and an answer waited for, so long each.
+    sendTimeoutMs / 2,
   );
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {

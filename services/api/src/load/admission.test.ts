@@ -41,7 +41,7 @@ test("plans are let in up to the limit, those let in since the count included", 
   await reserve();
   await settled();
   const answers = await Promise.allSettled([reserve(), reserve(), reserve(), reserve()]);
-  // One was counted, and nobody knows whether it is the one that was let in before.
+  // One was counted, and it is unknown whether it is the one that was let in before.
   expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "rejected"]);
 });
 
@@ -51,7 +51,7 @@ test("many that come before the first count are let in up to the limit", async (
   expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
 });
 
-test("nobody is refused by a count older than a second, and a second asks once", async () => {
+test("no caller is refused by a count older than a second, and a second asks once", async () => {
   let time = 0;
   let found = 3;
   let counts = 0;

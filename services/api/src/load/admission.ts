@@ -17,7 +17,7 @@ export interface AdmissionParts {
   maxUnfinishedPlans: number;
   /** How many there are, or `limit` when there are more. */
   countUnfinished: (limit: number) => Promise<number>;
-  /** Told of refusals. Default: nobody is. */
+  /** Told of refusals. Default: none. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
   /** Uniform in [0, 1). Default: the platform's. */
   random?: (() => number) | undefined;
@@ -88,7 +88,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
       const isFull = (): boolean => known + reserved >= maxUnfinishedPlans;
       if (now() - countedAt >= COUNT_FOR_MS) {
         const counted = count();
-        // Waited for only before somebody is refused by an old count.
+        // Waited for only before a caller is refused by an old count.
         if (isFull()) await counted;
       }
       if (isFull()) throw overloaded("plans", `${known + reserved} plans are unfinished`);

@@ -34,6 +34,8 @@ export interface FacadeParts {
 }
 
 const WAIT_MS = 600_000;
+/** A result goes as an object and as text. */
+const COPIES = 2;
 
 /** What the protocol itself refuses goes out with code and remedy too, in the `data` of its errors. */
 class ExplainingServer extends Server {
@@ -102,9 +104,15 @@ export function createFacadeServer({
     });
     try {
       requireScope(parts.caller, SCOPE_OF_TOOL[name]);
+      // What was done cannot be refused any more.
+      if (SCOPE_OF_TOOL[name] !== "read") parts.bytes.bePatient();
       const { report, isError } = await tool.call(parts, given, call);
+      const content = textOf(report);
+      const sizeBytes = Buffer.byteLength(content.text);
+      await parts.bytes.making(sizeBytes);
+      await parts.bytes.sending(COPIES * sizeBytes);
       ended();
-      return { ...(isError ? { isError } : {}), structuredContent: report, content: [textOf(report)] };
+      return { ...(isError ? { isError } : {}), structuredContent: report, content: [content] };
     } catch (error) {
       noteLogFacts(error, operation.logFacts());
       const { message, extensions = {} } = formatError({ message: "" }, error);
@@ -116,7 +124,7 @@ export function createFacadeServer({
   return server;
 }
 
-/** What the call itself says counts before the headers, which are those of whoever carries it. */
+/** What the call itself says counts before the headers, which are those of the client that carries it. */
 function traceOf({ mcpReq, http }: ServerContext): TraceOrigin | undefined {
   const meta: Readonly<Record<string, unknown>> = mcpReq._meta ?? {};
   return incomingTrace((name) => meta[name]) ?? incomingTrace((name) => http?.req?.headers.get(name));

@@ -6,6 +6,9 @@ import { explained } from "./explained.ts";
 /** Largest body of a call, in bytes. */
 const MAX_BODY_BYTES = 1_048_576;
 
+/** Deepest nesting of a message. Plans and facts may nest far less; the SDK writes and reads messages by recursion. */
+const MAX_DEPTH = 500;
+
 /** What the body parser tells of its errors. */
 const ParserErrorSchema = z.object({ status: z.number().int().min(400).max(499) });
 
@@ -29,8 +32,9 @@ export function readMessage(): RequestHandler {
   return (request, response, next) =>
     parse(request, response, (error?: unknown) => {
       if (error === undefined) {
-        if (!Array.isArray(request.body)) return next();
-        return sendRpcError(response, 400, ProtocolErrorCode.InvalidRequest, "Batches are not answered");
+        const refusal = refusalOf(request.body);
+        if (refusal === undefined) return next();
+        return sendRpcError(response, 400, ProtocolErrorCode.InvalidRequest, refusal);
       }
       const parsed = ParserErrorSchema.safeParse(error);
       if (!parsed.success) return next(error);
@@ -40,4 +44,21 @@ export function readMessage(): RequestHandler {
       const code = status === 400 ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
       sendRpcError(response, status, code, MESSAGES[status] ?? "The body is not JSON");
     });
+}
+
+function refusalOf(message: unknown): string | undefined {
+  if (Array.isArray(message)) return "Batches are not answered";
+  return isDeeper(message, MAX_DEPTH)
+    ? `The message is nested more than ${MAX_DEPTH} levels deep`
+    : undefined;
+}
+
+/** Level by level, so that no depth can exhaust the stack. */
+function isDeeper(value: unknown, maxDepth: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= maxDepth; depth += 1) {
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
 }

@@ -4,7 +4,9 @@ import type { CredentialWatch } from "../access/credential-watch.ts";
 import { UnauthenticatedError } from "../errors.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
 import type { RequestSnapshot } from "../live/request-feed.ts";
-import { isAtRest, reportOf } from "./request-report.ts";
+import { untilAtRest } from "../live/until-at-rest.ts";
+import { readPlanOutputs } from "../plans/plan-outputs.ts";
+import { reportOf } from "./request-report.ts";
 import { createRisingProgress } from "./rising-progress.ts";
 
 /** How a request is to be reported. */
@@ -27,33 +29,28 @@ export async function reportAtRest(
   requestId: RequestId,
   { call, wait, waitMs, credentials }: ReportSettings,
 ): Promise<JsonObject> {
-  const states = await parts.feeds.follow(parts.tenant, requestId);
-  const stop = (): void => void states.return?.();
-  const timer = setTimeout(stop, waitMs);
-  call.mcpReq.signal.addEventListener("abort", stop, { once: true });
+  const ending = new AbortController();
+  const stop = (): void => ending.abort();
   let isCredentialOver = false;
   const leave = credentials.follow(parts.caller, () => {
     isCredentialOver = true;
     stop();
   });
-  const tellProgress = progressTeller(call);
-  let last: RequestSnapshot | undefined;
+  call.mcpReq.signal.addEventListener("abort", stop, { once: true });
   try {
-    for await (const state of states) {
-      last = state;
-      if (!wait || isAtRest(state)) break;
-      await tellProgress(state);
-    }
+    const last = await untilAtRest(parts, requestId, {
+      waitMs,
+      signal: ending.signal,
+      ...(!wait && { isLast: () => true }),
+      onState: progressTeller(call),
+    });
+    if (isCredentialOver) throw new UnauthenticatedError("over");
+    if (!last) return { requestId };
+    return reportOf(last, await readPlanOutputs(last.request.planId, parts));
   } finally {
-    clearTimeout(timer);
     leave();
     call.mcpReq.signal.removeEventListener("abort", stop);
-    stop();
   }
-  if (isCredentialOver) throw new UnauthenticatedError("over");
-  if (!last) return { requestId };
-  parts.reads.primeSnapshot(last);
-  return reportOf(last, await parts.reads.wholeSteps(last.request.planId));
 }
 
 /** Notifies the client of progress, if it asked for that. */

@@ -27,16 +27,20 @@ function stateOf(version: number, steps: number, done: number, running: number =
     now: new Date(0),
   });
   const units = ids.map((key, position) => {
-    const unit = { key, stepId: key, item: null, position, tool: "t", epoch: 1, waitReason: null };
+    const unit = { key, stepId: key, item: null, position, tool: "t", waitReason: null };
     const isRunning = position >= done && position < done + running;
     return {
       ...newStep(plan, unit),
+      attemptCount: 0,
+      bodyBytes: 0,
+      outputBytes: 0,
       status:
         position < done ? ("COMPLETED" as const) : isRunning ? ("RUNNING" as const) : ("PENDING" as const),
       finishedAt: position < done ? new Date(1) : null,
     };
   });
-  return { request: base, plan, steps: units };
+  const sizes = { steps, graphBytes: 0, textBytes: 0, resultBytes: 0 };
+  return { request: base, plan: { ...plan, ...sizes }, steps: units };
 }
 
 test("progress rises with every notification, through states of equal count and through a replan", () => {

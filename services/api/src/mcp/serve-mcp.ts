@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
 import {
   type AuthInfo,
@@ -19,6 +19,7 @@ import { readMessage, sendRpcError } from "./read-message.ts";
 
 /** What serving the facade needs. */
 export interface McpParts extends Omit<FacadeParts, "context"> {
+  /** Of a call, whose result may be half of an answer: it goes twice. */
   context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
   /** The caller of a request. */
   callerOf: (request: IncomingMessage) => Caller;
@@ -34,14 +35,23 @@ const RefusalSchema = z.looseObject({ error: z.looseObject({ code: z.number(), m
 /** Answers MCP over streamable HTTP, for clients of both protocol eras. Pages from elsewhere are refused. */
 export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpParts): RequestHandler {
   const names = [...LOCAL_NAMES, ...hosts];
-  const callers = new WeakMap<AuthInfo, Caller>();
+  const requests = new WeakMap<AuthInfo, { caller: Caller; response: ServerResponse }>();
   // Told of what clients do wrong as well: what is ours to mend is answered with 500, see below.
   const onerror = (error: Error): void => logger.info({ err: error }, "MCP: a message was refused");
   const handler = createMcpHandler(
     ({ authInfo }) => {
-      const caller = authInfo && callers.get(authInfo);
-      if (!caller) throw new TypeError("a call of a tool came past the gate");
-      return createFacadeServer({ ...facade, context: (signal) => context(caller, signal) });
+      const request = authInfo && requests.get(authInfo);
+      if (!request) throw new TypeError("a call of a tool came past the gate");
+      const { caller, response } = request;
+      return createFacadeServer({
+        ...facade,
+        context(signal) {
+          const made = context(caller, signal);
+          if (response.closed) made.bytes.release();
+          else response.once("close", () => made.bytes.release());
+          return made;
+        },
+      });
     },
     { onerror },
   );
@@ -59,7 +69,7 @@ export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpPar
   router.use(async (request, response) => {
     const caller = callerOf(request);
     const auth: AuthInfo = { token: "", clientId: caller.name, scopes: [...caller.scopes] };
-    callers.set(auth, caller);
+    requests.set(auth, { caller, response });
     // Differs from the adapter's own type only in how optional fields are declared.
     await serve(Object.assign(request as NodeIncomingMessageLike, { auth }), response, request.body);
   });

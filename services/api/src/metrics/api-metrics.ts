@@ -4,21 +4,29 @@ import { Counter, Gauge, Histogram, type Registry } from "@planwright/runtime";
 export interface ApiMetrics {
   /** @param operation - a name that the schema has, or one of a few words. @param code - "OK", or a code of `API_ERROR_CODES` */
   answered(operation: string, code: string, durationMs: number): void;
-  /** A subscription is over, or was refused: counted with the rest, without a duration, which would be how long somebody followed. */
+  /** A subscription is over, or was refused: counted with the rest, without a duration, which would be how long a client followed. */
   subscriptionEnded(operation: string, code: string): void;
-  /** Somebody was refused for who it is. @param code - of `API_ERROR_CODES` */
+  /** A caller was refused for its identity. @param code - of `API_ERROR_CODES` */
   denied(code: string): void;
   /** Something was refused because there is too much to do. */
   refused(reason: Refusal): void;
 }
 
 /** Of what there was too much. */
-export type Refusal = "mutations" | "plans" | "subscriptions";
+export type Refusal = "mutations" | "plans" | "subscriptions" | "bytes";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Registers the counters of the service. @param subscriptions - how many are open now */
-export function createApiMetrics(registry: Registry, subscriptions: () => number): ApiMetrics {
+/** What is looked up when metrics are read. */
+export interface Gauges {
+  /** Subscriptions that are open now. */
+  subscriptions: () => number;
+  /** Bytes that large answers hold now. */
+  largeAnswersBytes: () => number;
+}
+
+/** Registers the counters of the service. */
+export function createApiMetrics(registry: Registry, gauges: Gauges): ApiMetrics {
   const registers = [registry];
   const requests = new Counter({
     registers,
@@ -50,7 +58,15 @@ export function createApiMetrics(registry: Registry, subscriptions: () => number
     name: "planwright_api_subscriptions_open",
     help: "Requests that clients follow now",
     collect() {
-      this.set(subscriptions());
+      this.set(gauges.subscriptions());
+    },
+  });
+  new Gauge({
+    registers,
+    name: "planwright_api_large_answers_bytes",
+    help: "Bytes that large answers hold now, of LARGE_ANSWERS_BYTES",
+    collect() {
+      this.set(gauges.largeAnswersBytes());
     },
   });
   return {

@@ -10,8 +10,11 @@ export interface PlanCheck {
 }
 
 /** Checks a plan against the catalogue and stores nothing. @throws {BadInputError} */
-export async function checkPlan({ store, tenant }: OperationParts, plan: unknown): Promise<PlanCheck> {
+export async function checkPlan(
+  { store, tenant, maxStepTimeoutMs }: OperationParts,
+  plan: unknown,
+): Promise<PlanCheck> {
   const { value } = readPlanInput(plan);
-  const parsed = parsePlan(value, { tools: await store.toolCatalogue(tenant) });
+  const parsed = parsePlan(value, { tools: await store.toolCatalogue(tenant), maxStepTimeoutMs });
   return { valid: parsed.ok, plan: parsed.ok ? parsed.plan : null, diagnostics: parsed.diagnostics };
 }

@@ -91,6 +91,13 @@ export function throwIfNeverPlanned(request: RequestDocument): void {
       request.questions.map(({ question }) => question),
     );
   }
+  if (request.status === "CANCELLED") {
+    throw new StateConflictError(
+      { requestId: request._id, status: request.status },
+      "The request was cancelled before it had a plan: nothing was executed",
+      "Ask for it again with createPlan.",
+    );
+  }
   if (request.status !== "FAILED" || !request.error) return;
   throw new PlanningFailedError(ids, request.error);
 }

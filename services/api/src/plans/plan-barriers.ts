@@ -1,5 +1,5 @@
 import { acyclicDependencies, barrierOrder, type Plan, planGraph, toolOfStep } from "@planwright/plan";
-import type { PlanDocument } from "@planwright/store";
+import type { PlanGraph } from "@planwright/store";
 
 /** The barriers of a plan, as far as its pins tell: tools beside which nothing runs. */
 export interface PlanBarriers {
@@ -18,7 +18,7 @@ export interface PlanBarriers {
 const barriersOfPlans = new WeakMap<Plan, PlanBarriers | null>();
 
 /** Undefined for a plan without barriers. Kept as long as the document's plan is. */
-export function barriersOf({ plan, toolPins = [] }: PlanDocument): PlanBarriers | undefined {
+export function barriersOf({ plan, toolPins = [] }: PlanGraph): PlanBarriers | undefined {
   if (!plan) return undefined;
   const tools = new Set(toolPins.flatMap(({ tool, barrier }) => (barrier ? [tool] : [])));
   if (tools.size === 0) return undefined;

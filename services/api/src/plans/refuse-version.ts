@@ -5,7 +5,7 @@ import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
 /** Why a plan gets no other version, whichever way it was asked for. */
 export type VersionRefusal = Extract<
   RerunAnswer | ReplanAnswer,
-  { type: "not over" | "in doubt" | "invalid" | "no plan" | "unknown" }
+  { type: "other version" | "not over" | "in doubt" | "invalid" | "no plan" | "unknown" }
 >;
 
 /** Steps that an error names at most. */
@@ -13,7 +13,7 @@ const MAX_NAMED = 100;
 
 /**
  * Says why there is no other version.
- * @param words - what only a plan that is over can do, and what somebody else may have asked for
+ * @param words - what only a plan that is over can do, and what another caller may have asked for
  * @throws {StateConflictError | PlanInvalidError | PlanningFailedError | NeedsInputError | NotReadyError | RequestNotFoundError}
  */
 export function refuseVersion(
@@ -22,6 +22,14 @@ export function refuseVersion(
   words: { can: string; version: string },
 ): never {
   switch (answer.type) {
+    case "other version": {
+      const { status, version: currentVersion, planId } = answer.request;
+      throw new StateConflictError(
+        { requestId, status, currentVersion, planId },
+        `Version ${currentVersion} of the plan is current, and the call names another one as fromVersion: no ${words.version} was made`,
+        `Read what became of version ${currentVersion}; where it is to ${words.can}, ask again with fromVersion: ${currentVersion}.`,
+      );
+    }
     case "not over":
       throw new StateConflictError(
         { requestId, status: answer.plan.status },

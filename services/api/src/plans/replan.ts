@@ -5,9 +5,10 @@ import { findRequest } from "../requests/find-request.ts";
 import { parseRequestId } from "../requests/parse-ids.ts";
 import { parseText } from "../requests/parse-text.ts";
 import { refuseVersion } from "./refuse-version.ts";
+import { parseVersionWish, type VersionWishInput } from "./version-wish.ts";
 
 /** What is to be planned anew. */
-export interface ReplanInput {
+export interface ReplanInput extends VersionWishInput {
   requestId: string;
   /** What is to be done differently; null without a word. */
   note?: string | null;
@@ -15,7 +16,9 @@ export interface ReplanInput {
 }
 
 /**
- * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan.
+ * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan. With a key
+ * that was taken before, nothing is done.
+ * @throws {IdempotencyKeyReusedError} for a key that stands for something else
  * @throws {BadInputError | RequestNotFoundError | StateConflictError | NotReadyError}
  * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that could run
  */
@@ -23,13 +26,16 @@ export async function replan(parts: OperationParts, input: ReplanInput): Promise
   const requestId = parseRequestId(input.requestId);
   parts.operation?.about(requestId);
   const note = parseText("note", input.note);
-  const wish = { note, execute: input.execute };
+  const { execute } = input;
+  const wish = { note, execute, ...parseVersionWish(input, ["replan", requestId, note, execute]) };
   if (await parts.isModelMissing?.()) throw modelMissing(await findRequest(parts, requestId));
   const answer = await parts.store.requestReplan(parts.tenant, requestId, wish);
   switch (answer.type) {
     case "replanning":
       parts.operation?.about(requestId, answer.request.trace);
       parts.offers.offerPlanning(requestId);
+      return answer.request;
+    case "repeated":
       return answer.request;
     case "nothing failed":
       throw new StateConflictError(

@@ -4,12 +4,13 @@ import type { OperationParts } from "../parts.ts";
 import { parseRequestId, parseStepId } from "../requests/parse-ids.ts";
 import { parseChanges } from "./parse-changes.ts";
 import { refuseVersion } from "./refuse-version.ts";
+import { parseVersionWish, type VersionWishInput } from "./version-wish.ts";
 
 /** Steps that an error names at most. */
 const MAX_NAMED = 100;
 
 /** What is to run again. */
-export interface RerunInput {
+export interface RerunInput extends VersionWishInput {
   requestId: string;
   /** Null: only what did not complete. */
   from?: string | null;
@@ -19,7 +20,8 @@ export interface RerunInput {
 }
 
 /**
- * Makes a new version of a request's plan that is over; what completed is carried over.
+ * Makes a new version of a request's plan that is over; what completed is carried over. With a key that made one before, none.
+ * @throws {IdempotencyKeyReusedError} for a key that stands for something else
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError | NotReadyError}
  * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that could run
  */
@@ -32,11 +34,14 @@ export async function rerun(parts: OperationParts, input: RerunInput): Promise<R
     from,
     autoExecute: input.execute,
     changes,
+    ...parseVersionWish(input, ["rerun", requestId, from, changes, input.execute]),
   });
   switch (answer.type) {
     case "rerun":
       parts.operation?.about(requestId, answer.request.trace);
       if (input.execute) parts.offers.offerExecution(answer.plan._id, answer.plan.epoch);
+      return answer.request;
+    case "repeated":
       return answer.request;
     case "nothing failed":
       throw new StateConflictError(

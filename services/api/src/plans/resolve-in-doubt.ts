@@ -20,7 +20,7 @@ export interface ResolutionInput {
 }
 
 /**
- * Settles a call of which nobody knows whether it happened.
+ * Settles a call of which it is unknown whether it happened.
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError}
  */
 export async function resolveInDoubt(

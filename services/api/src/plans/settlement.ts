@@ -1,4 +1,4 @@
-import type { PlanDocument, StepDocument, UnitResolution } from "@planwright/store";
+import type { PlanDocument, StepHead, UnitResolution } from "@planwright/store";
 
 /** What an operator said of a call of which nothing was known. */
 export interface Settlement {
@@ -15,12 +15,12 @@ export function settlementOf(
   { resolutions }: Pick<PlanDocument, "resolutions">,
   {
     key,
-    attempts,
+    attemptCount,
     resolvedBy,
     finishedAt,
-  }: Pick<StepDocument, "key" | "attempts" | "resolvedBy" | "finishedAt">,
+  }: Pick<StepHead, "key" | "attemptCount" | "resolvedBy" | "finishedAt">,
 ): Settlement | null {
   if (resolvedBy) return { ...resolvedBy, at: finishedAt };
-  const said = resolutions.findLast((word) => word.key === key && word.attempt === attempts.length);
+  const said = resolutions.findLast((word) => word.key === key && word.attempt === attemptCount);
   return said ? { resolution: said.resolution.type, by: said.by, at: said.at } : null;
 }

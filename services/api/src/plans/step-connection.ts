@@ -1,14 +1,15 @@
 import type { StepStatus } from "@planwright/plan";
 import {
   type Page,
-  type PlanDocument,
-  type StepDocument,
+  type PlanGraph,
+  type PlanHead,
   type StepFilter,
+  type StepHead,
   stepCursor,
 } from "@planwright/store";
 import type { GraphqlContext } from "../graphql/context.ts";
 import { type Connection, type PageArguments, parsePage, toConnection } from "../pages/connection.ts";
-import { type StepView, stepViewsOfPage } from "./step-views.ts";
+import { type GraphedPlan, type StepView, stepViewsOfPage } from "./step-views.ts";
 
 /** What a client asked of the list. */
 export interface StepPageArguments extends PageArguments {
@@ -29,13 +30,14 @@ export interface StepConnection extends Connection<StepView> {
 
 /** One page of a plan's steps and items, in plan order. @throws {BadInputError | CursorInvalidError} */
 export async function readStepPage(
-  plan: PlanDocument,
+  head: Omit<GraphedPlan, keyof PlanGraph> & Pick<PlanHead, "_id">,
   asked: StepPageArguments,
   { reads, here }: Pick<GraphqlContext, "reads" | "here">,
 ): Promise<StepConnection> {
   const page = parsePage(asked, "steps");
+  const plan: GraphedPlan = { ...head, ...((await reads.graph(head._id)) ?? { plan: null }) };
   const filter = toStepFilter(plan, asked.filter ?? {});
-  const found: Page<StepDocument> = filter
+  const found: Page<StepHead> = filter
     ? await reads.stepPage(plan._id, { ...page, filter })
     : { items: [], cursor: null };
   const items = stepViewsOfPage(plan, found.items, await here(), (stepId) =>
@@ -49,7 +51,7 @@ export async function readStepPage(
 
 /** What the store looks for; undefined when there can be no such step. */
 function toStepFilter(
-  { plan }: PlanDocument,
+  { plan }: Pick<PlanGraph, "plan">,
   { status, stepId, items }: StepFilterArgument,
 ): StepFilter | undefined {
   const position = stepId ? plan?.steps.findIndex(({ id }) => id === stepId) : undefined;

@@ -46,7 +46,10 @@ function running(statuses: Record<string, StepStatus>) {
   };
   const plan = { ...stored, status: "RUNNING" as const, lease };
   const units = STEPS.map(({ id, tool }, position) => ({
-    ...newStep(plan, { key: id, stepId: id, item: null, position, tool, epoch: 1, waitReason: null }),
+    ...newStep(plan, { key: id, stepId: id, item: null, position, tool, waitReason: null }),
+    attemptCount: 0,
+    bodyBytes: 0,
+    outputBytes: 0,
     status: statuses[id] ?? ("PENDING" as const),
   }));
   return { plan, units };

@@ -8,14 +8,17 @@ import {
   toolOfStep,
   type WaitReason,
 } from "@planwright/plan";
-import type { PlanDocument, StepDocument } from "@planwright/store";
+import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import { barriersOf } from "./plan-barriers.ts";
 import { type Settlement, settlementOf } from "./settlement.ts";
 import { type Here, stepWaitReason } from "./wait-reason.ts";
 
+/** A version of a plan, with the plan itself. */
+export type GraphedPlan = Pick<PlanHead, "status" | "lease" | "waitReason" | "resolutions"> & PlanGraph;
+
 /** A step, or one item of a forEach: what was planned, what was recorded, and why it waits. */
 export interface StepView {
-  recorded: StepDocument;
+  recorded: StepHead;
   dependsOn: readonly string[];
   /** As planned, with references. */
   arguments: JsonValue;
@@ -29,7 +32,7 @@ export interface StepView {
  * The steps of a plan in plan order, each followed by the items of its forEach that have begun. Pure.
  * Steps without a plan (INVALID and unreadable) give nothing.
  */
-export function stepViews(plan: PlanDocument, recorded: readonly StepDocument[], here: Here): StepView[] {
+export function stepViews(plan: GraphedPlan, recorded: readonly StepHead[], here: Here): StepView[] {
   const isOver = finalSteps(recorded);
   const barriers = barriersOf(plan);
   const running = new Set(recorded.flatMap(({ status, stepId }) => (status === "RUNNING" ? [stepId] : [])));
@@ -49,8 +52,8 @@ export function stepViews(plan: PlanDocument, recorded: readonly StepDocument[],
  * @param statusOf - where a step of the plan stands, which need not be one of these; null for one that is not there
  */
 export function stepViewsOfPage(
-  plan: PlanDocument,
-  recorded: readonly StepDocument[],
+  plan: GraphedPlan,
+  recorded: readonly StepHead[],
   here: Here,
   statusOf: (stepId: string) => Promise<StepStatus | null>,
 ): StepView[] {
@@ -66,9 +69,9 @@ export function stepViewsOfPage(
 }
 
 function viewsOf(
-  document: PlanDocument,
-  recorded: readonly StepDocument[],
-  waitReasonOf: (document: StepDocument, dependsOn: readonly string[]) => StepView["waitReason"],
+  document: GraphedPlan,
+  recorded: readonly StepHead[],
+  waitReasonOf: (document: StepHead, dependsOn: readonly string[]) => StepView["waitReason"],
 ): StepView[] {
   const { plan } = document;
   if (!plan) return [];
@@ -89,17 +92,17 @@ function viewsOf(
 }
 
 /** Ids of the steps that can never change again; items do not count. */
-function finalSteps(recorded: readonly StepDocument[]): ReadonlySet<string> {
-  const isFinal = ({ item, status }: StepDocument) => item === null && isTerminalStepStatus(status);
+function finalSteps(recorded: readonly StepHead[]): ReadonlySet<string> {
+  const isFinal = ({ item, status }: StepHead) => item === null && isTerminalStepStatus(status);
   return new Set(recorded.filter(isFinal).map((document) => document.stepId));
 }
 
 /** By position in the plan, a step before its items. */
-function inPlanOrder(recorded: readonly StepDocument[]): StepDocument[] {
+function inPlanOrder(recorded: readonly StepHead[]): StepHead[] {
   return recorded.toSorted((a, b) => a.position - b.position || (a.item ?? -1) - (b.item ?? -1));
 }
 
 /** Tool of each step by step id. */
-export function toolsOfSteps(plan: PlanDocument): Map<string, string> {
+export function toolsOfSteps(plan: Pick<PlanGraph, "plan">): Map<string, string> {
   return new Map(plan.plan?.steps.map((step) => [step.id, toolOfStep(step)]));
 }

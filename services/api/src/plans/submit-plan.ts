@@ -24,7 +24,7 @@ export interface PlanInput extends RequestOptionsInput {
  * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
 export async function submitPlan(
-  { store, offers, tenant, modelLimits: service, operation }: OperationParts,
+  { store, offers, tenant, modelLimits: service, maxStepTimeoutMs, operation }: OperationParts,
   input: PlanInput,
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
@@ -33,7 +33,7 @@ export async function submitPlan(
   const asked = ["submitPlan", query, input.execute, value, ...payload];
   const idempotency = toIdempotency(input.idempotencyKey, asked);
   const tools = await store.toolCatalogue(tenant);
-  const parsed = parsePlan(value, { tools });
+  const parsed = parsePlan(value, { tools, maxStepTimeoutMs });
   const { request, plan } = await store.submitPlan({
     tenant,
     query,

@@ -46,7 +46,6 @@ describe("stepWaitReason", () => {
     { plan: "QUEUED", lease: null, step: "PENDING", open: true, reason: "no worker" },
     { plan: "READY", lease: null, step: "PENDING", reason: "paused" },
     { plan: "PAUSED", lease: null, step: "PENDING", reason: "paused" },
-    { plan: "AWAITING_APPROVAL", lease: null, step: "PENDING", reason: "approval" },
     { plan: "FAILED", lease: null, step: "PENDING", open: true, reason: null },
     { plan: "CANCELLED", lease: null, step: "PENDING", reason: null },
   ])(

@@ -1,4 +1,11 @@
-import { isTerminalPlanStatus, isTerminalStepStatus, type WaitReason } from "@planwright/plan";
+import {
+  isTerminalPlanStatus,
+  isTerminalStepStatus,
+  planNeed,
+  stepNeedsPerson,
+  type WaitReason,
+  waitReasonOfStep,
+} from "@planwright/plan";
 import type { LiveWorkers, PlanDocument, RequestDocument, StepDocument } from "@planwright/store";
 
 /** Clocks of two machines may differ by this much before a lease counts as expired. */
@@ -26,24 +33,27 @@ export function stepWaitReason(
   facts: Here & { hasOpenDependency: boolean },
 ): WaitReason | null {
   if (isTerminalStepStatus(step.status) || isTerminalPlanStatus(plan.status)) return null;
-  if (step.status === "IN_DOUBT") return "in doubt";
-  if (step.status === "WAITING_APPROVAL") return "approval";
-  if (plan.status === "AWAITING_APPROVAL") return "approval";
-  if (plan.status === "READY" || plan.status === "PAUSED") return "paused";
-  if (plan.status === "QUEUED" || isLeaseExpired(plan, facts.nowMs)) return withoutOwner(facts.live.executor);
+  const own = waitReasonOfStep(step.status);
+  if (own && stepNeedsPerson(step.status)) return own;
+  const reason = heldUp(plan, facts);
+  if (reason) return reason;
   if (step.status === "RUNNING") return null;
-  if (step.status === "RETRYING") return "backoff";
+  if (own) return own;
   if (facts.hasOpenDependency) return "dependency";
   return notADependency(step.waitReason) ?? plan.waitReason ?? "limit";
 }
 
 /** Why the whole plan waits; null while an executor works on it and when it is over. */
-export function planWaitReason(plan: WaitingPlan, { nowMs, live }: Here): WaitReason | null {
+export function planWaitReason(plan: WaitingPlan, here: Here): WaitReason | null {
   if (isTerminalPlanStatus(plan.status)) return null;
-  if (plan.status === "AWAITING_APPROVAL") return "approval";
-  if (plan.status === "READY" || plan.status === "PAUSED") return "paused";
-  if (plan.status === "QUEUED" || isLeaseExpired(plan, nowMs)) return withoutOwner(live.executor);
-  return plan.status === "WAITING" ? plan.waitReason : null;
+  return heldUp(plan, here) ?? (plan.status === "WAITING" ? plan.waitReason : null);
+}
+
+/** Why nothing at all happens in a plan that is not over: no client started or resumed it, or no executor has it. */
+function heldUp(plan: WaitingPlan, { nowMs, live }: Here): WaitReason | null {
+  const need = planNeed(plan);
+  if (need === "start" || need === "resume") return "paused";
+  return need === "worker" && !isOwned(plan, nowMs) ? withoutOwner(live.executor) : null;
 }
 
 /** Why planning waits; null while a planner works on it. */
@@ -60,10 +70,9 @@ export function requestWaitReason(
 /** Work that no worker holds: one that lives takes it as soon as it has a free place. */
 const withoutOwner = (live: number): WaitReason => (live === 0 ? "no worker" : "limit");
 
-/** The executor stopped renewing: it is gone, and nobody has taken over. */
-function isLeaseExpired({ status, lease }: WaitingPlan, nowMs: number): boolean {
-  if (status !== "RUNNING" && status !== "CANCELLING") return false;
-  return lease === null || lease.expiresAt.getTime() + GRACE_MS < nowMs;
+/** False once an executor stopped renewing: it is gone, and no other has taken over. */
+function isOwned({ lease }: WaitingPlan, nowMs: number): boolean {
+  return lease !== null && lease.expiresAt.getTime() + GRACE_MS >= nowMs;
 }
 
 /** A recorded "dependency" is stale once every dependency is final. */

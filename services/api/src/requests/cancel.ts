@@ -4,14 +4,14 @@ import { refuseControl } from "../plans/refuse-control.ts";
 import { findRequest } from "./find-request.ts";
 
 /**
- * Asks for the end of a request's plan, or of its being made anew. Asked for again, it is answered as done: a client that lost the
+ * Asks for the end of a request's plan, or ends its planning. Asked for again, it is answered as done: a client that lost the
  * answer may repeat it.
  * @throws {BadInputError | RequestNotFoundError | NotReadyError}
  * @throws {StateConflictError} for a plan that ended otherwise, and for a request without a plan
  */
 export async function cancelRequest(parts: OperationParts, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(parts, requestId);
-  const cancelled = await parts.store.cancelReplan(parts.tenant, request._id);
+  const cancelled = await parts.store.cancelPlanning(parts.tenant, request._id);
   if (cancelled) return cancelled;
   const plan = await parts.store.requestCancel(parts.tenant, request.planId);
   if (plan?.cancelRequestedAt && !plan.finishedAt) {

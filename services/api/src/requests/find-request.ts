@@ -1,5 +1,6 @@
-import type { PlanDocument, RequestDocument } from "@planwright/store";
+import type { PlanDocument, PlanHead, RequestDocument } from "@planwright/store";
 import { PlanNotFoundError, RequestNotFoundError } from "../errors.ts";
+import type { GraphqlContext } from "../graphql/context.ts";
 import type { OperationParts } from "../parts.ts";
 import { parsePlanId, parseRequestId } from "./parse-ids.ts";
 
@@ -27,12 +28,19 @@ export async function findPlan(
   return plan;
 }
 
+/** The same without what may be large. @throws {BadInputError | PlanNotFoundError} */
+export async function findPlanHead(
+  { reads, operation }: Pick<GraphqlContext, "reads" | "operation">,
+  planId: string,
+): Promise<PlanHead> {
+  const plan = await reads.plan(parsePlanId(planId));
+  if (!plan) throw new PlanNotFoundError(planId);
+  operation.about(plan.requestId, plan.trace);
+  return plan;
+}
+
 /** All versions of a request's plan, newest first. @throws {BadInputError | RequestNotFoundError} */
-export async function findPlansOfRequest(parts: OperationParts, requestId: string): Promise<PlanDocument[]> {
-  const id = parseRequestId(requestId);
-  parts.operation?.about(id);
-  const plans = await parts.store.listPlans(parts.tenant, id);
-  // Only an empty answer has to be told from an unknown request.
-  if (plans.length === 0) await findRequest(parts, requestId);
-  return plans;
+export async function findPlansOfRequest(context: GraphqlContext, requestId: string): Promise<PlanHead[]> {
+  const request = await findRequest(context, requestId);
+  return context.reads.plansOf(request);
 }

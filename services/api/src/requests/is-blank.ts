@@ -1,5 +1,5 @@
 /**
- * True for a text in which nobody sees anything: blanks, control characters, and those that take no room, such as U+200B or
+ * True for a text in which nothing is visible: blanks, control characters, and those that take no room, such as U+200B or
  * the Hangul fillers. Half of a surrogate pair is not one of them.
  */
 export function isBlank(text: string): boolean {

@@ -1,4 +1,5 @@
-import { createStore, type Store, UNFINISHED_PLANS } from "@planwright/store";
+import { UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
+import { createStore, type Store } from "@planwright/store";
 import { startWholeSystem } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { expect } from "vitest";
@@ -109,7 +110,7 @@ export async function startRunningSystem(
     const [requests, plans, unfinished] = await Promise.all([
       database.collection("requests").countDocuments(),
       database.collection("plans").countDocuments(),
-      database.collection("plans").countDocuments({ status: { $in: UNFINISHED_PLANS } }),
+      database.collection("plans").countDocuments({ status: { $in: UNFINISHED_PLAN_STATUSES } }),
     ]);
     return { requests, plans, unfinished };
   }

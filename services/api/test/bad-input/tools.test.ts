@@ -16,6 +16,8 @@ const ExpectedSchema = {
   says: z.string().optional(),
   /** What the step keeps when it completes. */
   output: z.json().optional(),
+  /** What a warning of the step names. Default: there is none. */
+  warns: z.string().optional(),
 };
 const { outputs, servers } = readCases(
   "tools.json",
@@ -44,7 +46,7 @@ const WELL = '{"content":[{"type":"text","text":"well"}]}';
 const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId planId } }";
 const EXECUTE = "mutation ($id: ID!) { executePlan(planId: $id) { id } }";
 const READ =
-  "query ($id: ID!) { request(requestId: $id) { plan { error { code message remedy } steps { status output error { code message remedy } } } } }";
+  "query ($id: ID!) { request(requestId: $id) { plan { error { code message remedy } steps { status output warnings error { code message remedy } } } } }";
 
 const listed = (names: string[]) =>
   JSON.stringify({
@@ -95,7 +97,7 @@ beforeAll(async () => {
   running = await startRunningSystem("tools.json", {
     mcpServers: { ...Object.fromEntries(entries), outputs: { url: `${bad.url}/outputs`, trusted: true } },
     // Those that never answer hold the start up that long.
-    env: { CONNECT_TIMEOUT_MS: "2000" },
+    env: { CONNECT_TIMEOUT_MS: "5000" },
     // Operators are told of each server that cannot be reached or lists nonsense.
     mayLog: (line) => line.startsWith("executor: {") && line.includes('"level":"warn"'),
   });
@@ -118,7 +120,7 @@ function submit(tool: string, attempts: number) {
 /** Calls one tool, and looks at what clients are told of it. */
 async function expectTold(
   tool: string,
-  { name, code, says, output }: z.infer<z.ZodObject<typeof ExpectedSchema>>,
+  { name, code, says, output, warns }: z.infer<z.ZodObject<typeof ExpectedSchema>>,
   attempts: number,
   before: (planId: string) => Promise<void> = async () => undefined,
 ) {
@@ -136,6 +138,7 @@ async function expectTold(
   const { plan } = body.data.request;
   const [step] = plan.steps;
   expect({ step: step.status, code: step.error?.code }).toEqual({ step: status, code });
+  expect(step.warnings).toEqual(warns === undefined ? [] : [expect.stringContaining(warns)]);
   if (output !== undefined) expect(step.output).toEqual(output);
   if (code === undefined) return;
   expectClean(text);

@@ -7,6 +7,8 @@ import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
 const HEARD_WITHIN_MS = 1_000;
+/** The grace of a plan that is being ended, and the time that a connection takes. */
+const SETTLED_WITHIN_MS = 7_000;
 
 /** A call that starts now. */
 export interface StartingCall {
@@ -56,10 +58,11 @@ function checkStopped(call: StartingCall, fail: Fail): void {
 }
 
 /** True for a unit without a call that began before this one. */
-function isFirst(unit: StepDocument | undefined, { step, owner, epoch }: StartingCall): boolean {
+function isFirst(unit: StepDocument | undefined, { step, owner, epoch, facts }: StartingCall): boolean {
   if (!unit) return false;
   if (step.tool.effectClass === "R") return unit.attempts.length === 0;
-  return unit.attempts.length === 1 && unit.attempts[0]?.executor === owner && unit.epoch === epoch;
+  const isOwn = facts.epochs.get(unit.key) === epoch;
+  return unit.attempts.length === 1 && unit.attempts[0]?.executor === owner && isOwn;
 }
 
 function nameOf({ facts, keys, owner }: StartingCall): string {
@@ -69,7 +72,7 @@ function nameOf({ facts, keys, owner }: StartingCall): string {
 function checkLease(call: StartingCall, fail: Fail): void {
   const { lease } = call.facts.document;
   const mine = `${nameOf(call)} under epoch ${call.epoch ?? "none"}`;
-  if (!lease) fail("call-within-lease", `${mine} while nobody holds the plan`);
+  if (!lease) fail("call-within-lease", `${mine} while no executor holds the plan`);
   else if (lease.epoch !== call.epoch)
     fail("call-within-lease", `${mine} while ${lease.epoch} holds the plan`);
   else if (lease.expiresAt.getTime() - EPOCH_MS < call.now) {
@@ -80,11 +83,16 @@ function checkLease(call: StartingCall, fail: Fail): void {
 function checkWishes(call: StartingCall, fail: Fail): void {
   const { facts, now, calmSince } = call;
   const { cancelAskedAt, pauseAskedAt, claimedAt } = facts;
-  const deadlineAt = facts.document.deadlineAt;
-  if (deadlineAt && now > deadlineAt.getTime() - EPOCH_MS + HEARD_WITHIN_MS) {
-    fail("deadline-stops", `${nameOf(call)} ${now + EPOCH_MS - deadlineAt.getTime()} ms after the deadline`);
-  }
+  const deadlineAt = facts.document.deadlineAt && facts.document.deadlineAt.getTime() - EPOCH_MS;
   const isLate = (askedAt: number): boolean => calmSince <= askedAt && now - askedAt > HEARD_WITHIN_MS;
+  const endedAt = [deadlineAt, cancelAskedAt].filter((at) => at !== null && at <= now);
+  if (endedAt.length > 0 && settlesSomething(call)) {
+    const begunAt = Math.max(claimedAt, ...endedAt.flatMap((at) => at ?? []));
+    if (calmSince > begunAt || now - begunAt <= HEARD_WITHIN_MS + SETTLED_WITHIN_MS) return;
+  }
+  if (deadlineAt !== null && now > deadlineAt + HEARD_WITHIN_MS) {
+    fail("deadline-stops", `${nameOf(call)} ${now - deadlineAt} ms after the deadline`);
+  }
   if (cancelAskedAt !== null && (claimedAt > cancelAskedAt || isLate(cancelAskedAt))) {
     fail("cancel-stops", `${nameOf(call)} ${now - cancelAskedAt} ms after the cancel`);
   }
@@ -93,6 +101,16 @@ function checkWishes(call: StartingCall, fail: Fail): void {
   if (pauseAskedAt !== null && claimedAt <= pauseAskedAt && isLate(pauseAskedAt) && isNew) {
     fail("pause-stops", `${nameOf(call)} ${now - pauseAskedAt} ms after the pause`);
   }
+}
+
+/** A look-up, or a call of units that were called before and may have acted. */
+function settlesSomething({ facts, step, keys, isLookup }: StartingCall): boolean {
+  if (isLookup || step.tool.effectClass === "U") return isLookup;
+  return keys.some((key) => facts.units.get(key)?.attempts.slice(0, -1).some(mayHaveActed));
+}
+
+function mayHaveActed({ outcome }: StepDocument["attempts"][number]): boolean {
+  return outcome !== "completed" && outcome !== "failed";
 }
 
 function checkDependencies(call: StartingCall, fail: Fail): void {
@@ -127,7 +145,7 @@ function checkApproval(call: StartingCall, fail: Fail): void {
   if (step.step.approval !== true && !step.tool.needsApproval) return;
   const { approvals } = facts.document;
   if (approvals.some(({ stepId, approved }) => stepId === step.step.id && approved)) return;
-  fail("approval-first", `${nameOf(call)}, which nobody approved`);
+  fail("approval-first", `${nameOf(call)}, which no operator approved`);
 }
 
 /** True when the plan lets dependents of this step run whatever becomes of it. */
@@ -156,5 +174,6 @@ function checkUnits(call: StartingCall, fail: Fail): void {
 function isIntentOf(unit: StepDocument | undefined, call: StartingCall): boolean {
   const attempt = unit?.attempts.at(-1);
   if (!unit || !attempt || unit.status !== "RUNNING") return false;
-  return attempt.executor === call.owner && attempt.endedAt === null && unit.epoch === call.epoch;
+  const isOwn = call.facts.epochs.get(unit.key) === call.epoch;
+  return attempt.executor === call.owner && attempt.endedAt === null && isOwn;
 }

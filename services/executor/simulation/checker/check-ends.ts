@@ -6,7 +6,7 @@ import type { PlanFacts } from "./plan-facts.ts";
 
 const AFTER_DEADLINE_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
-/** Longest until a plan that nobody has claimed yet is claimed, in calm. */
+/** Longest until a plan that no executor has claimed yet is claimed, in calm. */
 const CLAIMED_WITHIN_MS = 10_000;
 
 /** Looks every second for plans that should be over by now. The result tells whether everything was, at the last look. */
@@ -44,10 +44,10 @@ function everythingIsOver(world: World): boolean {
   return count === settings.plans || timeline.now() > Math.max(settings.chaosMs, 10_000) + CLAIMED_WITHIN_MS;
 }
 
-/** Its end is told on the request as well; a plan that nobody wants run stays as it is. */
+/** Its end is told on the request as well; a plan that no client wants run stays as it is. */
 function isOver(world: World, facts: PlanFacts): boolean {
   const { status, deadlineAt } = facts.document;
-  // Its deadline begins with its first claim: one that is held up before that waits for whoever held it up.
+  // Its deadline begins with its first claim: one that is held up before that waits for the operator who held it up.
   if (status === "PAUSED" && !deadlineAt) return true;
   if (status === "READY") return world.timeline.now() > world.settings.chaosMs + CLAIMED_WITHIN_MS;
   return isTerminalPlanStatus(status) && requestOf(world, facts) !== "EXECUTING";

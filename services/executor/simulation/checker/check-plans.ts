@@ -1,4 +1,4 @@
-import { isTerminalPlanStatus, isTerminalStepStatus, PLAN_TRANSITIONS } from "@planwright/plan";
+import { canMove, isSettledStepStatus, isTerminalPlanStatus, PLAN_LIFECYCLE } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
 import type { Actor } from "../actor.ts";
 import { EPOCH_MS } from "../simulated-process.ts";
@@ -31,7 +31,7 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
     const who = `${actor?.process.name} wrote ${after._id} (${before.status} -> ${after.status})`;
     fail("one-writer", `${who} under epoch ${meant}; its epoch is ${before.epoch}`);
   }
-  if (before.status !== after.status && !PLAN_TRANSITIONS[before.status].includes(after.status)) {
+  if (before.status !== after.status && !canMove(PLAN_LIFECYCLE, before.status, after.status)) {
     fail("status-arrows", `${facts.name} went from ${before.status} to ${after.status}`);
   }
   if (after.cancelRequestedAt && facts.cancelAskedAt === null) facts.cancelAskedAt = now;
@@ -98,7 +98,7 @@ function ended(facts: PlanFacts, { after, now, calmSince, soon }: PlanWrite, fai
 function checkWhole({ name, units }: PlanFacts, after: PlanDocument, fail: Fail): void {
   const counts: Record<string, number> = {};
   for (const unit of units.values()) {
-    if (!isTerminalStepStatus(unit.status) && unit.status !== "IN_DOUBT") {
+    if (!isSettledStepStatus(unit.status)) {
       fail("ends-whole", `${name} ended ${after.status} while ${unit.key} was ${unit.status}`);
     }
     if (unit.item === null) counts[unit.status] = (counts[unit.status] ?? 0) + 1;

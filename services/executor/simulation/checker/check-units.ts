@@ -1,19 +1,18 @@
-import { STEP_TRANSITIONS, type StepStatus } from "@planwright/plan";
-import type { StepDocument } from "@planwright/store";
+import { canMove, STEP_LIFECYCLE, type StepStatus } from "@planwright/plan";
+import type { StepDocument, UnitChange } from "@planwright/store";
 import type { Actor } from "../actor.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts } from "./plan-facts.ts";
 
-/** Checks a unit's document that was just written. */
+/** Checks what an entry did to a unit. */
 export function checkUnitWrite(
   facts: PlanFacts,
-  { before, after, actor }: { before: StepDocument | null; after: StepDocument; actor: Actor | null },
+  { before, after, epoch, actor }: UnitChange & { actor: Actor | null },
   fail: Fail,
 ): void {
-  const meant: unknown = before ? actor?.write?.condition["epoch"] : after.epoch;
-  if (typeof meant === "number" && meant < facts.fencedBy) {
+  if (epoch !== undefined && epoch < facts.fencedBy) {
     const who = `${actor?.process.name} wrote ${after._id} (${before?.status ?? "nothing"} -> ${after.status})`;
-    fail("one-writer", `${who} under epoch ${meant}, which epoch ${facts.fencedBy} had fenced off`);
+    fail("one-writer", `${who} under epoch ${epoch}, which epoch ${facts.fencedBy} had fenced off`);
   }
   if (!before) return;
   if (before.finishedAt !== null && (before.status !== after.status || before.output !== after.output)) {
@@ -32,5 +31,5 @@ function isReachable(before: StepDocument, after: StepDocument): boolean {
 }
 
 function mayMove(from: StepStatus, to: StepStatus): boolean {
-  return STEP_TRANSITIONS[from].includes(to);
+  return canMove(STEP_LIFECYCLE, from, to);
 }

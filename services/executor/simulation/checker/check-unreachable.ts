@@ -28,14 +28,17 @@ export function createUnreachableCheck({ now, fail }: { now: () => number; fail:
     const step = steps.get(unit.stepId)?.step;
     const unitName = unit.item === null ? `${name}/${unit.stepId}` : `${name}/${unit.stepId}/${unit.item}`;
     const since = awaySince.get(unitName);
-    if (!step || since === undefined || !unit.finishedAt) return false;
+    // An operator's word needs no wait.
+    if (!step || since === undefined || !unit.finishedAt || unit.error?.code === "SETTLED_AS_FAILED")
+      return false;
     const waitedMs = unit.finishedAt.getTime() - EPOCH_MS - since;
     return waitedMs + CLOCK_MS < plan.policy.unreachableMs;
   }
 
   return {
     tried(call, outcome) {
-      if (call.tool === LOOKUP_TOOL) return;
+      // A look-up that answers ends what was seen: if it knows of no call, the attempt is used up, whatever an executor saw that is dead.
+      if (call.tool === LOOKUP_TOOL && outcome !== undefined) return;
       const isAway = outcome?.type === "failed" && outcome.error.code === "TOOL_UNREACHABLE";
       for (const name of unitNamesOf(call)) {
         if (!isAway) awaySince.delete(name);

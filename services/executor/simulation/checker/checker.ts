@@ -1,5 +1,6 @@
-import { isTerminalPlanStatus, type PlanStatus } from "@planwright/plan";
-import type { PlanClaim, PlanDocument } from "@planwright/store";
+import type { JournalEntry } from "@planwright/engine";
+import { type EffectClass, isTerminalPlanStatus, type PlanStatus } from "@planwright/plan";
+import { createUnitChanges, type PlanClaim, type PlanDocument, type UnitChange } from "@planwright/store";
 import type { DocumentChange } from "@planwright/store/memory";
 import type { ToolCall } from "@planwright/tools";
 import type { Actor } from "../actor.ts";
@@ -10,6 +11,8 @@ import { checkCallStart } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";
 import { checkPlanWrite, fenced } from "./check-plans.ts";
+import { checkRequestWrite } from "./check-requests.ts";
+import { checkDoubt, createToldCheck, type ToldCheck } from "./check-told.ts";
 import { checkUnitWrite } from "./check-units.ts";
 import { createUnreachableCheck, type UnreachableCheck } from "./check-unreachable.ts";
 import type { Fail, Violation } from "./invariants.ts";
@@ -24,6 +27,8 @@ export interface CheckerParts {
   calmSince: () => number;
   /** Lets something happen when this instant is over. */
   soon: (happen: () => void) => void;
+  /** Told of what entries do to units. */
+  onUnit: (change: UnitChange) => void;
 }
 
 /** Hears of everything that happens, and compares it with what was promised. */
@@ -37,7 +42,11 @@ export interface Checker {
   claimed(process: string, claim: PlanClaim): void;
   /** A call leaves a process, which had begun to connect before; the result ends it. */
   called(process: string, call: ToolCall, begunAt: number): () => void;
-  effects: Pick<EffectsCheck, "acted" | "allowedAgain">;
+  effects: {
+    /** @param sideEffects - what the tool does can be seen afterwards */
+    acted(unit: string, effectClass: EffectClass, sideEffects: boolean): void;
+  } & Pick<EffectsCheck, "allowedAgain">;
+  told: Pick<ToldCheck, "settledByOperator">;
   unreachable: Pick<UnreachableCheck, "tried">;
   /** A client was told that its plan is accepted. */
   accepted(planId: string): void;
@@ -48,13 +57,14 @@ export interface Checker {
 }
 
 /** A checker of a world where nothing has happened. */
-export function createChecker({ log, now, calmSince, soon }: CheckerParts): Checker {
+export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerParts): Checker {
   const plans = new Map<string, PlanFacts>();
   const byName = new Map<string, PlanFacts>();
   /** Latest epoch that each process holds or held, by process and plan. */
   const epochs = new Map<string, number>();
   const seen = new Map<string, PlanStatus>();
   let violation: Violation | null = null;
+  const unitChangesOf = createUnitChanges((planId) => plans.get(planId)?.document);
 
   const fail: Fail = (invariant, message) => {
     if (violation) return;
@@ -64,6 +74,7 @@ export function createChecker({ log, now, calmSince, soon }: CheckerParts): Chec
   const effects = createEffectsCheck(fail);
   const limits = createLimitsCheck(fail);
   const unreachable = createUnreachableCheck({ now, fail });
+  const told = createToldCheck((unit) => byName.get(unit.split("/")[0] ?? ""), fail);
 
   function factsOf(planId: string): PlanFacts {
     const facts = plans.get(planId);
@@ -78,6 +89,7 @@ export function createChecker({ log, now, calmSince, soon }: CheckerParts): Chec
       checkPlanWrite(facts, { before, after, actor, now: now(), calmSince: calmSince(), soon }, fail);
       const isOver = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
       if (isOver) soon(() => unreachable.ended(facts));
+      if (isOver) soon(() => told.ended(facts));
       return;
     }
     if (!after.plan) return;
@@ -86,18 +98,35 @@ export function createChecker({ log, now, calmSince, soon }: CheckerParts): Chec
     byName.set(facts.name, facts);
   }
 
+  function wroteEntry(entry: JournalEntry, actor: Actor | null): void {
+    let changes: UnitChange[];
+    try {
+      changes = unitChangesOf(entry);
+    } catch (error) {
+      return fail("journal-folds", String(error));
+    }
+    for (const change of changes) {
+      const { after, epoch } = change;
+      const facts = factsOf(after.planId);
+      facts.units.set(after.key, after);
+      if (epoch !== undefined) facts.epochs.set(after.key, epoch);
+      checkUnitWrite(facts, { ...change, actor }, fail);
+      checkDoubt(facts, after, now(), fail);
+      onUnit(change);
+    }
+    for (const event of entry.events) {
+      // From here on its predecessors are fenced off.
+      if (event.type === "lease.taken") fenced(factsOf(entry.planId), event.epoch);
+    }
+  }
+
   return {
     violation: () => violation,
     fail,
     wrote(change, actor) {
+      if (change.collection === "requests") checkRequestWrite(change, fail);
       if (change.collection === "plans") wrotePlan(change.before, change.after, actor);
-      if (change.collection !== "steps") return;
-      const { before, after } = change;
-      const facts = factsOf(after.planId);
-      facts.units.set(after.key, after);
-      // A claim stamps its epoch on all unfinished units at once: from here on they are fenced off.
-      if (before && after.epoch > before.epoch && !actor?.write) fenced(facts, after.epoch);
-      checkUnitWrite(facts, { before, after, actor }, fail);
+      if (change.collection === "journal") wroteEntry(change.after, actor);
     },
     claimed: (process, { plan, epoch }) => void epochs.set(`${process} ${plan._id}`, epoch),
     called(process, call, begunAt) {
@@ -116,8 +145,15 @@ export function createChecker({ log, now, calmSince, soon }: CheckerParts): Chec
       }
       return limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
     },
-    effects,
+    effects: {
+      ...effects,
+      acted(unit, effectClass, sideEffects) {
+        effects.acted(unit, effectClass);
+        if (sideEffects) told.acted(unit);
+      },
+    },
     unreachable,
+    told,
     accepted(planId) {
       if (!plans.has(planId))
         fail("accepted-is-durable", `${planId} was given to a client and is not stored`);

@@ -5,6 +5,8 @@ export const INVARIANTS = {
   "ends-whole":
     "When a plan is over, each of its steps is over or in doubt, and its counts are those of its steps",
   "one-writer": "Nothing is written under an epoch older than the one that fenced it off",
+  "journal-folds":
+    "Every entry of a journal follows from those before it: from its place, its owner's lease, and the state of what it is about",
   "lists-tell":
     "What a list and its plan come to is what the items came to: no failed item counts as a success, and no success is missing",
   "lists-stop":
@@ -24,15 +26,20 @@ export const INVARIANTS = {
   "same-key": "Every attempt of a unit sends the same key, and no other unit does",
   "keyed-effect-once": "Class K acts once for a unit",
   "plain-effect-once": "Class U acts once for a unit, and once more for each time that an operator says so",
+  "doubt-is-told":
+    "A unit for which a tool with side effects acted never says that it did not, unless an operator said so or the tool refused its key",
+  "looked-up-until-known":
+    "A call whose look-up tells the truth is in doubt only when its plan is being ended, or is poison",
   "verified-effect-once":
     "Class V acts once for a unit as long as the lookup tool tells the truth, and once more for each operator's word",
   "unreachable-is-waited-for":
     "A step fails because its server cannot be reached only when that has lasted as long as its plan waits for it, however often it was tried",
   limits: "One run keeps to maxParallel, to the limits of tools, and lets nothing run beside a barrier",
   "cancel-stops":
-    "After a cancel no call starts later than 1 s, or under a later claim, and the plan is over within 10 s of calm",
+    "After a cancel no call starts later than 1 s, or under a later claim, but for those that settle what an earlier one did within 5 s, and the plan is over within 10 s of calm",
   "pause-stops": "After a pause no call starts later than 1 s of calm",
-  "deadline-stops": "No call starts later than 1 s after its plan's deadline",
+  "deadline-stops":
+    "No call starts later than 1 s after its plan's deadline, but for those that settle what an earlier one did",
   "poison-ends": "Nothing is called after 5 claims without progress",
   "progress-is-no-poison": "A plan ends POISONED only after 5 claims in a row that finished nothing",
   "outlived-once":

@@ -1,5 +1,5 @@
 import { isForEachStep, type Plan, planGraph, type Step, toolOfStep } from "@planwright/plan";
-import type { PlanDocument, StepDocument } from "@planwright/store";
+import { newSteps, type PlanDocument, type StepDocument } from "@planwright/store";
 import { TOOL_FACTS, type ToolFacts } from "../catalogue.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";
 import { barriersAhead } from "./barriers-ahead.ts";
@@ -12,6 +12,8 @@ export interface PlanFacts {
   document: PlanDocument;
   /** By key. */
   units: Map<string, StepDocument>;
+  /** Of the owner who last wrote each of them, by key. */
+  epochs: Map<string, number>;
   steps: Map<string, StepFacts>;
   /** The epoch that has fenced all earlier ones off, and units that were over then. */
   fencedBy: number;
@@ -52,7 +54,8 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     name,
     plan,
     document,
-    units: new Map(),
+    units: new Map(newSteps(document).map((step) => [step.key, step])),
+    epochs: new Map(),
     steps: new Map(steps),
     fencedBy: 0,
     claimedAt: 0,

@@ -47,6 +47,12 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
     labelNames: ["tool"],
     buckets: CALL_SECONDS,
   });
+  const outputsHeld = new Gauge({
+    registers,
+    name: "planwright_executor_output_bytes_held",
+    help: "Bytes of outputs in memory that could be read again",
+  });
+  const outputsRead = counter("output_bytes_read_total", "Bytes of outputs read again that had left memory");
   const bulks = counter("commit_bulks_total", "Bulks of grouped writes acknowledged by MongoDB");
   const writes = counter("commit_writes_total", "Writes in those bulks");
   const toolLabel = createBoundedLabel();
@@ -64,6 +70,8 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
         latency.observe({ tool }, durationMs / 1_000);
       },
       inDoubt: () => inDoubt.inc(),
+      outputsHeld: (bytes) => outputsHeld.set(bytes),
+      outputsRead: (bytes) => outputsRead.inc(bytes),
     },
     bulkWritten(count) {
       bulks.inc();

@@ -1,6 +1,5 @@
-import type { PlanStatus } from "@planwright/plan";
+import { type PlanStatus, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import { createLabelledReadGauge, type Registry } from "@planwright/runtime";
-import { UNFINISHED_PLANS } from "@planwright/store";
 
 /** Most plans of a state that a scrape counts: it is an alarm by then. */
 const MAX_PLANS = 10_000;
@@ -18,7 +17,7 @@ export function registerPlansByStatus(
     name: "planwright_plans",
     help: `Plans in MongoDB that are not over, by their state, ${MAX_PLANS} of each at most`,
     label: "status",
-    labelValues: UNFINISHED_PLANS,
+    labelValues: UNFINISHED_PLAN_STATUSES,
     read: () => count(MAX_PLANS),
   });
 }

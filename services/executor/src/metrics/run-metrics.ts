@@ -14,8 +14,12 @@ export interface RunMetrics {
   retried(): void;
   /** A call of a tool ended. */
   attempted(tool: string, outcome: AttemptEnd["outcome"], durationMs: number): void;
-  /** It became durable that nobody knows whether a call had its effect. */
+  /** It became durable that it is unknown whether a call had its effect. */
   inDoubt(): void;
+  /** Bytes of outputs in memory that could be dropped, of all plans together. */
+  outputsHeld(bytes: number): void;
+  /** Outputs that had been dropped were read again. */
+  outputsRead(bytes: number): void;
 }
 
 /** Counts nothing. */
@@ -27,4 +31,6 @@ export const NO_METRICS: RunMetrics = {
   retried: () => undefined,
   attempted: () => undefined,
   inDoubt: () => undefined,
+  outputsHeld: () => undefined,
+  outputsRead: () => undefined,
 };

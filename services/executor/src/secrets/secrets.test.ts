@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Outcome } from "@planwright/engine";
 import { type JsonObject, PlanSchema } from "@planwright/plan";
 import { parseServers, type ToolCall } from "@planwright/tools";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -30,28 +29,26 @@ async function send(written: JsonObject, more: Partial<ToolCall> & { tenant?: st
   const { tenant = "t1", ...call } = more;
   const plan = PlanSchema.parse({ steps: [{ id: "s", tool: "save", arguments: written }] });
   const source = createSecretSource({ variables: VARIABLES });
-  const secrets = createSecrets({ source, servers: SERVERS }).ofPlan({ plan, tenant });
-  const sent: JsonObject[] = [];
-  const callTool = async ({ arguments: args }: ToolCall): Promise<Outcome> => {
-    sent.push(args);
-    return { type: "completed", output: args };
-  };
-  const toolCall = { tool: "save", server: "crm", arguments: written, timeoutMs: 1_000, ...call };
-  const outcome = await secrets?.send("s", toolCall, callTool);
-  return { sent, outcome };
+  const added: [string, readonly string[]][] = [];
+  const addSecrets = (...known: [string, readonly string[]]) => void added.push(known);
+  const secrets = createSecrets({ source, servers: SERVERS, addSecrets }).ofPlan({ plan, tenant });
+  const toolCall = { tool: "save", server: "crm", arguments: written, ...call };
+  const clearance = await secrets?.fill("s", toolCall);
+  if (clearance?.type !== "send") return { sent: [], added, outcome: clearance };
+  return { sent: [clearance.arguments], added, outcome: undefined };
 }
 
-test("secrets are put in at any depth, for the call alone, and masked in what comes back", async () => {
+test("secrets are put in at any depth, for the call alone, and their server is not to repeat them", async () => {
   const written = { auth: [{ token: "secret://crm-key" }], text: "see secret://crm-key" };
-  const { sent, outcome } = await send(written);
+  const { sent, added } = await send(written);
   const inside = { auth: [{ token: "value-of-crm-key" }], text: "see secret://crm-key" };
   expect(sent).toEqual([inside]);
-  expect(outcome).toEqual({ type: "completed", output: { ...inside, auth: [{ token: "[redacted]" }] } });
+  expect(added).toEqual([["crm", ["value-of-crm-key"]]]);
   expect(written.auth).toEqual([{ token: "secret://crm-key" }]);
 });
 
 test("a plan that names no secret is not looked at again", async () => {
-  expect((await send({ text: "see secret://crm-key", n: 1 })).outcome).toBeUndefined();
+  expect((await send({ text: "see secret://crm-key", n: 1 })).sent).toEqual([]);
 });
 
 test("what a reference brought in is text, whatever it says", async () => {
@@ -85,15 +82,15 @@ test("a secret that the executor does not have fails the call before it is made"
   });
 });
 
-test("the values sent so far are masked in what is logged", async () => {
-  const plan = PlanSchema.parse({ steps: [{ id: "s", tool: "save", arguments: { t: "secret://crm-key" } }] });
-  const secrets = createSecrets({ source: createSecretSource({ variables: VARIABLES }), servers: SERVERS });
-  expect(secrets.mask.text("value-of-crm-key")).toBe("value-of-crm-key");
-  const call = { tool: "save", server: "crm", arguments: { t: "secret://crm-key" }, timeoutMs: 1_000 };
-  await secrets
-    .ofPlan({ plan, tenant: "t1" })
-    ?.send("s", call, async () => ({ type: "completed", output: null }));
-  expect(secrets.mask.text("got value-of-crm-key.")).toBe("got [redacted].");
+test("what a server may get is known before any plan sends it", async () => {
+  const added: unknown[] = [];
+  const source = createSecretSource({ variables: VARIABLES });
+  const addSecrets = (...known: unknown[]) => void added.push(known);
+  await createSecrets({ source, servers: SERVERS, addSecrets }).learn();
+  expect(added).toEqual([
+    ["crm", ["value-of-crm-key", "narrow-value"]],
+    ["other", []],
+  ]);
 });
 
 test("files come before variables, are read anew each time, and may be links as Kubernetes makes them", async () => {

@@ -4,21 +4,18 @@
  *
  * 1. Only what the plan's own text says is filled in: what a tool has answered asks for nothing.
  * 2. A value goes only where the operator's servers file lets it go.
- * 3. What comes back from the call is stored without the values that it took along.
+ * 3. A value is known to the tool clients before it is sent: they take it out of everything that the server says from then on.
  */
-import { isDeepStrictEqual } from "node:util";
 import type { Outcome, StepErrorCode } from "@planwright/engine";
 import {
   argumentsOfStep,
   type JsonObject,
   type JsonValue,
-  type OutputText,
   type Plan,
   type SecretPlace,
   secretPlaces,
 } from "@planwright/plan";
-import type { SecretGrant, ToolCall, ToolClients } from "@planwright/tools";
-import { createMasker, type Masker } from "./masker.ts";
+import type { Clearance, SecretGrant, ToolCall } from "@planwright/tools";
 import type { SecretSource } from "./secret-source.ts";
 
 /** What secrets are read from, and who may have them. */
@@ -26,42 +23,36 @@ export interface SecretsParts {
   source: SecretSource;
   /** The servers file's word, by server. */
   servers: Readonly<Record<string, { readonly secrets: Readonly<Record<string, SecretGrant>> }>>;
+  /** Takes values out of what a server says from now on. */
+  addSecrets: (server: string, values: readonly string[]) => void;
 }
 
 /** The secrets of one plan. */
 export interface PlanSecrets {
-  /** Makes a call of a step with its secrets in it, or says why it is not made. */
-  send(stepId: string, call: ToolCall, callTool: ToolClients["callTool"]): Promise<Outcome>;
+  /** True when a call of a step with these arguments takes secrets along. */
+  areIn(stepId: string, args: JsonObject): boolean;
+  /** The arguments of a call with its secrets in them, or why it is not made. */
+  fill(stepId: string, call: SecretCall): Promise<Clearance>;
 }
+
+/** A call that may take secrets along. */
+export type SecretCall = Pick<ToolCall, "tool" | "server" | "arguments">;
 
 /** All secrets of this process. */
 export interface Secrets {
   /** Undefined for a plan that names none: its calls need not be looked at. */
   ofPlan(plan: { plan: Plan; tenant: string }): PlanSecrets | undefined;
-  /** Takes out every value that this process has sent. */
-  mask: Masker;
+  /** Reads what the servers may get, so that it is known although another executor sent it. */
+  learn(): Promise<void>;
 }
-
-/** Values that are remembered for `mask`; a value that was replaced stays among them for a while. */
-const MAX_REMEMBERED = 1_000;
 
 /** Secrets from a source, for the servers that may have them. Without parts nothing may be sent anywhere. */
 export function createSecrets(parts?: SecretsParts): Secrets {
-  const sent = new Set<string>();
-  let masker = createMasker([]);
-
-  function remember(values: readonly string[]): void {
-    if (values.every((value) => sent.has(value))) return;
-    for (const value of values) sent.add(value);
-    for (const oldest of sent) if (sent.size > MAX_REMEMBERED) sent.delete(oldest);
-    masker = createMasker(sent);
-  }
-
-  async function send(
+  async function fill(
     places: readonly SecretPlace[],
-    { call, tenant, callTool }: { call: ToolCall; tenant: string; callTool: ToolClients["callTool"] },
-  ): Promise<Outcome> {
-    const present = places.filter(({ keys, name }) => valueAt(call.arguments, keys) === `secret://${name}`);
+    { call, tenant }: { call: SecretCall; tenant: string },
+  ): Promise<Clearance> {
+    const present = presentIn(call.arguments, places);
     const values = new Map<string, string>();
     for (const name of new Set(present.map((place) => place.name))) {
       const grants = call.server === undefined ? undefined : parts?.servers[call.server]?.secrets;
@@ -71,10 +62,10 @@ export function createSecrets(parts?: SecretsParts): Secrets {
       if ("missing" in read) return unknown(name, read.missing);
       values.set(name, read.value);
     }
-    remember([...values.values()]);
+    if (parts && call.server !== undefined) parts.addSecrets(call.server, [...values.values()]);
     const args = structuredClone(call.arguments);
     for (const { keys, name } of present) setAt(args, keys, values.get(name) ?? "");
-    return masked(await callTool({ ...call, arguments: args }), createMasker(values.values()));
+    return { type: "send", arguments: args };
   }
 
   return {
@@ -86,14 +77,27 @@ export function createSecrets(parts?: SecretsParts): Secrets {
       }
       if (places.size === 0) return undefined;
       return {
-        send(stepId, call, callTool) {
-          const found = places.get(stepId);
-          return found ? send(found, { call, tenant, callTool }) : callTool(call);
-        },
+        areIn: (stepId, args) => presentIn(args, places.get(stepId) ?? []).length > 0,
+        fill: (stepId, call) => fill(places.get(stepId) ?? [], { call, tenant }),
       };
     },
-    mask: { text: (text) => masker.text(text), json: (value) => masker.json(value) },
+    async learn() {
+      if (!parts) return;
+      const { source, addSecrets } = parts;
+      for (const [server, { secrets }] of Object.entries(parts.servers)) {
+        const read = await Promise.all(Object.keys(secrets).map((name) => source.read(name)));
+        addSecrets(
+          server,
+          read.flatMap((each) => ("value" in each ? [each.value] : [])),
+        );
+      }
+    },
   };
+}
+
+/** The places at which the arguments, as they are to be sent, still name the secret that the plan's own text names there. */
+function presentIn(args: JsonObject, places: readonly SecretPlace[]): SecretPlace[] {
+  return places.filter(({ keys, name }) => valueAt(args, keys) === `secret://${name}`);
 }
 
 function isGranted(
@@ -105,7 +109,7 @@ function isGranted(
   return (grant.tools?.includes(tool) ?? true) && (grant.tenants?.includes(tenant) ?? true);
 }
 
-function forbidden(name: string, { tool, server }: ToolCall, tenant: string): Outcome {
+function forbidden(name: string, { tool, server }: SecretCall, tenant: string): Outcome {
   const message = `Nothing was called: tool ${tool} of server ${server ?? "(unknown)"} may not get the secret ${name} for tenant ${tenant}. If it may, name it under "secrets" of that server in the executors' servers file, restart them, and rerun the plan from this step`;
   return refused("SECRET_FORBIDDEN", message);
 }
@@ -117,27 +121,6 @@ function unknown(name: string, missing: string): Outcome {
 
 function refused(code: StepErrorCode, message: string): Outcome {
   return { type: "failed", effect: "none", error: { code, message, retryable: false } };
-}
-
-function masked(outcome: Outcome, mask: Masker): Outcome {
-  if (outcome.type === "completed") {
-    const output = mask.json(outcome.output);
-    return { type: "completed", output, text: maskedText(outcome, output, mask) };
-  }
-  if (outcome.type !== "failed") return outcome;
-  const { message, data, ...error } = outcome.error;
-  const shown = data === undefined ? {} : { data: mask.json(data) };
-  return { ...outcome, error: { ...error, message: mask.text(message), ...shown } };
-}
-
-/** Escaped in the tool's own text a secret may look otherwise: where there was one, the text is that of the masked value. */
-function maskedText(
-  { output, text }: Outcome & { type: "completed" },
-  shown: JsonValue,
-  mask: Masker,
-): OutputText | undefined {
-  if (typeof text !== "string") return text;
-  return isDeepStrictEqual(output, shown) ? mask.text(text) : 0;
 }
 
 type Container = JsonObject | JsonValue[];

@@ -1,23 +1,18 @@
-import type { Logger } from "@planwright/runtime";
+import { type Logger, redactText } from "@planwright/runtime";
 import type { ExecutionStore, ToolServerWord } from "@planwright/store";
-import type { ServerConfig, ServerStatus } from "@planwright/tools";
+import type { ServerStatus } from "@planwright/tools";
 import { createNewestPublisher } from "../newest-publisher.ts";
-import { redactedWords } from "./redacted-words.ts";
 
 /** What publishing needs. */
 export interface ServerPublisherParts {
   store: Pick<ExecutionStore, "publishServer">;
-  /** The servers file, by server. */
-  servers: Readonly<Record<string, ServerConfig>>;
-  /** Takes out secrets that plans have sent. */
-  mask: { text(text: string): string };
   /** Names this process. */
   executor: string;
   logger: Logger;
 }
 
 /** Publishes where the connections of this process stand, for those who ask why a tool is not there. */
-export function createServerPublisher({ store, servers, mask, executor, logger }: ServerPublisherParts): {
+export function createServerPublisher({ store, executor, logger }: ServerPublisherParts): {
   publish(status: ServerStatus): void;
   stop(): void;
 } {
@@ -28,15 +23,15 @@ export function createServerPublisher({ store, servers, mask, executor, logger }
   });
   return {
     publish(status) {
-      const config = servers[status.server];
-      if (!config || status.state === "closed") return;
+      if (status.state === "closed") return;
       const { server, tools, error, lastWords, since, nextAttemptAt } = status;
       publisher.publish({
         server,
         state: stateOf(status),
         tools,
-        error: error === undefined ? null : mask.text(error),
-        lastWords: lastWords === undefined ? null : redactedWords(lastWords, config, mask),
+        error: error ?? null,
+        // What is known to be secret is gone; a server may also print what it has from elsewhere.
+        lastWords: lastWords === undefined ? null : redactText(lastWords),
         since: new Date(since),
         nextAttemptAt: nextAttemptAt === undefined ? null : new Date(nextAttemptAt),
         executor,

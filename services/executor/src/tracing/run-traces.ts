@@ -3,7 +3,7 @@ import { type Attributes, endSpan, type Span, SpanKind, type Traces } from "@pla
 import type { AttemptEnd, PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 
-/** Makes the spans of plans that this process executes. Where nobody asked for traces there is none of these, and nothing is made for a step. */
+/** Makes the spans of plans that this process executes. Absent where tracing is not configured, and then nothing is made for a step. */
 export interface RunTraces {
   /** A plan was claimed. @param queuedMs - since it was queued; undefined when it was begun before */
   claimed(claim: PlanClaim, queuedMs: number | undefined): PlanTrace;

@@ -14,8 +14,8 @@ interface Begun {
 const NOTHING: ModelSpending = { modelCalls: 0, tokens: 0, costUsd: 0 };
 
 /**
- * A call that has ended, as it is stored and counted. Pure. A call that the provider refused counts for nothing; one that nobody knows
- * the end of counts for all that was set aside; tokens that the provider did not count are estimated.
+ * A call that has ended, as it is stored and counted. Pure. A call that the provider refused counts for nothing; one of unknown
+ * end counts for all that was set aside; tokens that the provider did not count are estimated.
  */
 export function settledCall(outcome: CallEnd, begun: Begun): ModelCallEnd {
   const { usage, finishReason, latencyMs, error, text } = outcome;

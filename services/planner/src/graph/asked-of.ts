@@ -6,7 +6,7 @@ export function askedOf(request: Pick<RequestDocument, "query" | "answers">): st
   return [request.query?.trim() ?? "", ...answers].filter(Boolean).reduce(appendSentence, "");
 }
 
-/** The same for a model, which reads an answer best below its question. What is asked there was said by nobody: see {@link askedOf}. */
+/** The same for a model, which reads an answer best below its question. What is asked there is not the user's words: see {@link askedOf}. */
 export function conversationOf(request: Pick<RequestDocument, "query" | "answers">): string {
   const turns = request.answers.map(
     ({ question, answer }) => `Question: ${question}\nAnswer: ${answer.trim()}`,

@@ -12,7 +12,7 @@ import { policyOf } from "./policy-of.ts";
 /**
  * The tools to offer for one plain tool-calling request, or null when the request is to be planned at once. Pure. Beside the rule of
  * {@link directTools}: a request whose user was asked something is planned, and so is one that may cost one call only, the calls of
- * planners that died taken off. Whoever goes on for such a planner takes the same path, on which answers are recorded.
+ * planners that died taken off. The planner that goes on for such a planner takes the same path, on which answers are recorded.
  */
 export function toolsForDirectPath(
   { request }: Pick<PlanningClaim, "request">,

@@ -95,7 +95,7 @@ const NOTHING_FAILED = { code: "PLAN_MISSING", message: "There is no plan that c
 /** What is asked for where a plan was submitted without a sentence. */
 const GOAL_OF_PLAN = "Do what the plan in <run> was made to do.";
 
-/** Whoever makes a step happen that may have happened makes it happen twice. */
+/** A replan that repeats a step which may have happened makes it happen twice. */
 const IN_DOUBT = {
   code: "IN_DOUBT",
   message:

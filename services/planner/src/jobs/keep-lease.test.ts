@@ -46,7 +46,7 @@ test("a renewal that finds the lease gone because the work has ended takes nothi
 
 test("a renewal that finds the lease gone for any other reason tells of it", async () => {
   const claim = await claimed();
-  await store.failPlanning({ ...claim }, failure); // as whoever claimed it since would
+  await store.failPlanning({ ...claim }, failure); // as a planner that claimed it since would
   const lease = keepLease(claim, {
     store,
     renewEveryMs: 10,

@@ -9,7 +9,7 @@ export interface KeepLeaseParts {
 }
 
 /**
- * Renews a claim until it is stopped. `lost` aborts when the store says that somebody else holds the request; a renewal that fails
+ * Renews a claim until it is stopped. `lost` aborts when the store says that another planner holds the request; a renewal that fails
  * in any other way is reported and tried again at the next time.
  */
 export function keepLease(

@@ -7,7 +7,7 @@ import type { PlanningWorker, WorkResult } from "./planning-work.ts";
 /** How the work on one request ended. */
 export type PlanningResult =
   | WorkResult
-  /** Somebody else holds the request, or it is over. */
+  /** Another planner holds the request, or it is over. */
   | { type: "skipped" };
 
 /** What planning one request needs. */
@@ -21,7 +21,7 @@ export interface PlanRequestParts extends KeepLeaseParts {
   onClaim?: ((claim: PlanningClaim) => void) | undefined;
   /** Hears how the work on a claim ended, unless it was taken away or broke off. */
   onEnd?: ((claim: PlanningClaim, result: WorkResult) => void) | undefined;
-  /** Hears that a claim was taken away: whoever has it now does the work. */
+  /** Hears that a claim was taken away: the planner that has it now does the work. */
   onLost?: ((claim: PlanningClaim) => void) | undefined;
   /** Default: nothing is traced. */
   traces?: PlanningTraces | undefined;

@@ -4,7 +4,7 @@ import type { PlanningResult } from "../jobs/plan-request.ts";
 export interface RunMetrics {
   /** @param durationMs - from the claim */
   ended(result: PlanningResult, durationMs: number): void;
-  /** The work broke off without a word on the request: somebody takes it up again. */
+  /** The work broke off without a word on the request: another planner takes it up again. */
   broke(): void;
 }
 

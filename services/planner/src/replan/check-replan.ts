@@ -1,6 +1,12 @@
 import type { DraftResult } from "@planwright/models";
-import type { Diagnostic, PlanningContext, Policy, Step, ToolDescriptor } from "@planwright/plan";
-import { REDACTED } from "@planwright/runtime";
+import {
+  type Diagnostic,
+  type PlanningContext,
+  type Policy,
+  REDACTED,
+  type Step,
+  type ToolDescriptor,
+} from "@planwright/plan";
 import { type CheckedDraft, checkDraft } from "../graph/check-draft.ts";
 import { stricterEffects } from "../graph/policy-of.ts";
 import { composeReplan } from "./compose-replan.ts";
@@ -78,7 +84,7 @@ const UNCHANGED = {
     "The model gave a plan that was tried before under this request. Use rerun to repeat what failed, or replan with a note that says what to do differently",
 };
 
-/** There is nobody to ask in the middle of a request: the note of another replan can answer. */
+/** No user can be asked in the middle of a request: the note of another replan can answer. */
 function asFailure({
   diagnostics,
   asks,

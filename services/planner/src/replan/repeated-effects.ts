@@ -13,7 +13,7 @@ import {
 import type { StepDocument } from "@planwright/store";
 import type { PastPlan } from "./past-plan.ts";
 
-/** Items of a list that are compared; beyond them nobody writes a list into a plan. */
+/** Items of a list that are compared; no plan holds a longer list written out. */
 const MAX_ITEMS = 1_000;
 const MAX_FINDINGS = 20;
 

@@ -2,7 +2,7 @@ import { toolOfStep } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
 import type { PastPlan } from "./past-plan.ts";
 
-/** Tools whose calls may repeat an effect that nobody can see from the plan alone. */
+/** Tools whose calls may repeat an effect that cannot be seen from the plan alone. */
 export interface ToolsToAskAbout {
   /** A call of the tool ended with an unknown outcome, and is not safe to repeat. */
   always: ReadonlySet<string>;
@@ -30,7 +30,7 @@ export function toolsToAskAbout({ plan, unitsOf, statusOf, unfinished }: PastPla
   return { always, whenChanged };
 }
 
-/** At least one attempt of which nobody knows how it ended, and nobody has said so since. */
+/** At least one attempt of which it is unknown how it ended, and which no operator has settled since. */
 function isUnanswered({ status, effectClass, attempts, resolvedBy }: StepDocument): boolean {
   if (status === "COMPLETED" || effectClass === "R" || resolvedBy) return false;
   return attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed");

@@ -2,7 +2,7 @@ import { endSpan, type Span, SpanKind, type Traces } from "@planwright/runtime";
 import type { ModelCallBegin, ModelCallEnd, PlanningClaim } from "@planwright/store";
 import type { WorkResult } from "../jobs/planning-work.ts";
 
-/** Makes the spans of requests that this process plans. Where nobody asked for traces there is none of these. */
+/** Makes the spans of requests that this process plans. Absent where tracing is not configured. */
 export interface PlanningTraces {
   /** A request was claimed. */
   claimed(claim: PlanningClaim): ClaimTrace;

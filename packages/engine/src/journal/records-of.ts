@@ -1,0 +1,37 @@
+import type { StepRecord } from "../protocol.ts";
+import type { FoldedPlan, FoldedUnit } from "./folded.ts";
+
+/**
+ * What an engine begins with that goes on with a plan: the records of all units of which something was told. An output that the journal
+ * has no room for is named by its size alone; the engine asks for it when it needs it. Pure.
+ */
+export function recordsOf({ units }: FoldedPlan): StepRecord[] {
+  return [...units.values()].map(recordOf);
+}
+
+function recordOf(unit: FoldedUnit): StepRecord {
+  const { key, stepId, item, status, attempts, outputRef, outputBytes, outputText, warnings, unanswered } =
+    unit;
+  const record: StepRecord = { key, stepId, status, attempts: attempts.length };
+  const unsent = attempts.filter((attempt) => attempt.unsent).length;
+  const latest = attempts.at(-1)?.unsent;
+  if (item !== undefined) record.item = item;
+  if (unsent > 0) record.unsent = unsent;
+  if (latest) record.unreachable = { since: latest.since.getTime(), tries: latest.tries };
+  const storedBytes = outputRef?.sizeBytes ?? outputBytes;
+  if (storedBytes !== undefined) record.outputBytes = storedBytes;
+  if (unit.output !== undefined) record.output = unit.output;
+  if (outputText !== undefined) record.outputText = outputText;
+  if (unit.error) {
+    const { dataBytes: _, ...error } = unit.error;
+    record.error = error;
+  }
+  if (unit.waitReason) record.waitReason = unit.waitReason;
+  if (unit.nextAttemptAt) record.nextAttemptAt = unit.nextAttemptAt.getTime();
+  if (warnings.length > 0) record.warnings = [...warnings];
+  if (unit.mayHaveActed) record.mayHaveActed = true;
+  if (unanswered.length > 0) record.unanswered = unanswered.map((call) => call.key);
+  if (unit.approved) record.approved = true;
+  if (unit.carriedFrom) record.carried = true;
+  return record;
+}

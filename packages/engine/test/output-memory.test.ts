@@ -1,0 +1,207 @@
+import type { JsonValue, Plan } from "@planwright/plan";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { heldBytesOf, MAX_END_BYTES, MAX_LIST_BYTES, type Outcome } from "../src/index.ts";
+import {
+  type Call,
+  completed,
+  failed,
+  planOf,
+  type SimulateOptions,
+  type Simulation,
+  simulate,
+  tool,
+  write,
+} from "./simulate.ts";
+
+const TOOLS = [
+  tool("read"),
+  tool("other"),
+  write("keyed", { idempotency: "key" }),
+  write("batched", { idempotency: "key", batch: { param: "list", max: 3 } }),
+  tool("alone", { barrier: true }),
+];
+
+/** Every second call gives JSON text that no form of ours gives back. */
+function outcome(call: Call): Outcome {
+  const { list } = call.arguments;
+  if (Array.isArray(list)) return completed(list.map((one) => ({ got: one })));
+  if (call.key === "each[2]") return failed();
+  const output = { of: call.key, numbers: [1, 2, 3, 4, 5] };
+  const text = `{ "of":"${call.key}",  "numbers":[1,2,3,4,5]}`;
+  return call.key.length % 2 === 0 ? completed(output) : { type: "completed", output, text };
+}
+
+const LOST_BEFORE = " (the answer to an earlier call was lost; this one is to the same key)";
+
+const STEPS = [
+  { id: "a", tool: "read" },
+  { id: "b", tool: "keyed", arguments: { x: "<<a.of>>", text: "see <<a>>" } },
+  { id: "c", tool: "other", arguments: { all: "<<a>>" }, approval: true },
+  {
+    id: "each",
+    forEach: {
+      items: "<<a.numbers>>",
+      errors: "collect",
+      do: { tool: "keyed", arguments: { x: "<<item>>" } },
+    },
+  },
+  { id: "batch", forEach: { items: "<<a.numbers>>", do: { tool: "batched", arguments: { x: "<<item>>" } } } },
+  { id: "no", tool: "read", when: { eq: ["<<b.of>>", "nothing"] } },
+  { id: "wall", tool: "alone", arguments: { x: "<<b.numbers[0]>>" } },
+  { id: "late", tool: "read", arguments: { text: "<<each.results[1].data>> and <<b>>" } },
+  { id: "end", tool: "read", arguments: { x: ["<<each.summary.ok>>", "<<batch.summary.ok>>", "<<c.of>>"] } },
+];
+
+const PLANS: Record<string, Plan> = {
+  "that gives all outputs back": planOf(STEPS),
+  "that gives parts back": planOf(
+    STEPS,
+    {},
+    { sum: ["<<late.of>>", "<<each.summary>>"], lost: "<<a.none>>" },
+  ),
+  "that merges the outputs of dependencies": planOf(STEPS, { mergeDependencyOutputs: true, maxParallel: 2 }),
+  "that asks for two outputs": planOf(STEPS, { maxParallel: 1 }, ["a", "end"]),
+};
+
+const approve = { type: "approval", stepId: "c", approved: true, at: 400 } as const;
+const COMMON: SimulateOptions = {
+  outcome,
+  writeMs: 3,
+  durationMs: (call) => 5 + (call.key.length % 4),
+  events: [approve],
+};
+
+const callsOf = ({ calls }: Simulation): [string, JsonValue][] =>
+  [...new Map(calls.map(({ call }) => [call.key, call.arguments]))].toSorted(([a], [b]) => (a < b ? -1 : 1));
+const endOf = ({ finish }: Simulation) => finish && { ...finish, records: undefined };
+
+describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
+  const whole = simulate(plan, TOOLS, COMMON);
+
+  test("makes the same calls and comes to the same end without room for outputs", () => {
+    const poor = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0 });
+    expect(poor.commands.some(({ type }) => type === "load")).toBe(true);
+    expect(callsOf(poor)).toEqual(callsOf(whole));
+    expect(endOf(poor)).toEqual(endOf(whole));
+    expect(poor.records).toEqual(whole.records);
+  });
+
+  test("killed after any event, goes on without any output in memory to the same end", () => {
+    for (let crashAfterEvents = 1; crashAfterEvents < 60; crashAfterEvents++) {
+      const before = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, crashAfterEvents });
+      if (before.finish) break;
+      const records = [...before.records.values()].map((record) => structuredClone(record));
+      const after = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, records });
+      // Whether an answer was lost is told, and differs with the event.
+      const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
+      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(whole));
+    }
+  });
+
+  test("comes to the same end with any room", () => {
+    fc.assert(
+      fc.property(fc.nat(1_500), fc.nat(40), (memoryBytes, writeMs) => {
+        const run = simulate(plan, TOOLS, { ...COMMON, memoryBytes, writeMs });
+        expect(endOf(run)).toEqual(endOf(whole));
+        expect(callsOf(run)).toEqual(callsOf(whole));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("is cancelled at any time without room for outputs, and every unit is over", () => {
+    for (let at = 1; at < 90; at += 2) {
+      const cancel = { type: "cancel", at, reason: "stop" } as const;
+      const run = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, events: [approve, cancel] });
+      const open = [...run.records.values()].filter(({ status }) =>
+        ["PENDING", "RUNNING", "RETRYING"].includes(status),
+      );
+      expect([run.finish?.type, open], `cancelled at ${at}`).toEqual(["finish", []]);
+    }
+  });
+});
+
+test("an output that nothing unfinished reads is dropped at once, others are held", () => {
+  const plan = planOf(
+    [
+      { id: "a", tool: "read" },
+      { id: "b", tool: "read", arguments: { x: "<<a>>" } },
+      { id: "unread", tool: "read", dependsOn: ["b"] },
+    ],
+    {},
+    ["b"],
+  );
+  const held: number[] = [];
+  simulate(plan, [tool("read")], {
+    memoryBytes: Number.POSITIVE_INFINITY,
+    outcome: () => completed("x".repeat(98)),
+    onCommand: ({ type }, state) => type === "call" && held.push(heldBytesOf(state)),
+  });
+  // At the calls of a, b and unread: by then a is dropped, and b is to be given back.
+  expect(held).toEqual([0, 100, 100]);
+});
+
+test("a plan whose outputs are too large for its end gives none back, reads none of them again, and is COMPLETED", () => {
+  const steps = Array.from({ length: 4 }, (_, index) => ({ id: `s${index}`, tool: "read" }));
+  const run = simulate(planOf(steps), [tool("read")], {
+    memoryBytes: 0,
+    outcome: () => completed("x".repeat(MAX_END_BYTES / 3)),
+    durationMs: ({ key }) => 10 + Number(key.slice(1)),
+  });
+  expect(run.finish).toMatchObject({ status: "COMPLETED", outputs: null });
+  expect(run.commands.filter(({ type }) => type === "load")).toEqual([]);
+});
+
+test("a step that refers to more than may be held fails before its call, and says how much that is", () => {
+  const plan = planOf([
+    { id: "a", tool: "read" },
+    { id: "b", tool: "read", arguments: { x: "<<a.of>>" } },
+  ]);
+  const outcome = () => completed({ of: "x".repeat(100) });
+  const run = simulate(plan, [tool("read")], { memoryBytes: 0, maxReadBytes: 100, outcome });
+  expect(run.calls.map(({ call }) => call.key)).toEqual(["a"]);
+  expect(run.records.get("b")).toMatchObject({
+    status: "FAILED",
+    error: {
+      code: "REFERENCES_TOO_LARGE",
+      message: expect.stringContaining("109 bytes together; an executor holds at most 100"),
+    },
+  });
+});
+
+test("a part of the outputs that refers to more than may be held is left out", () => {
+  const plan = planOf([{ id: "a", tool: "read" }], {}, { large: "<<a.of>>", small: 1 });
+  const outcome = () => completed({ of: "x".repeat(100) });
+  // The size is known only of what was stored before the end.
+  const { records } = simulate(plan, [tool("read")], { outcome });
+  const run = simulate(plan, [tool("read")], {
+    memoryBytes: 0,
+    maxReadBytes: 100,
+    records: [...records.values()],
+  });
+  expect(run.finish).toMatchObject({
+    status: "PARTIAL",
+    outputs: { small: 1 },
+    error: { code: "OUTPUT_UNRESOLVED", message: expect.stringContaining("109 bytes") },
+  });
+});
+
+test("a list whose results are too large for one output fails, with every item called and kept", () => {
+  const large = "x".repeat(7_900_000);
+  const items = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const plan = planOf([
+    { id: "each", forEach: { items, do: { tool: "read", arguments: { x: "<<item>>" } } } },
+    { id: "after", tool: "read", arguments: { x: "<<each.summary.ok>>" } },
+  ]);
+  const run = simulate(plan, [tool("read")], { memoryBytes: 0, outcome: () => completed(large) });
+  expect(run.statuses).toEqual({ each: "FAILED", after: "SKIPPED" });
+  expect(run.records.get("each")?.error).toMatchObject({
+    code: "ITEMS_TOO_LARGE",
+    data: { bytes: 9 * 7_900_002, maxBytes: MAX_LIST_BYTES },
+  });
+  expect(items.map((_, index) => run.records.get(`each[${index}]`)?.status)).toEqual(
+    items.map(() => "COMPLETED"),
+  );
+  expect(run.commands.filter(({ type }) => type === "load")).toEqual([]);
+});

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { lastLines } from "../children/log-tail.ts";
+import { ProcessNotReadyError } from "../errors.ts";
+import { graphqlPersistently } from "./graphql.ts";
+
+/** Longest that the blog tools may take, in milliseconds: they are part of the system. */
+const BLOG_TIMEOUT_MS = 30_000;
+/** By default an executor knows by then whether a server can be reached, in milliseconds. */
+const SERVERS_TIMEOUT_MS = 30_000;
+const BETWEEN_LOOKS_MS = 50;
+
+const QUERY = "{ getAvailableTools { server } toolServers { name state tools since } }";
+const AnswerSchema = z.object({
+  getAvailableTools: z.array(z.object({ server: z.string() })),
+  toolServers: z.array(
+    z.object({ name: z.string(), state: z.string(), tools: z.number(), since: z.coerce.date() }),
+  ),
+});
+type Answer = z.infer<typeof AnswerSchema>;
+
+/** What is waited for. */
+export interface AwaitedTools {
+  /** Names of all servers that the executor connects to. */
+  servers: readonly string[];
+  /** When the executor was started, in Unix milliseconds: what was said of servers before is about an earlier run. */
+  startedAt: number;
+  /** Longest wait for servers other than the blog tools, in milliseconds. Default 30,000. */
+  serversTimeoutMs?: number | undefined;
+  /** Of the executor. */
+  logFile: string;
+  say: (line: string) => void;
+}
+
+/**
+ * Waits until every server has published its tools, or cannot be reached: the executor becomes ready while slow ones are still starting. A
+ * server that takes longer is named, and hinders nothing.
+ * @throws {ProcessNotReadyError} when the blog tools do not come, with the executor's last log lines
+ */
+export async function waitForTools(
+  { apiUrl, apiKey }: { apiUrl: string; apiKey: string | undefined },
+  { servers, startedAt, serversTimeoutMs = SERVERS_TIMEOUT_MS, logFile, say }: AwaitedTools,
+): Promise<void> {
+  const begunAt = performance.now();
+  let isToldOfWait = false;
+  for (;;) {
+    const answer = await graphqlPersistently(apiUrl, { query: QUERY, apiKey, schema: AnswerSchema });
+    const waitedMs = performance.now() - begunAt;
+    if (hasTools(answer, "blog")) {
+      const missing = servers.filter((name) => !isSettled(answer, name, startedAt));
+      if (missing.length === 0) return;
+      const names = missing.join(", ");
+      if (waitedMs > serversTimeoutMs) {
+        say(`No tools yet of: ${names}. Plans can use them as soon as they are there.`);
+        return;
+      }
+      if (!isToldOfWait) say(`Waiting at most ${serversTimeoutMs / 1_000} s for the tools of: ${names} ...`);
+      isToldOfWait = true;
+    } else if (waitedMs > BLOG_TIMEOUT_MS) {
+      const reason = `did not publish the tools of the blog server within ${BLOG_TIMEOUT_MS / 1_000} s`;
+      throw new ProcessNotReadyError({ name: "executor", reason, logFile }, lastLines(logFile));
+    }
+    await delay(BETWEEN_LOOKS_MS);
+  }
+}
+
+function hasTools({ getAvailableTools }: Answer, name: string): boolean {
+  return getAvailableTools.some(({ server }) => server === name);
+}
+
+/** Its tools are published, which may be just after it is connected; or it has none, or cannot be reached. */
+function isSettled(answer: Answer, name: string, startedAt: number): boolean {
+  const word = answer.toolServers.find((server) => server.name === name);
+  if (!word || word.since.getTime() < startedAt || word.state === "CONNECTING") return false;
+  return word.state !== "CONNECTED" || word.tools === 0 || hasTools(answer, name);
+}

@@ -1,0 +1,75 @@
+/** What `npm start` does before it starts anything, with npm itself, in a small project whose packages need no registry. */
+import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { folder, ROOT, run } from "./newcomer.ts";
+
+/** No request leaves the machine. */
+const OFFLINE = { npm_config_offline: "true", npm_config_audit: "false", npm_config_fund: "false" };
+
+/** What is pulled from. npm never installs there: a lock file that it writes beside what it has installed changes its notes of that as well. */
+let origin: string;
+let project: string;
+beforeEach(async () => {
+  origin = folder();
+  project = folder();
+  cpSync(join(ROOT, "infra", "scripts", "prepare.mjs"), join(origin, "infra", "scripts", "prepare.mjs"));
+  write(origin, "packages/local/dist/built", "");
+  write(origin, "program.mjs", 'console.log("ran with", process.argv.slice(2).join(" "));');
+  write(origin, "turbo/turbo.js", "#!/usr/bin/env node\n");
+  // Of another platform: npm names it in the lock file, and does not install it.
+  write(origin, "elsewhere/package.json", { name: "elsewhere", version: "1.0.0", os: ["none"] });
+  await type(origin, "npm", "pack", "./elsewhere");
+});
+
+function write(to: string, file: string, content: string | object): void {
+  const path = join(to, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+}
+
+/** Runs a command in a folder. @returns what it printed */
+async function type(where: string, command: string, ...args: string[]): Promise<string> {
+  const line = [`cd "$0" &&`, command, ...args].join(" ");
+  const running = run("sh", ["-c", line, where], OFFLINE);
+  expect({ line, code: await running.ended }).toEqual({ line, code: 0 });
+  return running.output();
+}
+
+/** Pulls a lock file that names this version of the one package that is installed. */
+async function pull(version: string): Promise<void> {
+  write(origin, "turbo/package.json", { name: "turbo", version, bin: "turbo.js" });
+  await type(origin, "npm", "pack", "./turbo");
+  write(origin, "package.json", {
+    name: "project",
+    version: "1.0.0",
+    private: true,
+    devDependencies: { turbo: `file:turbo-${version}.tgz` },
+    optionalDependencies: { elsewhere: "file:elsewhere-1.0.0.tgz" },
+  });
+  await type(origin, "npm", "install", "--package-lock-only");
+  cpSync(origin, project, { recursive: true });
+}
+
+/** A file that `npm ci` removes with the rest of the folder. */
+const kept = () => join(project, "node_modules", "kept");
+const start = () => type(project, "node", "infra/scripts/prepare.mjs", "program.mjs", "one", "two");
+
+test("after npm ci nothing is installed again", async () => {
+  await pull("1.0.0");
+  await type(project, "npm", "ci");
+  expect(existsSync(join(project, "node_modules", "elsewhere"))).toBe(false);
+  writeFileSync(kept(), "");
+  expect(await start()).toBe("ran with one two\n");
+  expect(existsSync(kept())).toBe(true);
+});
+
+test("a fresh clone is installed, and so is another version that the lock file names by now", async () => {
+  for (const version of ["1.0.0", "1.0.1"]) {
+    await pull(version);
+    expect(await start()).toMatch(/^Installing packages .*\nran with one two\n$/);
+    expect(existsSync(kept())).toBe(false);
+    writeFileSync(kept(), "");
+  }
+  expect(await start()).toBe("ran with one two\n");
+});

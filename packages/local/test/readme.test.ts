@@ -1,0 +1,160 @@
+/** The READMEs as a newcomer follows them: the session of the first one, word for word and twice, and the services one by one. */
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { linesNotPrinted, type ReadmeBlock, readmeBlocks, testServers } from "@planwright/testing";
+import { expect, test } from "vitest";
+import { freePort } from "../src/index.ts";
+import { env, folder, npm, ROOT, run } from "./newcomer.ts";
+
+const BLOCKS = readmeBlocks(ROOT, "README.md");
+/** Those that the test of all READMEs names as not run. */
+const NOT_TYPED = /^(MODEL=|npm run chaos)/;
+const SESSION = BLOCKS.filter(({ language, text }) => language === "sh" && !NOT_TYPED.test(text));
+const ID = /req_\d{10}_[a-z0-9]{20}/;
+
+/** The commands of a block; a quoted text or a backslash at the end goes on in the next line. */
+function commandsOf({ text }: ReadmeBlock): string[] {
+  const commands: string[] = [];
+  let open = "";
+  for (const line of text.split("\n")) {
+    open += open === "" ? line : `\n${line}`;
+    const isWhole = (open.match(/'/g)?.length ?? 0) % 2 === 0 && !open.endsWith("\\");
+    if (!isWhole) continue;
+    if (open.trim() !== "") commands.push(open);
+    open = "";
+  }
+  return commands;
+}
+
+/** A `curl` that knows what the README uses of it: not every machine has the real one. */
+const CURL = `#!/usr/bin/env node
+const [, , , url, , header, , body] = process.argv;
+const [name, value] = header.split(": ");
+fetch(url, { method: "POST", headers: { [name]: value }, body })
+  .then((answer) => answer.text())
+  .then((text) => process.stdout.write(text));
+`;
+
+function folderWithCurl(): string {
+  const path = folder();
+  writeFileSync(join(path, "curl"), CURL);
+  chmodSync(join(path, "curl"), 0o755);
+  return path;
+}
+
+/** What the block after this one shows, or the comment below a command, is what was printed. */
+function expectShown(shown: string | undefined, printed: string): void {
+  expect({ missing: linesNotPrinted(shown ?? "", printed), printed }).toEqual({
+    missing: shown ? [] : [""],
+    printed,
+  });
+}
+
+/** Types the session once; tells what each command ended with, and what the last one printed in the end. */
+async function typeSession(
+  settings: NodeJS.ProcessEnv,
+): Promise<{ exitCodes: (number | null)[]; end: string }> {
+  const port = settings["PORT"] ?? "";
+  const exitCodes: (number | null)[] = [];
+  let stop: (() => Promise<unknown>) | undefined;
+  let requestId = "";
+  let end = "";
+  const type = async (command: string) => {
+    const typed = command.replaceAll("127.0.0.1:4000", `127.0.0.1:${port}`).replaceAll("req_…", requestId);
+    const ran = run("sh", ["-c", typed], settings);
+    exitCodes.push(await ran.ended);
+    requestId = ID.exec(ran.output())?.[0] ?? requestId;
+    return ran.output();
+  };
+  for (const block of SESSION) {
+    if (block.text === "npm start\n") {
+      const start = npm(["start"], settings);
+      await start.printed("Ctrl-C stops everything");
+      stop = async () => {
+        process.kill(-(start.child.pid ?? 0), "SIGINT");
+        await start.ended;
+      };
+      continue;
+    }
+    for (const command of commandsOf(block)) {
+      if (command.startsWith("# ")) {
+        expectShown(command.slice(2), end);
+        continue;
+      }
+      end = await type(command);
+      // "Then poll."
+      while (command.includes("query($id") && /"status":"(READY|EXECUTING)"/.test(end))
+        end = await type(command);
+      const shown = BLOCKS[BLOCKS.indexOf(block) + 1];
+      if (shown?.language === "") expectShown(shown.text.trimEnd(), end);
+    }
+  }
+  await stop?.();
+  return { exitCodes, end };
+}
+
+test("the session of the README works word for word, and once more on the same data", async () => {
+  const settings = {
+    DATA_DIR: folder(),
+    PORT: String(await freePort()),
+    PATH: `${folderWithCurl()}:${env["PATH"]}`,
+  };
+  const url = { PLANWRIGHT_URL: `http://127.0.0.1:${settings.PORT}/graphql` };
+  for (const round of [1, 2]) {
+    const { exitCodes, end } = await typeSession({ ...settings, ...url });
+    expect({ round, failed: exitCodes.filter((code) => code !== 0) }).toEqual({ round, failed: [] });
+    expect(end).toMatch(
+      /^\{"data":\{"request":\{"status":"COMPLETED","plan":\{"steps":\[\{"id":"createAuthor","status":"COMPLETED"/,
+    );
+  }
+});
+
+/** A command that starts one service, by its name. */
+function startOf(service: string): string {
+  const block = readmeBlocks(ROOT, `services/${service}/README.md`).find(({ text }) =>
+    text.includes(`node services/${service}/dist/main.js`),
+  );
+  return block?.text.trim() ?? "";
+}
+
+test("each service starts by the command of its README, beside the others, and ends with 0 on SIGTERM", async () => {
+  const { mongodbUrl, redisUrl } = testServers();
+  const [servers] = readmeBlocks(ROOT, "services/blog-tools/README.md").filter(
+    ({ language }) => language === "json",
+  );
+  const serversFile = join(folder(), "mcp-servers.json");
+  writeFileSync(serversFile, servers?.text ?? "");
+  const started = [];
+  let apiPort = "";
+  for (const service of ["blog-tools", "executor", "planner", "api"]) {
+    const port = String(await freePort());
+    apiPort = port;
+    const command = startOf(service)
+      .replace(/'mongodb:[^']*'/, `'${mongodbUrl}'`)
+      .replace(/redis:\S+/, redisUrl)
+      .replace("./mcp-servers.json", serversFile)
+      // The service takes the place of the shell, so that its own exit code is seen.
+      .replace(/^(?=MONGODB_URL=)/m, "exec env ");
+    expect(command).toContain("exec env MONGODB_URL=");
+    const running = run("sh", ["-c", command], { PORT: port, HEALTH_PORT: port });
+    started.push(running);
+    await expect
+      .poll(() =>
+        fetch(`http://127.0.0.1:${port}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      )
+      .toBe(true);
+  }
+  const answer = await fetch(`http://127.0.0.1:${apiPort}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query: "{ getAvailableTools { name server } }" }),
+  });
+  expect(await answer.text()).toContain('{"name":"createAuthor","server":"blog"}');
+  for (const { child, ended } of started.toReversed()) {
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
+  }
+});

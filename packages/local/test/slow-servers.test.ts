@@ -1,0 +1,56 @@
+/** Servers that are still starting when the executor is ready, as `npx` makes them. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { graphql, startStack } from "../src/index.ts";
+
+const everything = createRequire(import.meta.url).resolve(
+  "@modelcontextprotocol/server-everything/package.json",
+);
+const EVERYTHING = pathToFileURL(join(dirname(everything), "dist", "index.js")).href;
+const runs = (script: string) => ({ command: process.execPath, args: ["-e", script] });
+/** Longer than an executor waits for servers before it is ready. */
+const slow = runs(`setTimeout(() => import(${JSON.stringify(EVERYTHING)}), 7_000)`);
+const silent = runs("setInterval(() => {}, 1_000)");
+
+/** Starts a system with these servers. Returns what it said, and the servers whose tools are there then. */
+async function started(mcpServers: object, serversTimeoutMs?: number) {
+  const folder = mkdtempSync(join(tmpdir(), "planwright-slow-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const serversFile = join(folder, "mine.json");
+  writeFileSync(serversFile, JSON.stringify({ mcpServers }));
+  const said: string[] = [];
+  const stack = await startStack({
+    dataDir: join(folder, "data"),
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], MCP_SERVERS_FILE: serversFile },
+    say: (line) => void said.push(line),
+    ...(serversTimeoutMs !== undefined && { serversTimeoutMs }),
+  });
+  onTestFinished(() => stack.kill());
+  const schema = z.object({ getAvailableTools: z.array(z.object({ server: z.string() })) });
+  const { getAvailableTools } = await graphql(stack.apiUrl, {
+    query: "{ getAvailableTools { server } }",
+    schema,
+  });
+  return { said, servers: [...new Set(getAvailableTools.map(({ server }) => server))].toSorted() };
+}
+
+test("a system that has started knows the tools of every server that can be reached", async () => {
+  const { said, servers } = await started({
+    slow,
+    shop: { command: "/no/such/command" },
+    unused: { ...silent, disabled: true },
+  });
+  expect(servers).toEqual(["blog", "slow"]);
+  expect(said.join("\n")).not.toContain("No tools yet");
+});
+
+test("a server that takes too long is named, and hinders nothing", async () => {
+  const { said, servers } = await started({ silent, shop: { command: "/no/such/command" } }, 100);
+  expect(servers).toEqual(["blog"]);
+  expect(said).toContain("No tools yet of: silent. Plans can use them as soon as they are there.");
+});

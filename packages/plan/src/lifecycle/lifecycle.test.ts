@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import {
+  canMove,
+  needsPerson,
+  type Rows,
+  type StatusFacts,
+  statusesBefore,
+  statusesOf,
+} from "./lifecycle.ts";
+import { PLAN_LIFECYCLE, planNeed } from "./plan-lifecycle.ts";
+import { REQUEST_LIFECYCLE } from "./request-lifecycle.ts";
+import { isSettledStepStatus, isTerminalStepStatus, STEP_LIFECYCLE } from "./step-lifecycle.ts";
+import { WaitReasonSchema } from "./wait-reason.ts";
+
+const TABLES: [string, Rows<string, StatusFacts<string>>, string[]][] = [
+  ["requests", REQUEST_LIFECYCLE, ["PLANNING", "READY", "EXECUTING", "FAILED"]],
+  ["plans", PLAN_LIFECYCLE, ["INVALID", "READY", "QUEUED"]],
+  ["steps", STEP_LIFECYCLE, ["PENDING"]],
+];
+
+test.each(TABLES)("every status of %s is the first one, or may follow another one", (_, table, first) => {
+  const unreachable = statusesOf(table).filter((status) => statusesBefore(table, status).length === 0);
+  expect(first).toEqual(expect.arrayContaining(unreachable));
+});
+
+test.each(TABLES)("no status of %s moves to itself, or to another one twice", (_, table) => {
+  for (const status of statusesOf(table)) {
+    const { moves } = table[status] ?? { moves: [] };
+    expect(moves).not.toContain(status);
+    expect(new Set(moves).size).toBe(moves.length);
+  }
+});
+
+test.each(TABLES.slice(1))(
+  "what never changes again among %s needs nothing, and what does has an end",
+  (_, table) => {
+    const endsOf = (status: string, seen: ReadonlySet<string>): boolean => {
+      const moves = table[status]?.moves ?? [];
+      return (
+        moves.length === 0 || moves.some((next) => !seen.has(next) && endsOf(next, new Set([...seen, next])))
+      );
+    };
+    for (const [status, { moves, needs }] of Object.entries(table)) {
+      if (moves.length === 0) expect(needs).toBe("nothing");
+      expect(endsOf(status, new Set([status]))).toBe(true);
+    }
+  },
+);
+
+test("a step in doubt is settled for its executor, and not over", () => {
+  expect(isSettledStepStatus("IN_DOUBT")).toBe(true);
+  expect(isTerminalStepStatus("IN_DOUBT")).toBe(false);
+});
+
+test.each(WaitReasonSchema.options)(
+  "a plan that is WAITING (%s) needs what its reason says",
+  (waitReason) => {
+    const isForPeople = ["approval", "in doubt", "paused"].includes(waitReason);
+    expect(needsPerson(planNeed({ status: "WAITING", waitReason }))).toBe(isForPeople);
+  },
+);
+
+test("a plan that is RUNNING needs a worker, whatever reason it had before", () => {
+  expect(planNeed({ status: "RUNNING", waitReason: "approval" })).toBe("worker");
+});
+
+test("a status that never changes again moves nowhere, and no other one does", () => {
+  expect(canMove(STEP_LIFECYCLE, "COMPLETED", "PENDING")).toBe(false);
+  expect(canMove(STEP_LIFECYCLE, "PENDING", "RUNNING")).toBe(true);
+  expect(canMove(PLAN_LIFECYCLE, "SUPERSEDED", "READY")).toBe(false);
+});

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { type Need, statusesOf } from "./lifecycle.ts";
+
+/** Why something unfinished waits, and what has to come before it goes on. */
+export const WAIT_REASONS = {
+  dependency: { needs: "nothing" },
+  limit: { needs: "nothing" },
+  backoff: { needs: "nothing" },
+  approval: { needs: "approval" },
+  "in doubt": { needs: "doubt" },
+  paused: { needs: "resume" },
+  "no worker": { needs: "worker" },
+} as const satisfies Record<string, { needs: Need }>;
+
+/** Why an unfinished step, plan or request waits. */
+export type WaitReason = keyof typeof WAIT_REASONS;
+export const WaitReasonSchema = z.enum(statusesOf(WAIT_REASONS));

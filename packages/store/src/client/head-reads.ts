@@ -1,0 +1,125 @@
+import type { PlanId, RequestId } from "@planwright/plan";
+import type { Collection, Document } from "mongodb";
+import type { Collections } from "../collections.ts";
+import type { StepDocument } from "../documents.ts";
+import { toStepDocument, toStepHead, unitAt, unitsInOrder } from "../journal/plan-units.ts";
+import type { UnitReads } from "../journal/unit-reads.ts";
+import { type WantedValues, withValues } from "../journal/unit-values.ts";
+import { createTenantReads } from "../read-group.ts";
+import {
+  type HeadReads,
+  MODEL_CALL_HEAD,
+  type ModelCallHead,
+  PARTS,
+  PLAN_HEAD,
+  type PlanHead,
+  type StepHead,
+} from "./heads.ts";
+import { WHOLE } from "./read-lists.ts";
+
+/** The part of the store that reads documents without what may be large, and that by itself. */
+export function createHeadReads(
+  { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
+  unitReads: UnitReads,
+): HeadReads {
+  // Clients that poll ask for these: many clients of one request cost MongoDB one read.
+  const planHead = createTenantReads(
+    (tenant, ids: PlanId[]) =>
+      plans.aggregate<PlanHead>([{ $match: { _id: { $in: ids }, tenant } }, ...PLAN_HEAD], WHOLE).toArray(),
+    ({ _id }) => _id,
+  );
+
+  async function headsOf(tenant: string, planId: PlanId): Promise<StepHead[]> {
+    const read = await unitReads.ofPlan(tenant, planId);
+    if (!read) return [];
+    return [...unitsInOrder(read)].map((placed) => toStepHead(read.outline, placed));
+  }
+
+  /** Units by the ids of their documents, with the values that are wanted. */
+  async function unitsById(
+    tenant: string,
+    ids: readonly string[],
+    wanted: WantedValues,
+  ): Promise<StepDocument[]> {
+    const found = await Promise.all(
+      ids.map(async (id) => {
+        const [planId = "", key = ""] = id.split("/", 2);
+        // It is looked for as it was given: an id of nothing finds nothing.
+        const read = await unitReads.ofPlan(tenant, planId as PlanId);
+        const placed = read && unitAt(read, key);
+        return read && placed ? { outline: read.outline, placed } : undefined;
+      }),
+    );
+    const all = found.filter((one) => one !== undefined);
+    const told = all.flatMap(({ outline: { requestId }, placed: { unit } }) =>
+      unit ? [{ requestId, unit }] : [],
+    );
+    const filled = await withValues(unitReads.log, told, wanted);
+    let next = 0;
+    return all.map(({ outline, placed }) =>
+      toStepDocument(outline, placed.unit ? { ...placed, unit: filled[next++] } : placed),
+    );
+  }
+
+  /** Parts of documents by their ids. */
+  function partsOf<Part extends Document>(collection: Pick<Collection, "aggregate">, projection: Document) {
+    return (tenant: string, ids: readonly string[]): Promise<Part[]> =>
+      collection
+        .aggregate<Part>([{ $match: { _id: { $in: [...ids] }, tenant } }, { $project: projection }], WHOLE)
+        .toArray();
+  }
+
+  return {
+    getPlanHeads: (tenant, planIds) =>
+      Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
+    listPlanHeadsOf: (tenant, requestIds) =>
+      plans
+        .aggregate<PlanHead>(
+          [
+            { $match: { tenant, requestId: { $in: [...requestIds] } } },
+            { $sort: { requestId: 1, version: -1 } },
+            ...PLAN_HEAD,
+          ],
+          WHOLE,
+        )
+        .toArray(),
+    readPlanGraphs: partsOf(plans, PARTS.planGraph),
+    readPlanTexts: partsOf(plans, PARTS.planTexts),
+    readPlanResults: partsOf(plans, PARTS.planResults),
+    listStepHeads: async (tenant, planIds) =>
+      (await Promise.all(planIds.map((id) => headsOf(tenant, id)))).flat(),
+    async getStepHead(tenant, planId, key) {
+      const read = await unitReads.ofPlan(tenant, planId);
+      const placed = read && unitAt(read, key);
+      return read && placed ? toStepHead(read.outline, placed) : null;
+    },
+    readStepBodies: (tenant, ids) => unitsById(tenant, ids, { body: true }),
+    readStepOutputs: (tenant, ids) => unitsById(tenant, ids, { output: true }),
+    async countStepStatuses(tenant, planIds) {
+      const all = await Promise.all(planIds.map((id) => unitReads.ofPlan(tenant, id)));
+      return all.flatMap((read) => {
+        const counts = new Map<StepHead["status"], number>();
+        for (const { id } of read?.outline.steps ?? []) {
+          const status = read?.plan?.units.get(id)?.status ?? "PENDING";
+          counts.set(status, (counts.get(status) ?? 0) + 1);
+        }
+        return read
+          ? [...counts].map(([status, count]) => ({ planId: read.outline._id, status, count }))
+          : [];
+      });
+    },
+    listModelCallHeadsOf: (tenant, requestIds: readonly RequestId[]) =>
+      modelCalls
+        .aggregate<ModelCallHead>(
+          [
+            { $match: { tenant, requestId: { $in: [...requestIds] } } },
+            // In the order of the index.
+            { $sort: { requestId: 1, createdAt: 1 } },
+            ...MODEL_CALL_HEAD,
+          ],
+          WHOLE,
+        )
+        .toArray(),
+    readModelCallWords: partsOf(modelCalls, PARTS.modelCallWords),
+  };
+}

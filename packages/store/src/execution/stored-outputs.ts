@@ -1,0 +1,66 @@
+import type { FoldedUnit, StoredOutput } from "@planwright/engine";
+import { isForEachStep, type JsonValue, type OutputText, type OutputTexts } from "@planwright/plan";
+import { OutputMissingError } from "../errors.ts";
+import { withValues } from "../journal/unit-values.ts";
+import { readOutputTexts } from "../outputs/output-store.ts";
+import type { PlanClaim } from "../store.ts";
+import type { ExecutionContext } from "./context.ts";
+
+/**
+ * Outputs of completed units of a claimed plan, as they were written, in the order of the keys.
+ * @throws {OutputMissingError}
+ */
+export async function readStoredOutputs(
+  { collections, unitReads }: ExecutionContext,
+  { plan, journal }: PlanClaim,
+  keys: readonly string[],
+): Promise<StoredOutput[]> {
+  const { tenant, requestId } = plan;
+  const lists = new Set<string>(plan.plan.steps.filter(isForEachStep).map(({ id }) => id));
+  const wanted = new Set(keys);
+  const isItemOf = (unit: FoldedUnit): boolean => unit.item !== undefined && wanted.has(unit.stepId);
+  const units = [...journal.units()].filter(
+    (unit) => unit.status === "COMPLETED" && (wanted.has(unit.key) || isItemOf(unit)),
+  );
+  const read = await withValues(
+    unitReads.log,
+    units.map((unit) => ({ requestId, unit })),
+    { output: true },
+  );
+  // Of items whose list is asked for only the tools' own texts are needed.
+  const refs = read.flatMap(({ key, outputRef }) =>
+    outputRef && (wanted.has(key) || outputRef.isOwnText) ? [outputRef] : [],
+  );
+  const texts = await readOutputTexts(collections, tenant, refs);
+  const byKey = new Map(read.map((unit) => [unit.key, unit]));
+  return keys.map((key): StoredOutput => {
+    const unit = byKey.get(key);
+    if (!unit) throw new OutputMissingError({ id: `${plan._id}/${key}` });
+    const written = lists.has(key) ? textsOfItems(key) : textOf(unit, texts);
+    return { key, output: valueOf(unit, texts), ...(written !== undefined && { texts: written }) };
+  });
+
+  /** How tools wrote the data of a list's items; undefined when none gave JSON text. */
+  function textsOfItems(stepId: string): OutputTexts | undefined {
+    const found: OutputTexts = [];
+    for (const unit of read) {
+      const text = unit.stepId === stepId && unit.item !== undefined ? textOf(unit, texts) : undefined;
+      if (unit.item !== undefined && text !== undefined) found[unit.item] = text;
+    }
+    return found.length > 0 ? found : undefined;
+  }
+}
+
+type Written = Pick<FoldedUnit, "output" | "outputRef" | "outputText">;
+
+function valueOf({ output = null, outputRef }: Written, texts: ReadonlyMap<string, string>): JsonValue {
+  const text = outputRef && texts.get(outputRef.id);
+  return typeof text === "string" ? JSON.parse(text) : output;
+}
+
+function textOf(
+  { outputRef, outputText }: Written,
+  texts: ReadonlyMap<string, string>,
+): OutputText | undefined {
+  return outputRef?.isOwnText ? texts.get(outputRef.id) : outputText;
+}

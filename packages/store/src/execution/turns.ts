@@ -1,0 +1,126 @@
+/** What an executor tells of its plan, as events. */
+import {
+  type EndedAttempt,
+  type JournalEvent,
+  type OutputPlace,
+  type StartedAttempt,
+  type StepError,
+  type TurnRecord,
+  turnEvents,
+} from "@planwright/engine";
+import type { JsonObject } from "@planwright/plan";
+import type { OutputRef } from "../documents.ts";
+import { type LargeValue, measureOutput, measureValue } from "../outputs/inline-value.ts";
+import { writeOutput } from "../outputs/output-store.ts";
+import { previewOf } from "../outputs/preview.ts";
+import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "../store.ts";
+import type { ExecutionContext } from "./context.ts";
+
+/** The events of calls that are about to be sent, behind the ends of earlier ones of the same units. */
+export function intentEvents(
+  context: Pick<ExecutionContext, "clock">,
+  intents: readonly Intent[],
+  ends: readonly AttemptEnd[],
+): JournalEvent[] {
+  const at = new Date(context.clock.now());
+  const started = intents.map(({ call, attemptId, argsHash }): StartedAttempt => {
+    return { call, attemptId, argsHash, arguments: keptArguments(call.arguments), at };
+  });
+  return turnEvents({ started, ended: toEnded(ends), records: [] });
+}
+
+/** The events of new states, and the sizes of the outputs in them by key. */
+export interface ToldRecords {
+  events: JournalEvent[];
+  sizes: Map<string, number>;
+}
+
+/** New states of units as events. Outputs that an entry has no room for stand aside when it answers. */
+export async function recordEvents(
+  context: ExecutionContext,
+  claim: PlanClaim,
+  { records, ends }: { records: readonly UnitRecord[]; ends: readonly AttemptEnd[] },
+): Promise<ToldRecords> {
+  const sizes = new Map<string, number>();
+  const places = new Map<string, OutputPlace>();
+  const told = await Promise.all(
+    records.map(async (record): Promise<TurnRecord> => {
+      const { key, status, output, outputText } = record;
+      const measured = output === undefined ? undefined : measureOutput(output, outputText);
+      if (measured && status === "COMPLETED") sizes.set(key, measured.sizeBytes);
+      if (measured?.fits === false) {
+        const ref = await writeAside(context, claim, key, measured);
+        const isOwnText = typeof outputText === "string" ? ({ isOwnText: true } as const) : {};
+        places.set(key, { ...ref, ...isOwnText });
+      } else if (measured) places.set(key, measured.sizeBytes);
+      return toTurnRecord(record);
+    }),
+  );
+  const events = turnEvents({ started: [], ended: toEnded(ends), records: told }, places);
+  return { events: events.map(withPlaceOfText), sizes };
+}
+
+/** Of an output that stands aside nothing is in the entry but how its tool wrote it: with a size, readers look for that there. */
+function withPlaceOfText(event: JournalEvent): JournalEvent {
+  const isInEntry = event.type === "step.changed" && event.outputRef && event.outputText !== undefined;
+  return isInEntry ? { ...event, outputBytes: 0 } : event;
+}
+
+function writeAside(
+  context: ExecutionContext,
+  { plan, epoch }: PlanClaim,
+  key: string,
+  output: LargeValue,
+): Promise<OutputRef> {
+  return writeOutput(context, { tenant: plan.tenant, planId: plan._id, key, epoch }, output);
+}
+
+function toTurnRecord({ arguments: args, argsHash, approvalHash, error, ...record }: UnitRecord): TurnRecord {
+  return {
+    ...record,
+    ...(error && { error: keptError(error) }),
+    // What an operator is shown, of a unit that waits for approval.
+    ...(args && {
+      toApprove: {
+        arguments: keptArguments(args),
+        argsHash: argsHash ?? "",
+        approvalHash: approvalHash ?? "",
+      },
+    }),
+  };
+}
+
+/** How attempts ended: one call may have served several of the units. */
+function toEnded(ends: readonly AttemptEnd[]): EndedAttempt[] {
+  const byAttempt = new Map<string, EndedAttempt>();
+  for (const { key, attemptId, endedAtMs, durationMs, outcome, error, isUnsent } of ends) {
+    const known = byAttempt.get(attemptId);
+    if (known) known.units.push(key);
+    else {
+      byAttempt.set(attemptId, {
+        units: [key],
+        attemptId,
+        outcome,
+        error: error && keptError(error),
+        at: new Date(endedAtMs),
+        durationMs,
+        ...(isUnsent && { isUnsent }),
+      });
+    }
+  }
+  return [...byAttempt.values()];
+}
+
+/** Arguments as an entry holds them: themselves, or what is kept of large ones. */
+function keptArguments(args: JsonObject): StartedAttempt["arguments"] {
+  const measured = measureValue(args);
+  if (measured.fits) return { sizeBytes: measured.sizeBytes, value: args };
+  return { sizeBytes: measured.sizeBytes, preview: previewOf(measured).text };
+}
+
+/** An error without what its tool added, when that is too large to stand here: it is told with every attempt. */
+function keptError(error: StepError): StepError {
+  if (error.data === undefined || measureValue(error.data).fits) return error;
+  const { data: _, ...kept } = error;
+  return kept;
+}

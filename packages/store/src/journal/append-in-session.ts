@@ -1,0 +1,50 @@
+import { randomUUID } from "node:crypto";
+import type { JournalEvent } from "@planwright/engine";
+import type { ClientSession } from "mongodb";
+import type { Collections } from "../collections.ts";
+import type { PlanDocument } from "../documents.ts";
+import type { ServerClock } from "../server-clock.ts";
+import { isDuplicateKey } from "../transient-errors.ts";
+import { toJournalDocument } from "./entry-log.ts";
+import { JournalMovedError } from "./errors.ts";
+
+/** What appending beside other writes needs. */
+export interface AppendContext {
+  collections: Pick<Collections, "journal">;
+  clock: ServerClock;
+}
+
+/** What is told, and who tells it. */
+export interface ToldInSession {
+  by: "api" | "planner";
+  events: JournalEvent[];
+  /** The last entry that what is told follows from. */
+  afterSeq: number;
+}
+
+/**
+ * Appends to a request's journal inside the transaction that moves its plan: both happen, or neither.
+ * @throws {JournalMovedError} when another entry came between: the transaction begins anew
+ */
+export async function appendInSession(
+  { collections, clock }: AppendContext,
+  { _id: planId, requestId, tenant }: Pick<PlanDocument, "_id" | "requestId" | "tenant">,
+  { by, events, afterSeq }: ToldInSession,
+  session: ClientSession,
+): Promise<void> {
+  const entry = toJournalDocument({
+    requestId,
+    tenant,
+    planId,
+    seq: afterSeq + 1,
+    by: { kind: by, id: by },
+    at: new Date(clock.now()),
+    writeId: randomUUID(),
+    events,
+  });
+  try {
+    await collections.journal.insertOne(entry, { session });
+  } catch (error) {
+    throw isDuplicateKey(error) ? new JournalMovedError({ place: entry._id }) : error;
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * The journal of requests (DESIGN §6): what is in it is true, and everything else follows from it.
+ *
+ * 1. Compare and append (J1): a place in a request's journal is taken once. Who wanted it and came late is told what stands there.
+ * 2. An append is answered when its entry is durable (majority, journalled), or when another one is at its place.
+ * 3. An append whose answer was lost is sent again, and knows its own entry by its `writeId`.
+ * 4. Appends of all requests of a process go out together: while bulks are under way the next one collects.
+ * 5. An entry that cannot be stored at all fails alone.
+ */
+import type { JournalEntry } from "@planwright/engine";
+import { StoreUnavailableError, WriteNotPossibleError } from "../errors.ts";
+import { repeatUntilAnswered } from "../repeat-until-answered.ts";
+import { type EntryLog, placeOf } from "./entry-log.ts";
+import { EntryTooLargeError } from "./errors.ts";
+
+/** Largest entry, as JSON text in UTF-8, in bytes. */
+export const MAX_ENTRY_BYTES = 1_048_576;
+
+/** Entries that one question brings, at most: each may have the largest size. */
+const READ_LIMIT = 64;
+/** Bulks under way at once, at most. */
+const MAX_BULKS = 2;
+
+/** What is to be appended: the journal adds the time and the name of the append. */
+export type NewEntry = Omit<JournalEntry, "at" | "writeId">;
+
+/** What became of an append. */
+export type AppendResult =
+  | { type: "appended"; entry: JournalEntry }
+  /** Nothing was written: this entry stands at the place. */
+  | { type: "taken"; entry: JournalEntry };
+
+/** Options of {@link createJournal}. */
+export interface JournalOptions {
+  log: EntryLog;
+  /** Distinguishes this process's appends from all others. */
+  owner: string;
+  /** Unix milliseconds, by the clock of the database. */
+  now: () => number;
+  /** Monotonic milliseconds. Default `performance.now`. */
+  monotonic?: (() => number) | undefined;
+  /** Waits. Default: a timer. */
+  sleep?: ((ms: number) => Promise<void>) | undefined;
+  /** How long an append is sent again while no answer comes, in milliseconds. Default 30,000. */
+  retryForMs?: number | undefined;
+  /** Waits between tries, in milliseconds. Default 250. */
+  retryEveryMs?: number | undefined;
+  /** Entries in one bulk, at most. Default 1,000. */
+  maxBatch?: number | undefined;
+  /** Has something happen a turn later, with which everything of the same turn shares a bulk. Default `setImmediate`. */
+  soon?: ((happen: () => void) => void) | undefined;
+  /** Told of each bulk that was acknowledged, with the entries in it. Default: none. */
+  onBulk?: ((entries: number) => void) | undefined;
+}
+
+/** Appends to journals, and reads them. */
+export interface Journal {
+  /**
+   * Appends an entry at its `seq`, unless that place is taken. Durable when it answers.
+   * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} of these only the second leaves open whether it was written
+   */
+  append(entry: NewEntry): Promise<AppendResult>;
+  /**
+   * The entries of a request behind a place, all of them, in their order; none for an unknown request.
+   * @throws {StoreUnavailableError}
+   */
+  read(requestId: string, afterSeq?: number): Promise<JournalEntry[]>;
+  /** The same without outputs, arguments, and data of errors: together they may be more than memory should hold. @throws {StoreUnavailableError} */
+  readWithoutValues(requestId: string): Promise<JournalEntry[]>;
+  /** Resolves when no append waits or is under way. */
+  idle(): Promise<void>;
+  /** Bulks answered and entries in them so far. */
+  counts(): { bulks: number; entries: number };
+}
+
+interface Waiting {
+  entry: JournalEntry;
+  resolve: (result: AppendResult) => void;
+  reject: (error: Error) => void;
+}
+
+/** A journal over a log of entries. */
+export function createJournal(options: JournalOptions): Journal {
+  const { log, owner, now, monotonic = () => performance.now(), maxBatch = 1_000 } = options;
+  const { soon = (happen) => void setImmediate(happen) } = options;
+  const { sleep = timer, retryForMs = 30_000, retryEveryMs = 250 } = options;
+  let waiting: Waiting[] = [];
+  let waitingForIdle: (() => void)[] = [];
+  let underWay = 0;
+  let isAboutToSend = false;
+  let sequence = 0;
+  let bulks = 0;
+  let sent = 0;
+
+  /** A turn later, so that everything of the same turn shares a bulk. */
+  function sendSoon(): void {
+    if (isAboutToSend) return;
+    isAboutToSend = true;
+    soon(() => {
+      isAboutToSend = false;
+      while (underWay < MAX_BULKS && waiting.length > 0) {
+        const batch = waiting.slice(0, maxBatch);
+        waiting = waiting.slice(maxBatch);
+        underWay += 1;
+        void commit(batch).finally(() => {
+          underWay -= 1;
+          sendSoon();
+        });
+      }
+      if (waiting.length > 0 || underWay > 0) return;
+      for (const resolve of waitingForIdle) resolve();
+      waitingForIdle = [];
+    });
+  }
+
+  async function commit(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const taken = await again("journal append", () => log.insert(batch.map(({ entry }) => entry)));
+      bulks += 1;
+      sent += batch.length;
+      options.onBulk?.(batch.length);
+      for (const { entry, resolve } of batch) {
+        const found = taken.get(placeOf(entry));
+        const isOwn = found === undefined || found.writeId === entry.writeId;
+        resolve(isOwn ? { type: "appended", entry } : { type: "taken", entry: found });
+      }
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
+      else if (batch.length > 1) for (const one of batch) await commit([one]);
+      else
+        for (const { entry, reject } of batch)
+          reject(new WriteNotPossibleError({ ids: [placeOf(entry)] }, error));
+    }
+  }
+
+  const again = <T>(operation: string, attempt: () => Promise<T>): Promise<T> =>
+    repeatUntilAnswered(attempt, { operation, monotonic, sleep, retryForMs, retryEveryMs });
+
+  return {
+    async append(given) {
+      sequence += 1;
+      const entry: JournalEntry = { ...given, at: new Date(now()), writeId: `${owner}:${sequence}` };
+      const sizeBytes = Buffer.byteLength(JSON.stringify(entry));
+      if (sizeBytes > MAX_ENTRY_BYTES) {
+        throw new EntryTooLargeError({ place: placeOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BYTES });
+      }
+      return new Promise((resolve, reject) => {
+        waiting.push({ entry, resolve, reject });
+        sendSoon();
+      });
+    },
+    async read(requestId, afterSeq = 0) {
+      const entries: JournalEntry[] = [];
+      for (;;) {
+        const after = entries.at(-1)?.seq ?? afterSeq;
+        const page = await again("journal read", () => log.read(requestId, after, READ_LIMIT));
+        entries.push(...page);
+        if (page.length < READ_LIMIT) return entries;
+      }
+    },
+    readWithoutValues: (requestId) =>
+      again("journal read", async () => {
+        const entries: JournalEntry[] = [];
+        for await (const entry of log.readTails([{ requestId, seq: 0 }])) entries.push(entry);
+        return entries;
+      }),
+    idle: () =>
+      new Promise((resolve) => {
+        waitingForIdle.push(resolve);
+        sendSoon();
+      }),
+    counts: () => ({ bulks, entries: sent }),
+  };
+}
+
+function timer(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

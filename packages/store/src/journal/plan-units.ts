@@ -1,0 +1,236 @@
+/** The steps and items of a plan, as its journal says that they are. */
+import { type FoldedAttempt, type FoldedPlan, type FoldedUnit, itemKey } from "@planwright/engine";
+import type { PlanId } from "@planwright/plan";
+import type { StepHead } from "../client/heads.ts";
+import type { AttemptDocument, PlanDocument, StepDocument } from "../documents.ts";
+import { stepDocumentId } from "../new-documents.ts";
+import { MAX_INLINE_BYTES } from "../outputs/inline-value.ts";
+
+/** What of a plan never changes, and says which units it has. */
+export interface PlanOutline extends Pick<PlanDocument, "_id" | "requestId" | "tenant" | "createdAt"> {
+  /** In plan order; none of a plan that can never run. */
+  steps: readonly OutlinedStep[];
+}
+
+/** One step of it. */
+export interface OutlinedStep {
+  id: string;
+  tool: string;
+  /** It depends on others, or on the list that it runs over. */
+  hasCauses: boolean;
+}
+
+/** A unit and where it stands in its plan; without what the journal tells while that is nothing. */
+export interface PlacedUnit {
+  step: OutlinedStep;
+  /** Of the step, in the plan. */
+  position: number;
+  item: number | null;
+  key: string;
+  unit: FoldedUnit | undefined;
+}
+
+/** A plan with what its journal tells. */
+export interface PlanState {
+  outline: PlanOutline;
+  /** Undefined while nothing was told of it. */
+  plan: FoldedPlan | undefined;
+}
+
+/** What {@link outlineOf} reads of a plan's document. */
+export const OUTLINE = {
+  requestId: 1,
+  tenant: 1,
+  createdAt: 1,
+  status: 1,
+  "plan.steps.id": 1,
+  "plan.steps.tool": 1,
+  "plan.steps.dependsOn": 1,
+  "plan.steps.forEach.do.tool": 1,
+} as const;
+
+/** The outline of a plan. Pure. */
+export function outlineOf(plan: PlanDocument): PlanOutline {
+  const { _id, requestId, tenant, createdAt, status } = plan;
+  const steps = status === "INVALID" ? [] : (plan.plan?.steps ?? []);
+  return {
+    _id,
+    requestId,
+    tenant,
+    createdAt,
+    steps: steps.map((step) => {
+      const isList = "forEach" in step;
+      const tool = isList ? step.forEach.do.tool : step.tool;
+      return { id: step.id, tool, hasCauses: isList || step.dependsOn.length > 0 };
+    }),
+  };
+}
+
+/** Steps in plan order, each followed by its items. */
+export function* unitsInOrder({ outline, plan }: PlanState): Generator<PlacedUnit> {
+  for (const [position, step] of outline.steps.entries()) {
+    yield { step, position, item: null, key: step.id, unit: plan?.units.get(step.id) };
+    for (let item = 0; ; item++) {
+      const key = itemKey(step.id, item);
+      const unit = plan?.units.get(key);
+      if (!unit) break;
+      yield { step, position, item, key, unit };
+    }
+  }
+}
+
+/** One unit of a plan, PENDING. Pure. */
+export function newStep(
+  plan: Pick<PlanDocument, "_id" | "requestId" | "tenant" | "createdAt">,
+  of: Pick<StepDocument, "key" | "stepId" | "item" | "position" | "tool" | "waitReason">,
+): StepDocument {
+  const step = { id: of.stepId, tool: of.tool, hasCauses: false };
+  const { key, position, item, waitReason } = of;
+  return {
+    ...toStepDocument({ ...plan, steps: [] }, { step, position, item, key, unit: undefined }),
+    waitReason,
+  };
+}
+
+/** The steps of a plan of which nothing was told: PENDING, in plan order. Pure. */
+export function newSteps(plan: PlanDocument): StepDocument[] {
+  return stepDocuments({ outline: outlineOf(plan), plan: undefined });
+}
+
+/** All steps and items of a plan, in plan order. Pure. */
+export function stepDocuments(state: PlanState): StepDocument[] {
+  return [...unitsInOrder(state)].map((placed) => toStepDocument(state.outline, placed));
+}
+
+/** The step or item with a key; undefined when the plan has none such. Pure. */
+export function stepDocumentAt(state: PlanState, key: string): StepDocument | undefined {
+  const placed = unitAt(state, key);
+  return placed && toStepDocument(state.outline, placed);
+}
+
+/** The unit with a key; undefined when the plan has none such. */
+export function unitAt({ outline, plan }: PlanState, key: string): PlacedUnit | undefined {
+  const unit = plan?.units.get(key);
+  const stepId = unit?.stepId ?? key;
+  const position = outline.steps.findIndex(({ id }) => id === stepId);
+  const step = outline.steps[position];
+  return step && { step, position, item: unit?.item ?? null, key, unit };
+}
+
+/** A unit as clients read it. What its fold was read without is null. Pure. */
+export function toStepDocument(outline: PlanOutline, placed: PlacedUnit): StepDocument {
+  const { step, position, item, key, unit } = placed;
+  const document: StepDocument = {
+    _id: stepDocumentId(outline._id, key),
+    planId: outline._id,
+    requestId: outline.requestId,
+    tenant: outline.tenant,
+    key,
+    stepId: step.id,
+    item,
+    position,
+    tool: step.tool,
+    status: "PENDING",
+    seq: unit?.seq ?? 0,
+    attempts: [],
+    effectClass: null,
+    arguments: null,
+    argumentsPreview: null,
+    argsHash: null,
+    output: null,
+    outputRef: null,
+    error: null,
+    warnings: [],
+    waitReason: item === null && step.hasCauses ? "dependency" : null,
+    approved: false,
+    approvalHash: null,
+    carriedFrom: null,
+    nextAttemptAt: null,
+    startedAt: null,
+    finishedAt: null,
+    durationMs: null,
+    updatedAt: unit?.updatedAt ?? outline.createdAt,
+  };
+  return unit ? { ...document, ...told(unit, document) } : document;
+}
+
+/** What the journal tells of a unit. */
+function told(unit: FoldedUnit, { waitReason }: StepDocument): Partial<StepDocument> {
+  const { arguments: args, startedAt, finishedAt, outputText, unanswered, resolvedBy, attempts } = unit;
+  const wasTold = unit.status !== "PENDING" || attempts.length > 0 || unit.waitReason !== null;
+  return {
+    status: unit.status,
+    attempts: attempts.map(toAttempt),
+    effectClass: unit.effectClass,
+    arguments: args?.value ?? null,
+    argumentsPreview: args?.preview === undefined ? null : { sizeBytes: args.sizeBytes, text: args.preview },
+    argsHash: unit.argsHash,
+    output: unit.output ?? null,
+    outputRef: unit.outputRef ?? null,
+    ...(outputText !== undefined && { outputText }),
+    error: unit.error && withoutBytes(unit.error),
+    warnings: unit.warnings,
+    waitReason: wasTold ? unit.waitReason : waitReason,
+    approved: unit.approved,
+    approvalHash: unit.approvalHash,
+    // A unit is carried over from a plan, by its id.
+    carriedFrom: unit.carriedFrom as PlanId | null,
+    ...(unanswered.length > 0 && {
+      unansweredCalls: unanswered.map((call) => ({ ...call, planId: call.planId as PlanId })),
+    }),
+    ...((unit.mayHaveActed || attempts.length > 0) && { mayHaveActed: unit.mayHaveActed }),
+    ...(resolvedBy && { resolvedBy }),
+    nextAttemptAt: unit.nextAttemptAt,
+    startedAt,
+    finishedAt,
+    durationMs: startedAt && finishedAt && Math.max(0, finishedAt.getTime() - startedAt.getTime()),
+  };
+}
+
+function toAttempt(folded: FoldedAttempt): AttemptDocument {
+  const { worker, endSeq: _, error, ...attempt } = folded;
+  return { ...attempt, executor: worker, error: error && withoutBytes(error) };
+}
+
+function withoutBytes<Told extends { dataBytes?: number | undefined }>(error: Told): Omit<Told, "dataBytes"> {
+  const { dataBytes: _, ...kept } = error;
+  return kept;
+}
+
+/** The unit's head, with the sizes of what it is without. Pure. */
+export function toStepHead(outline: PlanOutline, placed: PlacedUnit): StepHead {
+  const {
+    arguments: _,
+    argumentsPreview: __,
+    attempts,
+    output: ___,
+    outputText: ____,
+    error,
+    ...head
+  } = toStepDocument(outline, placed);
+  const { unit } = placed;
+  const { data: _____, ...kept } = error ?? { code: "", message: "", retryable: false };
+  return {
+    ...head,
+    error: error && kept,
+    attemptCount: attempts.length,
+    bodyBytes: bodyBytesOf(unit),
+    outputBytes: unit?.outputBytes ?? 0,
+  };
+}
+
+/** Bytes of an attempt, or an error, without what its tool added; roughly, as they are stored. */
+const ATTEMPT_BYTES = 300;
+const ERROR_BYTES = 100;
+
+/** What the arguments, the attempts and the errors of a unit take, roughly, in bytes. */
+function bodyBytesOf(unit: FoldedUnit | undefined): number {
+  if (!unit) return 0;
+  const argumentBytes = Math.min(unit.arguments?.sizeBytes ?? 0, MAX_INLINE_BYTES);
+  const attemptBytes = unit.attempts.reduce((sum, { error }) => sum + ATTEMPT_BYTES + bytesOf(error), 0);
+  return argumentBytes + attemptBytes + bytesOf(unit.error);
+}
+
+function bytesOf(error: FoldedUnit["error"]): number {
+  return error ? ERROR_BYTES + error.message.length + (error.dataBytes ?? 0) : 0;
+}

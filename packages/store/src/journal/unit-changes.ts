@@ -1,0 +1,65 @@
+import { advance, emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
+import type { PlanId } from "@planwright/plan";
+import type { PlanDocument, StepDocument } from "../documents.ts";
+import { type JournalDocument, toEntry } from "./entry-log.ts";
+import { outlineOf, stepDocumentAt, stepDocuments } from "./plan-units.ts";
+
+/** What an entry did to a unit. */
+export interface UnitChange {
+  /** Null for one that begins by the entry: an item of a list, or a unit of another version. */
+  before: StepDocument | null;
+  after: StepDocument;
+  /** Of the owner who wrote it; absent for a control. */
+  epoch: number | undefined;
+}
+
+/** The steps and items of all plans, by all entries of their requests, with their values: for those who check what was written. Pure. @throws {JournalInvalidError} */
+export function stepsOfJournals(
+  plans: readonly PlanDocument[],
+  documents: readonly JournalDocument[],
+): StepDocument[] {
+  const requests = new Map<string, FoldedRequest>();
+  for (const document of documents.toSorted((a, b) => (a._id < b._id ? -1 : 1))) {
+    const entry = toEntry(document);
+    const request = requests.get(entry.requestId) ?? emptyRequest(entry.requestId);
+    requests.set(entry.requestId, request);
+    advance(request, [entry]);
+  }
+  return plans.flatMap((plan) =>
+    stepDocuments({
+      outline: outlineOf(plan),
+      plan: requests.get(plan.requestId)?.plans.get(plan._id),
+    }),
+  );
+}
+
+/**
+ * Tells what entries do to the units of their plans, entry by entry: for those who check what is written.
+ * @param planOf - a plan that was stored
+ * @returns what an entry changed. @throws {JournalInvalidError} for one that cannot follow from those before it
+ */
+export function createUnitChanges(
+  planOf: (planId: PlanId) => PlanDocument | undefined,
+): (entry: JournalEntry) => UnitChange[] {
+  const requests = new Map<string, FoldedRequest>();
+  return (entry) => {
+    const { requestId, planId, epoch } = entry;
+    const before = requests.get(requestId) ?? emptyRequest(requestId);
+    const after = fold(before, [entry]);
+    requests.set(requestId, after);
+    // The entry names a plan that was stored before.
+    const stored = planOf(planId as PlanId);
+    if (!stored)
+      throw new TypeError(`Entry ${entry.seq} of ${requestId} is about ${planId}, which was never stored`);
+    const outline = outlineOf(stored);
+    const old = before.plans.get(planId);
+    const now = after.plans.get(planId);
+    const isNew = entry.events.some(({ type }) => type === "plan.stored");
+    const changed = [...(now?.units ?? [])].filter(([key, unit]) => old?.units.get(key) !== unit);
+    return changed.flatMap(([key]) => {
+      const known = isNew ? undefined : stepDocumentAt({ outline, plan: old }, key);
+      const after = stepDocumentAt({ outline, plan: now }, key);
+      return after ? [{ before: known ?? null, after, epoch }] : [];
+    });
+  };
+}

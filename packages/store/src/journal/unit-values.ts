@@ -1,0 +1,109 @@
+/** What the heads of units are without: it is read from the entries that told it, and from no others. */
+import type { FoldedAttempt, FoldedUnit, JournalEntry, JournalEvent } from "@planwright/engine";
+import type { StepDocument } from "../documents.ts";
+import { type EntryLog, type JournalPlace, placeOf } from "./entry-log.ts";
+import { type PlanState, stepDocuments } from "./plan-units.ts";
+
+/** Which values are wanted. */
+export interface WantedValues {
+  /** Arguments, and what tools added to errors. */
+  body?: boolean | undefined;
+  output?: boolean | undefined;
+}
+
+/** A unit and the request whose journal tells of it. */
+export interface UnitOfRequest {
+  requestId: string;
+  unit: FoldedUnit;
+}
+
+/** Units with their values, in the same order: one read, however many. */
+export async function withValues(
+  log: Pick<EntryLog, "readAt">,
+  units: readonly UnitOfRequest[],
+  wanted: WantedValues,
+): Promise<FoldedUnit[]> {
+  const places = new Map<string, JournalPlace>();
+  const keys = new Set<string>();
+  for (const { requestId, unit } of units) {
+    for (const seq of seqsOf(unit, wanted)) {
+      places.set(placeOf({ requestId, seq }), { requestId, seq });
+      keys.add(unit.key);
+    }
+  }
+  const { body = false, output = false } = wanted;
+  const found =
+    places.size === 0 ? [] : await log.readAt([...places.values()], { keys: [...keys], body, output });
+  const byPlace = new Map(found.map((entry) => [placeOf(entry), entry]));
+  return units.map(({ requestId, unit }) =>
+    filled(unit, wanted, (seq) => (seq === null ? undefined : byPlace.get(placeOf({ requestId, seq })))),
+  );
+}
+
+/** All steps and items of a plan with their values, in plan order: one read. */
+export async function readStepDocuments(
+  log: Pick<EntryLog, "readAt">,
+  { outline, plan }: PlanState,
+  wanted: WantedValues,
+): Promise<StepDocument[]> {
+  if (!plan) return stepDocuments({ outline, plan });
+  const { requestId } = outline;
+  const told = [...plan.units.values()].map((unit) => ({ requestId, unit }));
+  const filled = await withValues(log, told, wanted);
+  const units = new Map(filled.map((unit) => [unit.key, unit]));
+  return stepDocuments({ outline, plan: { ...plan, units } });
+}
+
+function seqsOf(unit: FoldedUnit, { body, output }: WantedValues): number[] {
+  const ofErrors = [
+    unit.error?.dataBytes === undefined ? null : unit.errorSeq,
+    ...unit.attempts.map(({ error, endSeq }) => (error?.dataBytes === undefined ? null : endSeq)),
+  ];
+  const seqs = [...(body ? [unit.argumentsSeq, ...ofErrors] : []), ...(output ? [unit.outputSeq] : [])];
+  return seqs.filter((seq) => seq !== null);
+}
+
+type EntryAt = (seq: number | null) => JournalEntry | undefined;
+
+function filled(unit: FoldedUnit, { body, output }: WantedValues, entryAt: EntryAt): FoldedUnit {
+  return {
+    ...unit,
+    ...(body && bodyOf(unit, entryAt)),
+    ...(output && outputOf(unit, entryAt)),
+  };
+}
+
+function bodyOf(unit: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
+  const { key } = unit;
+  const args = lastOf(entryAt(unit.argumentsSeq), (event) => {
+    if (event.type === "attempt.started" && event.units.includes(key)) return event.arguments;
+    return event.type === "step.changed" && event.key === key ? event.toApprove?.arguments : undefined;
+  });
+  const error = lastOf(entryAt(unit.errorSeq), (event) =>
+    event.type === "step.changed" && event.key === key ? event.error : undefined,
+  );
+  const attempts = unit.attempts.map((attempt): FoldedAttempt => {
+    const told = lastOf(entryAt(attempt.endSeq), (event) =>
+      event.type === "attempt.ended" && event.attemptId === attempt.attemptId ? event.error : undefined,
+    );
+    return told ? { ...attempt, error: told } : attempt;
+  });
+  return { arguments: args ?? unit.arguments, error: error ?? unit.error, attempts };
+}
+
+function outputOf({ key, outputSeq }: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
+  const told = lastOf(entryAt(outputSeq), (event) =>
+    event.type === "step.changed" && event.key === key && event.status === "COMPLETED" ? event : undefined,
+  );
+  const { output, outputText } = told ?? {};
+  return { ...(output !== undefined && { output }), ...(outputText !== undefined && { outputText }) };
+}
+
+function lastOf<T>(
+  entry: JournalEntry | undefined,
+  pick: (event: JournalEvent) => T | null | undefined,
+): T | undefined {
+  let last: T | undefined;
+  for (const event of entry?.events ?? []) last = pick(event) ?? last;
+  return last;
+}

@@ -1,0 +1,534 @@
+/** What a journal promises, over MongoDB and in memory, whatever is lost on the way. */
+import { randomUUID } from "node:crypto";
+import {
+  emptyRequest,
+  fold,
+  type JournalEntry,
+  type JournalEvent,
+  JournalInvalidError,
+} from "@planwright/engine";
+import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
+import {
+  type ClaimedJournal,
+  type ClaimJournal,
+  createJournal,
+  createMongoEntryLog,
+  type EntryLog,
+  EntryTooLargeError,
+  type Journal,
+  type JournalDocument,
+  type JournalOptions,
+  type JournalPlace,
+  LeaseLostError,
+  MAX_ENTRY_BYTES,
+  type NewEntry,
+  openClaimJournal,
+  StoreUnavailableError,
+} from "@planwright/store";
+import { createMemoryDatabase, createMemoryEntryLog, UnreachableError } from "@planwright/store/memory";
+import { testServers } from "@planwright/testing";
+import fc from "fast-check";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withoutEventValues } from "../src/journal/without-values.ts";
+
+type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, { type: Type }>;
+
+const PLAN: PlanId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
+const NOW = 1_700_000_000_000;
+
+let client: MongoClient;
+beforeAll(async () => {
+  const writeConcern = { w: "majority", journal: true } as const;
+  client = await MongoClient.connect(testServers().mongodbUrl, { retryWrites: false, writeConcern });
+});
+afterAll(() => client.close());
+
+const LOGS: { name: string; open: () => EntryLog }[] = [
+  {
+    name: "MongoDB",
+    open: () => createMongoEntryLog(client.db().collection<JournalDocument>(`journal_${randomUUID()}`)),
+  },
+  { name: "memory", open: () => createMemoryEntryLog(createMemoryDatabase()) },
+];
+
+let owners = 0;
+function journalOver(log: EntryLog, more: Partial<JournalOptions> = {}): Journal {
+  owners += 1;
+  const options = { log, owner: `w${owners}`, now: () => NOW, retryEveryMs: 1, retryForMs: 10_000 };
+  return createJournal({ ...options, ...more });
+}
+
+/** Loses what it is told to: an operation on its way there, or its answer. */
+function losing(log: EntryLog, losses: ("request" | "answer" | "none")[]): EntryLog {
+  async function pass<T>(go: () => Promise<T>): Promise<T> {
+    const lost = losses.shift() ?? "none";
+    if (lost === "request") throw new UnreachableError("lost on its way");
+    const answer = await go();
+    if (lost === "answer") throw new UnreachableError("no answer");
+    return answer;
+  }
+  return {
+    insert: (entries) => pass(() => log.insert(entries)),
+    read: (...of) => pass(() => log.read(...of)),
+    readTails: (behind) => log.readTails(behind),
+    readAt: (...of) => pass(() => log.readAt(...of)),
+  };
+}
+
+function entry(requestId: string, seq: number, events: JournalEvent[], epoch?: number): NewEntry {
+  const by = { kind: "executor" as const, id: "e1" };
+  return { requestId, tenant: "t", planId: PLAN, seq, by, events, ...(epoch !== undefined && { epoch }) };
+}
+
+const stored: JournalEvent = {
+  type: "plan.stored",
+  planId: PLAN,
+  version: 1,
+  isValid: true,
+  carried: [],
+  settled: [],
+  unanswered: [],
+};
+const BEGUN: JournalEvent[] = [stored, { type: "execution.asked" }];
+const taken = (epoch: number): JournalEvent => ({
+  type: "lease.taken",
+  worker: `e${epoch}`,
+  epoch,
+  from: null,
+});
+const paused: JournalEvent[] = [{ type: "pause.asked" }];
+const started = (key: string): EventOf<"attempt.started"> => ({
+  type: "attempt.started",
+  attemptId: key,
+  attempt: 1,
+  stepId: key,
+  units: [key],
+  tool: "t",
+  effectClass: "K",
+  mayAct: true,
+  argsHash: "h",
+  arguments: { sizeBytes: 2, value: {} },
+  at: new Date(NOW),
+});
+const ended = (key: string): EventOf<"attempt.ended"> => ({
+  type: "attempt.ended",
+  attemptId: key,
+  units: [key],
+  outcome: "completed",
+  error: null,
+  at: new Date(NOW),
+  durationMs: 1,
+});
+const completed = (key: string, output: JsonValue = 1): EventOf<"step.changed"> => ({
+  type: "step.changed",
+  key,
+  stepId: key,
+  status: "COMPLETED",
+  output,
+  outputBytes: JSON.stringify(output).length,
+});
+const REQUEST: RequestId = "req_1";
+/** Whose the request is that these tests are about. */
+const CLAIMED = { requestId: REQUEST, tenant: "t", planId: PLAN, takenFrom: null };
+
+async function placesOf(entries: AsyncIterable<JournalEntry>): Promise<JournalPlace[]> {
+  const places: JournalPlace[] = [];
+  for await (const { requestId, seq } of entries) places.push({ requestId, seq });
+  return places;
+}
+
+describe.each(LOGS)("over $name", ({ open }) => {
+  test("a place is taken once: of many writers one is answered appended, the others are told what stands there", async () => {
+    const log = open();
+    const journals = Array.from({ length: 8 }, () => journalOver(log));
+    for (const seq of [1, 2, 3]) {
+      const results = await Promise.all(
+        journals.map((journal) => journal.append(entry("req_1", seq, BEGUN))),
+      );
+      const [won, ...others] = results.toSorted((a, b) => a.type.localeCompare(b.type));
+      expect(won?.type).toBe("appended");
+      for (const other of others) expect(other).toEqual({ type: "taken", entry: won?.entry });
+    }
+    const entries = await journalOver(log).read("req_1");
+    expect(entries.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  });
+
+  test("entries come back as they were given, in their order, of their request alone", async () => {
+    const journal = journalOver(open());
+    const value = { text: "a\u0000b", list: [1, 2.5, null, { "$x.y": true }], empty: {} };
+    const at = new Date(NOW + 1);
+    const changed = {
+      type: "step.changed",
+      key: "a",
+      stepId: "a",
+      status: "RETRYING",
+      output: value,
+    } as const;
+    await journal.append(entry("req_1", 1, BEGUN));
+    await journal.append(entry("req_10", 1, BEGUN));
+    await journal.append(entry("req_1", 2, [{ ...changed, nextAttemptAt: at }, ...paused]));
+    const all = await journal.read("req_1");
+    expect(all).toEqual([
+      { ...entry("req_1", 1, BEGUN), at: new Date(NOW), writeId: expect.any(String) },
+      {
+        ...entry("req_1", 2, [{ ...changed, nextAttemptAt: at }, ...paused]),
+        at: new Date(NOW),
+        writeId: expect.any(String),
+      },
+    ]);
+    expect(await journal.read("req_1", 1)).toEqual(all.slice(1));
+    expect(await journal.read("req_2")).toEqual([]);
+  });
+
+  test("a long journal is read whole", async () => {
+    const log = open();
+    const journal = journalOver(log);
+    const seqs = Array.from({ length: 2_100 }, (_, index) => index + 1);
+    await Promise.all(seqs.map((seq) => journal.append(entry("req_1", seq, paused))));
+    expect((await journal.read("req_1")).map(({ seq }) => seq)).toEqual(seqs);
+    expect(await journal.read("req_1", 2_099)).toHaveLength(1);
+  });
+
+  test.each([
+    ["the answer to an append is lost", ["answer"]],
+    ["an append is lost on its way", ["request"]],
+    ["both, again and again", ["request", "answer", "answer", "request", "answer"]],
+  ] as const)("%s: it is written once, and answered as that", async (_, losses) => {
+    const log = open();
+    const journal = journalOver(losing(log, [...losses]));
+    const result = await journal.append(entry("req_1", 1, BEGUN));
+    expect(result.type).toBe("appended");
+    expect(await journal.read("req_1")).toEqual([result.entry]);
+  });
+
+  test("a copy of an append that arrives late changes nothing", async () => {
+    const log = open();
+    const journal = journalOver(log);
+    const { entry: first } = await journal.append(entry("req_1", 1, BEGUN));
+    await journal.append(entry("req_1", 2, paused));
+    const before = await journal.read("req_1");
+    await log.insert([first]);
+    expect(await journal.read("req_1")).toEqual(before);
+  });
+
+  test("who came late while its own answer was lost is told so", async () => {
+    const log = open();
+    const slow = journalOver(losing(log, ["request"]), { sleep: async () => void (await other) });
+    const other = journalOver(log).append(entry("req_1", 1, BEGUN));
+    const result = await slow.append(entry("req_1", 1, paused));
+    expect(result).toEqual({ type: "taken", entry: (await other).entry });
+  });
+
+  test("no answer at all is an error that leaves open whether it was written", async () => {
+    const lost = Array.from({ length: 9 }, () => "request" as const);
+    let at = 0;
+    const journal = journalOver(losing(open(), lost), { monotonic: () => (at += 1_000), retryForMs: 5_000 });
+    await expect(journal.append(entry("req_1", 1, BEGUN))).rejects.toThrow(StoreUnavailableError);
+  });
+
+  test("what is appended in one turn goes out together, and an entry that is too large fails alone", async () => {
+    const journal = journalOver(open());
+    const large: JournalEvent = {
+      type: "step.changed",
+      key: "a",
+      stepId: "a",
+      status: "COMPLETED",
+      output: "x".repeat(1_048_576),
+    };
+    const results = await Promise.allSettled([
+      ...Array.from({ length: 64 }, (_, index) => journal.append(entry(`req_${index}`, 1, BEGUN))),
+      journal.append(entry("req_large", 1, [large])),
+    ]);
+    expect(results.slice(0, 64).every(({ status }) => status === "fulfilled")).toBe(true);
+    expect(results[64]).toMatchObject({ reason: expect.any(EntryTooLargeError) });
+    expect(journal.counts()).toEqual({ bulks: 1, entries: 64 });
+    await journal.idle();
+  });
+
+  const foldAll = async (journal: Journal) => fold(emptyRequest("req_1"), await journal.read("req_1"));
+
+  /** What a claimer of a request knows of it. */
+  async function claimed(journal: Journal, epoch: number): Promise<ClaimedJournal> {
+    return { journal, ...CLAIMED, owner: `e${epoch}`, epoch, state: await foldAll(journal) };
+  }
+
+  /** A request whose owner holds it under epoch 1. */
+  async function held(log: EntryLog): Promise<{ journal: Journal; claim: ClaimJournal }> {
+    const journal = journalOver(log);
+    await journal.append(entry("req_1", 1, BEGUN));
+    const claim = openClaimJournal(await claimed(journal, 1));
+    await claim.append([]);
+    return { journal, claim };
+  }
+
+  test("an owner appends behind a control that came between two of its turns, and knows of it", async () => {
+    const log = open();
+    const { journal, claim } = await held(log);
+    await claim.append([started("a")]);
+    await journalOver(log).append(entry("req_1", 4, paused));
+    await claim.append([started("b")]);
+    const entries = await journal.read("req_1");
+    expect(entries.map(({ events }) => events)).toEqual([
+      BEGUN,
+      [taken(1)],
+      [started("a")],
+      paused,
+      [started("b")],
+    ]);
+    const told = fold(emptyRequest("req_1"), entries).plans.get(PLAN);
+    expect(told).toMatchObject({ pauseAskedAt: new Date(NOW), status: "RUNNING" });
+    expect([...claim.units()].map(({ key, seq }) => [key, seq])).toEqual([
+      ["a", 3],
+      ["b", 5],
+    ]);
+    expect(claim.unit("b")).toEqual({ ...told?.units.get("b"), arguments: { sizeBytes: 2 } });
+    expect(claim.unit("c")).toBeUndefined();
+  });
+
+  test("an owner that was taken for dead and lives on appends nothing more; what it had appended counts", async () => {
+    const log = open();
+    const { claim } = await held(log);
+    await claim.append([started("a")]);
+    const next = journalOver(log);
+    const successor = openClaimJournal(await claimed(next, 2));
+    await successor.append([]);
+    await expect(claim.append([started("b")])).rejects.toThrow(LeaseLostError);
+    await expect(claim.append([started("c")])).rejects.toThrow(LeaseLostError);
+    expect([...successor.units()].map(({ key }) => key)).toEqual(["a"]);
+    expect((await next.read("req_1")).map(({ epoch }) => epoch)).toEqual([undefined, 1, 1, 2]);
+  });
+
+  test("of two that claim at once one owns, and the other has lost", async () => {
+    const log = open();
+    await held(log);
+    // As heads give epochs: each claimer has one of its own.
+    const both = await Promise.all([2, 3].map((epoch) => claimed(journalOver(log), epoch)));
+    const claims = await Promise.allSettled(both.map((one) => openClaimJournal(one).append([])));
+    const told = await foldAll(journalOver(log));
+    const lost = claims.filter((claim) => claim.status === "rejected");
+    expect(told.owner?.epoch).toBe(3);
+    for (const { reason } of lost) expect(reason).toBeInstanceOf(LeaseLostError);
+    expect(lost.length).toBeLessThan(2);
+  });
+
+  test("what an owner notes goes with its next entry, in the order in which it happened", async () => {
+    const { journal, claim } = await held(open());
+    claim.note([started("a")]);
+    claim.note([started("b")]);
+    expect(claim.unit("a")).toBeUndefined();
+    await claim.append([ended("a"), completed("a")]);
+    claim.note([ended("b")]);
+    await claim.append([]);
+    const entries = await journal.read("req_1", 2);
+    expect(entries.map(({ events }) => events)).toEqual([
+      [started("a"), started("b"), ended("a"), completed("a")],
+      [ended("b")],
+    ]);
+  });
+
+  test("appends of an owner while one is under way are the next entry together", async () => {
+    const { journal, claim } = await held(open());
+    const keys = Array.from({ length: 50 }, (_, index) => `s${index}`);
+    const first = claim.append([started("first")]);
+    await Promise.resolve();
+    const others = keys.map((key) => claim.append([started(key)]));
+    await Promise.all([first, ...others]);
+    const entries = await journal.read("req_1", 2);
+    expect(entries.map(({ events }) => events)).toEqual([[started("first")], keys.map(started)]);
+    expect(claim.unit("s49")).toMatchObject({ status: "RUNNING", seq: 4 });
+  });
+
+  test("events that are too large for one entry go into several, in their order; one that is too large by itself into none", async () => {
+    const { journal, claim } = await held(open());
+    const keys = Array.from({ length: 7 }, (_, index) => `s${index}`);
+    await claim.append(
+      keys.flatMap((key) => [started(key), completed(key, "x".repeat(MAX_ENTRY_BYTES / 3))]),
+    );
+    const entries = await journal.read("req_1", 2);
+    expect(entries.length).toBeGreaterThan(2);
+    const told = entries.flatMap(({ events }) =>
+      events.map((event) => ("key" in event ? event.key : "begun")),
+    );
+    expect(told).toEqual(keys.flatMap((key) => ["begun", key]));
+    const tooLarge = completed("large", "x".repeat(MAX_ENTRY_BYTES));
+    await expect(claim.append([started("large"), tooLarge])).rejects.toThrow(EntryTooLargeError);
+    expect((await foldAll(journal)).plans.get(PLAN)?.units.get("large")?.status).toBe("RUNNING");
+  });
+
+  test("an owner writes nothing that cannot follow from what is there", async () => {
+    const { journal, claim } = await held(open());
+    await claim.append([started("a"), ended("a"), completed("a")]);
+    const before = await journal.read("req_1");
+    await expect(claim.append([completed("a", 2)])).rejects.toThrow(JournalInvalidError);
+    expect(await journal.read("req_1")).toEqual(before);
+  });
+
+  test("entries behind places are read request by request, more than a page of them too; those at places alone", async () => {
+    const log = open();
+    const journal = journalOver(log);
+    const lengths = { req_1: 1_100, req_2: 3, req_3: 2 };
+    const all = Object.entries(lengths).flatMap(([requestId, length]) =>
+      Array.from({ length }, (_, index) => ({ requestId, seq: index + 1 })),
+    );
+    await Promise.all(all.map(({ requestId, seq }) => journal.append(entry(requestId, seq, paused))));
+    const behind = [
+      { requestId: "req_1", seq: 0 },
+      { requestId: "req_2", seq: 1 },
+      { requestId: "req_4", seq: 0 },
+    ];
+    expect(await placesOf(log.readTails(behind))).toEqual(
+      all.filter(({ requestId, seq }) => requestId === "req_1" || (requestId === "req_2" && seq > 1)),
+    );
+    expect(await placesOf(log.readTails([{ requestId: "req_1", seq: 99 }]))).toHaveLength(1_001);
+    expect(await placesOf(log.readTails([]))).toEqual([]);
+    const asked = [
+      { requestId: "req_1", seq: 1_050 },
+      { requestId: "req_3", seq: 2 },
+    ];
+    const told = { keys: ["a"], body: true, output: true };
+    const found = await log.readAt([...asked, { requestId: "req_3", seq: 9 }], told);
+    expect(found.map(({ requestId, seq }) => ({ requestId, seq }))).toEqual(expect.arrayContaining(asked));
+    expect(found).toHaveLength(2);
+  });
+});
+
+test("over MongoDB the entries behind a place are without values, and those at places with them", async () => {
+  const log = createMongoEntryLog(client.db().collection<JournalDocument>(`journal_${randomUUID()}`));
+  const journal = journalOver(log);
+  const error = { code: "TOOL_FAILED", message: "no", retryable: true };
+  const toApprove = { argsHash: "h", approvalHash: "p" };
+  const preview = { sizeBytes: 40_000, preview: "{" };
+  const events: JournalEvent[] = [
+    started("a"),
+    { ...started("c"), arguments: preview },
+    { ...ended("a"), outcome: "failed", error: { ...error, data: "x", dataBytes: 3 } },
+    {
+      type: "step.changed",
+      key: "b",
+      stepId: "b",
+      status: "FAILED",
+      error: { ...error, data: [1], dataBytes: 3 },
+    },
+    {
+      ...completed("a", { n: 1 }),
+      outputText: "{ }",
+      toApprove: { ...toApprove, arguments: { sizeBytes: 2, value: {} } },
+    },
+  ];
+  const { entry: whole } = await journal.append(entry("req_1", 1, events));
+  const tail: JournalEntry[] = [];
+  for await (const one of log.readTails([{ requestId: "req_1", seq: 0 }])) tail.push(one);
+  const { output: _, outputText: __, ...rest } = completed("a", { n: 1 });
+  expect(tail).toEqual([
+    {
+      ...whole,
+      events: [
+        { ...started("a"), arguments: { sizeBytes: 2 } },
+        { ...started("c"), arguments: { sizeBytes: 40_000 } },
+        { ...ended("a"), outcome: "failed", error: { ...error, dataBytes: 3 } },
+        { type: "step.changed", key: "b", stepId: "b", status: "FAILED", error: { ...error, dataBytes: 3 } },
+        { ...rest, toApprove: { ...toApprove, arguments: { sizeBytes: 2 } } },
+      ],
+    },
+  ]);
+  expect(withoutEventValues(whole)).toEqual(tail[0]);
+  const read = async (keys: string[], body: boolean, output: boolean) => {
+    const found = await log.readAt([{ requestId: "req_1", seq: 1 }], { keys, body, output });
+    return found.map((one) => one.events);
+  };
+  expect(await read(["a", "b", "c"], true, true)).toEqual([events]);
+  const [startedA, , endedA, , completedA] = events;
+  expect(await read(["a"], true, true)).toEqual([[startedA, endedA, completedA]]);
+  const { arguments: ___, ...sent } = started("a");
+  const failedA = { ...ended("a"), outcome: "failed", error: { ...error, dataBytes: 3 } };
+  expect(await read(["a"], false, true)).toEqual([
+    [sent, failedA, { ...completed("a", { n: 1 }), outputText: "{ }" }],
+  ]);
+  expect(await read(["b"], true, false)).toEqual([[events[3]]]);
+  expect(await read(["$key"], true, true)).toEqual([[]]);
+});
+
+test("whatever is lost, and whichever worker takes over: what was answered is there once, what was refused is not, and no entry is in between", async () => {
+  const aWorld = fc.record({
+    losses: fc.array(fc.constantFrom("request", "answer", "none", "none", "none"), { maxLength: 60 }),
+    acts: fc.array(fc.tuple(fc.constantFrom("work", "claim", "control"), fc.nat({ max: 2 })), {
+      maxLength: 30,
+    }),
+  });
+  await fc.assert(
+    fc.asyncProperty(aWorld, async ({ losses, acts }) => {
+      const log = createMemoryEntryLog(createMemoryDatabase());
+      const lossy = losing(log, [...losses] as ("request" | "answer" | "none")[]);
+      const journals = Array.from({ length: 3 }, () => journalOver(lossy, { sleep: async () => undefined }));
+      const appended: string[] = [];
+      const refused: string[] = [];
+      const held = new Map<number, ClaimJournal>();
+      let epoch = 0;
+      let names = 0;
+      await journalOver(log).append(entry("req_1", 1, BEGUN));
+
+      async function own(worker: number, claim: ClaimJournal, events: JournalEvent[], name: string) {
+        try {
+          await claim.append(events);
+          held.set(worker, claim);
+          appended.push(name);
+        } catch (error) {
+          if (!(error instanceof LeaseLostError)) throw error;
+          held.delete(worker);
+          refused.push(name);
+        }
+      }
+      async function act(kind: string, worker: number): Promise<void> {
+        const journal = journals[worker] as Journal;
+        if (kind === "control") {
+          const tail = await journal.read("req_1");
+          await journal.append(entry("req_1", tail.length + 1, [{ type: "resume.asked" }]));
+        } else if (kind === "claim") {
+          epoch += 1;
+          const mine = epoch;
+          const state = fold(emptyRequest("req_1"), await journal.read("req_1"));
+          const claim = openClaimJournal({ ...CLAIMED, journal, owner: `e${mine}`, epoch: mine, state });
+          await own(worker, claim, [], `lease ${mine}`);
+        } else {
+          const claim = held.get(worker);
+          if (!claim) return;
+          names += 1;
+          const key = `s${names}`;
+          const noted = `noted${names}`;
+          claim.note([{ type: "step.changed", key: noted, stepId: noted, status: "SKIPPED" }]);
+          await own(worker, claim, [{ type: "step.changed", key, stepId: key, status: "SKIPPED" }], key);
+        }
+      }
+      // A worker does one thing after the other; the workers, all at once.
+      await Promise.all(
+        journals.map(async (_, worker) => {
+          for (const [kind, by] of acts) if (by === worker) await act(kind, worker);
+        }),
+      );
+
+      const entries: JournalEntry[] = await journalOver(log).read("req_1");
+      fold(emptyRequest("req_1"), entries);
+      const names_ = entries.flatMap(({ events }) =>
+        events.flatMap((event) =>
+          event.type === "step.changed" && !event.key.startsWith("noted")
+            ? [event.key]
+            : event.type === "lease.taken"
+              ? [`lease ${event.epoch}`]
+              : [],
+        ),
+      );
+      expect(names_.toSorted()).toEqual(appended.toSorted());
+      // What was noted is right before what it went with.
+      const changed = entries.flatMap(({ events }) =>
+        events.flatMap((event) => (event.type === "step.changed" ? [event.key] : [])),
+      );
+      const inPairs = changed
+        .filter((key) => !key.startsWith("noted"))
+        .flatMap((key) => [key.replace("s", "noted"), key]);
+      expect(changed).toEqual(inPairs);
+      for (const name of refused) expect(names_).not.toContain(name);
+    }),
+    { numRuns: 300 },
+  );
+});

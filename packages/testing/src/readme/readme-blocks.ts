@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One fenced block of a README. */
+export interface ReadmeBlock {
+  /** Path of the README from the root of the repository, such as "packages/plan/README.md". */
+  readme: string;
+  /** Line of the opening fence, from 1. */
+  line: number;
+  /** The word behind the opening fence; "" where there is none, as of output. */
+  language: string;
+  /** The text between the fences, with its last line break. */
+  text: string;
+  /** The title of the section that it stands in, without the signs before it. */
+  section: string;
+}
+
+/** Paths of every README of the repository: of the root, then of each package and service. @param root - folder of the repository */
+export function readmePaths(root: string): string[] {
+  const parts = ["packages", "services"].flatMap((top) =>
+    readdirSync(join(root, top)).map((name) => `${top}/${name}/README.md`),
+  );
+  return ["README.md", ...parts.toSorted()].filter((path) => existsSync(join(root, path)));
+}
+
+/**
+ * The fenced blocks of a README, in order. A fence is three backticks at the beginning of a line.
+ * @param root - folder of the repository
+ * @param readme - path from there
+ * @throws {TypeError} for a fence that is not closed
+ */
+export function readmeBlocks(root: string, readme: string): ReadmeBlock[] {
+  const blocks: ReadmeBlock[] = [];
+  let section = "";
+  let open: ReadmeBlock | undefined;
+  for (const [index, line] of readFileSync(join(root, readme), "utf8").split("\n").entries()) {
+    if (line.startsWith("```")) {
+      if (open) blocks.push(open);
+      open = open ? undefined : { readme, line: index + 1, language: line.slice(3), text: "", section };
+    } else if (open) open.text += `${line}\n`;
+    else section = /^#+ (.*)$/.exec(line)?.[1] ?? section;
+  }
+  if (open) throw new TypeError(`${readme}:${open.line} is not closed`);
+  return blocks;
+}

@@ -1,0 +1,74 @@
+/** Every TypeScript example of every README is compiled as strictly as our own code, and run word for word. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { readmeBlocks, readmePaths, testServers } from "../src/index.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const blocks = readmePaths(ROOT)
+  .flatMap((readme) => readmeBlocks(ROOT, readme))
+  .filter(({ language }) => language === "ts");
+/** Inside the repository, so that the examples find its packages as a user's code would. */
+mkdirSync(join(ROOT, ".data"), { recursive: true });
+const folder = mkdtempSync(join(ROOT, ".data", "readme-code-"));
+const examples = blocks.map((block, index) => ({
+  ...block,
+  name: `${block.readme}:${block.line}`,
+  file: join(folder, `example-${index + 1}.ts`),
+}));
+
+beforeAll(() => {
+  const { mongodbUrl, redisUrl } = testServers();
+  // Where the servers of a test are, in place of those of a user.
+  const addresses: [string, string][] = [
+    ["mongodb://127.0.0.1:27017/planwright?replicaSet=rs0", mongodbUrl],
+    ["redis://127.0.0.1:6379", redisUrl],
+    ["/tmp/ledger.jsonl", join(folder, "ledger.jsonl")],
+    [".data/mine", join(folder, "mine")],
+  ];
+  for (const { file, text } of examples) {
+    const placed = addresses.reduce((code, [told, here]) => code.replaceAll(told, here), text);
+    writeFileSync(file, placed);
+  }
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({
+      extends: join(ROOT, "tsconfig.json"),
+      // An example may end with what it has made.
+      compilerOptions: { incremental: false, noUnusedLocals: false },
+      include: ["*.ts"],
+    }),
+  );
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("every example compiles", () => {
+  const compiler = join(ROOT, "node_modules", ".bin", "tsc");
+  const { stdout } = spawnSync(compiler, ["-p", folder], { encoding: "utf8" });
+  const nameOf = new Map(examples.map(({ file, name }) => [file, name]));
+  const told = stdout.replaceAll(
+    /\S*(example-\d+\.ts)/g,
+    (_, base) => nameOf.get(join(folder, base)) ?? base,
+  );
+  expect(told).toBe("");
+});
+
+test.each(examples)("$name runs, and prints what it says", async ({ file, text }) => {
+  vi.stubEnv("HEALTH_PORT", "0"); // the default may be taken on this machine
+  const printed: string[] = [];
+  const show = (value: unknown) => (typeof value === "string" ? value : inspect(value, { depth: 9 }));
+  const log = vi.spyOn(console, "log").mockImplementation((...values) => {
+    printed.push(values.map(show).join(" "));
+  });
+  try {
+    await import(pathToFileURL(file).href);
+  } finally {
+    log.mockRestore();
+    vi.unstubAllEnvs();
+  }
+  const told = [...text.matchAll(/^\/\/ => (.*)$/gm)].map(([, line = ""]) => line);
+  if (told.length > 0) expect(printed.join("\n").replaceAll(/\s+/g, " ")).toBe(told.join(" "));
+});

@@ -1,0 +1,215 @@
+/** Every block of every README is checked somewhere, and what the text around them names is there. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createDrafter } from "@planwright/models";
+import { parseServers } from "@planwright/tools";
+import { describe, expect, test } from "vitest";
+import { type ReadmeBlock, readmeBlocks, readmePaths } from "../src/index.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const READMES = readmePaths(ROOT);
+const BLOCKS = READMES.flatMap((readme) => readmeBlocks(ROOT, readme));
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/** Who checks a block: the test that types, runs or parses it. The first that fits counts. */
+const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
+  [({ language }) => language === "ts", "packages/testing/test/readme-code.test.ts"],
+  [isServersFile, "packages/testing/test/readmes.test.ts"],
+  [(block) => isSession(block, "packages/cli/README.md"), "packages/cli/test/readme.test.ts"],
+  [
+    ({ text }) => / node services\/[a-z-]+\/dist\/main\.js$/m.test(text),
+    "packages/local/test/readme.test.ts",
+  ],
+  [
+    ({ readme, language }) => readme === "services/api/README.md" && language === "sh",
+    "services/api/test/readme-examples.ts",
+  ],
+  [
+    ({ readme, section }) => readme === "services/executor/README.md" && section === "Lists",
+    "services/executor/test/readme-lists.test.ts",
+  ],
+  [(block) => isSession(block, "README.md"), "packages/local/test/readme.test.ts"],
+];
+
+/** Blocks that no test runs, by how they begin, and why. */
+const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
+  ["README.md", "MODEL=openai:", "needs keys of providers; its settings are read below"],
+  [
+    "README.md",
+    "npm run chaos",
+    "takes minutes; npm run verify runs it, and its options are looked up below",
+  ],
+  ["services/executor/README.md", "npm run simulate", "takes minutes; the same"],
+  ["services/planner/README.md", "retrieve -> direct", "a drawing"],
+  ["services/planner/README.md", "read -> draft", "a drawing"],
+];
+
+const isNotRun = ({ readme, text }: ReadmeBlock) =>
+  NOT_RUN.some(([path, beginning]) => readme === path && text.startsWith(beginning));
+
+/** Commands, what they print, and the plan that they hand in. */
+function isSession({ readme, language, text }: ReadmeBlock, of: string): boolean {
+  return (
+    readme === of && (["sh", ""].includes(language) || (language === "json" && text.includes('"steps"')))
+  );
+}
+
+function isServersFile({ language, text }: ReadmeBlock): boolean {
+  return language === "json" && text.includes('"mcpServers"');
+}
+
+test("every block is run, parsed, or named with the reason why not", () => {
+  const unknown = BLOCKS.filter((block) => !isNotRun(block) && !CHECKED_BY.some(([fits]) => fits(block)));
+  expect(unknown.map(({ readme, line, language }) => `${readme}:${line} ${language}`)).toEqual([]);
+});
+
+test("every reason not to run a block is about one, and every test that is named reads its README", () => {
+  for (const [readme, beginning] of NOT_RUN) {
+    const found = BLOCKS.filter((block) => block.readme === readme && block.text.startsWith(beginning));
+    expect({ readme, beginning, found: found.length }).toEqual({ readme, beginning, found: 1 });
+  }
+  for (const [, path] of CHECKED_BY) expect(read(path)).toContain("readmeBlocks(");
+});
+
+test.each(BLOCKS.filter(isServersFile).map((block) => [`${block.readme}:${block.line}`, block] as const))(
+  "%s is a servers file that is read",
+  (_name, { text }) => {
+    const variables = { SHOP_TOKEN: "t", BLOG_TOKEN: "t", MONGODB_URL: "mongodb://127.0.0.1:27017/blog" };
+    const named = Object.keys(JSON.parse(text).mcpServers);
+    expect(Object.keys(parseServers(JSON.parse(text), { variables }).mcpServers)).toEqual(named);
+  },
+);
+
+test("every setting for a model in the README gives a drafter, and not without its key", () => {
+  const block = BLOCKS.find(({ readme, text }) => readme === "README.md" && text.startsWith("MODEL="));
+  const lines = block?.text.trim().split("\n") ?? [];
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) {
+    const settings = Object.fromEntries(
+      [...line.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value]),
+    );
+    expect(createDrafter(settings).name).toBe(settings["MODEL"]);
+    expect(() => createDrafter({ MODEL: settings["MODEL"] })).toThrow(/set /);
+  }
+});
+
+/** Everything that our own sources, scripts and settings say, by file. */
+const SOURCES = new Map(
+  ["packages", "services", "infra"]
+    .flatMap((top) =>
+      readdirSync(join(ROOT, top), { recursive: true, encoding: "utf8" }).map((path) => `${top}/${path}`),
+    )
+    .filter(
+      (path) => !/(^|\/)(node_modules|dist)\//.test(path) && /\.(ts|mjs|json|graphql|ya?ml)$/.test(path),
+    )
+    .map((path) => [path, read(path)]),
+);
+const WORDS = new Set(
+  [...SOURCES.values(), read("docker-compose.yml")].flatMap((text) => text.match(/[A-Za-z_$][\w$]*/g) ?? []),
+);
+
+describe.each(READMES)("%s", (readme) => {
+  const text = read(readme);
+  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, "");
+  const inline = [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code);
+
+  test("links to what is there", () => {
+    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+    const broken = targets.filter((target) => !/^https?:/.test(target) && !isThere(readme, target));
+    expect(broken).toEqual([]);
+  });
+
+  test("names scripts and options that npm knows", () => {
+    const { scripts } = JSON.parse(read("package.json"));
+    for (const [, name = "", options = ""] of text.matchAll(
+      /npm run (?:-s )?([a-z:-]+)((?: -- [^`\n#]*)?)/g,
+    )) {
+      expect(Object.keys(scripts)).toContain(name);
+      for (const [option] of options.matchAll(/--[a-z-]+/g)) {
+        const readers = [...SOURCES].filter(([path]) => isOf(name, path));
+        expect({ name, option, isKnown: readers.some(([, code]) => code.includes(option)) }).toEqual({
+          name,
+          option,
+          isKnown: true,
+        });
+      }
+    }
+  });
+
+  test("names settings, codes and functions that the sources know", () => {
+    const names = inline.flatMap(
+      (code) =>
+        /^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=.*)?$/.exec(code)?.[1] ?? /^([a-z]\w+)\(/.exec(code)?.[1] ?? [],
+    );
+    expect(names.filter((name) => !WORDS.has(name) && !name.startsWith("OTEL_"))).toEqual([]);
+  });
+
+  test("names files that are there", () => {
+    const paths = inline.filter((code) => /^[\w.-]+(\/[\w.-]+)+\.(ts|mjs|js|json|graphql)$/.test(code));
+    const missing = paths.filter((path) => !isFile(readme, path));
+    expect(missing).toEqual([]);
+  });
+});
+
+/** Where the options of a script are read. */
+function isOf(script: string, path: string): boolean {
+  const folders: Record<string, RegExp> = {
+    chaos: /^packages\/testing\/(chaos|src)\//,
+    simulate: /^services\/executor\/simulation\//,
+    evals: /^services\/planner\/evals\//,
+    bench: /\/bench\//,
+    keys: /^services\/api\/src\//,
+  };
+  return folders[script]?.test(path) ?? false;
+}
+
+function isThere(readme: string, target: string): boolean {
+  const [path = "", anchor] = target.split("#");
+  const file = path === "" ? readme : join(dirname(readme), path);
+  if (!existsSync(join(ROOT, file))) return false;
+  if (anchor === undefined) return true;
+  const headings = read(file.endsWith(".md") ? file : join(file, "README.md")).matchAll(/^#+ (.*)$/gm);
+  return [...headings].some(([, title = ""]) => anchorOf(title) === anchor);
+}
+
+/** As GitHub makes it. */
+function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+}
+
+/** A path may begin at the README's folder, at its sources, or at the root; `dist` is made by the build. */
+function isFile(readme: string, path: string): boolean {
+  const folder = dirname(readme);
+  const source = path.replace(/(^|\/)dist\/(.*)\.js$/, "$1src/$2.ts");
+  return [folder, join(folder, "src"), "."].some((from) => existsSync(join(ROOT, from, source)));
+}
+
+/** The settings of services: rows of the table under "Settings" are what the service reads, with its defaults. */
+describe.each(["api", "blog-tools", "executor", "planner"])("the settings of %s", (service) => {
+  const section =
+    /^## Settings\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(read(`services/${service}/README.md`))?.[1] ?? "";
+  const rows = section.split("\n").filter((line) => /^\| `?[A-Z]/.test(line));
+  const told = rows.flatMap((row) => row.split("|")[1]?.match(/[A-Z][A-Z0-9_]+(?![A-Z0-9_]|\.\.\.)/g) ?? []);
+  const code = read(`services/${service}/src/env.ts`);
+  const declared = [...code.matchAll(/^ {2}([A-Z][A-Z0-9_]*):([\s\S]*?)(?=^ {2}[A-Z/.]|^\})/gm)];
+
+  test("all have a row, and no row is about another one", () => {
+    const names = declared.map(([, name = ""]) => name);
+    // Read by packages: models (the planner), tracing, secrets.
+    const ofPackages = /^(OTEL_|PLANWRIGHT_SECRET_|MODEL$)/;
+    expect(told.filter((name) => !ofPackages.test(name)).toSorted()).toEqual(names.toSorted());
+  });
+
+  test("have the defaults that the table tells", () => {
+    for (const [, name = "", rest = ""] of declared) {
+      const value = /\.default\(([^)]*)\)/.exec(rest)?.[1]?.replaceAll(/["_]/g, "");
+      if (value === undefined || value === "[]") continue;
+      const row = rows.find((each) => new RegExp(`\\b${name}\\b`).test(each.split("|")[1] ?? "")) ?? "";
+      expect(row).toContain(value);
+    }
+  });
+});

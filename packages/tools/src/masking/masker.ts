@@ -1,0 +1,185 @@
+/**
+ * Takes values of secrets out of what a server said: the one place that decides how they are found and what stands instead.
+ *
+ * 1. What holds none comes back as it is, the same object.
+ * 2. White space counts for nothing, and texts that follow each other are looked at as if they were one: a value that is divided over
+ *    lines, parts or fields is found.
+ */
+import type { Outcome } from "@planwright/engine";
+import { isJsonObject, type JsonObject, type JsonValue, type OutputText, REDACTED } from "@planwright/plan";
+import { compact, formsOf, MIN_SECRET_LENGTH } from "./secret-forms.ts";
+import { createSecretScanner, type Found } from "./secret-scanner.ts";
+
+/** Takes values of secrets out of what others said. */
+export interface Masker {
+  /** A text without the values, each replaced by `[redacted]`. */
+  text(text: string): string;
+  /** The same for all texts and keys of a JSON value, and for numbers that are a secret. */
+  json(value: JsonValue): JsonValue;
+  /** The same for what a call gave, and for how a tool wrote it. */
+  outcome(outcome: Outcome): Outcome;
+}
+
+/** Masks values of at least 6 characters; those below 8 where they stand as words of their own. */
+export function createMasker(values: Iterable<string>): Masker {
+  const all = new Set([...values].filter((value) => value.length >= MIN_SECRET_LENGTH));
+  const scanner = createSecretScanner([...new Set([...all].flatMap(formsOf))]);
+
+  /** The texts without the values; undefined when there are none in them. */
+  function masked(texts: readonly string[]): string[] | undefined {
+    const compacted = texts.map(compact);
+    const found = scanner.find(compacted.join(""));
+    if (found.length === 0) return undefined;
+    const ranges = merged(found);
+    let end = 0;
+    let first = 0;
+    let isChanged = false;
+    const clean = texts.map((text, index) => {
+      const start = end;
+      end += compacted[index]?.length ?? 0;
+      while (first < ranges.length && (ranges[first]?.to ?? 0) <= start) first += 1;
+      const own: Found[] = [];
+      for (let next = first; next < ranges.length; next += 1) {
+        const range = ranges[next];
+        if (!range || range.from >= end) break;
+        const from = Math.max(start, range.from);
+        const to = Math.min(end, range.to);
+        const isAcross = range.from < start || range.to > end;
+        if (isAcross && (range.isWord || (range.isPiece && to - from < MIN_SECRET_LENGTH))) continue;
+        own.push({ ...range, from: from - start, to: to - start });
+      }
+      const shown = own.length === 0 ? text : withoutRanges(text, own);
+      if (shown !== text) isChanged = true;
+      return shown;
+    });
+    return isChanged ? clean : undefined;
+  }
+
+  function json(value: JsonValue): JsonValue {
+    const texts: string[] = [];
+    const keys: string[] = [];
+    const hasNumber = collect(value, { texts, keys }, all);
+    const clean = masked([...texts, ...keys]);
+    if (!clean)
+      return hasNumber
+        ? rebuilt(
+            value,
+            (text) => text,
+            (key) => key,
+            all,
+          )
+        : value;
+    let nextText = 0;
+    let nextKey = texts.length;
+    return rebuilt(
+      value,
+      (text) => clean[nextText++] ?? text,
+      (key) => clean[nextKey++] ?? key,
+      all,
+    );
+  }
+
+  const text = (given: string): string => masked([given])?.[0] ?? given;
+
+  function outcome(given: Outcome): Outcome {
+    if (given.type === "completed") {
+      const output = json(given.output);
+      const written = writtenAs(given.text, output !== given.output, text);
+      return output === given.output && written === given.text ? given : { ...given, output, text: written };
+    }
+    if (given.type !== "failed") return given;
+    const { message, data } = given.error;
+    const shown = data === undefined ? {} : { data: json(data) };
+    return { ...given, error: { ...given.error, message: text(message), ...shown } };
+  }
+
+  if (all.size === 0) return { text: (given) => given, json: (value) => value, outcome: (given) => given };
+  return { text, json, outcome };
+}
+
+/** Where the value was masked, or its text holds more than the value shows, the text is that of the masked value. */
+function writtenAs(
+  written: OutputText | undefined,
+  isMasked: boolean,
+  text: (text: string) => string,
+): OutputText | undefined {
+  if (typeof written !== "string") return written;
+  return isMasked || text(written) !== written ? 0 : written;
+}
+
+/** Gathers texts and keys in their order. @returns whether a number is a secret */
+function collect(
+  value: JsonValue,
+  into: { texts: string[]; keys: string[] },
+  secrets: ReadonlySet<string>,
+): boolean {
+  if (typeof value === "string") into.texts.push(value);
+  if (typeof value === "number") return secrets.has(String(value));
+  let hasNumber = false;
+  if (Array.isArray(value)) for (const inner of value) hasNumber = collect(inner, into, secrets) || hasNumber;
+  else if (isJsonObject(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      into.keys.push(key);
+      hasNumber = collect(inner, into, secrets) || hasNumber;
+    }
+  }
+  return hasNumber;
+}
+
+/** The value with other texts and keys, asked for in the order of {@link collect}. */
+function rebuilt(
+  value: JsonValue,
+  nextText: (text: string) => string,
+  nextKey: (key: string) => string,
+  secrets: ReadonlySet<string>,
+): JsonValue {
+  const inner = (each: JsonValue): JsonValue => rebuilt(each, nextText, nextKey, secrets);
+  if (typeof value === "string") return nextText(value);
+  if (typeof value === "number") return secrets.has(String(value)) ? REDACTED : value;
+  if (Array.isArray(value)) return value.map(inner);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([key, each]): [string, JsonValue] => [
+    nextKey(key),
+    inner(each),
+  ]);
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** In order, and those that touch each other as one. */
+function merged(found: readonly Found[]): Found[] {
+  const ranges: Found[] = [];
+  for (const range of found.toSorted((one, other) => one.from - other.from)) {
+    const last = ranges.at(-1);
+    if (!last || range.from > last.to) ranges.push({ ...range });
+    else {
+      last.isWord &&= range.isWord;
+      last.isPiece &&= range.isPiece;
+      last.to = Math.max(last.to, range.to);
+    }
+  }
+  return ranges;
+}
+
+const WORD = /[\p{L}\p{N}]/u;
+
+/** @param ranges - places in the text without its white space */
+function withoutRanges(text: string, ranges: readonly Found[]): string {
+  const places = /\s/.test(text) ? placesOf(text) : undefined;
+  let clean = "";
+  let end = 0;
+  for (const { from, to, isWord } of ranges) {
+    const start = places ? (places[from] ?? 0) : from;
+    const stop = (places ? (places[to - 1] ?? 0) : to - 1) + 1;
+    if (isWord && (WORD.test(text[start - 1] ?? "") || WORD.test(text[stop] ?? ""))) continue;
+    clean += text.slice(end, start) + REDACTED;
+    end = stop;
+  }
+  return clean + text.slice(end);
+}
+
+/** Where each character stands that is no white space. */
+function placesOf(text: string): number[] {
+  const places: number[] = [];
+  for (let place = 0; place < text.length; place += 1) if (!/\s/.test(text[place] ?? "")) places.push(place);
+  return places;
+}

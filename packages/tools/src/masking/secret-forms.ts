@@ -1,0 +1,63 @@
+/** Shorter values are not looked for: they stand in too much that is no secret. */
+export const MIN_SECRET_LENGTH = 6;
+/** Values below this length are found as words of their own only, and in no other form. */
+export const MIN_FORM_LENGTH = 8;
+
+const HTML: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/**
+ * How a value may be written by those who repeat it: as it is, in JSON (also twice, with escaped slashes, in ASCII alone, wholly escaped), in
+ * addresses and forms, in HTML, in hexadecimal, in base64 of both alphabets at each of three alignments. Without white space, which
+ * a line break in base64 would add.
+ */
+export function formsOf(value: string): string[] {
+  const short = compact(value);
+  if (short.length < MIN_SECRET_LENGTH) return [];
+  if (short.length < MIN_FORM_LENGTH) return [short];
+  const bytes = Buffer.from(value, "utf8");
+  const inJson = JSON.stringify(value).slice(1, -1);
+  // A lone surrogate cannot be written so; as UTF-8 it is a replacement character.
+  const inAddress = encodeURIComponent(bytes.toString("utf8"));
+  const hex = bytes.toString("hex");
+  const forms = [
+    value,
+    inJson,
+    JSON.stringify(inJson).slice(1, -1),
+    inJson.replaceAll("/", String.raw`\/`),
+    inJson.replace(/[^ -~]/g, escaped),
+    value.replace(/[^]/g, escaped),
+    inAddress,
+    inAddress.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+    inAddress.replaceAll("%20", "+"),
+    value.replace(/[&<>"']/g, (sign) => HTML[sign] ?? sign),
+    hex,
+    hex.toUpperCase(),
+    ...base64Of(bytes),
+  ];
+  return [...new Set(forms.map(compact))].filter((form) => form.length >= MIN_FORM_LENGTH);
+}
+
+/** A text without white space. */
+export function compact(text: string): string {
+  return text.replace(/\s+/g, "");
+}
+
+function escaped(unit: string): string {
+  return String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** What stands in the base64 of any text that holds these bytes, by where they begin: the digits that they alone decide. */
+function base64Of(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const shifted = Buffer.concat([Buffer.alloc(before), bytes]);
+    const from = Math.ceil((before * 8) / 6);
+    const digits = shifted.toString("base64").slice(from, Math.floor((shifted.length * 8) / 6));
+    return [digits, digits.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+}

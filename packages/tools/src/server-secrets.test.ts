@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { parseServers } from "./load-servers-file.ts";
+import { createServerSecrets } from "./server-secrets.ts";
+
+function secretsOf(server: object) {
+  const config = parseServers({ mcpServers: { s: server } }).mcpServers["s"];
+  if (!config) throw new TypeError("no server");
+  return createServerSecrets(config);
+}
+
+test.each<[string, object, string]>([
+  ["a header", { url: "http://h/mcp", headers: { "X-Shop": "some-word-of-mine" } }, "some-word-of-mine"],
+  [
+    "a bearer token alone",
+    { url: "http://h/mcp", headers: { Authorization: "Bearer abcdefgh" } },
+    "abcdefgh",
+  ],
+  [
+    "the password of basic access",
+    {
+      url: "http://h/mcp",
+      headers: { Authorization: `Basic ${Buffer.from("ann:my-password").toString("base64")}` },
+    },
+    "my-password",
+  ],
+  ["a password in an address", { url: "http://ann:p%40ssword@h/mcp" }, "p@ssword"],
+  ["a key in an address", { url: "http://h/mcp?api_key=some-key" }, "some-key"],
+  ["a variable with such a name", { command: "s", env: { SHOP_TOKEN: "some-word" } }, "some-word"],
+  [
+    "a variable that looks like a key",
+    { command: "s", env: { PAT: "x9f8e7d6c5b4a3f2e1" } },
+    "x9f8e7d6c5b4a3f2e1",
+  ],
+  ["a password in a variable", { command: "s", env: { URL: "db://ann:my-password@h/x" } }, "my-password"],
+  ["an option", { command: "s", args: ["--api-key=some-key"] }, "some-key"],
+  ["the word behind an option", { command: "s", args: ["--token", "some-word"] }, "some-word"],
+])("%s of the configuration is a secret from the beginning", (_, server, value) => {
+  expect(secretsOf(server).masker.text(`it is ${value}.`)).toBe("it is [redacted].");
+});
+
+test.each([
+  { url: "http://h/mcp", headers: { Accept: "application/json", "X-Tenant": "acme-corporation" } },
+  {
+    command: "s",
+    env: { NODE_ENV: "production", DATA: "/data/of/acme-corporation" },
+    args: ["--verbose", "production"],
+  },
+])("what is said with %j and is no secret stays", (server) => {
+  const text = "application/json of acme-corporation in production at /data/of/acme-corporation --verbose";
+  expect(secretsOf(server).masker.text(text)).toBe(text);
+});
+
+test("values that are added count from then on, beside those of the configuration, and the oldest of very many go", () => {
+  const secrets = secretsOf({ command: "s", env: { SHOP_TOKEN: "some-word" } });
+  expect(secrets.add(["value-of-mine"])).toBe(true);
+  expect(secrets.add(["value-of-mine"])).toBe(false);
+  expect(secrets.masker.text("some-word, value-of-mine")).toBe("[redacted], [redacted]");
+  secrets.add(Array.from({ length: 1_000 }, (_, index) => `another-value-${index}.`));
+  expect(secrets.masker.text("some-word, value-of-mine")).toBe("[redacted], value-of-mine");
+});

@@ -1,0 +1,85 @@
+import type { ApolloServerPlugin } from "@apollo/server";
+import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
+import { AnswerTooLargeError, ApiError, OverloadedError } from "../errors.ts";
+import { headersOf, statusOf } from "../http/error-status.ts";
+import { LIGHT_ANSWER_BYTES } from "../load/answer-bytes.ts";
+import { jsonBytes, stringifyInSlices } from "../load/json-bytes.ts";
+import type { GraphqlContext } from "./context.ts";
+import type { createFormatError } from "./format-error.ts";
+import { isHeavyList } from "./heavy-fields.ts";
+import { refusalOf } from "./refusal.ts";
+
+/** Keeps what Apollo answers within its limits. */
+export interface AnswerBound {
+  /** To stand before all that look at answers. */
+  plugin: ApolloServerPlugin<GraphqlContext>;
+  /** In the place of JSON.stringify. */
+  stringifyResult(result: FormattedExecutionResult): Promise<string>;
+}
+
+/** Errors of fields that go out beside what a mutation did: thousands may have met the same limit. */
+const MAX_ERRORS = 100;
+
+/** Measures each answer before it is made to text, and lets the large ones wait for their part of the budget. */
+export function createAnswerBound(
+  schema: GraphQLSchema,
+  formatError: ReturnType<typeof createFormatError>,
+): AnswerBound {
+  /** Whose answer the data is, where it is a large one. */
+  const large = new WeakMap<object, { context: GraphqlContext; sizeBytes: number }>();
+  const errorsOf = (error: ApiError) => [formatError({ message: "" }, error)];
+
+  return {
+    plugin: {
+      async requestDidStart() {
+        return {
+          async didResolveOperation({ operation, document, contextValue }) {
+            if (operation?.operation === "mutation") contextValue.bytes.bePatient();
+            if (operation?.operation !== "query" || !isHeavyList(schema, document)) return;
+            try {
+              await contextValue.bytes.claim();
+            } catch (error) {
+              throw error instanceof OverloadedError ? refusalOf(error) : error;
+            }
+          },
+          // Without waiting for anything: plugins behind this one look at what stands there then.
+          async willSendResponse({ contextValue, operation, response: { body, http } }) {
+            if (body.kind !== "single") return;
+            const { bytes } = contextValue;
+            const failure = bytes.failure();
+            if (failure && operation?.operation === "query") {
+              const isRefused = failure.code === "OVERLOADED";
+              // Nothing of a refused operation was done, and there is no part of its data.
+              body.singleResult = { ...(isRefused ? {} : { data: null }), errors: errorsOf(failure) };
+              if (!isRefused) return;
+              http.status = statusOf(failure.code);
+              for (const [name, value] of Object.entries(headersOf(failure))) http.headers.set(name, value);
+              return;
+            }
+            const { singleResult } = body;
+            if (failure) singleResult.errors = singleResult.errors?.slice(0, MAX_ERRORS) ?? [];
+            const { maxBytes } = bytes.limits;
+            const sizeBytes = jsonBytes(singleResult, maxBytes);
+            if (sizeBytes > maxBytes) {
+              body.singleResult = { data: null, errors: errorsOf(new AnswerTooLargeError(maxBytes)) };
+            } else if (sizeBytes > LIGHT_ANSWER_BYTES && singleResult.data) {
+              large.set(singleResult.data, { context: contextValue, sizeBytes });
+            }
+          },
+        };
+      },
+    },
+    async stringifyResult(result) {
+      const found = result.data ? large.get(result.data) : undefined;
+      if (!found) return `${JSON.stringify(result)}\n`;
+      const { bytes } = found.context;
+      try {
+        await bytes.sending(found.sizeBytes);
+        return `${await stringifyInSlices(result, bytes.limits)}\n`;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return `${JSON.stringify({ data: null, errors: errorsOf(error) })}\n`;
+      }
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
+
+/** Fields that may hold much, by type. */
+const HEAVY: Readonly<Record<string, ReadonlySet<string>>> = {
+  Plan: new Set([
+    "document",
+    "raw",
+    "plan",
+    "outputs",
+    "outputReferences",
+    "selectedTools",
+    "executionResults",
+    "validationResult",
+  ]),
+  Step: new Set(["arguments", "resolvedArguments", "output", "outputReference", "attempts"]),
+  ModelCall: new Set(["messages", "answer"]),
+  Execution: new Set(["results", "outputs", "errors"]),
+};
+/** Fields that give the plans of many requests. */
+const LISTS: ReadonlySet<string> = new Set(["requests", "getPlans", "getExecutions"]);
+
+/**
+ * True for a document that asks many requests for what may be much: then the budget is asked before anything is read, and refusing costs
+ * nothing. Pure.
+ * @param document - a valid one
+ */
+export function isHeavyList(schema: GraphQLSchema, document: DocumentNode): boolean {
+  const typeInfo = new TypeInfo(schema);
+  const query = schema.getQueryType();
+  let isList = false;
+  let isHeavy = false;
+  visit(
+    document,
+    visitWithTypeInfo(typeInfo, {
+      Field({ name }) {
+        const type = typeInfo.getParentType();
+        if (type === query && LISTS.has(name.value)) isList = true;
+        if (type && HEAVY[type.name]?.has(name.value)) isHeavy = true;
+      },
+    }),
+  );
+  return isList && isHeavy;
+}

@@ -1,0 +1,16 @@
+import type { RequestHandler } from "express";
+import { sendError } from "./http-errors.ts";
+
+const METHODS = "GET, HEAD, OPTIONS";
+
+/** Lets through what reads. */
+export const acceptReading: RequestHandler = (request, response, next) => {
+  if (request.method === "GET" || request.method === "HEAD") return next();
+  response.set("allow", METHODS);
+  if (request.method === "OPTIONS") return void response.status(204).end();
+  sendError(response, 405, {
+    code: "METHOD_NOT_ALLOWED",
+    message: `${request.method} is not answered here`,
+    remedy: "Read an output with GET.",
+  });
+};

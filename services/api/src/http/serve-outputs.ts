@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Request, RequestHandler, Response } from "express";
+import { requireScope } from "../access/caller.ts";
+import type { GraphqlContext } from "../graphql/context.ts";
+import { answeredCode } from "../graphql/format-error.ts";
+import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import { type OpenOutput, openOutput, readRange } from "../outputs/open-output.ts";
+import { parseByteRange } from "./byte-range.ts";
+import type { SendRefusal } from "./http-errors.ts";
+
+/** What streaming outputs needs. */
+export interface ServeOutputsParts {
+  /** Of a request whose caller was let through. */
+  context: (request: IncomingMessage, response: ServerResponse) => GraphqlContext;
+  metrics: Pick<ApiMetrics, "answered">;
+  sendRefusal: SendRefusal;
+  /** Longest that a client may read nothing, in milliseconds; then its connection is cut. */
+  sendTimeoutMs: number;
+}
+
+/** Under this name they are counted. */
+const OPERATION = "GET /outputs";
+/** Bytes that go to the socket at once: the rest waits until it has taken them. */
+const CHUNK_BYTES = 65_536;
+
+/** Streams the JSON text of an output to callers with the scope `read`: the whole, or a range of it. */
+export function serveOutputs(parts: ServeOutputsParts): RequestHandler {
+  const { context, metrics, sendRefusal, sendTimeoutMs } = parts;
+  return async (request, response) => {
+    const startedAt = performance.now();
+    let code = "OK";
+    try {
+      const made = context(request, response);
+      requireScope(made.caller, "read");
+      const output = await openOutput(refOf(request), made, (bytes) => made.bytes.holding(bytes));
+      const stream = answer(request, response, output);
+      response.setTimeout(sendTimeoutMs, () => response.destroy());
+      if (stream) await pipeline(stream, response);
+      else response.end();
+    } catch (error) {
+      code = answeredCode(error);
+      // Once it has begun it can only break off, as when the client is gone.
+      if (response.headersSent) response.destroy();
+      else sendRefusal(response, error);
+    } finally {
+      metrics.answered(OPERATION, code, performance.now() - startedAt);
+    }
+  };
+}
+
+/** As it stands in the address, with its slashes or without. */
+function refOf({ path }: Request): string {
+  try {
+    return decodeURIComponent(path.slice(1));
+  } catch {
+    return path;
+  }
+}
+
+/** Writes the head of the answer. @returns its body; undefined for one without */
+function answer(request: Request, response: Response, output: OpenOutput): Readable | undefined {
+  const { sizeBytes, etag } = output;
+  response.set({ etag, "accept-ranges": "bytes", "cache-control": "private, no-cache" });
+  if (isKnown(request.get("if-none-match"), etag)) {
+    response.status(304);
+    return undefined;
+  }
+  const ifRange = request.get("if-range");
+  const isSame = ifRange === undefined || ifRange === etag;
+  const wanted = request.method === "GET" && isSame ? request.get("range") : undefined;
+  const range = parseByteRange(wanted, sizeBytes);
+  if (range === "unsatisfiable") {
+    response.status(416).set("content-range", `bytes */${sizeBytes}`);
+    return undefined;
+  }
+  const { start, end } = range === "whole" ? { start: 0, end: sizeBytes } : range;
+  if (range !== "whole") response.status(206).set("content-range", `bytes ${start}-${end - 1}/${sizeBytes}`);
+  response.set({ "content-type": "application/json; charset=utf-8", "content-length": String(end - start) });
+  return request.method === "HEAD" ? undefined : Readable.from(inChunks(readRange(output, start, end)));
+}
+
+/** A weak comparison, as it is for reading. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
+}
+
+async function* inChunks(buffers: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  for await (const buffer of buffers) {
+    for (let start = 0; start < buffer.length; start += CHUNK_BYTES) {
+      yield buffer.subarray(start, start + CHUNK_BYTES);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { needsPerson, planNeed, REQUEST_LIFECYCLE, type RequestId } from "@planwright/plan";
+import type { GraphqlContext } from "../graphql/context.ts";
+import { isOver } from "./is-over.ts";
+import type { RequestSnapshot } from "./request-feed.ts";
+
+/** How long a request is followed. */
+export interface FollowOptions {
+  /** Longest wait, in milliseconds. */
+  waitMs: number;
+  /** Ends the wait early: the client is gone, or the service stops. */
+  signal?: AbortSignal | undefined;
+  /** True for the state that is waited for. Default: {@link isAtRest}. */
+  isLast?: ((state: RequestSnapshot) => boolean) | undefined;
+  /** Told of each state that is not the last, which waits for it. */
+  onState?: ((state: RequestSnapshot) => Promise<void>) | undefined;
+}
+
+/** True when nothing more happens to a request by itself: it has ended, or a client or operator has to act. */
+export function isAtRest({ request, plan }: Pick<RequestSnapshot, "request" | "plan">): boolean {
+  if (isOver(request) || needsPerson(REQUEST_LIFECYCLE[request.status].needs)) return true;
+  const need = plan === null ? "nothing" : planNeed(plan);
+  // A READY plan whose request is not READY is being queued.
+  return need !== "start" && needsPerson(need);
+}
+
+/**
+ * Follows a request until nothing more happens to it by itself, or the time is over; gives its last known state, which further reads of
+ * the operation then see.
+ * @throws {OverloadedError} when as many requests are followed as can be
+ */
+export async function untilAtRest(
+  { feeds, tenant, reads }: Pick<GraphqlContext, "feeds" | "tenant" | "reads">,
+  requestId: RequestId,
+  { waitMs, signal, isLast = isAtRest, onState }: FollowOptions,
+): Promise<RequestSnapshot | undefined> {
+  const states = await feeds.follow(tenant, requestId);
+  const stop = (): void => void states.return?.();
+  const timer = setTimeout(stop, waitMs);
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) stop();
+  let last: RequestSnapshot | undefined;
+  try {
+    for await (const state of states) {
+      last = state;
+      if (isLast(state)) break;
+      await onState?.(state);
+    }
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+    stop();
+  }
+  if (last) reads.primeSnapshot(last);
+  return last;
+}

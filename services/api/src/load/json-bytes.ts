@@ -1,0 +1,72 @@
+import { AnswerTooLargeError } from "../errors.ts";
+import type { AnswerLimits } from "./answer-bytes.ts";
+import { SLICE_BYTES } from "./pace.ts";
+
+/**
+ * What a value takes as JSON text in UTF-8, in bytes; characters that JSON escapes count as they are. Gives up above the limit, and then says
+ * more than that. Pure.
+ */
+export function jsonBytes(value: unknown, limit: number): number {
+  if (typeof value === "string") return Buffer.byteLength(value) + 2;
+  if (typeof value !== "object" || value === null) return String(value).length;
+  if (value instanceof Date) return ISO_DATE_BYTES;
+  let sum = 2;
+  if (Array.isArray(value)) {
+    for (const entry of value) {
+      if (sum > limit) break;
+      sum += jsonBytes(entry, limit - sum) + 1;
+    }
+    return sum;
+  }
+  for (const key in value) {
+    if (sum > limit) break;
+    sum += key.length + 4 + jsonBytes(Reflect.get(value, key), limit - sum);
+  }
+  return sum;
+}
+const ISO_DATE_BYTES = 26;
+
+/**
+ * As JSON.stringify, in slices with rests between them.
+ * @throws {AnswerTooLargeError} as soon as the text is larger than an answer may be
+ */
+export async function stringifyInSlices(
+  value: object,
+  { maxBytes, pace }: Pick<AnswerLimits, "maxBytes" | "pace">,
+): Promise<string> {
+  const texts: string[] = [];
+  let total = 0;
+  const slices = slicesOf(value);
+  for (let isDone = false; !isDone; ) {
+    isDone = await pace(() => {
+      for (let size = 0; size < SLICE_BYTES; ) {
+        const { done, value: text } = slices.next();
+        if (done) return true;
+        size += text.length;
+        total += Buffer.byteLength(text);
+        texts.push(text);
+      }
+      return false;
+    });
+    if (total > maxBytes) throw new AnswerTooLargeError(maxBytes);
+  }
+  return texts.join("");
+}
+
+/** Texts that are a slice at most, where the value can be divided, and that are its JSON together. */
+function* slicesOf(value: unknown): Generator<string, void, void> {
+  const isDivisible = typeof value === "object" && value !== null && !(value instanceof Date);
+  if (!isDivisible || jsonBytes(value, SLICE_BYTES) <= SLICE_BYTES) {
+    yield JSON.stringify(value) ?? "null";
+    return;
+  }
+  const isList = Array.isArray(value);
+  let before = isList ? "[" : "{";
+  for (const [key, member] of Object.entries(value)) {
+    if (!isList && member === undefined) continue;
+    yield isList ? before : `${before}${JSON.stringify(key)}:`;
+    yield* slicesOf(member);
+    before = ",";
+  }
+  yield before === "," ? (isList ? "]" : "}") : isList ? "[]" : "{}";
+}

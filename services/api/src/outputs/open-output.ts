@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { OutputNotFoundError } from "../errors.ts";
+import type { GraphqlContext } from "../graphql/context.ts";
+import { jsonBytes } from "../load/json-bytes.ts";
+import { readParts } from "../plans/plan-outputs.ts";
+import { parseOutputRef } from "./output-reference.ts";
+
+/** An output as JSON text in UTF-8, to be read in parts. */
+export interface OpenOutput {
+  sizeBytes: number;
+  /** Differs from that of every other text: outputs never change. */
+  etag: string;
+  /** Its documents, in their order. */
+  parts: readonly OutputPart[];
+}
+
+/** What is read at once of an output. */
+export interface OutputPart {
+  sizeBytes: number;
+  read(): Promise<Buffer>;
+}
+
+/** What opening needs. */
+export type OutputContext = Pick<GraphqlContext, "store" | "tenant" | "reads">;
+
+/** Told of bytes before they are held. @throws {OverloadedError} */
+export type Hold = (bytes: number) => Promise<void>;
+
+/** A text and its bytes are both held while it is read. */
+const COPIES = 2;
+
+/**
+ * Finds what a reference names, for the tenant of the caller alone. Parts are counted as they are read.
+ * @param hold - told what the largest part takes, before it is read or made
+ * @throws {OutputNotFoundError} also for a step that is not COMPLETED, and for a reference that was never given out
+ * @throws {AnswerTooLargeError | OverloadedError}
+ */
+export async function openOutput(ref: string, context: OutputContext, hold: Hold): Promise<OpenOutput> {
+  const { store, tenant, reads } = context;
+  const name = parseOutputRef(ref);
+  if (!name) throw new OutputNotFoundError(ref);
+  const { planId } = name;
+  if ("part" in name) {
+    const found = (await readParts(planId, [name.part], reads, () => true)) ?? {};
+    const plan = await reads.plan(planId);
+    if (!plan?.finishedAt || !Object.hasOwn(found, name.part)) throw new OutputNotFoundError(ref);
+    const value = found[name.part];
+    // One output that was read once may stand in it a thousand times.
+    await hold(jsonBytes(value, Number.POSITIVE_INFINITY) * COPIES);
+    return whole(JSON.stringify(value), ref);
+  }
+  const step = await store.getStepHead(tenant, planId, name.stepKey);
+  if (step?.status !== "COMPLETED") throw new OutputNotFoundError(ref);
+  const { outputRef } = step;
+  if (!outputRef) return whole(JSON.stringify(await reads.wholeOutput(step)), `${ref}@${step.seq}`);
+  const sizes = await store.measureOutputParts(tenant, outputRef);
+  // Held once for all: a later part may be larger than the first.
+  const heldBytes = Math.max(...sizes) * COPIES;
+  return {
+    sizeBytes: outputRef.sizeBytes,
+    etag: etagOf(`${outputRef.id} ${outputRef.sizeBytes}`),
+    parts: sizes.map((sizeBytes, index) => ({
+      sizeBytes,
+      async read() {
+        await hold(heldBytes);
+        return Buffer.from(await store.readOutputPart(tenant, outputRef, index));
+      },
+    })),
+  };
+}
+
+function whole(text: string, name: string): OpenOutput {
+  const buffer = Buffer.from(text);
+  const { length: sizeBytes } = buffer;
+  return {
+    sizeBytes,
+    etag: etagOf(`${name} ${sizeBytes}`),
+    parts: [{ sizeBytes, read: async () => buffer }],
+  };
+}
+
+const etagOf = (name: string): string =>
+  `"${createHash("sha256").update(name).digest("base64url").slice(0, 27)}"`;
+
+/** The bytes from `start` to before `end`; each part is read when its turn comes, and nothing of those that are not concerned. */
+export async function* readRange(
+  { parts }: OpenOutput,
+  start: number,
+  end: number,
+): AsyncGenerator<Buffer, void, void> {
+  let from = 0;
+  for (const part of parts) {
+    const to = from + part.sizeBytes;
+    if (to > start && from < end) {
+      const buffer = await part.read();
+      yield buffer.subarray(Math.max(0, start - from), Math.min(part.sizeBytes, end - from));
+    }
+    from = to;
+  }
+}

@@ -1,0 +1,89 @@
+import { BadInputError } from "../errors.ts";
+import type { GraphqlContext } from "../graphql/context.ts";
+import type { AnswerBytes } from "../load/answer-bytes.ts";
+import { openOutput, readRange } from "./open-output.ts";
+
+/** What a client asks of an output. */
+export interface OutputPageArguments {
+  ref: string;
+  offset: number;
+  maxBytes: number;
+}
+
+/** A part of an output. */
+export interface OutputPage {
+  ref: string;
+  sizeBytes: number;
+  text: string;
+  nextOffset: number | null;
+}
+
+/** Most that one page holds, in bytes. */
+const MAX_PAGE_BYTES = 1_048_576;
+/** A character takes at most so many bytes, so a page of as many holds one. */
+const MAX_CHARACTER_BYTES = 4;
+
+/**
+ * A part of the JSON text of an output, from one character to another.
+ * @throws {BadInputError | OutputNotFoundError | AnswerTooLargeError | OverloadedError}
+ */
+export function readOutputPage(wanted: OutputPageArguments, context: GraphqlContext): Promise<OutputPage> {
+  const before = lastPages.get(context.bytes) ?? Promise.resolve();
+  const page = before.then(() => cutPage(wanted, context));
+  lastPages.set(
+    context.bytes,
+    page.catch(() => undefined), // its caller hears of it
+  );
+  return page;
+}
+
+/** The page asked for last, by answer: one after the other is cut, since each is cut out of whole documents. */
+const lastPages = new WeakMap<AnswerBytes, Promise<unknown>>();
+
+async function cutPage(
+  { ref, offset, maxBytes }: OutputPageArguments,
+  context: GraphqlContext,
+): Promise<OutputPage> {
+  if (maxBytes < MAX_CHARACTER_BYTES || maxBytes > MAX_PAGE_BYTES) {
+    throw new BadInputError(
+      "maxBytes",
+      `A page of ${maxBytes} bytes cannot be given`,
+      `Ask for ${MAX_CHARACTER_BYTES} to ${MAX_PAGE_BYTES}.`,
+    );
+  }
+  if (offset < 0) throw noSuchByte(offset);
+  const output = await openOutput(ref, context, (held) => context.bytes.cutting(held));
+  const { sizeBytes } = output;
+  if (offset > sizeBytes) throw noSuchByte(offset);
+  const chunks: Buffer[] = [];
+  const end = Math.min(sizeBytes, offset + maxBytes);
+  for await (const chunk of readRange(output, offset, end)) chunks.push(chunk);
+  const read = Buffer.concat(chunks);
+  const isLast = offset + read.length === sizeBytes;
+  const page = isLast ? read : read.subarray(0, endOfCharacters(read));
+  return {
+    ref,
+    sizeBytes,
+    text: page.toString("utf8"),
+    nextOffset: isLast ? null : offset + page.length,
+  };
+}
+
+function noSuchByte(offset: number): BadInputError {
+  return new BadInputError(
+    "offset",
+    `The output has no byte ${offset}`,
+    "Give 0, then nextOffset of each page.",
+  );
+}
+
+/** Where the last whole character ends. */
+function endOfCharacters(bytes: Buffer): number {
+  let start = bytes.length - 1;
+  while (start > 0 && isContinuation(bytes[start])) start -= 1;
+  const lead = bytes[start] ?? 0;
+  const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  return start + length === bytes.length ? bytes.length : start;
+}
+
+const isContinuation = (byte: number | undefined): boolean => ((byte ?? 0) & 0xc0) === 0x80;

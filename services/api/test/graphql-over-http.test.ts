@@ -1,0 +1,23 @@
+/** The audit of the GraphQL-over-HTTP specification, by the suite of graphql-http, against the service as a process. */
+import { testServers } from "@planwright/testing";
+import { serverAudits } from "graphql-http";
+import { beforeAll, describe, expect, test } from "vitest";
+import { addressOf, startApiProcess } from "./api-process.ts";
+
+let url: string;
+beforeAll(async () => {
+  const { mongodbUrl, redisUrl, redisPrefix } = testServers();
+  const ends: (() => void)[] = [];
+  const settings = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
+  url = await addressOf(startApiProcess(settings, (end) => void ends.push(end)));
+  return () => {
+    for (const end of ends) end();
+  };
+});
+
+describe("the audit finds no error", () => {
+  test.each(serverAudits({ url: () => url }))("$id: $name", async (audit) => {
+    const result = await audit.fn();
+    expect([result.status, "reason" in result ? result.reason : ""]).not.toContain("error");
+  });
+});

@@ -1,0 +1,269 @@
+/** What answers may hold, and what many large ones hold together: over HTTP, with clients that do not read. */
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { bearer } from "./keys.ts";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+import { webSocketClient } from "./web-socket-client.ts";
+import { writeCalled } from "./workers.ts";
+
+const MIB = 1_048_576;
+const STEPS = 120;
+const OUTPUT = "x".repeat(60_000);
+/** Room for two answers that are being made, one of each tenant. */
+const BUDGET = 48 * MIB;
+const PLAN = {
+  steps: Array.from({ length: STEPS }, (_, index) => ({
+    id: `s${index}`,
+    tool: "createAuthor",
+    arguments: { name: `n${index} ${"y".repeat(3_000)}`, email: "alice@test.com" },
+  })),
+};
+
+type Headers = { authorization: string };
+interface Tenant {
+  headers: Headers;
+  requestId: string;
+  planId: string;
+}
+
+let running: RunningApi;
+let attacker: Tenant;
+let victim: Tenant;
+beforeAll(async () => {
+  running = await startTestApi({ anonymous: "refuse", largeAnswersBytes: BUDGET, sendTimeoutMs: 60_000 });
+  attacker = await tenantOf(running, "attacker");
+  victim = await tenantOf(running, "victim");
+});
+afterAll(() => running.close());
+
+/** A tenant with a request whose outputs are more than an answer holds. */
+async function tenantOf({ store, graphql }: RunningApi, tenant: string): Promise<Tenant> {
+  const headers = await bearer(store, ["admin"], { tenant });
+  const { body } = await graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId planId } }",
+    { plan: PLAN },
+    headers,
+  );
+  const { requestId, planId } = body.data.submitPlan;
+  const claim = (await store.claimPlan(planId, "test executor"))!;
+  const records = PLAN.steps.map(({ id }) => ({
+    key: id,
+    stepId: id,
+    status: "COMPLETED" as const,
+    attempts: 1,
+    output: OUTPUT,
+  }));
+  await writeCalled(store, claim, records);
+  await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+  return { headers, requestId, planId };
+}
+
+const OUTPUTS = "query ($id: ID!) { plan(id: $id) { steps { output } } }";
+const heavy = ({ headers, planId }: Tenant, api = running) => api.graphql(OUTPUTS, { id: planId }, headers);
+const status = ({ headers, requestId }: Tenant) =>
+  running.graphql("query ($id: ID!) { request(requestId: $id) { status } }", { id: requestId }, headers);
+
+/** Bytes that large answers hold. */
+async function heldBytes({ headers }: Tenant, { send } = running): Promise<number> {
+  const { text } = await send("/metrics", { headers });
+  return Number(/^planwright_api_large_answers_bytes\{.*\} (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+}
+
+/** A client that asks for a large answer, and does not read it. @returns its leaving */
+async function stuckReader({ headers, planId }: Tenant, api = running, query = OUTPUTS): Promise<() => void> {
+  const asked = httpRequest(api.api.url, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+  });
+  asked.on("error", () => undefined);
+  onTestFinished(() => void asked.destroy());
+  asked.end(JSON.stringify({ query, variables: { id: planId } }));
+  await once(asked, "response");
+  return () => void asked.destroy();
+}
+
+test("outputs for which an answer has no room go by reference, and it stays within its limit", async () => {
+  const { status: code, body, text } = await heavy(attacker);
+  expect(code).toBe(200);
+  expect(body.errors).toBeUndefined();
+  expect(Buffer.byteLength(text)).toBeLessThan(8 * MIB);
+  const outputs: unknown[] = body.data.plan.steps.map(({ output }: { output: unknown }) => output);
+  const whole = outputs.filter((output) => output === OUTPUT);
+  expect(whole.length).toBe(Math.floor((6 * MIB) / 60_020));
+  expect(outputs.at(-1)).toEqual({
+    ref: `${attacker.planId}/steps/s${STEPS - 1}`,
+    sizeBytes: 60_002,
+    preview: expect.stringMatching(/^"x+$/),
+  });
+});
+
+test("an answer that would be too large is refused as a whole, with what to do", async () => {
+  const api = await startTestApi({ maxAnswerBytes: MIB });
+  onTestFinished(() => api.close());
+  const { body } = await api.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId planId } }",
+    { plan: PLAN },
+  );
+  const { requestId } = body.data.submitPlan;
+  const document = (what: string) => `${what} { plan { a: document b: document c: document } }`;
+  const query = await api.graphql(`query ($id: ID!) { ${document("request(requestId: $id)")} }`, {
+    id: requestId,
+  });
+  const tooLarge = [
+    {
+      message: `The answer would hold more than ${MIB} bytes`,
+      extensions: {
+        code: "ANSWER_TOO_LARGE",
+        retryable: false,
+        maxBytes: MIB,
+        remedy: expect.stringContaining("pages"),
+      },
+    },
+  ];
+  expect(query.body).toEqual({ data: null, errors: tooLarge });
+  const states = webSocketClient(api.api.url).iterate({
+    query: `subscription ($id: ID!) { ${document("requestUpdated(requestId: $id)")} }`,
+    variables: { id: requestId },
+  });
+  const { value } = await states.next();
+  await states.return?.();
+  expect(value).toEqual({ data: null, errors: tooLarge });
+});
+
+test("while a client does not read, its tenant's large answers are refused, small ones and other tenants' are not", async () => {
+  const leave = await stuckReader(attacker);
+  // It was made by now, and what the sockets do not take is held.
+  await expect.poll(() => heldBytes(attacker)).toBeLessThan(8 * MIB);
+  expect(await heldBytes(attacker)).toBeGreaterThan(4 * MIB);
+  const refused = await heavy(attacker);
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(refused.body).toEqual({
+    errors: [
+      {
+        message: expect.any(String),
+        extensions: {
+          code: "OVERLOADED",
+          retryable: true,
+          remedy: expect.any(String),
+          retryAfterMs: expect.any(Number),
+        },
+      },
+    ],
+  });
+  const list = "{ requests(first: 100) { nodes { plan { steps { output } } } } }";
+  const { store } = running;
+  const { listRequests } = store;
+  onTestFinished(() => void Object.assign(store, { listRequests }));
+  let listsRead = 0;
+  store.listRequests = (...page) => {
+    listsRead += 1;
+    return listRequests(...page);
+  };
+  expect((await running.graphql(list, {}, attacker.headers)).status).toBe(503);
+  // Refused before anything was read: so that costs nothing.
+  expect(listsRead).toBe(0);
+  expect((await status(attacker)).body.data.request.status).toBe("COMPLETED");
+  const light = "{ requests(first: 100) { nodes { status plan { status counts { total } } } } }";
+  expect((await running.graphql(light, {}, attacker.headers)).status).toBe(200);
+  expect(listsRead).toBe(1);
+  expect((await heavy(victim)).status).toBe(200);
+  leave();
+  await expect.poll(() => heldBytes(attacker)).toBe(0);
+  expect((await heavy(attacker)).status).toBe(200);
+});
+
+test("an answer that is large though little was read for it holds its part of the budget as well", async () => {
+  const documents = Array.from({ length: 15 }, (_, index) => `d${index}: document`).join(" ");
+  const leave = await stuckReader(attacker, running, `query ($id: ID!) { plan(id: $id) { ${documents} } }`);
+  expect(await heldBytes(attacker)).toBeGreaterThan(4 * MIB);
+  leave();
+  await expect.poll(() => heldBytes(attacker)).toBe(0);
+});
+
+test("a mutation is never refused for its large answer: it waits until there is room", async () => {
+  const leave = await stuckReader(attacker);
+  await expect.poll(() => heldBytes(attacker)).toBeLessThan(8 * MIB);
+  let isAnswered = false;
+  const answer = running
+    .graphql(
+      "mutation ($id: ID!) { executeByRequestId(requestId: $id) { results } }",
+      { id: attacker.requestId },
+      attacker.headers,
+    )
+    .finally(() => {
+      isAnswered = true;
+    });
+  // Longer than a query waits, whichever of the two began to wait first.
+  expect((await heavy(attacker)).status).toBe(503);
+  expect((await heavy(attacker)).status).toBe(503);
+  expect(isAnswered).toBe(false);
+  leave();
+  const { status: code, body } = await answer;
+  expect({ code, errors: body.errors }).toEqual({ code: 200, errors: undefined });
+  expect(JSON.parse(body.data.executeByRequestId.results)).toHaveLength(STEPS);
+});
+
+test("a client that reads nothing for too long is cut off, and what it held comes back", async () => {
+  const api = await startTestApi({ anonymous: "refuse", largeAnswersBytes: BUDGET, sendTimeoutMs: 500 });
+  onTestFinished(() => api.close());
+  const tenant = await tenantOf(api, "attacker");
+  await stuckReader(tenant, api);
+  await expect.poll(() => heldBytes(tenant, api), { timeout: 10_000 }).toBe(0);
+  expect((await heavy(tenant, api)).status).toBe(200);
+});
+
+test("a stream that is not read holds its part of the budget until its client leaves", async () => {
+  const { headers } = attacker;
+  const { store } = running;
+  const large = "z".repeat(11 * MIB);
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { planId } }",
+    { plan: { steps: PLAN.steps.slice(0, 1) } },
+    headers,
+  );
+  const { planId } = body.data.submitPlan;
+  const claim = (await store.claimPlan(planId, "test executor"))!;
+  await writeCalled(store, claim, [
+    { key: "s0", stepId: "s0", status: "COMPLETED", attempts: 1, output: large },
+  ]);
+  await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+  const url = new URL(`/outputs/${planId}/steps/s0`, running.api.url);
+  const asked = httpRequest(url, { headers });
+  asked.on("error", () => undefined).end();
+  await once(asked, "response");
+  expect(await heldBytes(attacker)).toBeGreaterThan(20 * MIB);
+  expect((await heavy(attacker)).status).toBe(503);
+  expect((await heavy(victim)).status).toBe(200);
+  asked.destroy();
+  await expect.poll(() => heldBytes(attacker)).toBe(0);
+});
+
+test("a part in which one small output stands many times holds its part of the budget as well", async () => {
+  const { headers } = attacker;
+  const { store } = running;
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { planId } }",
+    {
+      plan: {
+        steps: PLAN.steps.slice(0, 1),
+        outputs: { many: Array.from({ length: 190 }, () => "<<s0>>") },
+      },
+    },
+    headers,
+  );
+  const { planId } = body.data.submitPlan;
+  const claim = (await store.claimPlan(planId, "test executor"))!;
+  await writeCalled(store, claim, [
+    { key: "s0", stepId: "s0", status: "COMPLETED", attempts: 1, output: OUTPUT },
+  ]);
+  await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: null });
+  const url = new URL(`/outputs/${planId}/outputs/many`, running.api.url);
+  const asked = httpRequest(url, { headers });
+  asked.on("error", () => undefined).end();
+  await once(asked, "response");
+  expect(await heldBytes(attacker)).toBeGreaterThan(20 * MIB);
+  asked.destroy();
+  await expect.poll(() => heldBytes(attacker)).toBe(0);
+});

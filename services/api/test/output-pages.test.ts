@@ -1,0 +1,39 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { PlanIdSchema } from "@planwright/plan";
+import type { ClientStore, OutputRef, StepHead } from "@planwright/store";
+import { expect, test } from "vitest";
+import type { GraphqlContext } from "../src/graphql/context.ts";
+import { readOutputPage } from "../src/outputs/output-page.ts";
+import { answerBytes } from "./answer-bytes.ts";
+
+const MIB = 1_048_576;
+const planId = PlanIdSchema.parse("plan_0123456789_0123456789abcdef");
+
+test("pages of one answer are cut out of one document after the other, on one part of the budget", async () => {
+  const texts: { [key: string]: string } = { s0: "x".repeat(2 * MIB), s1: "y".repeat(8 * MIB) };
+  const bytes = answerBytes();
+  let open = 0;
+  let mostOpen = 0;
+  const store: Pick<ClientStore, "getStepHead" | "measureOutputParts" | "readOutputPart"> = {
+    async getStepHead(_tenant, _planId, key) {
+      const outputRef = { id: key, sizeBytes: texts[key]!.length, parts: 1, preview: "" } as OutputRef;
+      return { planId, key, status: "COMPLETED", outputRef } as StepHead;
+    },
+    measureOutputParts: async (_tenant, { sizeBytes }) => [sizeBytes],
+    async readOutputPart(_tenant, { id }) {
+      mostOpen = Math.max(mostOpen, ++open);
+      expect(bytes.limits.budget.heldBytes()).toBeGreaterThanOrEqual(2 * texts[id]!.length);
+      await turn();
+      open -= 1;
+      return texts[id]!;
+    },
+  };
+  const context = { store, tenant: "default", bytes } as unknown as GraphqlContext;
+  const pages = await Promise.all(
+    ["s0", "s1", "s0", "s1"].map((key) =>
+      readOutputPage({ ref: `${planId}/steps/${key}`, offset: 0, maxBytes: 4 }, context),
+    ),
+  );
+  expect(pages.map(({ text }) => text)).toEqual(["xxxx", "yyyy", "xxxx", "yyyy"]);
+  expect(mostOpen).toBe(1);
+});

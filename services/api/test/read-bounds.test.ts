@@ -1,0 +1,137 @@
+/** What an answer needs is counted by what heads tell of it, so that too much is refused before any of it is in memory. */
+import { PlanIdSchema } from "@planwright/plan";
+import type { ClientStore, OutputRef, PlanHead, StepHead } from "@planwright/store";
+import { describe, expect, test } from "vitest";
+import { AnswerTooLargeError } from "../src/errors.ts";
+import { createReads, type Reads } from "../src/graphql/reads.ts";
+import { readResults } from "../src/legacy/read-results.ts";
+import { answerBytes } from "./answer-bytes.ts";
+
+const MIB = 1_048_576;
+/** An answer holds 8 MiB, and twice as much may be read for it. */
+const PLANS = Array.from({ length: 20 }, (_, index) =>
+  PlanIdSchema.parse(`plan_0123456789_0123456789abcde${index.toString(32)}`),
+);
+
+type Large = Pick<
+  ClientStore,
+  | "getPlanHeads"
+  | "listStepHeads"
+  | "listStepPages"
+  | "readPlanGraphs"
+  | "readPlanTexts"
+  | "readPlanResults"
+  | "readStepBodies"
+  | "readStepOutputs"
+  | "readOutputs"
+>;
+
+/** Reads of a store whose plans say that each of their parts is so large, and that notes what is read of them. */
+function readsOf(partBytes: number, steps = 1) {
+  const read: string[] = [];
+  const note = (name: string) => async () => {
+    read.push(name);
+    return [];
+  };
+  const store: Large = {
+    getPlanHeads: async (_tenant, ids) =>
+      ids.map(
+        (id) =>
+          ({
+            _id: id,
+            steps,
+            graphBytes: partBytes,
+            textBytes: partBytes,
+            resultBytes: partBytes,
+          }) as PlanHead,
+      ),
+    listStepHeads: note("step heads"),
+    async listStepPages() {
+      read.push("step pages");
+      return new Map();
+    },
+    readPlanGraphs: note("graphs"),
+    readPlanTexts: note("texts"),
+    readPlanResults: note("results"),
+    readStepBodies: note("bodies"),
+    readStepOutputs: note("outputs"),
+    async readOutputs() {
+      read.push("outputs aside");
+      return new Map();
+    },
+  };
+  return { read, reads: createReads(store as ClientStore, "default", answerBytes()) };
+}
+
+const stepOf = (planId: string, bytes: number, outputRef: OutputRef | null = null) =>
+  ({
+    _id: `${planId}/a`,
+    planId,
+    status: "COMPLETED",
+    bodyBytes: bytes,
+    outputBytes: bytes,
+    outputRef,
+  }) as StepHead;
+const refOf = (id: string, sizeBytes: number) => ({ id, sizeBytes, parts: 1, preview: "" }) as OutputRef;
+
+const WAYS: [string, (reads: Reads, partBytes: number) => Promise<unknown>][] = [
+  ["graphs", (reads) => Promise.all(PLANS.map((id) => reads.graph(id)))],
+  ["texts", (reads) => Promise.all(PLANS.map((id) => reads.texts(id)))],
+  ["results", (reads) => Promise.all(PLANS.map((id) => reads.results(id)))],
+  ["bodies", (reads, bytes) => Promise.all(PLANS.map((id) => reads.stepBody(stepOf(id, bytes))))],
+  ["outputs", (reads, bytes) => Promise.all(PLANS.map((id) => reads.wholeOutput(stepOf(id, bytes))))],
+  [
+    "outputs aside",
+    (reads, bytes) => Promise.all(PLANS.map((id) => reads.wholeOutput(stepOf(id, 0, refOf(id, bytes))))),
+  ],
+];
+
+describe.each(WAYS)("%s", (name, readAll) => {
+  test("are read as far as an answer may hold them", async () => {
+    const { reads, read } = readsOf(MIB / 2);
+    await readAll(reads, MIB / 2);
+    expect(new Set(read)).toEqual(new Set([name]));
+  });
+
+  test("that are too much together are refused, and nothing of them is read", async () => {
+    const { reads, read } = readsOf(MIB);
+    await expect(readAll(reads, MIB)).rejects.toThrow(AnswerTooLargeError);
+    expect(read).toEqual([]);
+  });
+});
+
+test("too many steps are refused before one is read, whole or in pages", async () => {
+  const many = readsOf(0, 1_500);
+  await expect(Promise.all(PLANS.map((id) => many.reads.steps(id)))).rejects.toThrow(AnswerTooLargeError);
+  const page = { first: 1_500, after: null } as unknown as Parameters<Reads["stepPage"]>[1];
+  await expect(Promise.all(PLANS.map((id) => many.reads.stepPage(id, page)))).rejects.toThrow(
+    AnswerTooLargeError,
+  );
+  expect(many.read).toEqual([]);
+  const few = readsOf(0, 1_000);
+  await Promise.all(PLANS.map((id) => few.reads.steps(id)));
+  expect(few.read).toEqual(["step heads"]);
+});
+
+test("results for older clients are text in text, and count each time that they are made", async () => {
+  const bytes = answerBytes();
+  const steps = Array.from({ length: 200 }, (_, index) => ({
+    ...stepOf("p", 0),
+    key: `s${index}`,
+    stepId: `s${index}`,
+    item: null,
+    tool: "t",
+    error: null,
+  }));
+  const reads = {
+    plan: async () => ({ status: "COMPLETED", error: null }),
+    graph: async () => ({ plan: null }),
+    steps: async () => steps,
+    stepBody: async () => ({ arguments: { text: "x".repeat(30_000) } }),
+    output: async () => ({ value: null }),
+    once: (_name: string, make: () => Promise<unknown>) => make(),
+  } as unknown as Reads;
+  const [planId] = PLANS;
+  await readResults(planId!, { bytes, reads });
+  await expect(readResults(planId!, { bytes, reads })).rejects.toThrow(AnswerTooLargeError);
+});

@@ -1,0 +1,118 @@
+/** One call in, result out: `waitMs` of createPlan and submitPlan. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { writeCalled } from "./workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+const SUBMIT = `mutation ($plan: JSON!, $waitMs: Int!, $execute: Boolean! = true, $key: String) {
+  submitPlan(plan: $plan, waitMs: $waitMs, execute: $execute, idempotencyKey: $key) {
+    requestId planId status plan { status outputs steps { id status output } }
+  }
+}`;
+const submit = (variables: object, api = running) => api.graphql(SUBMIT, { plan: BLOG_PLAN, ...variables });
+
+/** Takes the plan that was offered last, as an executor would. */
+async function claimOffered() {
+  const offers = () => running.offered.filter((offer) => offer.startsWith("execution"));
+  const known = offers().length;
+  await expect.poll(() => offers().length, { interval: 5 }).toBeGreaterThan(known);
+  const planId = offers().at(-1)?.replace("execution ", "");
+  const claim = await running.store.claimPlan(planId as never, "e1");
+  if (!claim) throw new TypeError("the plan is not due");
+  return claim;
+}
+
+async function complete(): Promise<void> {
+  const claim = await claimOffered();
+  for (const key of ["createAuthor", "createBlog"]) {
+    const record = { key, stepId: key, status: "COMPLETED" as const, attempts: 1, output: { _id: key } };
+    await writeCalled(running.store, claim, [record]);
+  }
+  const outputs = { createBlog: { _id: "createBlog" } };
+  await running.store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs });
+}
+
+test("the answer comes at the end, with what the plan gave", async () => {
+  const [{ body }] = await Promise.all([submit({ waitMs: 30_000 }), complete()]);
+  expect(body.errors).toBeUndefined();
+  expect(body.data.submitPlan).toMatchObject({
+    status: "COMPLETED",
+    plan: {
+      status: "COMPLETED",
+      outputs: { createBlog: { _id: "createBlog" } },
+      steps: [
+        { id: "createAuthor", status: "COMPLETED", output: { _id: "createAuthor" } },
+        { id: "createBlog", status: "COMPLETED", output: { _id: "createBlog" } },
+      ],
+    },
+  });
+});
+
+test("when the time is over it is given as it stands, and goes on", async () => {
+  const { body } = await submit({ waitMs: 20 });
+  expect(body.data.submitPlan).toMatchObject({ status: "EXECUTING", plan: { status: "QUEUED" } });
+});
+
+test("what waits for a client or operator is given at once", async () => {
+  const { body } = await submit({ waitMs: 30_000, execute: false });
+  expect(body.data.submitPlan).toMatchObject({ status: "READY", plan: { status: "READY" } });
+  const waited = submit({ waitMs: 30_000 });
+  const claim = await claimOffered();
+  const asked = {
+    key: "createAuthor",
+    stepId: "createAuthor",
+    status: "WAITING_APPROVAL" as const,
+    attempts: 0,
+  };
+  await running.store.writeRecords(claim, [{ ...asked, arguments: {}, waitReason: "approval" }], []);
+  await running.store.releasePlan(claim, { status: "WAITING", reason: "approval", dueAtMs: null });
+  expect((await waited).body.data.submitPlan).toMatchObject({
+    status: "EXECUTING",
+    plan: { status: "WAITING" },
+  });
+});
+
+test("a sentence whose planning asks something is given with its questions", async () => {
+  const create = running.graphql(
+    'mutation { createPlan(query: "Create author Zed", waitMs: 30000) { requestId status questions } }',
+  );
+  const offers = () => running.offered.filter((offer) => offer.startsWith("planning"));
+  await expect.poll(() => offers().length, { interval: 5 }).toBeGreaterThan(0);
+  const requestId = offers().at(-1)?.replace("planning ", "");
+  const claim = await running.store.claimRequest(requestId as never, "p1");
+  if (!claim) throw new TypeError("the request is not due");
+  const question = { id: "q1", question: "Which email?", about: null };
+  await running.store.askQuestions(claim, { questions: [question], draft: null });
+  const { body } = await create;
+  expect(body.data.createPlan).toEqual({ requestId, status: "NEEDS_INPUT", questions: ["Which email?"] });
+});
+
+test("sent again under its key it waits for the same request, however long each of them wants to wait", async () => {
+  const first = await submit({ waitMs: 0, key: "again" });
+  const [second] = await Promise.all([
+    submit({ waitMs: 30_000, key: "again" }),
+    running.store.requestCancel("default", first.body.data.submitPlan.planId),
+    claimOffered().then((claim) =>
+      running.store.finishPlan(claim, { type: "finish", status: "CANCELLED", outputs: {} }),
+    ),
+  ]);
+  expect(second.body.data.submitPlan).toMatchObject({
+    requestId: first.body.data.submitPlan.requestId,
+    status: "CANCELLED",
+  });
+});
+
+test("where no more can wait it is accepted, and answered at once", async () => {
+  const full = await startTestApi({ maxSubscriptions: 1 });
+  const slow = submit({ waitMs: 1_000 }, full);
+  await expect.poll(() => full.offered.length, { interval: 5 }).toBe(1);
+  const { body } = await submit({ waitMs: 30_000 }, full);
+  expect(body.data.submitPlan.status).toBe("EXECUTING");
+  await slow;
+  await full.close();
+});

@@ -1,0 +1,131 @@
+import type { Call, Outcome } from "@planwright/engine";
+import { type JsonValue, PlanSchema } from "@planwright/plan";
+import { describe, expect, test } from "vitest";
+import { askLookup } from "./ask-lookup.ts";
+import { createPlanTools } from "./plan-tools.ts";
+
+const CALL: Call = {
+  key: "pay",
+  stepId: "pay",
+  attempt: 2,
+  tool: "pay",
+  arguments: { reference: "order-7" },
+  effectClass: "V",
+  mayAct: false,
+  timeoutMs: 1_000,
+  verify: true,
+};
+
+const said = (output: JsonValue): Outcome => ({ type: "completed", output });
+const FOUND = said({ found: true, result: { paid: 7 } });
+const NOT_FOUND = said({ found: false });
+const without = (effect: "none" | "reported" | "unknown", code: string, retryable: boolean): Outcome => ({
+  type: "failed",
+  effect,
+  error: { code, message: "it broke", retryable },
+  retryAfterMs: 1_500,
+});
+
+/** Asks a lookup tool that answers so, one time after the other. @param contract - of the lookup, beside its tool and arguments */
+async function ask(answers: readonly Outcome[], contract: object = { settle_ms: 300 }) {
+  const lookup = {
+    tool: "find",
+    arguments: { of: "<<arguments.reference>>", key: "<<idempotencyKey>>" },
+    ...contract,
+  };
+  const plan = PlanSchema.parse({ steps: [{ id: "pay", tool: "pay", arguments: CALL.arguments }] });
+  const planTools = createPlanTools({ plan: { plan } }, [
+    {
+      name: "pay",
+      trusted: true,
+      _meta: { "x-orchestration": { mode: "parallel-safe", side_effects: true, lookup } },
+    },
+    { name: "find", trusted: true },
+  ]);
+  const asked: unknown[] = [];
+  const waits: number[] = [];
+  const outcome = await askLookup({
+    call: CALL,
+    idempotencyKey: "p/pay",
+    planTools,
+    tools: {
+      async callTool({ tool, arguments: args, idempotencyKey }) {
+        asked.push([tool, args, idempotencyKey]);
+        return answers[asked.length - 1] ?? NOT_FOUND;
+      },
+    },
+    signal: new AbortController().signal,
+    wait: async (ms) => void waits.push(ms),
+  });
+  return { outcome, asked, waits };
+}
+
+const QUESTION = ["find", { of: "order-7", key: "p/pay" }, "p/pay/lookup/2"];
+
+test("what the lookup tool finds is what the call gave", async () => {
+  const { outcome, asked, waits } = await ask([FOUND]);
+  expect(outcome).toEqual(said({ paid: 7 }));
+  expect([asked, waits]).toEqual([[QUESTION], []]);
+});
+
+test("a call that is not found is asked about again once that is final, and then never happened", async () => {
+  const { outcome, asked, waits } = await ask([NOT_FOUND, NOT_FOUND]);
+  expect(outcome).toMatchObject({
+    type: "failed",
+    effect: "none",
+    error: { code: "EXECUTOR_LOST", retryable: true },
+  });
+  expect([asked, waits]).toEqual([[QUESTION, QUESTION], [300]]);
+});
+
+test("a call that was still on its way is found the second time", async () => {
+  expect((await ask([NOT_FOUND, FOUND])).outcome).toEqual(said({ paid: 7 }));
+});
+
+describe("a call is in doubt", () => {
+  const DOUBT = { type: "failed", effect: "unknown", error: { code: "EXECUTOR_LOST", retryable: false } };
+
+  test("when it is not found, and no time is named after which that is final", async () => {
+    const { outcome, asked } = await ask([NOT_FOUND], {});
+    expect(outcome).toMatchObject(DOUBT);
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each<[string, JsonValue]>([
+    ["null", null],
+    ["a text", "not found"],
+    ["an object without found", { result: 1 }],
+    ["found as a text", { found: "false" }],
+    ["a list", [{ found: false }]],
+  ])("when the lookup tool answers %s", async (_, answer) => {
+    expect((await ask([said(answer)])).outcome).toMatchObject(DOUBT);
+    expect((await ask([NOT_FOUND, said(answer)])).outcome).toMatchObject(DOUBT);
+  });
+
+  test("when the lookup tool has changed", async () => {
+    expect((await ask([without("none", "TOOL_CHANGED", false)])).outcome).toMatchObject(DOUBT);
+  });
+});
+
+test.each<[string, Outcome, boolean]>([
+  ["whose answer was lost", without("unknown", "TOOL_CONNECTION_LOST", true), true],
+  ["whose answer could not be read", without("unknown", "TOOL_RESULT_INVALID", false), true],
+  ["that was not let through", without("none", "TOOL_RATE_LIMITED", true), true],
+  ["whose server was away", without("none", "TOOL_UNREACHABLE", true), true],
+  ["that may be made later", without("reported", "TOOL_FAILED", true), true],
+  ["that the tool refused for good", without("reported", "TOOL_FAILED", false), false],
+  ["of a tool that is gone", without("none", "TOOL_NOT_FOUND", false), false],
+])(
+  "a look-up %s says nothing of the call, and is told as one to be made again or not",
+  async (_, failure, retryable) => {
+    for (const answers of [[failure], [NOT_FOUND, failure]]) {
+      const { outcome } = await ask(answers);
+      expect(outcome).toMatchObject({
+        type: "failed",
+        effect: "unknown",
+        error: { retryable },
+        retryAfterMs: 1_500,
+      });
+    }
+  },
+);

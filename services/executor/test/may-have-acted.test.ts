@@ -1,0 +1,154 @@
+/** Calls whose answer was lost, held against the ledger of the tool server: no step whose tool acted says that nothing happened. */
+import type { BehaviourInput } from "@planwright/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+
+let bench: Workbench;
+
+beforeEach(async () => {
+  bench = await openWorkbench();
+});
+afterEach(async () => {
+  await bench.close();
+});
+
+/** Waits long enough between two attempts for a plan to be cancelled meanwhile. */
+const SLOW_RETRY = { maxAttempts: 3, initialMs: 30_000, maxMs: 30_000 };
+const LOST: BehaviourInput = { type: "lose-answer" };
+
+async function submit(tool: string, retry: object): Promise<string> {
+  const { _id } = await bench.submit([
+    { id: "effect", tool, arguments: { value: 1, reference: "order-7" }, retry },
+    { id: "after", tool: "read_value", arguments: { value: 2 }, dependsOn: ["effect"] },
+  ]);
+  return _id;
+}
+
+async function untilRetrying(planId: string): Promise<void> {
+  await expect
+    .poll(async () => (await bench.steps(planId)).get("effect"), { timeout: 30_000 })
+    .toMatchObject({ status: "RETRYING", mayHaveActed: true });
+}
+
+test("a cancel asks under the same key what became of a call, and the step tells the effect", async () => {
+  bench.tools.script({ keyed_effect: [LOST] });
+  await bench.startExecutor();
+  const planId = await submit("keyed_effect", SLOW_RETRY);
+  await untilRetrying(planId);
+  await bench.store.requestCancel(TENANT, planId);
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("CANCELLED");
+  expect(steps.get("effect")).toMatchObject({ status: "COMPLETED", output: { tool: "keyed_effect" } });
+  expect(steps.get("after")?.status).toBe("CANCELLED");
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+test("the same holds when the executor was killed before the cancel", async () => {
+  bench.tools.script({ keyed_effect: [LOST] });
+  const executor = await bench.startExecutor(SHORT_LEASE);
+  const planId = await submit("keyed_effect", SLOW_RETRY);
+  await untilRetrying(planId);
+  await bench.stopExecutor(executor, "SIGKILL");
+  await bench.store.requestCancel(TENANT, planId);
+  await bench.startExecutor(SHORT_LEASE);
+  const { steps } = await bench.end(planId);
+  expect(steps.get("effect")).toMatchObject({ status: "COMPLETED" });
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+test("a server that is away when the plan is cancelled leaves the step in doubt", async () => {
+  bench.tools.script({ keyed_effect: [LOST] });
+  await bench.startExecutor();
+  const planId = await submit("keyed_effect", SLOW_RETRY);
+  await untilRetrying(planId);
+  await bench.stopTools();
+  await bench.store.requestCancel(TENANT, planId);
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("CANCELLED");
+  expect(steps.get("effect")).toMatchObject({ status: "IN_DOUBT", error: { code: "ANSWER_LOST" } });
+});
+
+test("a plan that is given up as poison says of a call that waits to be made again that it may have acted", async () => {
+  bench.tools.script({ keyed_effect: [LOST] });
+  const executor = await bench.startExecutor(SHORT_LEASE);
+  const planId = await submit("keyed_effect", { maxAttempts: 3, initialMs: 2_000, maxMs: 2_000 });
+  await untilRetrying(planId);
+  await bench.stopExecutor(executor, "SIGKILL");
+  for (let death = 0; death < 5; death += 1) {
+    const { exited } = bench.spawnExecutor({ FAILPOINT: "executor.claim.after=kill", LEASE_MS: "1000" });
+    await exited;
+  }
+  await bench.startExecutor();
+  const { plan, steps } = await bench.end(planId);
+  expect(plan).toMatchObject({ status: "FAILED", error: { code: "POISONED" } });
+  expect(steps.get("effect")).toMatchObject({ status: "IN_DOUBT", attempts: [{ attempt: 1 }] });
+  expect(steps.get("after")?.status).toBe("SKIPPED");
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+const QUICK = { maxAttempts: 2, initialMs: 50, maxMs: 50 };
+
+test.each<[string, BehaviourInput]>([
+  ["HTTP 404", { type: "status", status: 404 }],
+  ["HTTP 429", { type: "status", status: 429, retryAfterSeconds: 0 }],
+  ["HTTP 401", { type: "status", status: 401 }],
+])("a lost answer and then %s is no failure without an effect", async (_, then) => {
+  bench.tools.script({ keyed_effect: [LOST, ...Array.from({ length: 20 }, () => then)] });
+  await bench.startExecutor();
+  const { _id: planId } = await bench.submit({
+    steps: [{ id: "effect", tool: "keyed_effect", arguments: { value: 1 }, retry: QUICK }],
+    policy: { unreachableMs: 500 },
+  });
+  await bench.until(planId, ({ waitReason }) => waitReason === "in doubt");
+  expect((await bench.steps(planId)).get("effect")).toMatchObject({
+    status: "IN_DOUBT",
+    error: { code: "ANSWER_LOST" },
+  });
+  expect(await bench.tools.ledger()).toHaveLength(1);
+  // Started again it follows no script any more.
+  await bench.stopTools();
+  await bench.startTools();
+  await bench.store.resolveUnit(TENANT, planId, {
+    key: "effect",
+    resolution: { type: "retry" },
+    by: "operator",
+  });
+  expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+test("a look-up that a restarting server does not answer is made again until it does", async () => {
+  const unavailable: BehaviourInput[] = [
+    { type: "status", status: 503 },
+    { type: "reset" },
+    { type: "status", status: 429, retryAfterSeconds: 1 },
+  ];
+  bench.tools.script({ looked_up_effect: [LOST], find_effect: unavailable });
+  await bench.startExecutor();
+  const planId = await submit("looked_up_effect", { initialMs: 50, maxMs: 200 });
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("COMPLETED");
+  const attempts = steps.get("effect")?.attempts ?? [];
+  // The call, the look-ups without an answer as one, and the one that was answered.
+  expect(attempts.map(({ outcome, unsent }) => [outcome, unsent?.tries])).toEqual([
+    ["unknown", undefined],
+    ["unknown", 3],
+    ["completed", undefined],
+  ]);
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+test("a plan that ended with a call in doubt runs again under the same key, and makes no second effect", async () => {
+  bench.tools.script({ keyed_effect: [LOST] });
+  await bench.startExecutor();
+  const planId = await submit("keyed_effect", SLOW_RETRY);
+  await untilRetrying(planId);
+  await bench.stopTools();
+  await bench.store.requestCancel(TENANT, planId);
+  const { plan } = await bench.end(planId);
+  await bench.startTools();
+  const answer = await bench.store.rerunPlan(TENANT, plan.requestId, { from: null, autoExecute: true });
+  if (answer.type !== "rerun") throw new TypeError(`The rerun was answered with ${answer.type}`);
+  expect((await bench.end(answer.plan._id)).plan.status).toBe("COMPLETED");
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
