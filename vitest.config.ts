@@ -50,7 +50,14 @@ const SHARING: ReadonlySet<string> = new Set([
 // Projects do not extend the root: its global setup, one MongoDB and one Redis, is to run once and not once a project.
 const projects = folders.map((root) => ({
   ...fromSource,
-  test: { name: root, root: here(root), include: ["**/*.test.ts"], isolate: !SHARING.has(root), ...patience },
+  test: {
+    name: root,
+    root: here(root),
+    include: ["**/*.test.ts"],
+    isolate: !SHARING.has(root),
+    setupFiles: [here("packages/testing/src/property-seed.ts")],
+    ...patience,
+  },
 }));
 
 export default defineConfig({
