@@ -77,6 +77,7 @@ export {
   UNFINISHED_PLAN_STATUSES,
   UNHELD_PLAN_STATUSES,
   UNSTARTED_PLAN_STATUSES,
+  WAITING_PLAN_STATUSES,
 } from "./lifecycle/plan-lifecycle.ts";
 export {
   executionStateOfRequest,
@@ -89,6 +90,7 @@ export {
   RequestStatusSchema,
   STARTED_REQUEST_STATUSES,
   UNEXECUTED_REQUEST_STATUSES,
+  WORKED_REQUEST_STATUSES,
 } from "./lifecycle/request-lifecycle.ts";
 export {
   isCallableStep,

@@ -11,7 +11,7 @@ import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createJournal } from "./journal/journal.ts";
 import { onceUnmoved } from "./journal/once-unmoved.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
-import { watchChanges } from "./live/watch-changes.ts";
+import { watchChanges, watchRests } from "./live/watch-changes.ts";
 import { createPlanningStore } from "./planning-store.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";
 import type { Store } from "./store.ts";
@@ -119,6 +119,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ...createAccessStore({ collections, clock, randomBytes }),
       ...createWorkerStore(collections),
       watchChanges: (listener) => watchChanges(collections, listener),
+      watchRests: (listener) => watchRests(collections, listener),
       ping,
       async close() {
         clearInterval(clockBeat);

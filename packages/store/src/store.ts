@@ -580,6 +580,11 @@ export interface ExecutionStore {
 export interface LiveStore {
   /** Tells of changes of requests, plans and steps, whichever process makes them, until it is closed. */
   watchChanges(listener: ChangeListener): ChangeWatch;
+  /**
+   * Tells of those changes of requests and plans alone after which nothing may happen to a request by itself any more: a few of all that a plan
+   * makes. What it tells of is to be read: not each of them is such an end.
+   */
+  watchRests(listener: ChangeListener): ChangeWatch;
 }
 
 /** Everything, with its life. */

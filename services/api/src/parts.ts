@@ -1,5 +1,6 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { ClientStore, ModelLimits } from "@planwright/store";
+import type { KnownTools } from "./tools/known-tools.ts";
 import type { Operation } from "./tracing/operation.ts";
 
 /** Hints to planners and executors. An offer never throws and never waits: what is lost, their sweepers find. */
@@ -11,6 +12,7 @@ export interface WorkOffers {
 /** What the operations work with, for one client's request. */
 export interface OperationParts {
   store: ClientStore;
+  knownTools: KnownTools;
   offers: WorkOffers;
   tenant: string;
   /** Who asks, as it stands beside what is approved and settled. */

@@ -30,6 +30,7 @@ import { serveMcp } from "./mcp/serve-mcp.ts";
 import { createApiMetrics } from "./metrics/api-metrics.ts";
 import type { ApiLogger, WorkOffers } from "./parts.ts";
 import { createLiveWorkers } from "./plans/live-workers.ts";
+import { createKnownTools } from "./tools/known-tools.ts";
 import { createOperation } from "./tracing/operation.ts";
 import { createOpenCalls } from "./waiting/open-calls.ts";
 
@@ -117,10 +118,12 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   };
   const feeds = createRequestFeeds({ store, logger, metrics, maxReaders: maxSubscriptions });
   const liveWorkers = createLiveWorkers(store);
+  const knownTools = createKnownTools(store);
   const context = (caller: Caller, signal: AbortSignal, limits = answers): GraphqlContext =>
     createContext(
       {
         store,
+        knownTools,
         offers,
         modelLimits,
         maxStepTimeoutMs,

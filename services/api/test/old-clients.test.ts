@@ -3,6 +3,7 @@ import { eventually } from "@planwright/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createPlanWithRequestId } from "../src/legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../src/legacy/execute-by-request-id.ts";
+import { createKnownTools } from "../src/tools/known-tools.ts";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { AUTHOR, acceptedRequest, askAs, executeAs, failAs, failPlanningAs, planAs } from "./workers.ts";
@@ -193,6 +194,7 @@ test("a planner that asks back is an error with the questions", async () => {
 test("a plan that takes longer than the wait is given as it stands, and planning that does is an error", async () => {
   const parts = {
     store: running.store,
+    knownTools: createKnownTools(running.store),
     tenant: "default",
     by: "test",
     offers: { offerPlanning: () => undefined, offerExecution: () => undefined },

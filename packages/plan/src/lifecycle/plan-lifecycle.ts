@@ -115,6 +115,11 @@ export const UNHELD_PLAN_STATUSES = statusesWhere(
   ROWS,
   ({ isStarted, isHeld }) => isStarted && isHeld === "no",
 );
+/** Statuses of started plans for which no executor has anything to do now: they wait for a time, or for a person. */
+export const WAITING_PLAN_STATUSES = statusesWhere(
+  ROWS,
+  ({ isStarted, isHeld, needs }) => isStarted && isHeld !== "yes" && needs !== "worker",
+);
 /** Statuses from which a plan may be paused. */
 export const PAUSABLE_PLAN_STATUSES = statusesBefore(ROWS, "PAUSED");
 

@@ -63,6 +63,8 @@ const ROWS: Rows<RequestStatus, RequestFacts<RequestStatus>> = REQUEST_LIFECYCLE
 
 /** Statuses of requests to which nothing happens by itself any more. */
 export const OVER_REQUEST_STATUSES = statusesWhere(ROWS, ({ isOver }) => isOver);
+/** Statuses of requests that a planner or an executor takes further. */
+export const WORKED_REQUEST_STATUSES = statusesWhere(ROWS, ({ needs }) => needs === "worker");
 /** Statuses of requests of which a step failed, or no plan came about. */
 export const FAILED_REQUEST_STATUSES = statusesWhere(ROWS, ({ hasFailed }) => hasFailed);
 /** Statuses of requests whose plan may be under way. */

@@ -13,6 +13,7 @@ import {
   PARTS,
   PLAN_HEAD,
   type PlanHead,
+  type PlanResults,
   type StepHead,
 } from "./heads.ts";
 import { WHOLE } from "./read-lists.ts";
@@ -26,6 +27,11 @@ export function createHeadReads(
   const planHead = createTenantReads(
     (tenant, ids: PlanId[]) =>
       plans.aggregate<PlanHead>([{ $match: { _id: { $in: ids }, tenant } }, ...PLAN_HEAD], WHOLE).toArray(),
+    ({ _id }) => _id,
+  );
+
+  const planResults = createTenantReads(
+    partsOf<PlanResults, PlanId>(plans, PARTS.planResults),
     ({ _id }) => _id,
   );
 
@@ -62,8 +68,11 @@ export function createHeadReads(
   }
 
   /** Parts of documents by their ids. */
-  function partsOf<Part extends Document>(collection: Pick<Collection, "aggregate">, projection: Document) {
-    return (tenant: string, ids: readonly string[]): Promise<Part[]> =>
+  function partsOf<Part extends Document, Id extends string = string>(
+    collection: Pick<Collection, "aggregate">,
+    projection: Document,
+  ) {
+    return (tenant: string, ids: readonly Id[]): Promise<Part[]> =>
       collection
         .aggregate<Part>([{ $match: { _id: { $in: [...ids] }, tenant } }, { $project: projection }], WHOLE)
         .toArray();
@@ -85,7 +94,9 @@ export function createHeadReads(
         .toArray(),
     readPlanGraphs: partsOf(plans, PARTS.planGraph),
     readPlanTexts: partsOf(plans, PARTS.planTexts),
-    readPlanResults: partsOf(plans, PARTS.planResults),
+    // What each plan gave back, for the clients that wait for it: those that end together are one read.
+    readPlanResults: async (tenant, planIds) =>
+      (await Promise.all(planIds.map((id) => planResults({ tenant, id })))).flat(),
     listStepHeads: async (tenant, planIds) =>
       (await Promise.all(planIds.map((id) => headsOf(tenant, id)))).flat(),
     async getStepHead(tenant, planId, key) {

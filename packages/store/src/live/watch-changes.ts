@@ -1,3 +1,4 @@
+import { WAITING_PLAN_STATUSES, WORKED_REQUEST_STATUSES } from "@planwright/plan";
 import type { ChangeStream, ChangeStreamDocument, Document } from "mongodb";
 import type { Collections } from "../collections.ts";
 
@@ -21,8 +22,29 @@ export interface ChangeWatch {
   close(): Promise<void>;
 }
 
-/** Collections of which changes are told. */
-const WATCHED = ["requests", "plans", "journal"];
+/** Changes of requests and plans, and entries of journals. */
+const OF_REQUESTS: Document = { "ns.coll": { $in: ["requests", "plans", "journal"] } };
+
+const changed = (field: string): string => `updateDescription.updatedFields.${field}`;
+
+/**
+ * Of these the ones after which a request may be at rest: it has a status that no worker takes further, or an answer in words, or its plan
+ * waits. MongoDB tells a write that changes most of a document as its replacement.
+ */
+const TO_REST: Document = {
+  $or: [
+    {
+      "ns.coll": "requests",
+      $or: [
+        { [changed("status")]: { $exists: true, $nin: WORKED_REQUEST_STATUSES } },
+        { [changed("answer")]: { $exists: true } },
+        { [changed("answerError")]: { $exists: true } },
+      ],
+    },
+    { "ns.coll": "plans", [changed("status")]: { $in: WAITING_PLAN_STATUSES } },
+    { "ns.coll": { $in: ["requests", "plans"] }, operationType: "replace" },
+  ],
+};
 /** Waits before a broken watch is opened anew, in milliseconds. */
 const REOPEN_AFTER_MS = 500;
 /** How long the server waits for changes before it answers with none, in milliseconds. */
@@ -32,7 +54,16 @@ const AWAIT_MS = 1_000;
  * Tells of every change of requests and plans and of every entry of a journal, whichever process made it, over one change stream. The driver resumes it
  * where it broke off; when that is not possible it is opened anew and {@link ChangeListener.onGap} is called.
  */
-export function watchChanges({ client, requests }: Collections, listener: ChangeListener): ChangeWatch {
+export function watchChanges(collections: Collections, listener: ChangeListener): ChangeWatch {
+  return watch(collections, OF_REQUESTS, listener);
+}
+
+/** The same for the changes alone after which a request may be at rest: a few of those that a plan makes. */
+export function watchRests(collections: Collections, listener: ChangeListener): ChangeWatch {
+  return watch(collections, TO_REST, listener);
+}
+
+function watch({ client, requests }: Collections, wanted: Document, listener: ChangeListener): ChangeWatch {
   const db = client.db(requests.dbName);
   let stream: ChangeStream<Document, Document> | undefined;
   let isClosed = false;
@@ -45,10 +76,10 @@ export function watchChanges({ client, requests }: Collections, listener: Change
   async function follow(): Promise<void> {
     for (let isFirst = true; !isClosed; isFirst = false) {
       try {
-        stream = db.watch(
-          [{ $match: { "ns.coll": { $in: WATCHED } } }, { $project: { ns: 1, documentKey: 1 } }],
-          { maxAwaitTimeMS: AWAIT_MS, readConcern: { level: "majority" } },
-        );
+        stream = db.watch([{ $match: wanted }, { $project: { documentKey: 1 } }], {
+          maxAwaitTimeMS: AWAIT_MS,
+          readConcern: { level: "majority" },
+        });
         // The first question opens the cursor: from here on nothing is missed.
         const first = await stream.tryNext();
         becomeReady();

@@ -54,7 +54,9 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
   /** Remembers requests that were read already. */
   prime(requests: readonly RequestDocument[]): void;
-  /** Remembers a request with its plan and steps. */
+  /** Remembers a request with its plan. */
+  primeState(state: Pick<RequestSnapshot, "request" | "plan">): void;
+  /** The same with its steps. */
   primeSnapshot(snapshot: RequestSnapshot): void;
   /** Forgets everything: a mutation is about to change it. */
   forget(): void;
@@ -180,6 +182,11 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     return fresh;
   }
 
+  function primeState({ request, plan }: Pick<RequestSnapshot, "request" | "plan">): void {
+    requests.prime(request._id, request);
+    plans.prime(request.planId, plan);
+  }
+
   return {
     ...pageReads,
     wholeOutput,
@@ -203,9 +210,9 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     prime(found) {
       for (const request of found) requests.prime(request._id, request);
     },
+    primeState,
     primeSnapshot({ request, plan, steps: units }) {
-      requests.prime(request._id, request);
-      plans.prime(request.planId, plan);
+      primeState({ request, plan });
       steps.prime(request.planId, units);
       primeSteps(request.planId, units);
     },

@@ -4,12 +4,13 @@ import { OverloadedError } from "../errors.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { ApiLogger } from "../parts.ts";
 import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./request-feed.ts";
+import { createRestWaits, type RestWaits } from "./rest-waits.ts";
 
 /** What following requests needs. */
 export interface RequestFeedsParts {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads"> & LiveStore;
   logger: ApiLogger;
-  /** Requests followed at once, at most, counted by reader. */
+  /** Requests followed, and waited for, at once, at most, counted by reader. */
   maxReaders: number;
   /** Told of refusals. Default: none. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
@@ -22,9 +23,14 @@ export interface RequestFeeds {
    * @throws {OverloadedError}
    */
   follow(tenant: string, requestId: RequestId): Promise<AsyncIterableIterator<RequestSnapshot>>;
-  /** Readers now. */
+  /**
+   * The request once nothing more happens to it by itself, or as it stands when the wait is over.
+   * @throws {OverloadedError}
+   */
+  untilAtRest: RestWaits["untilAtRest"];
+  /** Readers now, and clients that wait for an end. */
   size(): number;
-  /** Ends everybody's reading. */
+  /** Ends all reading and waiting. */
   close(): Promise<void>;
 }
 
@@ -34,8 +40,10 @@ const RETRY_AFTER_MS = 5_000;
 /** Without readers nothing is watched. */
 export function createRequestFeeds({ store, logger, maxReaders, metrics }: RequestFeedsParts): RequestFeeds {
   const feeds = new Map<string, RequestFeed>();
+  const rests = createRestWaits({ store, logger });
   let watch: ChangeWatch | undefined;
   let readers = 0;
+  let waiting = 0;
 
   function open(): ChangeWatch {
     watch ??= store.watchChanges({
@@ -56,12 +64,25 @@ export function createRequestFeeds({ store, logger, maxReaders, metrics }: Reque
     await closing?.close();
   }
 
+  /** @throws {OverloadedError} */
+  function requireRoom(): void {
+    if (readers + waiting < maxReaders) return;
+    metrics?.refused("subscriptions");
+    throw new OverloadedError(`${maxReaders} subscriptions are open, which is the most`, RETRY_AFTER_MS);
+  }
+
   return {
-    async follow(tenant, requestId) {
-      if (readers >= maxReaders) {
-        metrics?.refused("subscriptions");
-        throw new OverloadedError(`${maxReaders} subscriptions are open, which is the most`, RETRY_AFTER_MS);
+    async untilAtRest(...wanted) {
+      requireRoom();
+      waiting += 1;
+      try {
+        return await rests.untilAtRest(...wanted);
+      } finally {
+        waiting -= 1;
       }
+    },
+    async follow(tenant, requestId) {
+      requireRoom();
       readers += 1;
       const leave = (): void => {
         readers -= 1;
@@ -76,10 +97,10 @@ export function createRequestFeeds({ store, logger, maxReaders, metrics }: Reque
       feeds.set(key, feed);
       return feed.follow(leave);
     },
-    size: () => readers,
+    size: () => readers + waiting,
     async close() {
       for (const feed of feeds.values()) feed.end();
-      await closeWatch();
+      await Promise.all([rests.close(), closeWatch()]);
     },
   };
 }

@@ -1,6 +1,6 @@
-import { needsPerson, planNeed, REQUEST_LIFECYCLE, type RequestId } from "@planwright/plan";
+import type { RequestId } from "@planwright/plan";
 import type { GraphqlContext } from "../graphql/context.ts";
-import { isOver } from "./is-over.ts";
+import { isAtRest } from "./is-at-rest.ts";
 import type { RequestSnapshot } from "./request-feed.ts";
 
 /** How long a request is followed. */
@@ -13,14 +13,6 @@ export interface FollowOptions {
   isLast?: ((state: RequestSnapshot) => boolean) | undefined;
   /** Told of each state that is not the last, which waits for it. */
   onState?: ((state: RequestSnapshot) => Promise<void>) | undefined;
-}
-
-/** True when nothing more happens to a request by itself: it has ended, or a client or operator has to act. */
-export function isAtRest({ request, plan }: Pick<RequestSnapshot, "request" | "plan">): boolean {
-  if (isOver(request) || needsPerson(REQUEST_LIFECYCLE[request.status].needs)) return true;
-  const need = plan === null ? "nothing" : planNeed(plan);
-  // A READY plan whose request is not READY is being queued.
-  return need !== "start" && needsPerson(need);
 }
 
 /**

@@ -11,10 +11,14 @@ export interface PlanCheck {
 
 /** Checks a plan against the catalogue and stores nothing. @throws {BadInputError} */
 export async function checkPlan(
-  { store, tenant, maxStepTimeoutMs }: OperationParts,
+  { knownTools, tenant, maxStepTimeoutMs }: OperationParts,
   plan: unknown,
 ): Promise<PlanCheck> {
   const { value } = readPlanInput(plan);
-  const parsed = parsePlan(value, { tools: await store.toolCatalogue(tenant), maxStepTimeoutMs });
+  const parsed = await knownTools.ask(
+    tenant,
+    (tools) => parsePlan(value, { tools, maxStepTimeoutMs }),
+    ({ ok }) => ok,
+  );
   return { valid: parsed.ok, plan: parsed.ok ? parsed.plan : null, diagnostics: parsed.diagnostics };
 }

@@ -24,7 +24,7 @@ export interface PlanInput extends RequestOptionsInput {
  * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
 export async function submitPlan(
-  { store, offers, tenant, modelLimits: service, maxStepTimeoutMs, operation }: OperationParts,
+  { store, knownTools, offers, tenant, modelLimits: service, maxStepTimeoutMs, operation }: OperationParts,
   input: PlanInput,
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
@@ -32,8 +32,11 @@ export async function submitPlan(
   const { options, payload } = parseRequestOptions(input, service);
   const asked = ["submitPlan", query, input.execute, value, ...payload];
   const idempotency = toIdempotency(input.idempotencyKey, asked);
-  const tools = await store.toolCatalogue(tenant);
-  const parsed = parsePlan(value, { tools, maxStepTimeoutMs });
+  const { tools, parsed } = await knownTools.ask(
+    tenant,
+    (known) => ({ tools: known, parsed: parsePlan(value, { tools: known, maxStepTimeoutMs }) }),
+    ({ parsed: { ok } }) => ok,
+  );
   const { request, plan } = await store.submitPlan({
     tenant,
     query,

@@ -1,7 +1,6 @@
 import type { RequestDocument } from "@planwright/store";
 import { BadInputError, OverloadedError } from "../errors.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
-import { untilAtRest } from "../live/until-at-rest.ts";
 
 /** Longest that a client waits for the end of what it has just sent, in milliseconds. */
 const MAX_WAIT_MS = 30_000;
@@ -35,8 +34,11 @@ export async function waitForEnd(
   if (waitMs === 0) return request;
   context.releasePlace?.();
   try {
-    const last = await untilAtRest(context, request._id, { waitMs, signal: context.signal });
-    return last?.request ?? request;
+    const { feeds, tenant, reads, signal } = context;
+    const last = await feeds.untilAtRest(tenant, request._id, { waitMs, signal });
+    if (!last) return request;
+    reads.primeState(last);
+    return last.request;
   } catch (error) {
     if (error instanceof OverloadedError) return request;
     throw error;

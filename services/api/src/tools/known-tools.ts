@@ -1,0 +1,57 @@
+import type { ToolDescriptor } from "@planwright/plan";
+import type { ClientStore } from "@planwright/store";
+import { LRUCache } from "lru-cache";
+
+/** How long a read catalogue serves, in milliseconds. */
+const FRESH_MS = 1_000;
+/** Tenants whose catalogues are kept, at most. */
+const KEPT_TENANTS = 100;
+
+/** The catalogue that plans are checked against. */
+export interface KnownTools {
+  /**
+   * What an answer says of the catalogue as it stood at most a second ago; where that answer is no good one, what it says of the catalogue as
+   * it stands now: a tool that was just published is known.
+   */
+  ask<Answer>(
+    tenant: string,
+    answerWith: (tools: readonly ToolDescriptor[]) => Answer,
+    isGood: (answer: Answer) => boolean,
+  ): Promise<Answer>;
+}
+
+interface Known {
+  readAt: number;
+  tools: Promise<readonly ToolDescriptor[]>;
+}
+
+/**
+ * A catalogue is read once for all that is submitted in the same second: reading it for each submission cost more than accepting it.
+ * @param now - monotonic milliseconds
+ */
+export function createKnownTools(
+  store: Pick<ClientStore, "toolCatalogue">,
+  now: () => number = () => performance.now(),
+): KnownTools {
+  const kept = new LRUCache<string, Known>({ max: KEPT_TENANTS });
+
+  function readAnew(tenant: string): Known {
+    const fresh: Known = { readAt: now(), tools: store.toolCatalogue(tenant) };
+    kept.set(tenant, fresh);
+    fresh.tools.catch(() => {
+      if (kept.peek(tenant) === fresh) kept.delete(tenant);
+    });
+    return fresh;
+  }
+
+  return {
+    async ask(tenant, answerWith, isGood) {
+      const askedAt = now();
+      const last = kept.get(tenant);
+      const known = last && askedAt - last.readAt <= FRESH_MS ? last : readAnew(tenant);
+      const answer = answerWith(await known.tools);
+      if (isGood(answer) || known.readAt >= askedAt) return answer;
+      return answerWith(await readAnew(tenant).tools);
+    },
+  };
+}
