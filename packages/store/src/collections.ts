@@ -48,7 +48,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
   };
 }
 
-/** How long a client may name a submission again by its key. */
+/** How long a client may name a change of a request again by its key. */
 const KEY_LIFE_SECONDS = 86_400;
 
 /** How long what was seen of a tool is kept when the tool is not called any more, or has changed. */
@@ -62,6 +62,12 @@ const INDEXES: {
   [name in keyof Omit<Collections, "client" | "toolServers" | "journal">]: IndexDescription[];
 } = {
   requests: [
+    // A key stands for one request: this is what of two submissions under it refuses one.
+    {
+      key: { tenant: 1, "idempotency.key": 1 },
+      unique: true,
+      partialFilterExpression: { "idempotency.key": { $exists: true } },
+    },
     { key: { tenant: 1, createdAt: -1, _id: -1 } },
     { key: { tenant: 1, status: 1, createdAt: -1, _id: -1 } },
     // Of the requests with tags alone: most have none.

@@ -1,6 +1,9 @@
 import { randomUUID, webcrypto } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { type ClientSession, type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { createAccept } from "./acceptance/accept.ts";
+import { createMongoAcceptanceLog } from "./acceptance/acceptance-log.ts";
 import { createAccessStore } from "./access/access-store.ts";
 import { createClientStore } from "./client/create-client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
@@ -60,7 +63,9 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     void (await Promise.all([client.close(), groupClient.close()]));
   try {
     const clock = createServerClock();
+    // Now, and not with the first write: a client whose first connection fails does not connect again.
     await connect(client, clock);
+    await connectGroup(groupClient);
     const db = client.db(databaseOf(options.url));
     const collections = openCollections(client, db);
     await createIndexes(collections);
@@ -76,6 +81,11 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       owner,
       now: () => clock.now(),
       onBulk: options.onBulk,
+    });
+    const accept = createAccept({
+      log: createMongoAcceptanceLog(openCollections(groupClient, groupClient.db(db.databaseName))),
+      monotonic: () => clock.monotonic(),
+      sleep: (ms) => delay(ms),
     });
     const unitReads = createUnitReads(collections, createMongoEntryLog(collections.journal));
     const group = createGroupCommit(groupClient, {
@@ -106,7 +116,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       CLOCK_EVERY_MS,
     ).unref();
     return {
-      ...createClientStore({ collections, group, journal, unitReads, clock, randomBytes, transact }),
+      ...createClientStore({ accept, collections, group, journal, unitReads, clock, randomBytes, transact }),
       ...createPlanningStore({
         collections,
         unitReads,
@@ -123,7 +133,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ping,
       async close() {
         clearInterval(clockBeat);
-        await Promise.all([group.idle(), journal.idle()]);
+        await Promise.all([accept.idle(), group.idle(), journal.idle()]);
         await closeClients();
       },
     };
@@ -149,6 +159,14 @@ async function connect(client: MongoClient, clock: ServerClock): Promise<void> {
   const host = client.options.hosts.join(",");
   if (!hello["setName"]) throw new StandaloneServerError({ host });
   if (Number(hello["maxWireVersion"]) < MIN_WIRE_VERSION) throw new ServerTooOldError({ host });
+}
+
+async function connectGroup(client: MongoClient): Promise<void> {
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new StoreUnavailableError({ operation: "connect" }, error);
+  }
 }
 
 /** Asks the server who and when it is. */

@@ -150,6 +150,8 @@ export interface RequestDocument {
   answers: GivenAnswer[];
   /** The plan as it was drafted when its questions were asked: it goes on once they are answered. Null, or absent: there is none. */
   draft?: KeptDraft | null;
+  /** The client's own name for the submission, as SHA-256, and the SHA-256 of what it stands for. Absent or null: none, or not any more. */
+  idempotency?: { key: string; payloadHash: string } | null;
   /** Names the last grouped write. */
   writeId: string | null;
   createdAt: Date;
@@ -494,10 +496,13 @@ export interface ObservedOutputDocument {
   seenAt: Date;
 }
 
-/** What a client's own name for a submission stands for. `_id` is `{tenant}/{SHA-256 of the key}`; it disappears after 24 h. */
+/**
+ * What a client's own name for a change of a request stands for. `_id` is `{tenant}/{operation}/{SHA-256 of the key}`; it disappears after
+ * 24 h.
+ */
 export interface IdempotencyKeyDocument {
   _id: string;
-  /** SHA-256 of what was submitted under the key. */
+  /** SHA-256 of what was asked for under the key. */
   payloadHash: string;
   requestId: RequestId;
   createdAt: Date;

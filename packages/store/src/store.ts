@@ -524,7 +524,10 @@ export interface ExecutionStore {
   now(): number;
   /** What clients and operators want of the plans held; plans without such a wish are left out. */
   findWishes(planIds: readonly PlanId[]): Promise<PlanWishes[]>;
-  /** Brings requests in line whose plan ended while its executor died before saying so. Returns how many. */
+  /**
+   * Brings requests in line whose plan ended while its executor died before saying so, and removes those whose acceptance was cut off before
+   * their plan was stored, of which no client was told. Returns how many were brought in line.
+   */
   reconcileRequests(): Promise<number>;
   /**
    * Writes intents; durable when it returns.

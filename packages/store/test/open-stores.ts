@@ -9,6 +9,8 @@ export interface OpenStore {
   store: MemoryStore;
   /** Changes a document behind the store's back. */
   change(collection: "requests" | "plans", id: string, fields: Document): Promise<void>;
+  /** Removes a document behind the store's back. */
+  remove(collection: "requests" | "plans", id: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,6 +30,11 @@ async function openMongo(leaseMs: number): Promise<OpenStore> {
       await client.db().collection<{ _id: string }>(collection).updateOne({ _id: id }, { $set: fields });
       await client.close();
     },
+    async remove(collection, id) {
+      const client = await MongoClient.connect(url);
+      await client.db().collection<{ _id: string }>(collection).deleteOne({ _id: id });
+      await client.close();
+    },
     close: () => store.close(),
   };
 }
@@ -38,6 +45,9 @@ async function openMemory(leaseMs: number): Promise<OpenStore> {
     store: createMemoryStore({ database, owner: randomUUID(), leaseMs }),
     async change(collection, id, fields) {
       database.update(collection, { _id: id }, { set: fields, isPipeline: false });
+    },
+    async remove(collection, id) {
+      database.remove(collection, { _id: id });
     },
     close: async () => undefined,
   };

@@ -125,7 +125,12 @@ test("a word that was told to the journal and not to the plan reaches it when it
   };
   const api = createMemoryStore({ database, owner: randomUUID(), reach: cut, retryForMs: 0 });
   store = createMemoryStore({ database, owner: randomUUID(), leaseMs: LEASE_MS });
-  opened = { store, change: async () => undefined, close: async () => undefined };
+  opened = {
+    store,
+    change: async () => undefined,
+    remove: async () => undefined,
+    close: async () => undefined,
+  };
   const claim = await held();
   const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
   await store.finishPlan(claim, end, { records: [now("a", "IN_DOUBT")], ends: [] });

@@ -1,5 +1,6 @@
 import type { RandomBytes } from "@planwright/plan";
 import type { ClientSession } from "mongodb";
+import type { Accept } from "../acceptance/accept.ts";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
 import type { GroupCommit } from "../group-commit/group-commit.ts";
@@ -10,6 +11,7 @@ import type { ServerClock } from "../server-clock.ts";
 
 /** What the parts of the client store share. */
 export interface ClientContext {
+  accept: Accept;
   collections: Collections;
   group: GroupCommit;
   journal: Journal;

@@ -1,6 +1,6 @@
+import { createAcceptance } from "../acceptance/acceptance.ts";
 import { createDocumentReads } from "../read-group.ts";
 import type { ClientStore } from "../store.ts";
-import { createAcceptance } from "./acceptance.ts";
 import { createAnswerQuestions } from "./answer-questions.ts";
 import { createApprove } from "./approve.ts";
 import { createCancel } from "./cancel.ts";

@@ -5,7 +5,7 @@ import { stepDocuments } from "../journal/plan-units.ts";
 import { readInSession } from "../journal/read-in-session.ts";
 import { parkedFor } from "../planning/parked-for.ts";
 import type { ClientStore, ReplanAnswer } from "../store.ts";
-import { changeOnce } from "./accept-once.ts";
+import { changeOnce } from "./change-once.ts";
 import type { ClientContext } from "./context.ts";
 import { isOtherVersion } from "./is-other-version.ts";
 

@@ -16,10 +16,10 @@ import type { ClientStore, RerunAnswer } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { insertVersion } from "../versions/insert-version.ts";
-import { changeOnce } from "./accept-once.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
 import { carriedUnits, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 import { changeArguments, refusedChange } from "./change-arguments.ts";
+import { changeOnce } from "./change-once.ts";
 import type { ClientContext } from "./context.ts";
 import { isOtherVersion } from "./is-other-version.ts";
 

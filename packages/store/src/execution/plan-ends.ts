@@ -1,5 +1,6 @@
 import { MAX_END_BYTES } from "@planwright/engine";
 import { type JsonObject, type PlanId, STARTED_REQUEST_STATUSES } from "@planwright/plan";
+import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
 import type { FinishCommand, PlanFollowUp } from "../documents.ts";
 import { ending } from "../ending.ts";
 import { LeaseLostError } from "../errors.ts";
@@ -29,6 +30,7 @@ export function createPlanEnds(
 ): Pick<ExecutionStore, "releasePlan" | "finishPlan" | "reconcileRequests"> {
   const { collections, group, clock } = context;
   const { requests } = collections;
+  const removeHalfAccepted = createRemoveHalfAccepted(collections);
   const held = (claim: PlanClaim) => ({
     collection: "plans" as const,
     id: claim.plan._id,
@@ -106,6 +108,7 @@ export function createPlanEnds(
     }),
 
     async reconcileRequests() {
+      await removeHalfAccepted(clock.now());
       const stale = await requests
         .aggregate<EndedPlan>([
           { $match: { status: "EXECUTING", updatedAt: { $lt: new Date(clock.now() - RECONCILE_AFTER_MS) } } },

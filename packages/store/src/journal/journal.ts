@@ -9,6 +9,7 @@
  */
 import type { JournalEntry } from "@planwright/engine";
 import { StoreUnavailableError, WriteNotPossibleError } from "../errors.ts";
+import { createBatches } from "../group-commit/batches.ts";
 import { repeatUntilAnswered } from "../repeat-until-answered.ts";
 import { type EntryLog, placeOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
@@ -18,8 +19,6 @@ export const MAX_ENTRY_BYTES = 1_048_576;
 
 /** Entries that one question brings, at most: each may have the largest size. */
 const READ_LIMIT = 64;
-/** Bulks under way at once, at most. */
-const MAX_BULKS = 2;
 
 /** What is to be appended: the journal adds the time and the name of the append. */
 export type NewEntry = Omit<JournalEntry, "at" | "writeId">;
@@ -81,37 +80,12 @@ interface Waiting {
 
 /** A journal over a log of entries. */
 export function createJournal(options: JournalOptions): Journal {
-  const { log, owner, now, monotonic = () => performance.now(), maxBatch = 1_000 } = options;
-  const { soon = (happen) => void setImmediate(happen) } = options;
+  const { log, owner, now, monotonic = () => performance.now() } = options;
   const { sleep = timer, retryForMs = 30_000, retryEveryMs = 250 } = options;
-  let waiting: Waiting[] = [];
-  let waitingForIdle: (() => void)[] = [];
-  let underWay = 0;
-  let isAboutToSend = false;
+  const batches = createBatches<Waiting>({ send: commit, maxBatch: options.maxBatch, soon: options.soon });
   let sequence = 0;
   let bulks = 0;
   let sent = 0;
-
-  /** A turn later, so that everything of the same turn shares a bulk. */
-  function sendSoon(): void {
-    if (isAboutToSend) return;
-    isAboutToSend = true;
-    soon(() => {
-      isAboutToSend = false;
-      while (underWay < MAX_BULKS && waiting.length > 0) {
-        const batch = waiting.slice(0, maxBatch);
-        waiting = waiting.slice(maxBatch);
-        underWay += 1;
-        void commit(batch).finally(() => {
-          underWay -= 1;
-          sendSoon();
-        });
-      }
-      if (waiting.length > 0 || underWay > 0) return;
-      for (const resolve of waitingForIdle) resolve();
-      waitingForIdle = [];
-    });
-  }
 
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
@@ -145,8 +119,7 @@ export function createJournal(options: JournalOptions): Journal {
         throw new EntryTooLargeError({ place: placeOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BYTES });
       }
       return new Promise((resolve, reject) => {
-        waiting.push({ entry, resolve, reject });
-        sendSoon();
+        batches.add({ entry, resolve, reject });
       });
     },
     async read(requestId, afterSeq = 0) {
@@ -164,11 +137,7 @@ export function createJournal(options: JournalOptions): Journal {
         for await (const entry of log.readTails([{ requestId, seq: 0 }])) entries.push(entry);
         return entries;
       }),
-    idle: () =>
-      new Promise((resolve) => {
-        waitingForIdle.push(resolve);
-        sendSoon();
-      }),
+    idle: batches.idle,
     counts: () => ({ bulks, entries: sent }),
   };
 }

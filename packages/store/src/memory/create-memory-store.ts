@@ -2,7 +2,8 @@ import { webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import type { ClientSession } from "mongodb";
-import { createAcceptance } from "../client/acceptance.ts";
+import { createAccept } from "../acceptance/accept.ts";
+import { createAcceptance } from "../acceptance/acceptance.ts";
 import { createApprove } from "../client/approve.ts";
 import { createCancel } from "../client/cancel.ts";
 import { createPause } from "../client/pause.ts";
@@ -21,6 +22,7 @@ import { onceUnmoved } from "../journal/once-unmoved.ts";
 import { createUnitReads } from "../journal/unit-reads.ts";
 import { createServerClock } from "../server-clock.ts";
 import type { ClientStore, ExecutionStore } from "../store.ts";
+import { createMemoryAcceptanceLog } from "./memory-acceptance-log.ts";
 import { createMemoryCollections, createMemoryTransact } from "./memory-collections.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
 import { createMemoryEntryLog } from "./memory-entry-log.ts";
@@ -73,14 +75,14 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   clock.observe(new Date(database.now()), clock.monotonic());
   const collections = createMemoryCollections(database, reach);
   const sleep = options.sleep ?? ((ms: number) => delay(ms));
+  const retry = { retryForMs: options.retryForMs ?? 30_000, retryEveryMs: options.retryEveryMs ?? 250 };
   const group = createMemoryGroup({
     database,
     reach,
     owner,
     monotonic: () => clock.monotonic(),
     sleep,
-    retryForMs: options.retryForMs ?? 30_000,
-    retryEveryMs: options.retryEveryMs ?? 250,
+    ...retry,
     serverNow: options.serverNow,
     rewrite: options.rewrite,
   });
@@ -94,12 +96,18 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     sleep,
     // At the same instant: in a simulated world a turn of the event loop is another one.
     soon: queueMicrotask,
-    retryForMs: options.retryForMs ?? 30_000,
-    retryEveryMs: options.retryEveryMs ?? 250,
+    ...retry,
   });
   const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
   const inTransaction = createMemoryTransact(database, reach);
   const context = {
+    accept: createAccept({
+      log: createMemoryAcceptanceLog(database, reach),
+      monotonic: () => clock.monotonic(),
+      sleep,
+      ...retry,
+      soon: queueMicrotask,
+    }),
     collections,
     group,
     journal,

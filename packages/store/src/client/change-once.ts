@@ -1,6 +1,6 @@
 /**
- * A key stands for one submission (per tenant, for 24 h): it is stored in the same transaction as what it stands for, so
- * there is never one without the other, and of calls at the same time only one is accepted.
+ * A client's own name for a change of a request (per tenant and operation, for 24 h): it is stored in the same transaction as the change, so
+ * there is never one without the other, and of calls at the same time only one makes it.
  */
 import { createHash } from "node:crypto";
 import type { RequestId } from "@planwright/plan";
@@ -10,51 +10,9 @@ import type { Idempotency, Repeated } from "../store.ts";
 import { isDuplicateKey } from "../transient-errors.ts";
 import type { ClientContext } from "./context.ts";
 
-/** Where the key of a tenant stands; keys of an operation that changes a request are apart from all others. */
-function idOfKey(tenant: string, key: string, operation?: string): string {
-  const hash = createHash("sha256").update(key).digest("hex");
-  return operation === undefined ? `${tenant}/${hash}` : `${tenant}/${operation}/${hash}`;
-}
-
-/** What is to be accepted under a key. */
-export interface Submission {
-  tenant: string;
-  idempotency: Idempotency;
-  /** Of the request that it becomes, unless the key has one already. */
-  requestId: RequestId;
-  insert: (session: ClientSession) => Promise<void>;
-}
-
-/**
- * Accepts a submission unless its key has been used, and gives the request that the key stands for.
- * @throws {IdempotencyKeyReusedError} when that was made from something else
- */
-export async function acceptOnce(
-  { collections, clock, transact }: ClientContext,
-  { tenant, idempotency, requestId, insert }: Submission,
-): Promise<RequestId> {
-  const { idempotencyKeys } = collections;
-  const { key, payloadHash } = idempotency;
-  const _id = idOfKey(tenant, key);
-  for (;;) {
-    try {
-      await transact(async (session) => {
-        const createdAt = new Date(clock.now());
-        await idempotencyKeys.insertOne({ _id, payloadHash, requestId, createdAt }, { session });
-        await insert(session);
-      });
-      return requestId;
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      const found = await idempotencyKeys.findOne({ _id });
-      // Its 24 h ended between the two: it is free again.
-      if (!found) continue;
-      if (found.payloadHash !== payloadHash) {
-        throw new IdempotencyKeyReusedError({ requestId: found.requestId });
-      }
-      return found.requestId;
-    }
-  }
+/** Where the key stands. */
+function idOfKey(tenant: string, operation: string, key: string): string {
+  return `${tenant}/${operation}/${createHash("sha256").update(key).digest("hex")}`;
 }
 
 /** A change of a request that may be asked for under a key. */
@@ -81,7 +39,7 @@ export async function changeOnce<Answer>(
   if (!idempotency) return transact(change);
   const { idempotencyKeys, requests } = collections;
   const { key, payloadHash } = idempotency;
-  const _id = idOfKey(tenant, key, operation);
+  const _id = idOfKey(tenant, operation, key);
   for (;;) {
     try {
       return await transact(async (session): Promise<Answer | Repeated> => {

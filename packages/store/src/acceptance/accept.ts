@@ -1,0 +1,75 @@
+import type { PlanDocument, RequestDocument } from "../documents.ts";
+import { StoreUnavailableError, WriteNotPossibleError } from "../errors.ts";
+import { createBatches } from "../group-commit/batches.ts";
+import { repeatUntilAnswered } from "../repeat-until-answered.ts";
+import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
+
+/** Options of {@link createAccept}. */
+export interface AcceptOptions {
+  log: AcceptanceLog;
+  /** Monotonic milliseconds. */
+  monotonic: () => number;
+  sleep: (ms: number) => Promise<void>;
+  /** How long what was not answered is sent again, in milliseconds: a client waits for it. Default 10,000. */
+  retryForMs?: number | undefined;
+  /** Waits between tries, in milliseconds. Default 250. */
+  retryEveryMs?: number | undefined;
+  /** See `BatchesOptions`. */
+  soon?: ((happen: () => void) => void) | undefined;
+}
+
+/**
+ * Accepts work without a transaction.
+ *
+ * 1. What is accepted is one request, and behind it its plan: a plan never stands without its request.
+ * 2. All that is accepted meanwhile goes out together; what cannot be stored at all fails alone.
+ * 3. A process that dies, with MongoDB, between the two leaves a request without its plan, of which its client has had no answer: the
+ *    same key brings the plan, and without one the request is removed (`removeHalfAccepted`).
+ */
+export interface Accept {
+  /** Durable when it answers. @throws {StoreUnavailableError | WriteNotPossibleError} */
+  store(accepted: Accepted): Promise<void>;
+  /** The same unless the request's key stands for another one: then false. @throws {StoreUnavailableError} */
+  storeKeyed(accepted: Accepted): Promise<boolean>;
+  /** Resolves when nothing waits or is under way. */
+  idle(): Promise<void>;
+}
+
+interface Waiting {
+  accepted: Accepted;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/** Acceptance over a log. */
+export function createAccept(options: AcceptOptions): Accept {
+  const { log, monotonic, sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
+  const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
+
+  const again = <T>(attempt: () => Promise<T>): Promise<T> =>
+    repeatUntilAnswered(attempt, { operation: "accept", monotonic, sleep, retryForMs, retryEveryMs });
+
+  async function commit(batch: readonly Waiting[]): Promise<void> {
+    try {
+      await again(() => log.insert(batch.map(({ accepted }) => accepted)));
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
+      else if (batch.length > 1) for (const one of batch) await commit([one]);
+      else for (const { accepted, reject } of batch) reject(failureOf(accepted, error));
+    }
+  }
+
+  return {
+    store: (accepted) => new Promise((resolve, reject) => batches.add({ accepted, resolve, reject })),
+    storeKeyed: (accepted) => again(() => log.insertKeyed(accepted)),
+    idle: batches.idle,
+  };
+}
+
+function failureOf(
+  { request, plan }: { request: RequestDocument; plan?: PlanDocument | undefined },
+  error: unknown,
+) {
+  return new WriteNotPossibleError({ ids: [request._id, ...(plan ? [plan._id] : [])] }, error);
+}

@@ -1,0 +1,119 @@
+/** What the log does of what was there already: the answer to an insert may be lost. */
+import { createPlanId, createRequestId, parsePlan } from "@planwright/plan";
+import { testServers } from "@planwright/testing";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Collections, createIndexes, openCollections } from "../collections.ts";
+import type { PlanDocument } from "../documents.ts";
+import { newPlan, newRequest } from "../new-documents.ts";
+import { type Accepted, createMongoAcceptanceLog } from "./acceptance-log.ts";
+import { createRemoveHalfAccepted } from "./half-accepted.ts";
+
+let client: MongoClient;
+let collections: Collections;
+beforeAll(async () => {
+  client = await MongoClient.connect(testServers().mongodbUrl, {
+    writeConcern: { w: "majority", journal: true },
+  });
+  collections = openCollections(client, client.db());
+  await createIndexes(collections);
+});
+afterAll(() => client.close());
+
+interface Whole extends Accepted {
+  plan: PlanDocument;
+}
+
+const random = (bytes: Uint8Array) => crypto.getRandomValues(bytes);
+
+function submission(key?: string, atMs = Date.now()): Whole {
+  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+  if (!parsed.ok) throw new TypeError("the plan is not valid");
+  const now = new Date(atMs);
+  const ids = { requestId: createRequestId(atMs, random), planId: createPlanId(atMs, random) };
+  const request = newRequest({ ...ids, tenant: "log", query: null, source: "plan", autoExecute: true, now });
+  const plan = newPlan({
+    request,
+    plan: parsed.plan,
+    raw: null,
+    origin: { kind: "submitted", model: null },
+    diagnostics: [],
+    status: "QUEUED",
+    now,
+  });
+  return {
+    request: { ...request, ...(key !== undefined && { idempotency: { key, payloadHash: "p" } }) },
+    plan,
+  };
+}
+
+const stored = async ({ request, plan }: Whole) => [
+  await collections.requests.countDocuments({ _id: request._id }),
+  await collections.plans.countDocuments({ _id: plan._id }),
+];
+
+test("what was stored before stays as it is, and what is missing of it is stored", async () => {
+  const log = createMongoAcceptanceLog(collections);
+  const [whole, half, fresh] = [submission(), submission(), submission()];
+  await log.insert([whole]);
+  await collections.requests.insertOne(half.request);
+  await collections.requests.updateOne({ _id: whole.request._id }, { $set: { status: "COMPLETED" } });
+  await log.insert([whole, half, fresh]);
+  expect(await Promise.all([whole, half, fresh].map(stored))).toEqual([
+    [1, 1],
+    [1, 1],
+    [1, 1],
+  ]);
+  expect((await collections.requests.findOne({ _id: whole.request._id }))?.status).toBe("COMPLETED");
+});
+
+test("a request alone is stored once", async () => {
+  const log = createMongoAcceptanceLog(collections);
+  const { request } = submission();
+  await log.insert([{ request }]);
+  await log.insert([{ request }]);
+  expect(await collections.requests.countDocuments({ _id: request._id })).toBe(1);
+});
+
+test("under a key the first one is stored, again too, and another one not even its plan", async () => {
+  const log = createMongoAcceptanceLog(collections);
+  const [first, second] = [submission("k"), submission("k")];
+  expect(await log.insertKeyed(first)).toBe(true);
+  await collections.plans.deleteOne({ _id: first.plan._id });
+  expect(await log.insertKeyed(first)).toBe(true);
+  expect(await log.insertKeyed(second)).toBe(false);
+  expect(await Promise.all([first, second].map(stored))).toEqual([
+    [1, 1],
+    [0, 0],
+  ]);
+});
+
+test("a document that cannot be stored is an error, not one that is there already", async () => {
+  const log = createMongoAcceptanceLog(collections);
+  const { request, plan } = submission();
+  const tooLarge = { ...request, query: "x".repeat(17_000_000) };
+  await expect(log.insert([{ request: tooLarge, plan }])).rejects.toThrow();
+  expect(await stored({ request, plan })).toEqual([0, 0]);
+});
+
+test("a request whose plan never came is removed once its process must have given up, and no other one", async () => {
+  const nowMs = Date.now();
+  const [half, young, whole] = [
+    submission(undefined, nowMs - 90_000),
+    submission(undefined, nowMs - 30_000),
+    submission(undefined, nowMs - 90_000),
+  ];
+  const sentence = { ...submission(undefined, nowMs - 90_000).request, source: "query" as const };
+  await collections.requests.insertMany([half.request, young.request, sentence]);
+  await createMongoAcceptanceLog(collections).insert([whole]);
+  const remove = createRemoveHalfAccepted(collections);
+  expect(await remove(nowMs)).toBe(1);
+  expect(await Promise.all([half, young, whole].map(stored))).toEqual([
+    [0, 0],
+    [1, 0],
+    [1, 1],
+  ]);
+  expect(await collections.requests.countDocuments({ _id: sentence._id })).toBe(1);
+  expect(await remove(nowMs)).toBe(0);
+  expect(await remove(nowMs + 60_000)).toBe(1);
+});

@@ -1,0 +1,91 @@
+import { type ClientBulkWriteModel, type Collection, MongoClientBulkWriteError } from "mongodb";
+import type { Collections } from "../collections.ts";
+import type { PlanDocument, RequestDocument } from "../documents.ts";
+import { isDuplicateKey } from "../transient-errors.ts";
+
+/** What is accepted: a request, and behind it its plan where it came with one. */
+export interface Accepted {
+  request: RequestDocument;
+  plan?: PlanDocument | undefined;
+}
+
+/**
+ * Where accepted work goes. It is durable (majority, journalled) when an insert answers. A document that is there already was stored by an
+ * insert whose answer was lost, and stays as it is.
+ */
+export interface AcceptanceLog {
+  /** Stores requests without a key, and behind them their plans, in one command. */
+  insert(accepted: readonly Accepted[]): Promise<void>;
+  /** The same for a request with a key; false where the key stands for another request: then nothing is stored. */
+  insertKeyed(accepted: Accepted): Promise<boolean>;
+}
+
+/** The driver types what it writes by namespace. */
+type Schemas = Record<string, RequestDocument | PlanDocument>;
+
+/** Accepted work in MongoDB. @param collections - of a client with majority and journalled writes, that repeats no write by itself */
+export function createMongoAcceptanceLog({
+  client,
+  requests,
+  plans,
+}: Pick<Collections, "client" | "requests" | "plans">): AcceptanceLog {
+  /** Requests first: a plan without its request would be executed although it was never accepted. */
+  function modelsOf(accepted: readonly Accepted[]): ClientBulkWriteModel<Schemas>[] {
+    return [
+      ...accepted.map(({ request }) => toInsert(requests.namespace, request)),
+      ...accepted.flatMap(({ plan }) => (plan ? [toInsert(plans.namespace, plan)] : [])),
+    ];
+  }
+
+  return {
+    async insert(accepted) {
+      const models = modelsOf(accepted);
+      const [only] = accepted;
+      // Alone a document costs MongoDB and the driver less than in a bulk of one.
+      if (only && models.length === 1) return insertUnlessThere(requests, only.request);
+      try {
+        await client.bulkWrite<Schemas>(models, { ordered: false });
+      } catch (error) {
+        if (!isThereAlready(error)) throw error;
+      }
+    },
+    async insertKeyed({ request, plan }) {
+      try {
+        await client.bulkWrite<Schemas>(modelsOf([{ request, plan }]), { ordered: true });
+        return true;
+      } catch (error) {
+        if (!isThereAlready(error)) throw error;
+      }
+      // Another request has the key, or this one was stored before, and its plan perhaps not.
+      if (!(await requests.findOne({ _id: request._id }, { projection: { _id: 1 } }))) return false;
+      if (plan) await insertUnlessThere(plans, plan);
+      return true;
+    },
+  };
+}
+
+/** Stores a document, unless it is there already. */
+export async function insertUnlessThere<Stored extends RequestDocument | PlanDocument>(
+  collection: Collection<Stored>,
+  document: Stored,
+): Promise<void> {
+  try {
+    await collection.insertOne(document as never);
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+}
+
+function toInsert(
+  namespace: string,
+  document: RequestDocument | PlanDocument,
+): ClientBulkWriteModel<Schemas> {
+  return { name: "insertOne", namespace, document };
+}
+
+/** True when all that went wrong is that documents, or keys, were there. */
+function isThereAlready(error: unknown): boolean {
+  if (!(error instanceof MongoClientBulkWriteError) || error.writeConcernErrors.length > 0) return false;
+  const errors = [...error.writeErrors.values()];
+  return errors.length > 0 && errors.every((one) => isDuplicateKey(one));
+}

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { createPlanId, createRequestId } from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import type { PlanDocument, RequestDocument } from "../documents.ts";
+import { IdempotencyKeyReusedError } from "../errors.ts";
+import { newPlan, newRequest } from "../new-documents.ts";
+import type { ClientStore, Idempotency } from "../store.ts";
+import type { Accepted } from "./acceptance-log.ts";
+import { insertUnlessThere } from "./acceptance-log.ts";
+
+/** How long a key stands for what it made, in milliseconds. */
+const KEY_LIFE_MS = 86_400_000;
+
+/** The part of the store that takes on new work. */
+export function createAcceptance(context: ClientContext): Pick<ClientStore, "createRequest" | "submitPlan"> {
+  const { accept, collections, clock, randomBytes } = context;
+  const { requests, plans } = collections;
+
+  const newIds = () => {
+    const nowMs = clock.now();
+    return {
+      requestId: createRequestId(nowMs, randomBytes),
+      planId: createPlanId(nowMs, randomBytes),
+      now: new Date(nowMs),
+    };
+  };
+
+  /**
+   * Accepts a submission unless its key has been used, and gives the request that the key stands for: of calls at the same time only one is
+   * accepted.
+   * @throws {IdempotencyKeyReusedError} when that was made from something else
+   */
+  async function acceptOnce(
+    { request, plan }: Accepted,
+    { key, payloadHash }: Idempotency,
+  ): Promise<RequestDocument> {
+    const { tenant } = request;
+    const idempotency = { key: createHash("sha256").update(key).digest("hex"), payloadHash };
+    for (;;) {
+      const keyed = { ...request, idempotency };
+      if (await accept.storeKeyed({ request: keyed, plan })) return keyed;
+      const found = await requests.findOne({ tenant, "idempotency.key": idempotency.key });
+      // Its time was over between the two: the key is free again.
+      if (!found) continue;
+      if (found.createdAt.getTime() <= clock.now() - KEY_LIFE_MS) {
+        await requests.updateOne(
+          { _id: found._id, "idempotency.key": idempotency.key },
+          { $set: { idempotency: null } },
+        );
+        continue;
+      }
+      if (found.idempotency?.payloadHash !== payloadHash)
+        throw new IdempotencyKeyReusedError({ requestId: found._id });
+      return found;
+    }
+  }
+
+  /** The first version's plan; stored now where the process that accepted it was cut off before that. */
+  async function firstPlan(request: RequestDocument, sent: PlanDocument): Promise<PlanDocument> {
+    const find = () => plans.findOne({ tenant: request.tenant, requestId: request._id, version: 1 });
+    const stored = await find();
+    if (stored) return stored;
+    const { _id: requestId, planId } = request;
+    await insertUnlessThere(plans, { ...sent, _id: planId, requestId });
+    return (await find()) ?? sent;
+  }
+
+  return {
+    async createRequest({ idempotency, ...asked }) {
+      const request = newRequest({ ...newIds(), ...asked, source: "query" });
+      if (idempotency) return acceptOnce({ request }, idempotency);
+      await accept.store({ request });
+      return request;
+    },
+
+    async submitPlan({ idempotency, plan, toolPins, raw, diagnostics, ...asked }) {
+      const { autoExecute } = asked;
+      const ids = newIds();
+      const accepted = newRequest({ ...ids, ...asked, source: "plan" });
+      const isValid = plan !== null && diagnostics.every((diagnostic) => diagnostic.severity !== "error");
+      const request: RequestDocument = {
+        ...accepted,
+        status: isValid ? (autoExecute ? "EXECUTING" : "READY") : "FAILED",
+        error: isValid ? null : { code: "PLAN_INVALID", message: "The submitted plan is not valid" },
+        diagnostics,
+        planning: { ...accepted.planning, dueAt: null, finishedAt: ids.now },
+      };
+      const document = newPlan({
+        request,
+        plan,
+        toolPins,
+        raw,
+        origin: { kind: "submitted", model: null },
+        diagnostics,
+        status: isValid ? (autoExecute ? "QUEUED" : "READY") : "INVALID",
+        now: ids.now,
+      });
+      if (!idempotency) {
+        await accept.store({ request, plan: document });
+        return { request, plan: document };
+      }
+      const kept = await acceptOnce({ request, plan: document }, idempotency);
+      if (kept._id === request._id) return { request: kept, plan: document };
+      return { request: kept, plan: await firstPlan(kept, document) };
+    },
+  };
+}
