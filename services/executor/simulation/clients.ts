@@ -28,11 +28,16 @@ export function startClients(world: World, api: Api, queue: JobQueue): void {
   }
 }
 
-/** Submits a plan. Who hears no answer does not know whether it is accepted, and leaves it at that. */
+/**
+ * Submits a plan. A client that hears no answer does not know whether it is accepted: with a key it asks again, and without one leaves it at
+ * that.
+ */
 async function submit(client: Client, name: string, isDeadly: boolean): Promise<void> {
-  const { world, api, queue, random } = client;
+  const { world, random } = client;
   const plan = drawPlan(random, name, isDeadly);
   const isSeparate = random.chance(0.3);
+  // A stream of its own: what is drawn from the others stays what it was.
+  const keyed = world.random.stream(`key of ${name}`);
   const submission = {
     tenant: TENANT,
     query: null,
@@ -40,18 +45,29 @@ async function submit(client: Client, name: string, isDeadly: boolean): Promise<
     raw: name,
     diagnostics: [],
     autoExecute: !isSeparate,
+    ...(keyed.chance(0.4) && { idempotency: { key: name, payloadHash: name } }),
   };
+  await offer(client, submission, () => world.timeline.now() + keyed.whole(500, 4_000));
+}
+
+type Submission = Parameters<MemoryStore["submitPlan"]>[0];
+
+/** @param later - when a client with a key asks again */
+async function offer(client: Client, submission: Submission, later: () => number): Promise<void> {
+  const { world, api, queue } = client;
+  const { raw: name, plan, autoExecute, idempotency } = submission;
   try {
     const { plan: accepted } = await api.ask((store) => store.submitPlan(submission));
     const { _id: planId, requestId } = accepted;
-    world.log.note("client was given", name, planId, plan.steps.length, "steps");
+    world.log.note("client was given", name, planId, plan?.steps.length ?? 0, "steps");
     world.checker.accepted(planId);
     wish(client, planId);
     readAgain(client, planId);
-    if (isSeparate) execute(client, planId, requestId);
+    if (!autoExecute) execute(client, planId, requestId);
     else queue.offer(planId);
   } catch (error) {
     world.log.note("client hears no answer to", name, String(error));
+    if (idempotency) world.timeline.at(later(), () => void offer(client, submission, later));
   }
 }
 

@@ -140,6 +140,19 @@ export const MUTANTS: readonly Mutant[] = [
     clientStore: (store, ways) => ({ ...store, submitPlan: (input) => acceptEarly(input, ways) }),
   },
   {
+    name: "plan-stored-before-its-request",
+    violates: ["accepted-is-whole"],
+    clientStore: (store, ways) => ({ ...store, submitPlan: (input) => acceptPlanFirst(input, ways) }),
+  },
+  {
+    name: "key-not-looked-at",
+    violates: ["key-makes-one"],
+    clientStore: (store) => ({
+      ...store,
+      submitPlan: ({ idempotency: _, ...input }) => store.submitPlan(input),
+    }),
+  },
+  {
     name: "cancel-not-heard",
     violates: ["cancel-stops"],
     store: (store) => ({
@@ -345,6 +358,21 @@ function flattered(output: JsonValue | undefined): JsonValue | undefined {
   if (!isJsonObject(output) || !isJsonObject(output["summary"]) || !Array.isArray(output["results"]))
     return output;
   return { ...output, summary: { ok: output["results"].length, error: 0 } };
+}
+
+/** A plan and its request, in the wrong order. */
+async function acceptPlanFirst(
+  input: Parameters<MemoryStore["submitPlan"]>[0],
+  { database, reach }: { database: MemoryDatabase; reach: Reach },
+): ReturnType<MemoryStore["submitPlan"]> {
+  const aside = createMemoryDatabase(() => database.now());
+  const accepted = await createMemoryStore({ database: aside, owner: "api" }).submitPlan(input);
+  for (const collection of ["plans", "requests"]) {
+    const documents = aside.find(collection, {});
+    const insert = (): void => documents.forEach((document) => database.insert(collection, document));
+    await reach({ name: `${collection}.insert`, apply: insert });
+  }
+  return accepted;
 }
 
 /** Gives the ids away, and stores what they stand for later. */

@@ -59,6 +59,7 @@ export interface Checker {
 /** A checker of a world where nothing has happened. */
 export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerParts): Checker {
   const plans = new Map<string, PlanFacts>();
+  const requests = new Set<string>();
   const byName = new Map<string, PlanFacts>();
   /** Latest epoch that each process holds or held, by process and plan. */
   const epochs = new Map<string, number>();
@@ -92,8 +93,13 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       if (isOver) soon(() => told.ended(facts));
       return;
     }
+    if (!requests.has(after.requestId))
+      fail("accepted-is-whole", `${after._id} is stored, and ${after.requestId} is not`);
     if (!after.plan) return;
     const facts = planFactsOf(after.raw ?? "", after.plan, after);
+    // Without a key no client submits anything twice.
+    const first = after.version === 1 ? byName.get(facts.name) : undefined;
+    if (first) fail("key-makes-one", `${facts.name} became ${first.document._id} and then ${after._id}`);
     plans.set(after._id, facts);
     byName.set(facts.name, facts);
   }
@@ -124,7 +130,10 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     violation: () => violation,
     fail,
     wrote(change, actor) {
-      if (change.collection === "requests") checkRequestWrite(change, fail);
+      if (change.collection === "requests") {
+        requests.add(change.after._id);
+        checkRequestWrite(change, fail);
+      }
       if (change.collection === "plans") wrotePlan(change.before, change.after, actor);
       if (change.collection === "journal") wroteEntry(change.after, actor);
     },

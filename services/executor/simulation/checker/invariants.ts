@@ -1,6 +1,9 @@
 /** What must hold after every event of every seed, and the promise that it stands for. */
 export const INVARIANTS = {
   "accepted-is-durable": "A plan whose id a client was given is in the database from then on",
+  "accepted-is-whole": "A plan is stored only behind its request: what was not accepted is not executed",
+  "key-makes-one":
+    "All that a client submits under one key is one request with one plan, however often it asks",
   "ends-in-time": "Every plan ends by its deadline + 30 s, whatever the queue lost, and its request says so",
   "ends-whole":
     "When a plan is over, each of its steps is over or in doubt, and its counts are those of its steps",
