@@ -544,7 +544,7 @@ test.each<[string, (journal: Journal) => void, string]>([
       journal.append([ended]);
       journal.take();
     },
-    "is COMPLETED, and no worker takes it then",
+    "ended as COMPLETED, and lease.taken is told of it",
   ],
   [
     "an end of a plan that has ended",
@@ -552,7 +552,23 @@ test.each<[string, (journal: Journal) => void, string]>([
       journal.append([ended]);
       journal.append([ended]);
     },
-    "ended as COMPLETED, which never becomes COMPLETED",
+    "ended as COMPLETED, and plan.ended is told of it",
+  ],
+  [
+    "a call of a plan that has ended",
+    (journal) => {
+      journal.append([ended]);
+      journal.append(events({ started: [begun("s", "a1")] }));
+    },
+    "ended as COMPLETED, and attempt.started is told of it",
+  ],
+  [
+    "a step that changes by itself once its plan has ended",
+    (journal) => {
+      journal.append([ended]);
+      journal.append(events({ records: [{ key: "s", stepId: "s", status: "SKIPPED", attempts: 0 }] }));
+    },
+    "ended as COMPLETED, and step.changed is told of it",
   ],
   [
     "an end of an unknown attempt",

@@ -244,6 +244,24 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: "end-not-appended",
+    violates: ["end-follows-entry"],
+    log: (log) => ({
+      ...log,
+      insert: (entries) => log.insert(entries.map((entry) => withoutEvents(entry, "plan.ended"))),
+    }),
+  },
+  {
+    name: "end-not-read",
+    violates: ["journal-folds", "one-writer", "completed-is-final", "no-surprise"],
+    log: (log) => ({
+      ...log,
+      async *readTails(places) {
+        for await (const entry of log.readTails(places)) yield withoutEvents(entry, "plan.ended");
+      },
+    }),
+  },
+  {
     name: "doubt-told-as-cancelled",
     violates: ["doubt-is-told", "looked-up-until-known", "status-arrows"],
     store: (store) =>

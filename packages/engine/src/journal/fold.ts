@@ -11,6 +11,7 @@ import {
   PLAN_LIFECYCLE,
   type PlanStatus,
   UNHELD_PLAN_STATUSES,
+  UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
 import { JournalInvalidError } from "./errors.ts";
 import type { EventPlace } from "./event-place.ts";
@@ -49,12 +50,23 @@ export function advance(request: FoldedRequest, entries: readonly JournalEntry[]
     if (entry.epoch !== undefined && entry.epoch < request.epoch)
       throw invalid(`epoch ${entry.epoch} wrote it, which epoch ${request.epoch} had replaced`);
     const at: EventPlace = { request, entry, plan: () => planOf(at), invalid };
-    for (const event of entry.events) apply(at, event);
+    for (const event of entry.events) {
+      requireOpen(at, event);
+      apply(at, event);
+    }
     if (entry.epoch !== undefined && entry.epoch !== request.epoch)
       throw invalid(`epoch ${entry.epoch} wrote it, which took no lease`);
     request.seq = entry.seq;
     request.at = entry.at;
   }
+}
+
+/** Of a plan that has ended an operator may settle a doubt, and another version may follow; nothing else becomes of it. */
+function requireOpen({ request, entry, invalid }: EventPlace, event: JournalEvent): void {
+  const plan = request.plans.get(entry.planId);
+  if (!plan || !isTerminalPlanStatus(plan.status)) return;
+  if (event.type === "plan.stored" || (event.type === "step.changed" && event.resolvedBy)) return;
+  throw invalid(`${plan.planId} ended as ${plan.status}, and ${event.type} is told of it`);
 }
 
 function copyOf(plan: FoldedPlan): FoldedPlan {
@@ -133,10 +145,12 @@ function apply(place: EventPlace, event: JournalEvent): void {
       move(place, event.status);
       request.owner = null;
       Object.assign(place.plan(), {
-        outputs: event.outputs,
+        outputs: event.outputs ?? null,
         error: event.error,
         finishedAt: at,
+        endedSeq: entry.seq,
         dueAt: null,
+        waitReason: null,
       });
       return;
     }
@@ -171,6 +185,7 @@ function newPlan(of: Pick<FoldedPlan, "planId" | "version" | "units">): FoldedPl
     queuedAt: null,
     startedAt: null,
     finishedAt: null,
+    endedSeq: null,
   };
 }
 
@@ -178,11 +193,10 @@ function takeLease(place: EventPlace, { worker, epoch }: EventOf<"lease.taken">)
   const { request, entry, invalid } = place;
   if (epoch <= request.epoch) throw invalid(`epoch ${epoch} follows epoch ${request.epoch}`);
   const plan = place.plan();
-  // That it was started is on the plan itself, which the claim has asked.
-  if (isTerminalPlanStatus(plan.status))
-    throw invalid(`${plan.planId} is ${plan.status}, and no worker takes it then`);
+  // That its execution was asked for is on the plan itself, which the claim has seen.
   request.epoch = epoch;
   request.owner = { worker, epoch };
+  if (UNSTARTED_PLAN_STATUSES.includes(plan.status)) move(place, "QUEUED");
   if (UNHELD_PLAN_STATUSES.includes(plan.status)) move(place, "RUNNING");
   Object.assign(plan, { waitReason: null, dueAt: null, startedAt: plan.startedAt ?? entry.at });
 }
@@ -200,9 +214,7 @@ function release(place: EventPlace, { status, waitReason, dueAt }: EventOf<"leas
 
 function move({ plan, invalid }: EventPlace, to: PlanStatus): void {
   const { planId, status } = plan();
-  if (!canMove(PLAN_LIFECYCLE, status, to)) {
-    const isOver = isTerminalPlanStatus(status);
-    throw invalid(`${planId} ${isOver ? "ended as" : "was"} ${status}, which never becomes ${to}`);
-  }
+  if (!canMove(PLAN_LIFECYCLE, status, to))
+    throw invalid(`${planId} was ${status}, which never becomes ${to}`);
   plan().status = to;
 }

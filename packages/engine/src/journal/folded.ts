@@ -8,7 +8,7 @@ import type {
   StepStatus,
   WaitReason,
 } from "@planwright/plan";
-import type { Resolution, StepError } from "../protocol.ts";
+import type { Resolution } from "../protocol.ts";
 import type { EventOf } from "./events.ts";
 
 /** An error; without its data when the entries were read without their values. */
@@ -92,12 +92,15 @@ export interface FoldedPlan {
   cancelAskedAt: Date | null;
   /** Null when it is not to be paused, or not any more. */
   pauseAskedAt: Date | null;
+  /** Null also when the entries were read without their values: `endedSeq` names the one that holds them. */
   outputs: JsonObject | null;
-  error: StepError | null;
+  error: FoldedError | null;
   queuedAt: Date | null;
   /** When a worker first took it. */
   startedAt: Date | null;
   finishedAt: Date | null;
+  /** The entry that told its end; null while there is none. */
+  endedSeq: number | null;
 }
 
 /** A request's plans after the entries up to `seq`. */

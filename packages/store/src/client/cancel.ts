@@ -57,7 +57,8 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
 
 /** Nothing of the plan was begun, and nothing will be. */
 function cancelled({ plan }: PlanDocument): JournalEvent[] {
-  return (plan?.steps ?? []).map(({ id }) => {
+  const steps = (plan?.steps ?? []).map(({ id }): JournalEvent => {
     return { type: "step.changed", key: id, stepId: id, status: "CANCELLED" };
   });
+  return [...steps, { type: "plan.ended", status: "CANCELLED", outputs: null, error: null }];
 }

@@ -6,6 +6,7 @@
  * 3. An entry goes behind what others have appended meanwhile; an entry of a higher epoch says that the lease is lost (J1).
  * 4. The first entry under a lease begins with the lease.
  * 5. An entry that cannot follow from those before it is not written: the journal could not be read any more.
+ * 6. Nothing is told of a plan that has ended: who finds that its predecessor ended it has lost it.
  */
 import {
   advance,
@@ -16,7 +17,7 @@ import {
   type JournalEntry,
   type JournalEvent,
 } from "@planwright/engine";
-import type { PlanId, RequestId } from "@planwright/plan";
+import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
 import { LeaseLostError } from "../errors.ts";
 import { EntryTooLargeError } from "../journal/errors.ts";
 import type { Journal, NewEntry } from "../journal/journal.ts";
@@ -28,6 +29,8 @@ export interface ClaimJournal {
   unit(key: string): FoldedUnit | undefined;
   /** All of which something is told. */
   units(): Iterable<FoldedUnit>;
+  /** The plan as the durable entries tell it; undefined while nothing is told of it. */
+  plan(): FoldedPlan | undefined;
   /** Has the next entry tell this. */
   note(events: readonly JournalEvent[]): void;
   /** Tells this, and what was noted. Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
@@ -73,8 +76,8 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   async function appendEntry(events: readonly JournalEvent[]): Promise<void> {
     const by = { kind: "executor" as const, id: owner };
     for (;;) {
-      // An owner that claimed the request since has told so.
-      if (state.epoch > epoch) throw lost();
+      // An owner that claimed the request since has told so; one before may have ended the plan.
+      if (state.epoch > epoch || isOver()) throw lost();
       const entry = { requestId, tenant, planId, epoch, by, events: [...events], seq: state.seq + 1 };
       requireValid(entry);
       const result = await journal.append(entry);
@@ -116,9 +119,11 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   }
 
   const plan = (): FoldedPlan | undefined => state.plans.get(planId);
+  const isOver = (): boolean => isTerminalPlanStatus(plan()?.status ?? "READY");
   return {
     unit: (key) => plan()?.units.get(key),
     units: () => plan()?.units.values() ?? [],
+    plan,
     note: (events) => void pending.push(...events),
     append(events) {
       pending.push(...events);

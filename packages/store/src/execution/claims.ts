@@ -25,6 +25,7 @@ import { FIRST_EPOCH } from "../new-documents.ts";
 import type { ExecutionStore, OutlivedClaim, PlanClaim } from "../store.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { ExecutionContext } from "./context.ts";
+import { readEnd, tellEnd } from "./plan-end.ts";
 import { tellPlan } from "./plan-needs.ts";
 
 /** The share of a lease that claiming may take; beyond, it is renewed before anything begins. */
@@ -57,17 +58,26 @@ export function createClaims(
     };
   }
 
-  /** The journal from here on, and what it says. Of a plan that was never claimed before nothing is told. */
-  async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal> {
+  /** The journal from here on, and what it says; null for a plan that has ended. Of a plan that was never claimed before nothing is told. */
+  async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
     const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom };
     if (epoch === FIRST_EPOCH && plan.isFresh) return { journal: openClaimJournal(claimed), records: [] };
     const state = fold(emptyRequest(requestId), await journal.readWithoutValues(requestId));
+    if (await tellEarlierEnd(plan, state.plans.get(planId))) return null;
     const opened = openClaimJournal({ ...claimed, state });
     if (takenFrom !== null) await opened.append([]);
     // After the fence: until then the owner before may have appended.
     const found = state.plans.get(planId);
     return { journal: opened, records: found ? await recordsFrom(found, requestId) : [] };
+  }
+
+  /** True for a plan that its last owner ended: where that died before it said so everywhere, it is said now. */
+  async function tellEarlierEnd(plan: PlanDocument, found: FoldedPlan | undefined): Promise<boolean> {
+    const ended = await readEnd(journal, plan.requestId, found);
+    if (!ended) return false;
+    await tellEnd(context, plan, ended);
+    return true;
   }
 
   /** What the engine begins with: with those of the small outputs for which there is room. */
@@ -119,7 +129,9 @@ export function createClaims(
     sentAt: number,
   ): Promise<PlanClaim | null> {
     try {
-      const { journal: opened, records } = await openJournal(plan, owner);
+      const begun = await openJournal(plan, owner);
+      if (!begun) return null;
+      const { journal: opened, records } = begun;
       await noteProgress(plan, opened.units());
       const claim: PlanClaim = {
         plan,
@@ -135,8 +147,11 @@ export function createClaims(
       const isFresh = clock.monotonic() - sentAt < leaseMs * FRESH_SHARE;
       return isFresh || (await renew(claim)) ? claim : null;
     } catch (error) {
-      if (error instanceof LeaseLostError) return null;
-      throw error;
+      if (!(error instanceof LeaseLostError)) throw error;
+      // Its last owner may have ended it while it was claimed.
+      const now = fold(emptyRequest(plan.requestId), await journal.readWithoutValues(plan.requestId));
+      await tellEarlierEnd(plan, now.plans.get(plan._id));
+      return null;
     }
   }
 

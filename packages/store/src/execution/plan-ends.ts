@@ -1,21 +1,19 @@
-import { MAX_END_BYTES } from "@planwright/engine";
-import { type JsonObject, type PlanId, STARTED_REQUEST_STATUSES } from "@planwright/plan";
+import type { JournalEvent } from "@planwright/engine";
+import type { PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
 import type { FinishCommand, PlanFollowUp } from "../documents.ts";
 import { ending } from "../ending.ts";
 import { LeaseLostError } from "../errors.ts";
 import { FIRST_EPOCH } from "../new-documents.ts";
-import { isPlain } from "../outputs/inline-value.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
-import { PLANNING_DUE } from "../planning/parked-for.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
-import { needsOf } from "./plan-needs.ts";
+import { endEvent, endedBy, tellEnd } from "./plan-end.ts";
 import { REQUEST_STATUS, requestAfterPlan } from "./request-after-plan.ts";
 import { recordEvents } from "./turns.ts";
 
 /** A request that may not have heard of its plan's end. */
-interface EndedPlan extends Pick<FinishCommand, "status" | "error"> {
+interface UntoldRequest extends Pick<FinishCommand, "status" | "error"> {
   _id: string;
   planId: PlanId;
   followUp?: PlanFollowUp;
@@ -37,14 +35,20 @@ export function createPlanEnds(
     condition: { "lease.epoch": claim.epoch },
   });
 
-  /** Before the end is written, so that it is done again should this fail. A plan with one owner has no leftovers. */
-  async function removeLeftovers(claim: PlanClaim): Promise<void> {
+  /**
+   * Before the end is written, so that it is done again should this fail. A plan with one owner has no leftovers.
+   * @param last - what the entry of the end tells of units
+   */
+  async function removeLeftovers(claim: PlanClaim, last: readonly JournalEvent[]): Promise<void> {
     if (claim.epoch === FIRST_EPOCH) return;
     const { _id: planId, tenant } = claim.plan;
-    const kept = [...claim.journal.units()].flatMap(({ status, outputRef }) =>
+    const completed = [...claim.journal.units()].flatMap(({ status, outputRef }) =>
       status === "COMPLETED" && outputRef ? [outputRef] : [],
     );
-    await removeStaleOutputs(collections, { tenant, planId, epoch: claim.epoch }, kept);
+    const told = last.flatMap((event) =>
+      event.type === "step.changed" && event.outputRef ? [event.outputRef] : [],
+    );
+    await removeStaleOutputs(collections, { tenant, planId, epoch: claim.epoch }, [...completed, ...told]);
   }
 
   return {
@@ -78,39 +82,16 @@ export function createPlanEnds(
 
     finishPlan: ending(async (claim, finish, last = { records: [], ends: [] }) => {
       const { events } = await recordEvents(context, claim, last);
-      await claim.journal.append(events);
-      await removeLeftovers(claim);
-      const isEnded = await group.set({
-        ...held(claim),
-        set: {
-          status: finish.status,
-          dueAt: null,
-          waitReason: null,
-          counts: countSteps(claim),
-          needs: needsOf(claim.journal.units()),
-          outputs: finish.outputs && fitsOnPlan(finish.outputs) ? finish.outputs : null,
-          error: finish.error ?? null,
-          lease: null,
-        },
-        stamps: ["finishedAt", "updatedAt"],
-      });
-      requireHeld(claim, isEnded);
-      // After the plan's own end, so that an owner who lost the lease never reaches this. A crash in between: `reconcileRequests`.
-      const change = requestAfterPlan(claim.plan.followUp, finish);
-      const isChanged = await group.set({
-        collection: "requests",
-        id: claim.plan.requestId,
-        // Not when that was done already and the request has gone on since.
-        condition: { planId: claim.plan._id, status: { $in: STARTED_REQUEST_STATUSES } },
-        ...change,
-      });
-      return { isForPlanner: isChanged && change.stamps.includes(PLANNING_DUE) };
+      await removeLeftovers(claim, events);
+      const end = endEvent(finish);
+      await claim.journal.append([...events, end]);
+      return { isForPlanner: await tellEnd(context, claim.plan, endedBy(end, claim.journal.plan())) };
     }),
 
     async reconcileRequests() {
       await removeHalfAccepted(clock.now());
       const stale = await requests
-        .aggregate<EndedPlan>([
+        .aggregate<UntoldRequest>([
           { $match: { status: "EXECUTING", updatedAt: { $lt: new Date(clock.now() - RECONCILE_AFTER_MS) } } },
           { $sort: { updatedAt: 1 } },
           { $limit: 1_000 },
@@ -140,26 +121,6 @@ export function createPlanEnds(
       return corrected.filter(Boolean).length;
     },
   };
-}
-
-/** One output after the other: all of them together may be more than one text can hold. */
-function fitsOnPlan(outputs: JsonObject): boolean {
-  let room = MAX_END_BYTES;
-  for (const [name, output] of Object.entries(outputs)) {
-    room -= name.length + JSON.stringify(output).length;
-    if (room < 0) return false;
-  }
-  return isPlain(outputs);
-}
-
-/** Steps by status; items of a forEach are part of their step. */
-function countSteps(claim: PlanClaim): { [status: string]: number } {
-  const counts: { [status: string]: number } = {};
-  for (const { id } of claim.plan.plan.steps) {
-    const status = claim.journal.unit(id)?.status ?? "PENDING";
-    counts[status] = (counts[status] ?? 0) + 1;
-  }
-  return counts;
 }
 
 /** @throws {LeaseLostError} unless a write under a claim was done: another executor holds the plan by now */

@@ -12,6 +12,11 @@ export const REQUEST_STATUS: Record<FinishCommand["status"], RequestStatus> = {
   CANCELLED: "CANCELLED",
 };
 
+/** True for a status with which a plan that ran can end. */
+export function isPlanEnd(status: string): status is FinishCommand["status"] {
+  return Object.hasOwn(REQUEST_STATUS, status);
+}
+
 /** Fields of a request that its plan's end changes, and those that get the time of it. */
 export interface RequestChange {
   set: Document;

@@ -119,7 +119,7 @@ function keptArguments(args: JsonObject): StartedAttempt["arguments"] {
 }
 
 /** An error without what its tool added, when that is too large to stand here: it is told with every attempt. */
-function keptError(error: StepError): StepError {
+export function keptError(error: StepError): StepError {
   if (error.data === undefined || measureValue(error.data).fits) return error;
   const { data: _, ...kept } = error;
   return kept;

@@ -9,7 +9,8 @@
  *    what was refused can be told from what was done the first time. The driver's own retries are not needed: they cost
  *    MongoDB a record of every write.
  * 4. A write that cannot be stored at all fails alone: it takes none of its bulk with it.
- * 5. A write that waits for a lock, such as that of a transaction whose process died, holds up no other for long.
+ * 5. Of two writes in order the second is never seen without the first, and is not done when the first one failed.
+ * 6. A write that waits for a lock, such as that of a transaction whose process died, holds up no other for long.
  */
 import type { MongoClient } from "mongodb";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
@@ -53,6 +54,11 @@ interface DocumentOf {
 export interface GroupCommit {
   /** True once it is durable, false when the condition did not hold. @throws {StoreUnavailableError | WriteNotPossibleError} */
   set(write: GroupSet): Promise<boolean>;
+  /**
+   * Two writes to different documents, of which the second is never seen without the first. Each says whether its own condition held.
+   * @throws {StoreUnavailableError | WriteNotPossibleError}
+   */
+  setInOrder(first: GroupSet, second: GroupSet): Promise<[boolean, boolean]>;
   /** The same with expressions of an update pipeline. @throws {StoreUnavailableError | WriteNotPossibleError} */
   update(write: GroupUpdate): Promise<boolean>;
   /**
@@ -89,23 +95,38 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   let bulks = 0;
   let writes = 0;
 
-  function enqueue(write: GroupSet | GroupUpdate, wantsDocument = false): Promise<WriteResult> {
+  function enqueue(
+    write: GroupSet | GroupUpdate,
+    { wantsDocument = false, follows }: { wantsDocument?: boolean; follows?: PendingWrite } = {},
+  ): { result: Promise<WriteResult>; pending: PendingWrite } {
     const { result, waiter } = createWaiter();
     const { collection, id, condition } = write;
     const key = `${collection}/${id}`;
     const queue = waiting.get(key) ?? [];
     const last = queue.at(-1);
     const body = bodyOf(write);
-    if (last && !wantsDocument && mergeInto(last, condition, body)) {
+    if (last && !wantsDocument && !follows && mergeInto(last, condition, body)) {
       last.waiters.push(waiter);
-      return result;
+      return { result, pending: last };
     }
     sequence += 1;
     const writeId = `${owner}:${sequence}`;
-    queue.push({ key, collection, id, condition, body, writeId, wantsDocument, waiters: [waiter] });
+    const waiters = [waiter];
+    const pending: PendingWrite = {
+      key,
+      collection,
+      id,
+      condition,
+      body,
+      writeId,
+      wantsDocument,
+      waiters,
+      follows,
+    };
+    queue.push(pending);
     waiting.set(key, queue);
     sendSoon();
-    return result;
+    return { result, pending };
   }
 
   /** A turn later, so that everything of the same turn shares the first bulk. */
@@ -128,9 +149,13 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
 
   function nextBatch(): PendingWrite[] {
     const batch: PendingWrite[] = [];
+    const chosen = new Set<PendingWrite>();
     for (const [key, queue] of waiting) {
       const [first] = queue;
       if (!first || busy.has(key)) continue;
+      const { follows } = first;
+      if (follows && !follows.outcome && !chosen.has(follows)) continue;
+      chosen.add(first);
       queue.shift();
       if (queue.length === 0) waiting.delete(key);
       batch.push(first);
@@ -140,7 +165,9 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   }
 
   /** @param isRepeat - the batch may have been done already, in part or as a whole */
-  async function commit(batch: readonly PendingWrite[], isRepeat = false): Promise<void> {
+  async function commit(given: readonly PendingWrite[], isRepeat = false): Promise<void> {
+    const batch = given.filter((write) => !failsWithFirst(write));
+    if (batch.length === 0) return;
     try {
       const done = await send(batch, isRepeat);
       bulks += 1;
@@ -151,8 +178,13 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
       }
     } catch (error) {
       if (batch.length > 1 && isTimeLimit(error)) {
-        // None waits for the lock of another.
-        await Promise.all(batch.map((write) => commit([write], true)));
+        // None waits for the lock of another, but for the one that it follows.
+        const alone = new Map<PendingWrite, Promise<void>>();
+        for (const write of batch) {
+          const first = write.follows && alone.get(write.follows);
+          alone.set(write, first ? first.then(() => commit([write], true)) : commit([write], true));
+        }
+        await Promise.all(alone.values());
       } else if (batch.length > 1 && !isTransient(error)) {
         for (const write of batch) await commit([write], true);
       } else for (const write of batch) reject(write, failureOf(batch, error));
@@ -165,12 +197,22 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
       : new WriteNotPossibleError({ ids: batch.map(({ id }) => id) }, error);
   }
 
+  /** True for a write whose first one has failed: it fails as well. */
+  function failsWithFirst(write: PendingWrite): boolean {
+    const failure = write.follows?.outcome;
+    if (!(failure instanceof Error)) return false;
+    reject(write, failure);
+    return true;
+  }
+
   function resolve(write: PendingWrite, result: WriteResult): void {
+    write.outcome = "acknowledged";
     for (const waiter of write.waiters) waiter.resolve(result);
     leave(write);
   }
 
   function reject(write: PendingWrite, failure: Error): void {
+    write.outcome = failure;
     for (const waiter of write.waiters) waiter.reject(failure);
     leave(write);
   }
@@ -185,12 +227,16 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   }
 
   return {
-    set: (write) => isDone(enqueue(write)),
-    update: (write) => isDone(enqueue(write)),
+    set: (write) => isDone(enqueue(write).result),
+    setInOrder(first, second) {
+      const { result, pending } = enqueue(first);
+      return Promise.all([isDone(result), isDone(enqueue(second, { follows: pending }).result)]);
+    },
+    update: (write) => isDone(enqueue(write).result),
     async updateAndRead<Name extends GroupedCollection>(
       write: (GroupSet | GroupUpdate) & { collection: Name },
     ) {
-      const { document } = await enqueue(write, true);
+      const { document } = await enqueue(write, { wantsDocument: true }).result;
       return document as DocumentOf[Name] | null;
     },
     idle: () =>

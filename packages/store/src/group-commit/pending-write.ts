@@ -45,6 +45,10 @@ export interface PendingWrite extends Target {
   readonly writeId: string;
   readonly wantsDocument: boolean;
   readonly waiters: Waiter[];
+  /** The write without which this one is never seen: it goes before it in the same bulk, or was acknowledged before. Default: none. */
+  readonly follows?: PendingWrite | undefined;
+  /** What became of it; absent while it waits or is under way. */
+  outcome?: "acknowledged" | Error;
 }
 
 /** What a write of a caller asks for. */
@@ -57,7 +61,7 @@ export function bodyOf(write: GroupSet | GroupUpdate): Body {
 /** Puts a write to the same document into one that still waits; false when they cannot be one. What is set later wins, also over a stamp. */
 export function mergeInto(earlier: PendingWrite, condition: Document, later: Body): boolean {
   const first = earlier.body;
-  if (!("set" in first) || !("set" in later) || earlier.wantsDocument) return false;
+  if (!("set" in first) || !("set" in later) || earlier.wantsDocument || earlier.follows) return false;
   if (JSON.stringify(condition) !== JSON.stringify(earlier.condition)) return false;
   const stamps = [...first.stamps].filter((field) => !Object.hasOwn(later.set, field));
   const set = Object.fromEntries(Object.entries(first.set).filter(([field]) => !later.stamps.has(field)));

@@ -54,6 +54,7 @@ export const WITHOUT_VALUES: Document = {
   "events.toApprove.arguments.value": 0,
   "events.toApprove.arguments.preview": 0,
   "events.error.data": 0,
+  "events.outputs": 0,
 };
 
 const OUTPUT_FIELDS = ["events.output", "events.outputText"];

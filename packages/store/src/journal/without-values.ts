@@ -19,6 +19,8 @@ function withoutValue(event: JournalEvent): JournalEvent {
         ...(toApprove && { toApprove: { ...toApprove, arguments: sizeOnly(toApprove.arguments) } }),
       };
     }
+    case "plan.ended":
+      return { ...event, outputs: null, error: event.error && withoutData(event.error) };
     default:
       return event;
   }

@@ -81,6 +81,9 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
 
   return {
     set: enqueue,
+    async setInOrder(first, second) {
+      return [await enqueue(first), await enqueue(second)];
+    },
     update: enqueue,
     async updateAndRead(write) {
       if (!(await enqueue(write))) return null;

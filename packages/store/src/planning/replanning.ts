@@ -6,10 +6,10 @@ import {
   type RequestStatus,
 } from "@planwright/plan";
 import type { ClientSession, Document } from "mongodb";
-import type { FinishCommand, RequestDocument } from "../documents.ts";
+import type { RequestDocument } from "../documents.ts";
 import { ending } from "../ending.ts";
 import { LeaseLostError } from "../errors.ts";
-import { REQUEST_STATUS } from "../execution/request-after-plan.ts";
+import { isPlanEnd, REQUEST_STATUS } from "../execution/request-after-plan.ts";
 import { stepDocuments } from "../journal/plan-units.ts";
 import { readInSession } from "../journal/read-in-session.ts";
 import { newPlan } from "../new-documents.ts";
@@ -112,12 +112,8 @@ export function createReplanning(
     session: ClientSession,
   ): Promise<RequestStatus> {
     const plan = await plans.findOne({ _id: planId, tenant }, { session });
-    return plan && isEnd(plan.status) ? REQUEST_STATUS[plan.status] : "FAILED";
+    return plan && isPlanEnd(plan.status) ? REQUEST_STATUS[plan.status] : "FAILED";
   }
-}
-
-function isEnd(status: string): status is FinishCommand["status"] {
-  return Object.hasOwn(REQUEST_STATUS, status);
 }
 
 /** A client that waits for an answer gets one over what there is, or hears why there is none. */

@@ -90,6 +90,10 @@ function ended(facts: PlanFacts, { after, now, calmSince, soon }: PlanWrite, fai
     fail("cancel-stops", `${name} was over ${now - cancelAskedAt} ms after its cancel`);
   }
   soon(() => {
+    if (facts.endedInJournal !== after.status) {
+      const told = facts.endedInJournal ?? "nothing of an end";
+      fail("end-follows-entry", `${name} is ${after.status}, and its journal says ${told}`);
+    }
     checkWhole(facts, after, fail);
     checkLists(facts, after, fail);
   });

@@ -123,6 +123,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     for (const event of entry.events) {
       // From here on its predecessors are fenced off.
       if (event.type === "lease.taken") fenced(factsOf(entry.planId), event.epoch);
+      if (event.type === "plan.ended") factsOf(entry.planId).endedInJournal = event.status;
     }
   }
 

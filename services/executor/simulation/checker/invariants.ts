@@ -5,6 +5,8 @@ export const INVARIANTS = {
   "key-makes-one":
     "All that a client submits under one key is one request with one plan, however often it asks",
   "ends-in-time": "Every plan ends by its deadline + 30 s, whatever the queue lost, and its request says so",
+  "end-follows-entry":
+    "A plan's document says that the plan has ended only when its journal says so, and then the same",
   "ends-whole":
     "When a plan is over, each of its steps is over or in doubt, and its counts are those of its steps",
   "one-writer": "Nothing is written under an epoch older than the one that fenced it off",

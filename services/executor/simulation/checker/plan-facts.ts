@@ -1,4 +1,11 @@
-import { isForEachStep, type Plan, planGraph, type Step, toolOfStep } from "@planwright/plan";
+import {
+  isForEachStep,
+  type Plan,
+  type PlanStatus,
+  planGraph,
+  type Step,
+  toolOfStep,
+} from "@planwright/plan";
 import { newSteps, type PlanDocument, type StepDocument } from "@planwright/store";
 import { TOOL_FACTS, type ToolFacts } from "../catalogue.ts";
 import type { SimulatedProcess } from "../simulated-process.ts";
@@ -17,6 +24,8 @@ export interface PlanFacts {
   steps: Map<string, StepFacts>;
   /** The epoch that has fenced all earlier ones off, and units that were over then. */
   fencedBy: number;
+  /** How its journal says that it ended; null while it does not. */
+  endedInJournal: PlanStatus | null;
   /** When the latest epoch was given, simulated milliseconds. */
   claimedAt: number;
   cancelAskedAt: number | null;
@@ -58,6 +67,7 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     epochs: new Map(),
     steps: new Map(steps),
     fencedBy: 0,
+    endedInJournal: null,
     claimedAt: 0,
     cancelAskedAt: null,
     pauseAskedAt: null,
