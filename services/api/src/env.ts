@@ -76,6 +76,8 @@ export const ApiSettingsSchema = z.object({
   OUTPUT_INLINE_MAX_BYTES: z.coerce.number().int().min(1_024).max(1_048_576).default(65_536),
   /** Bytes that large answers may hold together, while they are read and until they are sent. */
   LARGE_ANSWERS_BYTES: z.coerce.number().int().min(16_777_216).max(17_179_869_184).default(134_217_728),
+  /** Longest that a whole request may take to arrive, in milliseconds; its headers at most 10,000 of them. */
+  REQUEST_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(600_000).default(30_000),
   /** Origins of pages from elsewhere that may connect, comma-separated, such as https://ops.example.org. */
   CORS_ORIGINS: listOf(
     z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin),

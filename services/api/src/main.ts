@@ -67,6 +67,7 @@ const api = await startApi({
   maxAnswerBytes: settings.ANSWER_MAX_BYTES,
   inlineOutputBytes: settings.OUTPUT_INLINE_MAX_BYTES,
   largeAnswersBytes: settings.LARGE_ANSWERS_BYTES,
+  requestTimeoutMs: settings.REQUEST_TIMEOUT_MS,
   allowedOrigins: settings.CORS_ORIGINS,
   graphiql: (settings.GRAPHIQL ?? (isLoopback(settings.HOST) ? "on" : "off")) === "on",
   mcp: settings.MCP === "on" ? { hosts: settings.MCP_HOSTS } : undefined,

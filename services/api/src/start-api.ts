@@ -72,6 +72,8 @@ export interface ApiParts {
   largeAnswersBytes?: number | undefined;
   /** Longest that a client may read nothing of an answer or of a WebSocket, in milliseconds; then its connection is cut. Default 30,000. */
   sendTimeoutMs?: number | undefined;
+  /** Longest that a whole request may take to arrive, in milliseconds; its headers at most 10,000 of them. Default 30,000. */
+  requestTimeoutMs?: number | undefined;
   /** Serves MCP at /mcp under these names beside loopback. Default: nothing is at /mcp. */
   mcp?: { hosts: readonly string[] } | undefined;
   /** Serves an editor for operations at /graphiql. Default false. */
@@ -97,7 +99,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   const { store, offers, tenant, modelLimits, maxStepTimeoutMs, logger, allowedOrigins = [] } = parts;
   const stopping = new AbortController();
   const calls = createOpenCalls();
-  const httpServers = parts.ports.map(createHttpServer);
+  const httpServers = parts.ports.map(() => createHttpServer(parts));
   const registry = createMetrics("api");
   const metrics = createApiMetrics(registry, {
     subscriptions: () => feeds.size(),

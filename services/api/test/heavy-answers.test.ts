@@ -1,6 +1,7 @@
 /** What answers may hold, and what many large ones hold together: over HTTP, with clients that do not read. */
 import { once } from "node:events";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { bearer } from "./keys.ts";
 import { type RunningApi, startTestApi } from "./running-api.ts";
@@ -214,11 +215,9 @@ test("a client that reads nothing for too long is cut off, and what it held come
   expect((await heavy(tenant, api)).status).toBe(200);
 });
 
-test("a stream that is not read holds its part of the budget until its client leaves", async () => {
-  const { headers } = attacker;
-  const { store } = running;
-  const large = "z".repeat(11 * MIB);
-  const { body } = await running.graphql(
+/** A plan of the tenant with one output of 11 MiB. @returns where it is streamed */
+async function largeOutput({ headers }: Tenant, { api, store, graphql } = running): Promise<URL> {
+  const { body } = await graphql(
     "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { planId } }",
     { plan: { steps: PLAN.steps.slice(0, 1) } },
     headers,
@@ -226,18 +225,41 @@ test("a stream that is not read holds its part of the budget until its client le
   const { planId } = body.data.submitPlan;
   const claim = (await store.claimPlan(planId, "test executor"))!;
   await writeCalled(store, claim, [
-    { key: "s0", stepId: "s0", status: "COMPLETED", attempts: 1, output: large },
+    { key: "s0", stepId: "s0", status: "COMPLETED", attempts: 1, output: "z".repeat(11 * MIB) },
   ]);
   await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
-  const url = new URL(`/outputs/${planId}/steps/s0`, running.api.url);
+  return new URL(`/outputs/${planId}/steps/s0`, api.url);
+}
+
+/** A client that asks for a stream, and reads no more than its head. */
+async function stuckStream(url: URL, { headers }: Tenant) {
   const asked = httpRequest(url, { headers });
-  asked.on("error", () => undefined).end();
-  await once(asked, "response");
+  asked.on("error", () => undefined);
+  onTestFinished(() => void asked.destroy());
+  asked.end();
+  const [response]: IncomingMessage[] = await once(asked, "response");
+  return { response: response!, leave: () => void asked.destroy() };
+}
+
+test("a stream that is not read holds its part of the budget until its client leaves", async () => {
+  const url = await largeOutput(attacker);
+  const { leave } = await stuckStream(url, attacker);
   expect(await heldBytes(attacker)).toBeGreaterThan(20 * MIB);
   expect((await heavy(attacker)).status).toBe(503);
   expect((await heavy(victim)).status).toBe(200);
-  asked.destroy();
+  leave();
   await expect.poll(() => heldBytes(attacker)).toBe(0);
+});
+
+test("a stream that is not read for too long is cut off, and what it held comes back", async () => {
+  const api = await startTestApi({ anonymous: "refuse", largeAnswersBytes: BUDGET, sendTimeoutMs: 500 });
+  onTestFinished(() => api.close());
+  const tenant = await tenantOf(api, "attacker");
+  const url = await largeOutput(tenant, api);
+  const { response } = await stuckStream(url, tenant);
+  await expect.poll(() => heldBytes(tenant, api)).toBe(0);
+  // The client gets what was on its way by then, and no more.
+  await expect(buffer(response)).rejects.toMatchObject({ code: "ECONNRESET" });
 });
 
 test("a part in which one small output stands many times holds its part of the budget as well", async () => {

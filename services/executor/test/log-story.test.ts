@@ -71,6 +71,24 @@ test("a plan that failed is a warning with status, code, step, tool and reason, 
   ]);
 });
 
+test("a plan that completes is two lines, however many steps it has", async () => {
+  await start();
+  const each = Array.from({ length: 20 }, (_, index) => index);
+  const plan = await bench.submit([
+    ...each.map((value) => ({ id: `s${value}`, tool: "keyed_effect", arguments: { value } })),
+    {
+      id: "list",
+      forEach: { items: each, as: "item", do: { tool: "read_value", arguments: { value: "<<item>>" } } },
+    },
+  ]);
+  await bench.end(plan._id);
+  await expect.poll(says(plan, "plan finished")).toBeDefined();
+  expect(logged(plan).map(({ level, msg }) => [level, msg])).toEqual([
+    ["info", "plan claimed"],
+    ["info", "plan finished"],
+  ]);
+});
+
 test("failed items are warnings, many of them are not all logged, and their plan ended in part", async () => {
   const items = Array.from({ length: 60 }, (_, index) => index);
   bench.tools.script({ keyed_effect: items.slice(1).map(() => ({ type: "tool-error" as const })) });

@@ -43,6 +43,33 @@ test("a cancel asks under the same key what became of a call, and the step tells
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
+test("the same holds at the deadline of the plan", async () => {
+  bench.tools.script({ keyed_effect: [LOST] });
+  await bench.startExecutor({ PLAN_TIMEOUT_MS: "5000" });
+  const planId = await submit("keyed_effect", SLOW_RETRY);
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("EXPIRED");
+  expect(steps.get("effect")).toMatchObject({ status: "COMPLETED", output: { tool: "keyed_effect" } });
+  expect(steps.get("after")?.status).toBe("CANCELLED");
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
+test("a cancel asks once more a look-up that had no answer, and the step tells the effect", async () => {
+  const unavailable: BehaviourInput = { type: "status", status: 429, retryAfterSeconds: 30 };
+  bench.tools.script({ looked_up_effect: [LOST], find_effect: [unavailable] });
+  await bench.startExecutor();
+  const planId = await submit("looked_up_effect", SLOW_RETRY);
+  await expect.poll(() => bench.tools.stats()["find_effect"]?.calls).toBe(1);
+  await untilRetrying(planId);
+  await bench.store.requestCancel(TENANT, planId);
+  const { plan, steps } = await bench.end(planId);
+  expect(plan.status).toBe("CANCELLED");
+  expect(steps.get("effect")).toMatchObject({ status: "COMPLETED" });
+  expect(steps.get("after")?.status).toBe("CANCELLED");
+  expect(bench.tools.stats()["find_effect"]?.calls).toBe(2);
+  expect(await bench.tools.ledger()).toHaveLength(1);
+});
+
 test("the same holds when the executor was killed before the cancel", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
   const executor = await bench.startExecutor(SHORT_LEASE);

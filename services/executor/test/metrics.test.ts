@@ -2,38 +2,15 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { freePort } from "@planwright/local";
 import { startServerProxy, testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { openWorkbench, SHORT_LEASE, type Workbench } from "./executor-process.ts";
+import { healthPort } from "./health-port.ts";
 
 async function open(mcpServers: Record<string, unknown> = {}): Promise<Workbench> {
   const bench = await openWorkbench(mcpServers);
   onTestFinished(() => bench.close());
   return bench;
-}
-
-/** A port for the health server, and what can be asked there. */
-async function healthPort() {
-  const port = String(await freePort());
-  const at = (path: string): string => `http://127.0.0.1:${port}${path}`;
-  const ready = async (): Promise<[number, unknown] | null> => {
-    const response = await fetch(at("/readyz")).catch(() => null);
-    return response && [response.status, await response.json()];
-  };
-  /** The value of a series without the label that all share; 0 while there is none. */
-  const scrape = async () => {
-    const text = await (await fetch(at("/metrics"))).text();
-    const series = new Map(
-      text.split("\n").map((line): [string, string] => {
-        const [name = "", value = ""] = line.replace(/,?service="executor"/, "").split(/ (?=\S+$)/);
-        return [name.replace("{}", "").replace("{,", "{"), value];
-      }),
-    );
-    return (name: string): number =>
-      Number(series.get(name.startsWith("planwright_") ? name : `planwright_executor_${name}`) ?? 0);
-  };
-  return { env: { HEALTH_PORT: port }, at, ready, scrape };
 }
 
 test("/metrics counts plans, calls, retries, doubts and writes", async () => {

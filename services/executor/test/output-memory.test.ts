@@ -1,10 +1,15 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, SHORT_LEASE, type Workbench } from "./executor-process.ts";
+import { healthPort } from "./health-port.ts";
 
+/** The least that an executor may be given. */
+const BUDGET = 16_777_216;
 /** Each as large as an output may nearly be; all of them together more than the executor's heap. */
 const OUTPUTS = { count: 24, bytes: 7_900_000 };
-const SMALL = { NODE_OPTIONS: "--max-old-space-size=170", OUTPUT_MEMORY_BYTES: "16777216" };
-const PATIENCE_MS = 300_000;
+const SMALL = { NODE_OPTIONS: "--max-old-space-size=170", OUTPUT_MEMORY_BYTES: String(BUDGET) };
+const TIMEOUT_MS = 300_000;
 
 let bench: Workbench;
 
@@ -15,7 +20,7 @@ afterEach(async () => {
   await bench.close();
 });
 
-/** Large outputs one after the other, and at the end steps that refer to the first ones. */
+/** Large outputs one after the other, and at the end steps that refer to each of them: until then all are needed. */
 function largePlan() {
   const reads = Array.from({ length: OUTPUTS.count }, (_, index) => ({
     id: `read${index}`,
@@ -23,13 +28,25 @@ function largePlan() {
     arguments: { value: index },
   }));
   const last = reads.at(-1)?.id;
-  const picks = [0, 1, 2, 3, 4, 5].map((index) => ({
+  const picks = reads.map((_, index) => ({
     id: `pick${index}`,
     tool: "keyed_effect",
     arguments: { value: `<<read${index}.value>>` },
     dependsOn: [last],
   }));
   return { steps: [...reads, ...picks], policy: { maxParallel: 1 } };
+}
+
+/** Waits for so many reads. @throws {TypeError} when the executor ends before, as it does when it has no memory left */
+async function untilRead(executor: ChildProcess, reads: number): Promise<void> {
+  const ended = once(executor, "exit").then(([code, signal]) => {
+    throw new TypeError(`The executor ended: ${code ?? signal}`);
+  });
+  const calls = () => bench.tools.stats()["read_value"]?.calls;
+  const read = async (): Promise<void> => {
+    await expect.poll(calls, { timeout: TIMEOUT_MS }).toBeGreaterThanOrEqual(reads);
+  };
+  await Promise.race([read(), ended]);
 }
 
 test(
@@ -39,18 +56,17 @@ test(
     bench.tools.script({ read_value: Array.from({ length: count + 1 }, () => ({ type: "huge", bytes })) });
     const first = await bench.startExecutor({ ...SMALL, ...SHORT_LEASE });
     const { _id: planId } = await bench.submit(largePlan());
-    await expect
-      .poll(() => bench.tools.stats()["read_value"]?.calls, { timeout: PATIENCE_MS })
-      .toBeGreaterThan(count - 3);
+    await untilRead(first, count - 2);
     await bench.stopExecutor(first, "SIGKILL");
     await bench.startExecutor(SMALL);
     const { plan, steps } = await bench.end(planId);
     expect(plan).toMatchObject({ status: "COMPLETED", outputs: null, error: null });
     expect(steps.get("read0")).toMatchObject({ attempts: [{ attempt: 1 }] });
-    const picked = [0, 1, 2, 3, 4, 5].map((index) => steps.get(`pick${index}`)?.output);
-    expect(picked).toMatchObject([0, 1, 2, 3, 4, 5].map((value) => ({ value })));
+    const indices = Array.from({ length: count }, (_, index) => index);
+    const picked = indices.map((index) => steps.get(`pick${index}`)?.output);
+    expect(picked).toMatchObject(indices.map((value) => ({ value })));
   },
-  PATIENCE_MS,
+  TIMEOUT_MS,
 );
 
 test(
@@ -58,16 +74,65 @@ test(
   async () => {
     const { count, bytes } = OUTPUTS;
     bench.tools.script({ read_value: Array.from({ length: count }, () => ({ type: "huge", bytes })) });
-    await bench.startExecutor(SMALL);
+    const child = await bench.startExecutor(SMALL);
     const { _id: planId } = await bench.submit(largePlan());
-    await expect
-      .poll(() => bench.tools.stats()["read_value"]?.calls, { timeout: PATIENCE_MS })
-      .toBeGreaterThan(count - 3);
+    await untilRead(child, count - 2);
     await bench.store.requestCancel("t1", planId);
     const asked = performance.now();
     const { plan } = await bench.end(planId);
     expect(plan.status).toBe("CANCELLED");
     expect(performance.now() - asked).toBeLessThan(10_000);
   },
-  PATIENCE_MS,
+  TIMEOUT_MS,
+);
+
+test(
+  "plans together hold no more than the budget in memory, and read again what left it",
+  async () => {
+    const plans = 6;
+    const reads = 12;
+    const bytes = 1_500_000;
+    const ids = Array.from({ length: reads }, (_, index) => index);
+    const huge = Array.from({ length: plans * reads }, () => ({ type: "huge" as const, bytes }));
+    // Its call is sent once all outputs of its plan are stored, and so are counted; it is repeated when the tool server is back.
+    const gates = Array.from({ length: plans }, () => ({ type: "hang" as const }));
+    bench.tools.script({ read_value: huge, keyed_effect: gates });
+    const { env, scrape } = await healthPort();
+    await bench.startExecutor({ ...env, OUTPUT_MEMORY_BYTES: String(BUDGET) });
+    const submit = (plan: number) =>
+      bench.submit([
+        ...ids.map((id) => ({ id: `read${id}`, tool: "read_value", arguments: { value: [plan, id] } })),
+        {
+          id: "gate",
+          tool: "keyed_effect",
+          dependsOn: ids.map((id) => `read${id}`),
+          timeoutMs: TIMEOUT_MS,
+        },
+        ...ids.map((id) => ({
+          id: `use${id}`,
+          tool: "set_value",
+          arguments: { value: `<<read${id}.value>>` },
+          dependsOn: ["gate"],
+        })),
+      ]);
+    const submitted = await Promise.all(Array.from({ length: plans }, (_, plan) => submit(plan)));
+    await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls, { timeout: TIMEOUT_MS }).toBe(plans);
+
+    const held = (await scrape())("output_bytes_held");
+    expect(held).toBeLessThanOrEqual(BUDGET);
+    expect(held).toBeGreaterThan(BUDGET - 2 * bytes);
+
+    await bench.stopTools();
+    await bench.startTools();
+    for (const [plan, { _id }] of submitted.entries()) {
+      const { plan: ended, steps } = await bench.end(_id);
+      expect(ended.status).toBe("COMPLETED");
+      const used = ids.map((id) => steps.get(`use${id}`)?.output);
+      expect(used).toMatchObject(ids.map((id) => ({ value: [plan, id] })));
+    }
+    const value = await scrape();
+    expect(value("output_bytes_read_total")).toBeGreaterThanOrEqual(plans * reads * bytes - BUDGET);
+    expect(value("output_bytes_held")).toBe(0);
+  },
+  TIMEOUT_MS,
 );

@@ -16,6 +16,12 @@ const masker = createMasker([
 const base64 = (before: string, value = PASSPHRASE, as: BufferEncoding = "base64") =>
   Buffer.from(`${before}${value}${before}`).toString(as);
 
+/** As JSON may write a text without its quotes. @param write - how the four digits of each character are written */
+function whollyEscaped(text: string, write = (code: string) => code): string {
+  const units = Array.from({ length: text.length }, (_, place) => text.charCodeAt(place));
+  return units.map((unit) => `\\u${write(unit.toString(16).padStart(4, "0"))}`).join("");
+}
+
 test.each([
   ["a text", "the token is hunter2-hunter2!", "the token is [redacted]!"],
   ["a value that holds another one", "hunter2-hunter2-more", "[redacted]"],
@@ -30,6 +36,13 @@ test.each([
   ["hexadecimal", `x ${Buffer.from(PASSPHRASE).toString("hex")} y`, "x [redacted] y"],
   ["HTML", "<b>-----BEGIN KEY-----\n&quot;quoted&quot;/ü+\n</b>", "<b>[redacted]\n</b>"],
   ["ASCII JSON", JSON.stringify(PEM).replace("ü", "\\u00fc"), '"[redacted]"'],
+  ["JSON with all characters escaped", whollyEscaped(PEM), "[redacted]"],
+  ["the same with digits in capitals", whollyEscaped(PEM, (code) => code.toUpperCase()), "[redacted]"],
+  [
+    "the same inside JSON text",
+    JSON.stringify({ pem: whollyEscaped(PEM), a: `"${whollyEscaped(PEM, (code) => code.toUpperCase())}"` }),
+    JSON.stringify({ pem: "[redacted]", a: '"[redacted]"' }),
+  ],
   ["JSON with escaped slashes", JSON.stringify(PEM).replace("/", "\\/"), '"[redacted]"'],
   ["a value over several lines", "correct-horse-\n  battery-\n  staple.", "[redacted]."],
   ["a message that was cut within a value", "failed with correct-ho...", "failed with [redacted]..."],

@@ -12,8 +12,8 @@ const HTML: Readonly<Record<string, string>> = {
 };
 
 /**
- * How a value may be written by those who repeat it: as it is, in JSON (also twice, with escaped slashes, in ASCII alone, wholly escaped), in
- * addresses and forms, in HTML, in hexadecimal, in base64 of both alphabets at each of three alignments. Without white space, which
+ * How a value may be written by those who repeat it: as it is, in JSON (also twice, with escaped slashes, in ASCII alone, wholly escaped and that
+ * twice), in addresses and forms, in HTML, in hexadecimal, in base64 of both alphabets at each of three alignments. Without white space, which
  * a line break in base64 would add.
  */
 export function formsOf(value: string): string[] {
@@ -31,7 +31,10 @@ export function formsOf(value: string): string[] {
     JSON.stringify(inJson).slice(1, -1),
     inJson.replaceAll("/", String.raw`\/`),
     inJson.replace(/[^ -~]/g, escaped),
-    value.replace(/[^]/g, escaped),
+    ...[escaped, escapedInCapitals].flatMap((escape) => {
+      const whole = value.replace(/[^]/g, escape);
+      return [whole, whole.replaceAll("\\", String.raw`\\`)];
+    }),
     inAddress,
     inAddress.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     inAddress.replaceAll("%20", "+"),
@@ -49,7 +52,15 @@ export function compact(text: string): string {
 }
 
 function escaped(unit: string): string {
-  return String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return String.raw`\u${codeOf(unit)}`;
+}
+
+function escapedInCapitals(unit: string): string {
+  return String.raw`\u${codeOf(unit).toUpperCase()}`;
+}
+
+function codeOf(unit: string): string {
+  return unit.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
 /** What stands in the base64 of any text that holds these bytes, by where they begin: the digits that they alone decide. */

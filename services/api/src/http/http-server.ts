@@ -5,15 +5,22 @@ import { refuseConnection } from "./refuse-connection.ts";
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How often connections are looked at for these two; Node's own 30 s would let slow ones hold theirs for twice as long. */
-const LOOK_EVERY_MS = 1_000;
+/** How often connections are checked for these two; with Node's own 30 s slow ones would hold theirs for up to twice as long. */
+const CHECK_EVERY_MS = 1_000;
+
+/** Settings of {@link createHttpServer}. */
+export interface HttpServerOptions {
+  /** Longest that a whole request may take to arrive, in milliseconds; its headers at most 10,000 of them. Default 30,000. */
+  requestTimeoutMs?: number | undefined;
+}
 
 /** A server that also tells clients what is wrong whose bytes are no request. It does not listen yet, and answers no requests. */
-export function createHttpServer(): Server {
+export function createHttpServer({ requestTimeoutMs = REQUEST_TIMEOUT_MS }: HttpServerOptions = {}): Server {
+  const headersTimeoutMs = Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs);
   const server = createServer({
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    connectionsCheckingInterval: LOOK_EVERY_MS,
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
     // Told of in the form of all errors.
     requireHostHeader: false,
   });
@@ -25,14 +32,18 @@ export function createHttpServer(): Server {
     const isAnswering = response?.headersSent && !response.writableFinished;
     if (socket.destroyed || isAnswering) return void socket.destroy();
     if (!socket.writable) return; // answered, and still being listened to
-    const { status, ...facts } = refusalOf("code" in error ? error.code : undefined);
+    const code = "code" in error ? error.code : undefined;
+    const { status, ...facts } = refusalOf(code, { headersTimeoutMs, requestTimeoutMs });
     refuseConnection(socket, status, facts);
   });
   return server;
 }
 
 /** What is wrong, by the code of Node's error. */
-function refusalOf(code: unknown): ErrorFacts & { status: number } {
+function refusalOf(
+  code: unknown,
+  { headersTimeoutMs, requestTimeoutMs }: { headersTimeoutMs: number; requestTimeoutMs: number },
+): ErrorFacts & { status: number } {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
       return {
@@ -53,7 +64,7 @@ function refusalOf(code: unknown): ErrorFacts & { status: number } {
         status: 408,
         code: "BAD_REQUEST",
         message: "The request did not arrive in time",
-        remedy: `Send its headers within ${HEADERS_TIMEOUT_MS / 1_000} s and all of it within ${REQUEST_TIMEOUT_MS / 1_000} s.`,
+        remedy: `Send its headers within ${headersTimeoutMs / 1_000} s and all of it within ${requestTimeoutMs / 1_000} s.`,
       };
     default:
       return {
