@@ -72,7 +72,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "result-told-before-it-is-durable",
-    violates: ["dependency-first", "ends-whole", "journal-folds"],
+    violates: ["dependency-first", "ends-whole", "journal-folds", "no-surprise"],
     store: (store) => ({
       ...store,
       async writeRecords(...write) {

@@ -27,7 +27,7 @@ test.concurrent("a plan that waits for an operator still ends at its deadline", 
   const bench = await openWorkbench();
   try {
     bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
-    await bench.startExecutor({ PLAN_TIMEOUT_MS: "3000" });
+    await bench.startExecutor({ PLAN_TIMEOUT_MS: "8000" });
     const plan = await bench.submit([
       { id: "doubt", tool: "plain_effect", arguments: { value: 1 } },
       { id: "after", tool: "plain_effect", arguments: { value: "<<doubt.value>>" } },
