@@ -312,6 +312,17 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect(lost.length).toBeLessThan(2);
   });
 
+  test("an owner that has nothing to tell appends no entry, also when its plan has ended", async () => {
+    const { journal, claim } = await held(open());
+    await claim.append([]);
+    await claim.append([{ type: "plan.ended", status: "COMPLETED", outputs: {}, error: null }]);
+    await claim.append([]);
+    await expect(claim.append([started("a")])).rejects.toThrow(LeaseLostError);
+    expect((await journal.read("req_1", 2)).map(({ events }) => events.map(({ type }) => type))).toEqual([
+      ["plan.ended"],
+    ]);
+  });
+
   test("what an owner notes goes with its next entry, in the order in which it happened", async () => {
     const { journal, claim } = await held(open());
     claim.note([started("a")]);

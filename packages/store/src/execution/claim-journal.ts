@@ -33,7 +33,7 @@ export interface ClaimJournal {
   plan(): FoldedPlan | undefined;
   /** Has the next entry tell this. */
   note(events: readonly JournalEvent[]): void;
-  /** Tells this, and what was noted. Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
+  /** Tells this, and what was noted; where that is nothing, it waits for what is under way. Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
   append(events: readonly JournalEvent[]): Promise<void>;
 }
 
@@ -111,7 +111,7 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
       next = undefined;
       const events = pending;
       pending = [];
-      return write(events);
+      return events.length > 0 ? write(events) : undefined;
     });
     next = waiting;
     last = waiting;
