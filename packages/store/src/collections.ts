@@ -1,4 +1,4 @@
-import { UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
+import { OVER_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import type { Collection, Db, Document, IndexDescription, MongoClient } from "mongodb";
 import type { ApiKeyDocument } from "./access/api-key.ts";
 import type {
@@ -7,6 +7,7 @@ import type {
   ObservedOutputDocument,
   OutputDocument,
   PlanDocument,
+  RemovalDocument,
   RequestDocument,
   ToolDocument,
   ToolServerDocument,
@@ -28,6 +29,7 @@ export interface Collections {
   idempotencyKeys: Collection<IdempotencyKeyDocument>;
   apiKeys: Collection<ApiKeyDocument>;
   workers: Collection<WorkerDocument>;
+  removals: Collection<RemovalDocument>;
 }
 
 /** The typed collections of a database; makes nothing. */
@@ -45,6 +47,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     idempotencyKeys: db.collection("idempotencyKeys"),
     apiKeys: db.collection("apiKeys"),
     workers: db.collection("workers"),
+    removals: db.collection("removals"),
   };
 }
 
@@ -59,7 +62,7 @@ const WORKER_LIFE_SECONDS = 3_600;
 
 /** Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents alone. */
 const INDEXES: {
-  [name in keyof Omit<Collections, "client" | "toolServers" | "journal">]: IndexDescription[];
+  [name in keyof Omit<Collections, "client" | "toolServers" | "journal" | "removals">]: IndexDescription[];
 } = {
   requests: [
     // A key stands for one request: this is what of two submissions under it refuses one.
@@ -82,6 +85,12 @@ const INDEXES: {
     },
     { key: { "planning.dueAt": 1 }, partialFilterExpression: { "planning.dueAt": { $type: "date" } } },
     { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
+    {
+      key: { updatedAt: 1 },
+      partialFilterExpression: { status: { $in: OVER_REQUEST_STATUSES } },
+      // As that of plans that are not over: named by what it holds.
+      name: `ended_${OVER_REQUEST_STATUSES.join("_")}`,
+    },
   ],
   plans: [
     { key: { tenant: 1, requestId: 1, version: -1 }, unique: true },

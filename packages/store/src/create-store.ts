@@ -9,6 +9,7 @@ import { createClientStore } from "./client/create-client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
 import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./errors.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
+import { requireFormat } from "./format.ts";
 import { createGroupCommit } from "./group-commit/group-commit.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createJournal } from "./journal/journal.ts";
@@ -16,6 +17,7 @@ import { onceUnmoved } from "./journal/once-unmoved.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
 import { watchChanges, watchRests } from "./live/watch-changes.ts";
 import { createPlanningStore } from "./planning-store.ts";
+import { removeEnded } from "./retention/remove-ended.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";
 import type { Store } from "./store.ts";
 import { createWorkerStore } from "./workers/worker-store.ts";
@@ -43,8 +45,9 @@ export interface StoreOptions {
 const DEFAULT_DATABASE = "planwright";
 
 /**
- * Connects, refuses a standalone or too old server, makes the indexes. Every write is majority and journalled.
- * @throws {StandaloneServerError | ServerTooOldError | StoreUnavailableError}
+ * Connects, refuses a standalone or too old server and a database of another format, makes the indexes. Every write is majority and
+ * journalled.
+ * @throws {StandaloneServerError | ServerTooOldError | DatabaseFormatError | StoreUnavailableError}
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
   const common: MongoClientOptions = {
@@ -67,6 +70,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     await connect(client, clock);
     await connectGroup(groupClient);
     const db = client.db(databaseOf(options.url));
+    await requireFormat(db);
     const collections = openCollections(client, db);
     await createIndexes(collections);
     const inTransaction = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
@@ -128,6 +132,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ...execution,
       ...createAccessStore({ collections, clock, randomBytes }),
       ...createWorkerStore(collections),
+      removeEnded: (which) => removeEnded(collections, which),
       watchChanges: (listener) => watchChanges(collections, listener),
       watchRests: (listener) => watchRests(collections, listener),
       ping,

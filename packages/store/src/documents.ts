@@ -508,6 +508,12 @@ export interface IdempotencyKeyDocument {
   createdAt: Date;
 }
 
+/** A request that is being removed, until all of it is gone. */
+export interface RemovalDocument {
+  _id: RequestId;
+  tenant: string;
+}
+
 /** How a plan ended, as the engine said it. */
 export type FinishCommand = Omit<Extract<Command, { type: "finish" }>, "records">;
 

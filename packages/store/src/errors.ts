@@ -48,6 +48,18 @@ export class StandaloneServerError extends CodedError<{ host: string }> {
   }
 }
 
+/** The database was written by a version that stores its documents otherwise. Nothing was read or changed. */
+export class DatabaseFormatError extends CodedError<{ database: string; found: number; expected: number }> {
+  readonly code = "STORE_FORMAT";
+  readonly retryable = false;
+  constructor(facts: { database: string; found: number; expected: number }) {
+    super(
+      `The database "${facts.database}" is of format ${facts.found}, and this version of Planwright reads format ${facts.expected} alone; name another database in MONGODB_URL, or remove this one (of npm start: the folder .data/planwright)`,
+      facts,
+    );
+  }
+}
+
 /** Group commit writes to several collections in one command, which MongoDB can do from 8.0 on. */
 export class ServerTooOldError extends CodedError<{ host: string }> {
   readonly code = "STORE_TOO_OLD";

@@ -55,6 +55,7 @@ export type {
 } from "./documents.ts";
 export {
   CursorInvalidError,
+  DatabaseFormatError,
   IdempotencyKeyReusedError,
   LeaseLostError,
   OutputMissingError,
@@ -116,6 +117,7 @@ export type {
   RequestPage,
   RerunAnswer,
   ResolutionWord,
+  RetentionStore,
   Store,
   UnitRecord,
   VersionWish,

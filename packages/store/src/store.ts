@@ -43,6 +43,7 @@ import type { ClaimJournal } from "./execution/claim-journal.ts";
 import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 import type { LearnedOutput } from "./observed-outputs.ts";
 import type { LimitExceeded } from "./planning/model-budget.ts";
+import type { RemoveEnded } from "./retention/remove-ended.ts";
 import type { ToolServerWord } from "./tool-servers.ts";
 import type { WorkerStore } from "./workers/worker-store.ts";
 
@@ -590,6 +591,15 @@ export interface LiveStore {
   watchRests(listener: ChangeListener): ChangeWatch;
 }
 
+/** Keeps the database from growing for ever. */
+export interface RetentionStore {
+  /**
+   * Removes requests that ended and that nothing has changed since, with their plans, journals, outputs and model calls, the oldest first.
+   * Returns how many; fewer than `limit` when there are no more.
+   */
+  removeEnded(which: RemoveEnded): Promise<number>;
+}
+
 /** Everything, with its life. */
 export interface Store
   extends ClientStore,
@@ -597,6 +607,7 @@ export interface Store
     ExecutionStore,
     LiveStore,
     AccessStore,
+    RetentionStore,
     WorkerStore {
   /** Answers when MongoDB does. @throws {StoreUnavailableError} */
   ping(): Promise<void>;

@@ -27,7 +27,10 @@ const tracing = await readOrExit(() => startTracing({ service: "api", env: proce
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, OFFER_FAILPOINTS);
 
 const store = failpoints.around(
-  await createStore({ url: settings.MONGODB_URL, timeoutMs: settings.MONGODB_TIMEOUT_MS }),
+  await readOrExit(
+    () => createStore({ url: settings.MONGODB_URL, timeoutMs: settings.MONGODB_TIMEOUT_MS }),
+    process,
+  ),
   STORE_FAILPOINTS,
 );
 const queues = createQueues({

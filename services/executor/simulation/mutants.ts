@@ -149,7 +149,7 @@ export const MUTANTS: readonly Mutant[] = [
     violates: ["key-makes-one"],
     clientStore: (store) => ({
       ...store,
-      submitPlan: ({ idempotency: _, ...input }) => store.submitPlan(input),
+      submitPlan: (input) => store.submitPlan({ ...input, idempotency: undefined }),
     }),
   },
   {

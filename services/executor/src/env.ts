@@ -30,6 +30,8 @@ export const ExecutorSettingsSchema = z.object({
   MAX_STEP_TIMEOUT_MS: z.coerce.number().int().min(1).max(3_600_000).default(600_000),
   /** How often plans that the queue lost are looked for, in milliseconds. */
   SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
+  /** How long requests that ended are kept, in days. */
+  RETENTION_DAYS: z.union([z.literal("never"), z.coerce.number().int().min(1).max(36_500)]).default(30),
   /** Whether shapes of outputs are learned. */
   LEARN_OUTPUTS: z.enum(["on", "off"]).default("on"),
   /** Where this process dies, stands still or fails on purpose; for tests. */

@@ -26,6 +26,7 @@ import { registerPlansByStatus } from "./metrics/plans-by-status.ts";
 import { createOutputRecorder } from "./observed-outputs/output-recorder.ts";
 import { createOutputMemory } from "./output-memory.ts";
 import { createPlanRuns } from "./plan-runs.ts";
+import { startRetention } from "./retention.ts";
 import { createSecretSource } from "./secrets/secret-source.ts";
 import { createSecrets } from "./secrets/secrets.ts";
 import { createServerPublisher } from "./tool-servers/server-publisher.ts";
@@ -54,12 +55,16 @@ const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, TOOL_F
 
 const registry = createMetrics("executor");
 const metrics = createExecutorMetrics(registry);
-const database = await createStore({
-  url: settings.MONGODB_URL,
-  leaseMs: settings.LEASE_MS,
-  planTimeoutMs: settings.PLAN_TIMEOUT_MS,
-  onBulk: (writes) => metrics.bulkWritten(writes),
-});
+const database = await readOrExit(
+  () =>
+    createStore({
+      url: settings.MONGODB_URL,
+      leaseMs: settings.LEASE_MS,
+      planTimeoutMs: settings.PLAN_TIMEOUT_MS,
+      onBulk: (writes) => metrics.bulkWritten(writes),
+    }),
+  process,
+);
 const store = failpoints.around(database, STORE_FAILPOINTS);
 
 /** What is still to be done before this process takes plans. */
@@ -164,6 +169,13 @@ const sweeper = createSweeper({
 // Seldom needed, and a look-up over all that runs: on a beat of its own, as slow as what it looks for is old.
 const reconciler = setInterval(() => void store.reconcileRequests().catch(report), RECONCILE_EVERY_MS);
 const secretsLearner = setInterval(() => void secrets.learn().catch(report), LEARN_SECRETS_EVERY_MS);
+const retention = startRetention({
+  store: database,
+  keptDays: settings.RETENTION_DAYS,
+  now: () => database.now(),
+  logger,
+  onRemoved: (count) => metrics.requestsRemoved(count),
+});
 // Past the failpoints: a reader changes nothing.
 registerQueueDepth(registry, {
   service: "executor",
@@ -183,6 +195,7 @@ const heartbeat = await startHeartbeat({
 starting = null;
 
 shutdown.add("heartbeat", () => heartbeat.stop());
+shutdown.add("retention", () => retention.stop());
 shutdown.add("reconciler", () => clearInterval(reconciler));
 shutdown.add("secrets", () => clearInterval(secretsLearner));
 shutdown.add("sweeper", () => sweeper.stop());

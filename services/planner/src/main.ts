@@ -44,10 +44,14 @@ const traces = tracing.traces && createPlanningTraces(tracing.traces);
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS);
 
 const drafter = failpoints.around(planDrafter, MODEL_FAILPOINTS);
-const database = await createStore({
-  url: settings.MONGODB_URL,
-  planningLeaseMs: settings.PLANNING_LEASE_MS,
-});
+const database = await readOrExit(
+  () =>
+    createStore({
+      url: settings.MONGODB_URL,
+      planningLeaseMs: settings.PLANNING_LEASE_MS,
+    }),
+  process,
+);
 const store = failpoints.around(database, STORE_FAILPOINTS);
 
 const registry = createMetrics("planner");

@@ -63,7 +63,7 @@ export function createAccept(options: AcceptOptions): Accept {
   return {
     store: (accepted) => new Promise((resolve, reject) => batches.add({ accepted, resolve, reject })),
     storeKeyed: (accepted) => again(() => log.insertKeyed(accepted)),
-    idle: batches.idle,
+    idle: () => batches.idle(),
   };
 }
 

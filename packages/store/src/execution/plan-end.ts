@@ -13,6 +13,7 @@ import {
 import { type JsonObject, type RequestId, STARTED_REQUEST_STATUSES, type StepStatus } from "@planwright/plan";
 import type { FinishCommand, PlanDocument } from "../documents.ts";
 import type { Journal } from "../journal/journal.ts";
+import { withoutBytes } from "../journal/plan-units.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { PLANNING_DUE } from "../planning/parked-for.ts";
 import type { ExecutionContext } from "./context.ts";
@@ -64,7 +65,7 @@ export async function tellEnd(
   { _id, requestId, plan, followUp }: PlanDocument,
   { status, units, outputs, error, finishedAt }: EndedPlan,
 ): Promise<boolean> {
-  const told = error && withoutSize(error);
+  const told = error && withoutBytes(error);
   const change = requestAfterPlan(followUp, { status, ...(told && { error: told }) });
   const [, isChanged] = await group.setInOrder(
     {
@@ -121,8 +122,4 @@ function countSteps(
     counts[status] = (counts[status] ?? 0) + 1;
   }
   return counts;
-}
-
-function withoutSize({ dataBytes: _, ...error }: NonNullable<FoldedPlan["error"]>) {
-  return error;
 }

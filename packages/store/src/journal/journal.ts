@@ -137,7 +137,7 @@ export function createJournal(options: JournalOptions): Journal {
         for await (const entry of log.readTails([{ requestId, seq: 0 }])) entries.push(entry);
         return entries;
       }),
-    idle: batches.idle,
+    idle: () => batches.idle(),
     counts: () => ({ bulks, entries: sent }),
   };
 }

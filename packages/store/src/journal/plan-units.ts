@@ -192,7 +192,10 @@ function toAttempt(folded: FoldedAttempt): AttemptDocument {
   return { ...attempt, executor: worker, error: error && withoutBytes(error) };
 }
 
-function withoutBytes<Told extends { dataBytes?: number | undefined }>(error: Told): Omit<Told, "dataBytes"> {
+/** An error as the documents of steps and plans hold it. */
+export function withoutBytes<Told extends { dataBytes?: number | undefined }>(
+  error: Told,
+): Omit<Told, "dataBytes"> {
   const { dataBytes: _, ...kept } = error;
   return kept;
 }

@@ -6,6 +6,8 @@ export interface ExecutorMetrics {
   runs: RunMetrics;
   /** A bulk of grouped writes was acknowledged. */
   bulkWritten(writes: number): void;
+  /** Requests that ended long ago are gone. */
+  requestsRemoved(count: number): void;
 }
 
 /** From answers out of a cache to calls that take as long as a step may by default, and longer. */
@@ -55,6 +57,7 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
   const outputsRead = counter("output_bytes_read_total", "Bytes of outputs read again that had left memory");
   const bulks = counter("commit_bulks_total", "Bulks of grouped writes acknowledged by MongoDB");
   const writes = counter("commit_writes_total", "Writes in those bulks");
+  const removed = counter("requests_removed_total", "Requests removed because they ended long ago");
   const toolLabel = createBoundedLabel();
 
   return {
@@ -77,5 +80,6 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
       bulks.inc();
       writes.inc(count);
     },
+    requestsRemoved: (count) => removed.inc(count),
   };
 }

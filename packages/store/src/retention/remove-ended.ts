@@ -1,0 +1,90 @@
+/**
+ * Requests that ended long ago go, with all that was recorded for them (DESIGN §6, J8).
+ *
+ * 1. What is to go is noted in `removals` before anything is removed, and until all of it is: whoever comes after a crash goes on.
+ * 2. The request itself goes first, in one conditional write: of a rerun and a removal at the same time one happens. Without its request
+ *    nothing else is found by anyone.
+ */
+import { OVER_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
+import type { Collections } from "../collections.ts";
+import type { RemovalDocument } from "../documents.ts";
+import { behind } from "../journal/entry-log.ts";
+import { isDuplicateKey } from "../transient-errors.ts";
+
+/** What is removed at once. */
+export interface RemoveEnded {
+  /** Requests that nothing has changed since. */
+  endedBefore: Date;
+  /** Requests at most. */
+  limit: number;
+}
+
+/** Removes ended requests, the oldest first. Returns how many; fewer than `limit` when there are no more. Safe in many processes at once. */
+export async function removeEnded(
+  collections: Collections,
+  { endedBefore, limit }: RemoveEnded,
+): Promise<number> {
+  const { requests, removals } = collections;
+  const isOld = {
+    status: { $in: OVER_REQUEST_STATUSES },
+    // A planner has nothing left to do for it.
+    "planning.dueAt": null,
+    updatedAt: { $lt: endedBefore },
+  };
+  const begun = await removals.find().limit(limit).toArray();
+  const found = await requests
+    .find(isOld, { projection: { tenant: 1 } })
+    .sort({ updatedAt: 1 })
+    .limit(limit - begun.length || 1)
+    .toArray();
+  const fresh = begun.length < limit ? found.map(({ _id, tenant }) => ({ _id, tenant })) : [];
+  await noteUnlessNoted(collections, fresh);
+  const all = [...begun, ...fresh];
+  if (all.length === 0) return 0;
+  const ids = all.map(({ _id }): RequestId => _id);
+  await requests.deleteMany({ _id: { $in: ids }, ...isOld });
+  const kept = await requests.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
+  const isKept = new Set(kept.map(({ _id }) => _id));
+  const gone = all.filter(({ _id }) => !isKept.has(_id));
+  await removeRecords(collections, gone);
+  await removals.deleteMany({ _id: { $in: ids } });
+  return gone.length;
+}
+
+async function noteUnlessNoted(
+  { removals }: Pick<Collections, "removals">,
+  fresh: readonly RemovalDocument[],
+): Promise<void> {
+  if (fresh.length === 0) return;
+  try {
+    await removals.insertMany(fresh, { ordered: false });
+  } catch (error) {
+    // Another process removes them too.
+    if (!isDuplicateKey(error)) throw error;
+  }
+}
+
+async function removeRecords(
+  { plans, journal, outputs, modelCalls }: Collections,
+  gone: readonly RemovalDocument[],
+): Promise<void> {
+  for (const [tenant, ids] of byTenant(gone)) {
+    const ofRequests = { tenant, requestId: { $in: ids } };
+    const versions = await plans.find(ofRequests, { projection: { _id: 1 } }).toArray();
+    const planIds = versions.map(({ _id }) => _id);
+    const places = ids.map((requestId) => ({ _id: behind({ requestId, seq: 0 }) }));
+    await Promise.all([
+      journal.deleteMany({ $or: places }),
+      outputs.deleteMany({ tenant, planId: { $in: planIds } }),
+      modelCalls.deleteMany(ofRequests),
+    ]);
+    // Last: they name what their outputs are found by.
+    await plans.deleteMany(ofRequests);
+  }
+}
+
+function byTenant(gone: readonly RemovalDocument[]): Map<string, RequestId[]> {
+  const ids = new Map<string, RequestId[]>();
+  for (const { _id, tenant } of gone) ids.set(tenant, [...(ids.get(tenant) ?? []), _id]);
+  return ids;
+}

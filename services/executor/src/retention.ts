@@ -1,0 +1,63 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "@planwright/runtime";
+import type { RetentionStore } from "@planwright/store";
+
+/** What removing old requests needs. */
+export interface RetentionParts {
+  store: RetentionStore;
+  /** How long requests that ended are kept, in days; `never`: they are never removed. */
+  keptDays: number | "never";
+  /** Unix milliseconds, by the clock of the database. */
+  now: () => number;
+  logger: Logger;
+  /** Told how many are gone. */
+  onRemoved: (count: number) => void;
+  /** Between two looks, in milliseconds. Default one hour. */
+  everyMs?: number | undefined;
+  /** Before the first one, in milliseconds. Default 10,000. */
+  firstMs?: number | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const FIRST_MS = 10_000;
+/** Requests in one removal. */
+const BATCH = 100;
+/** Rest between two of them, in milliseconds: others are served meanwhile. */
+const REST_MS = 100;
+
+/** Removes requests that ended long ago, again and again until it is stopped. */
+export function startRetention(parts: RetentionParts): { stop(): Promise<void> } {
+  const { store, keptDays, now, logger, onRemoved, everyMs = HOUR_MS, firstMs = FIRST_MS } = parts;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const rest = (ms: number): Promise<void> =>
+    delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+
+  async function removeAll(keptMs: number): Promise<void> {
+    const endedBefore = new Date(now() - keptMs);
+    let removed = 0;
+    for (let count = BATCH; count === BATCH && !signal.aborted; await rest(REST_MS)) {
+      count = await store.removeEnded({ endedBefore, limit: BATCH });
+      removed += count;
+      onRemoved(count);
+    }
+    if (removed > 0) logger.info({ removed, endedBefore }, "requests that ended long ago are removed");
+  }
+
+  async function look(keptMs: number): Promise<void> {
+    for (await rest(firstMs); !signal.aborted; await rest(everyMs)) {
+      await removeAll(keptMs).catch((error: unknown) =>
+        logger.warn({ err: error }, "old requests were not removed; the next look tries again"),
+      );
+    }
+  }
+
+  const looking = keptDays === "never" ? Promise.resolve() : look(keptDays * DAY_MS);
+  return {
+    async stop() {
+      stopping.abort();
+      await looking;
+    },
+  };
+}
