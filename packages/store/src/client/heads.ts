@@ -25,6 +25,8 @@ export type PlanHead = Omit<
   textBytes: number;
   /** Of its {@link PlanResults}. */
   resultBytes: number;
+  /** The outputs, where they are small: most readers of a plan that has ended want them. Absent: they are large, or there are none yet. */
+  smallOutputs?: NonNullable<PlanDocument["outputs"]>;
 };
 /** The plan itself. */
 export type PlanGraph = Pick<PlanDocument, "_id" | (typeof GRAPH)[number]>;
@@ -55,10 +57,25 @@ export type ModelCallHead = Omit<ModelCallDocument, (typeof WORDS)[number]> & {
 /** What was asked and answered. */
 export type ModelCallWords = Pick<ModelCallDocument, "_id" | (typeof WORDS)[number]>;
 
+/** Outputs up to this size go with the head, in bytes as MongoDB stores them. */
+const SMALL_OUTPUTS_BYTES = 1_024;
+
 /** Stages that make heads of plans. */
 export const PLAN_HEAD: readonly Document[] = [
   {
     $set: {
+      smallOutputs: {
+        $cond: [
+          {
+            $and: [
+              { $ne: [{ $ifNull: ["$outputs", null] }, null] },
+              { $lte: [sizeOf(RESULTS), SMALL_OUTPUTS_BYTES] },
+            ],
+          },
+          "$outputs",
+          "$$REMOVE",
+        ],
+      },
       steps: { $size: { $ifNull: ["$plan.steps", []] } },
       graphBytes: sizeOf(GRAPH),
       textBytes: sizeOf(TEXTS),

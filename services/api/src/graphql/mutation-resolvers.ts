@@ -1,4 +1,3 @@
-import type { RequestDocument } from "@planwright/store";
 import { createPlanWithRequestId, type OlderSentenceInput } from "../legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
@@ -12,7 +11,7 @@ import { type AnswersInput, answerQuestions } from "../requests/answer-questions
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
 import { pauseRequest, resumeRequest } from "../requests/pause.ts";
-import { parseWait, type WaitInput, waitForEnd } from "../requests/wait-for-end.ts";
+import { acceptAndWait, type WaitInput } from "../requests/wait-for-end.ts";
 import type { GraphqlContext } from "./context.ts";
 
 type RequestIdOnly = { requestId: string };
@@ -20,8 +19,12 @@ type PlanIds = { planId?: string | null; requestId?: string | null };
 
 /** Fields of Mutation. Each one reads anew what it changed. */
 export const mutationResolvers = {
-  createPlan: mutation((context, input: SentenceInput & WaitInput) => accepted(context, input, createPlan)),
-  submitPlan: mutation((context, input: PlanInput & WaitInput) => accepted(context, input, submitPlan)),
+  createPlan: mutation((context, input: SentenceInput & WaitInput) =>
+    acceptAndWait(context, input, () => createPlan(context, input)),
+  ),
+  submitPlan: mutation((context, input: PlanInput & WaitInput) =>
+    acceptAndWait(context, input, () => submitPlan(context, input)),
+  ),
   executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),
   cancel: mutation((context, { requestId }: RequestIdOnly) => cancelRequest(context, requestId)),
   answerQuestions: mutation((context, input: AnswersInput) => answerQuestions(context, input)),
@@ -41,16 +44,6 @@ export const mutationResolvers = {
     malformedIsUnknown(requestId, () => executeByRequestId(context, requestId)),
   ),
 };
-
-/** Accepts what is sent, and waits for its end as long as the client wants. */
-async function accepted<Input extends WaitInput>(
-  context: GraphqlContext,
-  input: Input,
-  accept: (context: GraphqlContext, input: Input) => Promise<RequestDocument>,
-): Promise<RequestDocument> {
-  const waitMs = parseWait(input);
-  return waitForEnd(context, await accept(context, input), waitMs);
-}
 
 /** Forgets what earlier fields of the same operation have read. */
 function mutation<Arguments, Result>(

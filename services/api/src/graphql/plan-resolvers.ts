@@ -12,7 +12,7 @@ import type { GraphqlContext } from "./context.ts";
 import type { Reads } from "./reads.ts";
 
 /** What the fields of Plan start from: what is large of it is read where it is selected. */
-type PlanParent = Omit<PlanHead, "steps" | "graphBytes" | "textBytes" | "resultBytes">;
+type PlanParent = Omit<PlanHead, "steps" | "graphBytes" | "textBytes" | "resultBytes" | "smallOutputs">;
 
 /** The steps of a plan by status: as its end told them, or as they stand. */
 export async function readCounts(planId: PlanHead["_id"], reads: Reads): Promise<StepCounts> {

@@ -65,8 +65,8 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
 /** Steps of a plan in one status. */
 export type StatusCount = Pick<StepHead, "status"> & { count: number };
 
-/** What a head of a request or plan takes, about. */
-const HEAD_BYTES = 1_024;
+/** What a head of a request or plan takes, about, with the outputs that go with it. */
+const HEAD_BYTES = 2_048;
 /** The same for a step. */
 const STEP_HEAD_BYTES = 640;
 

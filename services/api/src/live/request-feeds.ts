@@ -23,6 +23,7 @@ export interface RequestFeeds {
    * @throws {OverloadedError}
    */
   follow(tenant: string, requestId: RequestId): Promise<AsyncIterableIterator<RequestSnapshot>>;
+  listen: RestWaits["listen"];
   /**
    * The request once nothing more happens to it by itself, or as it stands when the wait is over.
    * @throws {OverloadedError}
@@ -72,6 +73,7 @@ export function createRequestFeeds({ store, logger, maxReaders, metrics }: Reque
   }
 
   return {
+    listen: () => rests.listen(),
     async untilAtRest(...wanted) {
       requireRoom();
       waiting += 1;

@@ -1,4 +1,4 @@
-import type { RequestId } from "@planwright/plan";
+import type { PlanId, RequestId } from "@planwright/plan";
 import type { ChangeListener, PlanHead, RequestDocument } from "@planwright/store";
 import { expect, test } from "vitest";
 import { createRestWaits } from "./rest-waits.ts";
@@ -157,4 +157,55 @@ test("one watch serves all waits, also those that come soon after the last has e
   expect(counts).toMatchObject({ watches: 1, closed: 0 });
   await waits.close();
   expect(counts.closed).toBe(1);
+});
+
+const ACCEPTED = { waitMs: 60_000, acceptedPlanId: "plan_1" as PlanId };
+
+test("the watch says when it is open, and stays open for those that come a moment later", async () => {
+  const { counts, waits } = world();
+  expect(waits.listen()).toBe(false);
+  await turn();
+  expect(waits.listen()).toBe(true);
+  expect(counts).toMatchObject({ watches: 1, closed: 0 });
+  await waits.close();
+  expect(waits.listen()).toBe(false);
+});
+
+test("what was accepted while the watch was open is not read before something is told of it", async () => {
+  const { state, counts, waits, tell } = world();
+  waits.listen();
+  await turn();
+  const waiting = waits.untilAtRest("t1", REQUEST, ACCEPTED);
+  await turn();
+  expect(counts.reads).toBe(0);
+  state.status = "COMPLETED";
+  tell("plan_1");
+  expect((await waiting)?.request.status).toBe("COMPLETED");
+  expect(counts.reads).toBe(1);
+});
+
+test.each(["req_1", "plan_1"])(
+  "what was told of %s between its acceptance and the wait is read at once",
+  async (id) => {
+    const { state, waits, tell } = world();
+    waits.listen();
+    await turn();
+    state.status = "FAILED";
+    tell(id);
+    expect((await waits.untilAtRest("t1", REQUEST, ACCEPTED))?.request.status).toBe("FAILED");
+  },
+);
+
+test("of a wait that is over although nothing was told the request is read a last time", async () => {
+  const { state, counts, waits } = world();
+  waits.listen();
+  await turn();
+  expect((await waits.untilAtRest("t1", REQUEST, { ...ACCEPTED, waitMs: 1 }))?.request.status).toBe(
+    "EXECUTING",
+  );
+  expect(counts.reads).toBe(1);
+  state.status = "COMPLETED";
+  const waiting = waits.untilAtRest("t1", REQUEST, ACCEPTED);
+  await waits.close();
+  expect((await waiting)?.request.status).toBe("COMPLETED");
 });

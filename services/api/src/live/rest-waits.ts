@@ -2,8 +2,9 @@
  * Waiting for the ends of requests. Who waits for an end reads nothing of what happens before it: a watch of its own tells of the few changes
  * after which a request may be at rest.
  */
-import type { RequestId } from "@planwright/plan";
+import type { PlanId, RequestId } from "@planwright/plan";
 import type { ChangeWatch, ClientStore, LiveStore, PlanHead, RequestDocument } from "@planwright/store";
+import { LRUCache } from "lru-cache";
 import type { ApiLogger } from "../parts.ts";
 import { isAtRest } from "./is-at-rest.ts";
 
@@ -25,10 +26,14 @@ export interface WaitOptions {
   waitMs: number;
   /** Ends the wait early: the client is gone, or the service stops. */
   signal?: AbortSignal | undefined;
+  /** The plan of a request that was accepted since {@link RestWaits.listen} said yes: unless a change was told, it need not be read first. */
+  acceptedPlanId?: PlanId | undefined;
 }
 
 /** All waits of a process, over one watch on the database. */
 export interface RestWaits {
+  /** Has the watch opened; true when it is open: of all that changes from now on is told. */
+  listen(): boolean;
   /** The request once nothing more happens to it by itself, or as it stands when the wait is over; undefined for an unknown one. */
   untilAtRest(tenant: string, requestId: RequestId, options: WaitOptions): Promise<RequestState | undefined>;
   /** Ends all waits, with what is known. */
@@ -45,6 +50,8 @@ interface Wait {
   wake: () => void;
 }
 
+/** Ids of which something was told lately are remembered, so many at most: a wait may begin a moment after its request was accepted. */
+const REMEMBERED = 10_000;
 /** How long the watch stays open without a wait, in milliseconds: the next client that waits needs not open it again. */
 const LINGER_MS = 30_000;
 
@@ -52,7 +59,9 @@ const LINGER_MS = 30_000;
 export function createRestWaits({ store, logger }: RestWaitsParts): RestWaits {
   const byId = new Map<string, Set<Wait>>();
   const waits = new Set<Wait>();
+  const told = new LRUCache<string, true>({ max: REMEMBERED });
   let watch: ChangeWatch | undefined;
+  let isOpen = false;
   let linger: NodeJS.Timeout | undefined;
 
   function note(wait: Wait): void {
@@ -62,8 +71,10 @@ export function createRestWaits({ store, logger }: RestWaitsParts): RestWaits {
 
   function open(): ChangeWatch {
     clearTimeout(linger);
-    watch ??= store.watchRests({
+    if (watch) return watch;
+    const opened = store.watchRests({
       onChange(id) {
+        told.set(id, true);
         for (const wait of byId.get(id) ?? []) note(wait);
       },
       onGap() {
@@ -72,13 +83,18 @@ export function createRestWaits({ store, logger }: RestWaitsParts): RestWaits {
       onError: (error) =>
         logger.warn({ err: error }, "the watch on the ends of requests broke off; it is opened again"),
     });
-    return watch;
+    watch = opened;
+    void opened.ready.then(() => {
+      isOpen = watch === opened;
+    });
+    return opened;
   }
 
   async function closeWatch(): Promise<void> {
     clearTimeout(linger);
     const closing = watch;
     watch = undefined;
+    isOpen = false;
     await closing?.close();
   }
 
@@ -102,6 +118,10 @@ export function createRestWaits({ store, logger }: RestWaitsParts): RestWaits {
   function end(wait: Wait): void {
     listen(wait, []);
     waits.delete(wait);
+    closeLater();
+  }
+
+  function closeLater(): void {
     if (waits.size > 0) return;
     clearTimeout(linger);
     linger = setTimeout(() => {
@@ -120,16 +140,23 @@ export function createRestWaits({ store, logger }: RestWaitsParts): RestWaits {
   }
 
   return {
-    async untilAtRest(tenant, requestId, { waitMs, signal }) {
+    listen() {
+      open();
+      closeLater();
+      return isOpen;
+    },
+    async untilAtRest(tenant, requestId, { waitMs, signal, acceptedPlanId }) {
       const wait = begin();
       const stop = (): void => stopWait(wait);
       const timer = setTimeout(stop, waitMs);
       signal?.addEventListener("abort", stop, { once: true });
       try {
-        listen(wait, [requestId]);
+        const ids = acceptedPlanId === undefined ? [requestId] : [requestId, acceptedPlanId];
+        listen(wait, ids);
+        wait.isDirty = acceptedPlanId === undefined || ids.some((id) => told.has(id));
         if (signal?.aborted) stop();
         // MongoDB may be away for longer than is waited.
-        await Promise.race([open().ready, asleep(wait)]);
+        await (wait.isDirty ? Promise.race([open().ready, over(wait)]) : asleep(wait));
         for (;;) {
           wait.isDirty = false;
           const isLast = wait.isOver;
@@ -155,7 +182,17 @@ function stopWait(wait: Wait): void {
   wait.wake();
 }
 
-/** Resolves when there is something to be read again, or the wait is over. */
+/** Resolves when the wait is over. */
+function over(wait: Wait): Promise<void> {
+  return new Promise((resolve) => {
+    wait.wake = () => {
+      if (wait.isOver) resolve();
+    };
+    wait.wake();
+  });
+}
+
+/** Resolves when there is something to be read, or the wait is over. */
 function asleep(wait: Wait): Promise<void> {
   return new Promise((resolve) => {
     wait.wake = resolve;

@@ -33,7 +33,7 @@ async function readOutputs(planId: PlanId, { bytes, reads }: OutputReads): Promi
   if (!head || head.epoch === 0 || !isTerminalPlanStatus(head.status)) return null;
   const { inlineBytes } = bytes.limits;
   if (hasResults(head) && head.resultBytes <= inlineBytes && bytes.place(head.resultBytes)) {
-    const small = (await reads.results(planId))?.outputs;
+    const small = head.smallOutputs ?? (await reads.results(planId))?.outputs;
     if (small) return new Map(Object.entries(small).map(([name, value]) => [name, { value }]));
   }
   const graph = await reads.graph(planId);
@@ -94,7 +94,7 @@ export async function readParts(
   );
   if (hasResults(head)) {
     if (!mayRead(head.resultBytes)) return undefined;
-    const outputs = (await reads.results(planId))?.outputs;
+    const outputs = head.smallOutputs ?? (await reads.results(planId))?.outputs;
     if (outputs) {
       return Object.fromEntries(
         Object.keys(wanted).flatMap((name) =>

@@ -1,6 +1,8 @@
+import { WORKED_REQUEST_STATUSES } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 import { BadInputError, OverloadedError } from "../errors.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
+import type { WaitOptions } from "../live/rest-waits.ts";
 
 /** Longest that a client waits for the end of what it has just sent, in milliseconds. */
 const MAX_WAIT_MS = 30_000;
@@ -23,19 +25,37 @@ export function parseWait({ waitMs }: WaitInput): number {
 }
 
 /**
- * The request once nothing more happens to it by itself, or as it is when the time is over. It was accepted: where no more can wait, it is
- * given as it is now.
+ * Accepts a request and gives it once nothing more happens to it by itself, or as it is when the time is over. It was accepted: where no more
+ * can wait, it is given as it is now.
+ * @param accept - stores it
  */
-export async function waitForEnd(
+export async function acceptAndWait(
+  context: GraphqlContext,
+  { idempotencyKey, ...input }: WaitInput & { idempotencyKey?: string | null },
+  accept: () => Promise<RequestDocument>,
+): Promise<RequestDocument> {
+  const waitMs = parseWait(input);
+  if (waitMs === 0) return accept();
+  const isHeard = context.feeds.listen();
+  const request = await accept();
+  // What a key stands for may be at rest since long ago; everything else was stored after the watch was open.
+  const isNew = isHeard && (idempotencyKey ?? null) === null;
+  const isWorkedOn = WORKED_REQUEST_STATUSES.includes(request.status);
+  return waitForEnd(context, request, {
+    waitMs,
+    acceptedPlanId: isNew && isWorkedOn ? request.planId : undefined,
+  });
+}
+
+async function waitForEnd(
   context: GraphqlContext,
   request: RequestDocument,
-  waitMs: number,
+  options: Pick<WaitOptions, "waitMs" | "acceptedPlanId">,
 ): Promise<RequestDocument> {
-  if (waitMs === 0) return request;
   context.releasePlace?.();
   try {
     const { feeds, tenant, reads, signal } = context;
-    const last = await feeds.untilAtRest(tenant, request._id, { waitMs, signal });
+    const last = await feeds.untilAtRest(tenant, request._id, { ...options, signal });
     if (!last) return request;
     reads.primeState(last);
     return last.request;

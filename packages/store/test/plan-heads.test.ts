@@ -1,0 +1,34 @@
+import type { JsonObject } from "@planwright/plan";
+import { parsePlan } from "@planwright/plan";
+import { createStore, type PlanHead, type Store } from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let store: Store;
+beforeAll(async () => {
+  store = await createStore({ url: testServers().mongodbUrl });
+});
+afterAll(() => store.close());
+
+/** The head of a plan that ended with these outputs; null: it goes on. */
+async function headOf(outputs: JsonObject | null): Promise<PlanHead | null | undefined> {
+  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+  if (!parsed.ok) throw new TypeError("the plan is not valid");
+  const what = { tenant: "t1", query: null, raw: "", diagnostics: [], autoExecute: true };
+  const { plan } = await store.submitPlan({ ...what, plan: parsed.plan });
+  const claim = await store.claimPlan(plan._id, "e1");
+  if (claim && outputs) await store.finishPlan(claim, { type: "finish", status: "PARTIAL", outputs });
+  return (await store.getPlanHeads("t1", [plan._id]))[0];
+}
+
+test("small outputs go with the head of their plan; of large ones their size does", async () => {
+  expect(await headOf({ a: { id: 7 } })).toMatchObject({ smallOutputs: { a: { id: 7 } } });
+  expect(await headOf({})).toMatchObject({ smallOutputs: {} });
+  const large = await headOf({ a: "x".repeat(2_000) });
+  expect(large).not.toHaveProperty("smallOutputs");
+  expect(large?.resultBytes).toBeGreaterThan(2_000);
+});
+
+test("a plan that goes on has none", async () => {
+  expect(await headOf(null)).not.toHaveProperty("smallOutputs");
+});
