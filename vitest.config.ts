@@ -45,6 +45,8 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/tools",
   "services/api",
   "services/blog-tools",
+  "services/executor",
+  "services/planner",
 ]);
 
 // Projects do not extend the root: its global setup, one MongoDB and one Redis, is to run once and not once a project.
