@@ -2,20 +2,21 @@ import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Files that take longest, as they mostly wait for processes, leases and timers: longest first. Started last, one of them alone
- * would be left at the end while the cores have nothing to do; started first, all that only computes runs beside them.
+ * Files that take longest, as they mostly wait for processes, leases and timers, in the order in which they start. Started last, one
+ * of them alone would be left at the end while the cores have nothing to do. Whole systems, whose commands have to answer in time,
+ * come before the files that kill processes by the dozen, so that not all of those run beside them.
  */
 const LONG_FILES: readonly string[] = [
   "packages/cli/test/planted-problems.test.ts",
   "packages/cli/test/commands.test.ts",
-  "services/executor/test/failpoints.test.ts",
-  "packages/local/test/first-hour.test.ts",
-  "services/planner/test/failpoints.test.ts",
   "packages/cli/test/readme.test.ts",
+  "packages/local/test/first-hour.test.ts",
   "packages/local/test/readme.test.ts",
-  "services/api/test/failpoints.test.ts",
+  "services/executor/test/failpoints.test.ts",
+  "services/planner/test/failpoints.test.ts",
   "services/api/test/bad-input/inputs.test.ts",
   "services/executor/test/output-memory.test.ts",
+  "services/api/test/failpoints.test.ts",
   "services/executor/test/limits.test.ts",
   "services/planner/test/replan-failpoints.test.ts",
 ];
