@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongFilesFirst } from "./packages/testing/src/long-files-first.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const folders = ["packages", "services"].flatMap((top) =>
@@ -45,6 +46,8 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/tools",
   "services/api",
   "services/blog-tools",
+  "services/executor",
+  "services/planner",
 ]);
 
 // Projects do not extend the root: its global setup, one MongoDB and one Redis, is to run once and not once a project.
@@ -65,8 +68,9 @@ export default defineConfig({
   environments: setupFromSource,
   test: {
     projects,
-    // One more than there are cores: many tests wait for processes and timers, and those that do not share the cores fairly.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: many tests wait for processes, leases and timers, and those that do not share the cores fairly.
+    maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: LongFilesFirst },
     globalSetup: [
       here("packages/local/src/testing/global-setup.ts"),
       here("packages/testing/src/services/global-setup.ts"),

@@ -1,14 +1,17 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { delimiter } from "node:path";
+import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { inject } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const PROGRAM = fileURLToPath(new URL("../bin/planwright.js", import.meta.url));
+const PACKAGE = inject("planwrightProgram");
+const PROGRAM = join(PACKAGE, "bin/planwright.js");
 const TERMINAL = new URL("./pretend-terminal.mjs", import.meta.url).href;
 /** Where `planwright` is found on the PATH. */
-const BIN = fileURLToPath(new URL("../../../node_modules/.bin", import.meta.url));
+const BIN = join(PACKAGE, ".bin");
+const TURBO = join(ROOT, "node_modules/.bin/turbo");
 
 /** What a process left behind. */
 export interface Ran {
@@ -29,10 +32,9 @@ export interface Running {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Services and the program run from their build; one that is current is a matter of a moment. */
+/** A stack asks programs of the build about its settings. A build that is current takes a moment. */
 export function build(): void {
-  const turbo = `${BIN}/turbo`;
-  const done = spawnSync(turbo, ["run", "build"], { cwd: ROOT, encoding: "utf8" });
+  const done = spawnSync(TURBO, ["run", "build"], { cwd: ROOT, encoding: "utf8" });
   if (done.status !== 0) throw new TypeError(`${done.stdout}\n${done.stderr}`);
 }
 

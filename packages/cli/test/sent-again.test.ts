@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { build, planwright } from "./planwright.ts";
+import { planwright } from "./planwright.ts";
 
 const ID = "req_1700000000_abcdefghijklmnopqrst";
 const ACCEPTED = {
@@ -16,8 +16,6 @@ const ACCEPTED = {
   plan: { status: "QUEUED" },
 };
 const BodySchema = z.object({ query: z.string(), variables: z.looseObject({ key: z.string().optional() }) });
-
-beforeAll(build);
 
 /** An API that loses the answers of so many mutations; gives what it was sent. */
 async function losingApi(lost: number) {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { followRequest, sendSentence } from "../src/demo/follow-request.ts";
 import { exampleSentence, runDemo } from "../src/demo/run-demo.ts";
@@ -16,6 +16,9 @@ const {
   ...env
 } = process.env;
 
+/** Bundled services load in a third of the time; the tests of npm start run their builds. */
+const mains = inject("planwrightServices");
+
 function folder(): string {
   return mkdtempSync(join(tmpdir(), "planwright-stack-"));
 }
@@ -24,7 +27,7 @@ let dataDir: string;
 let stack: Stack;
 beforeAll(async () => {
   dataDir = folder();
-  stack = await startStack({ dataDir, env });
+  stack = await startStack({ dataDir, env, mains });
 });
 afterAll(async () => {
   await stack?.kill();
@@ -84,7 +87,7 @@ test("a plan accepted while executor and Redis are dead completes when they are 
 
 test("a second stack beside the first has data and addresses of its own", async () => {
   const dir = folder();
-  const other = await startStack({ dataDir: dir, env });
+  const other = await startStack({ dataDir: dir, env, mains });
   onTestFinished(async () => {
     await other.stop();
     rmSync(dir, { recursive: true, force: true });

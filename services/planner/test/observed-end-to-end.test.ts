@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from "@planwright/plan";
 import { answer, type ModelRequest } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { build, planwright } from "../../../packages/cli/test/planwright.ts";
+import { planwright } from "../../../packages/cli/test/planwright.ts";
 import {
   type ChangingServer,
   plainTool,
@@ -34,7 +34,6 @@ let system: WholeSystem;
 const tenants = { ours: "", theirs: "" };
 
 beforeAll(async () => {
-  build();
   server = await startChangingServer(TOOLS);
   server.answer = () => ({ content: [{ type: "text", text: JSON.stringify(ORDER) }] });
   system = await startWholeSystem({}, [], { shop: { url: server.url } });

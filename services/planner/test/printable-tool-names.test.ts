@@ -1,7 +1,7 @@
 /** Tools whose names hold spaces, letters of other scripts and slashes, from the list of a real MCP server to the last call. */
 import type { CountingTool } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { build, planwright } from "../../../packages/cli/test/planwright.ts";
+import { planwright } from "../../../packages/cli/test/planwright.ts";
 import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
 
 const read = (name: string, description: string): CountingTool => ({
@@ -33,7 +33,6 @@ const NAMES = ["größe.messen", "send mail", "counting/repo/search $1"];
 
 let system: WholeSystem;
 beforeAll(async () => {
-  build();
   // A Redis that is new to these limits gives no place before a lease is over.
   system = await startWholeSystem({ LIMIT_LEASE_MS: "2000" }, TOOLS);
   await system.startPlanner();

@@ -30,6 +30,8 @@ export interface StackOptions {
   env?: NodeJS.ProcessEnv;
   /** Settings of single services, such as { executor: { LEASE_MS: "2000" } }. */
   settings?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
+  /** What Node runs for single services; default: their builds. */
+  mains?: Partial<Record<ServiceName, string>>;
   /** Longest wait for the tools of servers beside the blog tools, in milliseconds; default 30,000. */
   serversTimeoutMs?: number;
   /** Receives lines for the user; default: says nothing. */
@@ -130,6 +132,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
         readyUrl: `http://127.0.0.1:${port}/readyz`,
         logFile: join(logDir, `${name}.log`),
         supervision,
+        main: options.mains?.[name],
       }),
     );
     return { service, port };

@@ -5,6 +5,8 @@ import type { ServiceName } from "./bundle-services.ts";
 declare module "vitest" {
   export interface ProvidedContext {
     planwrightServices: Record<ServiceName, string>;
+    /** The folder that `bundleProgram` made. */
+    planwrightProgram: string;
   }
 }
 
