@@ -7,7 +7,7 @@ import { enqueue } from "./schedule/places.ts";
 import { ownUnits } from "./schedule/prepare.ts";
 import { attemptEnded } from "./state/attempt-ended.ts";
 import { concludePlan, isEndAtHand } from "./state/conclude-plan.ts";
-import type { Caller, EngineState, StepNode, Unit } from "./state/engine-state.ts";
+import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "./state/engine-state.ts";
 import { executorLost, isSentWhole, noteLostAnswer } from "./state/may-have-acted.ts";
 import { dropTo, hasInputs, takeLoaded } from "./state/outputs.ts";
 import { finalize, settle } from "./state/settle.ts";
@@ -36,9 +36,20 @@ export function decide(state: EngineState, event: EngineEvent | readonly EngineE
   if (!turn.isPatient || turn.records.length === 0) dispatch(turn);
   settleLast(turn);
   concludePlan(turn);
-  return turn.records.length === 0 || state.finished
-    ? turn.commands
-    : [{ type: "record", records: turn.records }, ...turn.commands];
+  return turn.records.length === 0 || state.finished ? turn.commands : [recordOf(turn), ...turn.commands];
+}
+
+function recordOf({ state, records }: Turn): Command {
+  const isRepeatable = records.every(({ key, status }) => {
+    const unit = state.units.get(key);
+    return status === "COMPLETED" && unit !== undefined && isRead(unit.step.tool);
+  });
+  return { type: "record", records, isRepeatable };
+}
+
+/** Calls of it may be repeated, and change nothing. */
+function isRead({ effectClass, contract }: ToolSlot): boolean {
+  return effectClass === "R" && !contract.sideEffects;
 }
 
 /** What the last steps came to: only the plan's end follows from it, and that carries the records (invariant 2 of the protocol). */
@@ -67,7 +78,7 @@ function take(turn: Turn, event: EngineEvent): void {
     case "recorded":
       for (const key of event.keys) {
         const unit = state.units.get(key);
-        if (unit) settle(turn, unit, event.sizes?.get(key));
+        if (unit) settle(turn, unit, { outputBytes: event.sizes?.get(key), isAhead: event.isAhead });
       }
       return;
     case "loaded":

@@ -4,8 +4,9 @@
  * Invariants of the protocol, cited by number where the code relies on them:
  * 1. The engine holds no clock and no randomness: both come in with events (`at` in Unix milliseconds, `random` in [0, 1)).
  * 2. Nothing becomes a fact before it is durable: the engine asks for a change with `record`, and builds on it (starts
- *    dependents) only after the shell answered `recorded` for that key. Only the end of the plan needs no answer: it carries
- *    the records that it follows from, and the shell makes both durable in that order.
+ *    dependents) only after the shell answered `recorded` for that key. Two need no answer: results of reads, which may be told
+ *    ahead (R2: what builds on them is durable behind them, or can be repeated with them), and the end of the plan, which carries
+ *    the records that it follows from, so that the shell makes both durable in that order.
  * 3. One unit (a step, an item or a batch of items) has at most one call under way.
  * 4. Same plan, same tools, same records, same events in the same order give the same commands.
  * 5. `finish` comes once, last, and only when every record that was asked for before has been answered.
@@ -163,8 +164,16 @@ export type EngineEvent =
   /**
    * The records asked for under these keys are durable.
    * @property sizes - bytes of those of their outputs that the store can give back; the others stay in memory. Default: none can
+   * @property isAhead - they are on their way, and all that is asked for from now on becomes durable behind them: for repeatable records
+   * alone. They are answered again once they are durable, and until then their outputs stay in memory. Default: they are durable
    */
-  | { type: "recorded"; keys: readonly string[]; sizes?: ReadonlyMap<string, number> | undefined; at: number }
+  | {
+      type: "recorded";
+      keys: readonly string[];
+      sizes?: ReadonlyMap<string, number> | undefined;
+      isAhead?: boolean | undefined;
+      at: number;
+    }
   /** The answer to `load`. */
   | { type: "loaded"; id: string; outputs: readonly StoredOutput[]; at: number }
   /** Memory is short: outputs that the store has are dropped, those used longest ago first, until at most `toBytes` of them are held. */
@@ -203,8 +212,11 @@ export type Resolution =
 
 /** What {@link decide} asks the shell to do, in this order. */
 export type Command =
-  /** Make these changes durable, then answer `recorded` with their keys. Each record is the whole new state of its unit. */
-  | { type: "record"; records: StepRecord[] }
+  /**
+   * Make these changes durable, then answer `recorded` with their keys. Each record is the whole new state of its unit.
+   * @property isRepeatable - all of them are results of reads, which may be answered ahead
+   */
+  | { type: "record"; records: StepRecord[]; isRepeatable: boolean }
   /** Make the call, then answer `attempt.ended`. Intents (R2) are the shell's: durable before the call unless class R. */
   | { type: "call"; call: Call }
   /** Stop a call under way; it still answers `attempt.ended`. */

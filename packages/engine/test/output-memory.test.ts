@@ -76,8 +76,33 @@ const callsOf = ({ calls }: Simulation): [string, JsonValue][] =>
   [...new Map(calls.map(({ call }) => [call.key, call.arguments]))].toSorted(([a], [b]) => (a < b ? -1 : 1));
 const endOf = ({ finish }: Simulation) => finish && { ...finish, records: undefined };
 
+const AHEAD: SimulateOptions = { ...COMMON, tellsAhead: true };
+
 describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
   const whole = simulate(plan, TOOLS, COMMON);
+
+  test("comes to the same end when reads are told ahead, with any room and any delay", () => {
+    fc.assert(
+      fc.property(fc.nat(1_500), fc.nat(40), (memoryBytes, writeMs) => {
+        const run = simulate(plan, TOOLS, { ...AHEAD, memoryBytes, writeMs });
+        expect(endOf(run)).toEqual(endOf(whole));
+        expect(callsOf(run)).toEqual(callsOf(whole));
+        expect(run.records).toEqual(whole.records);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("killed after any event, with reads told ahead, goes on to the same end", () => {
+    for (let crashAfterEvents = 1; crashAfterEvents < 70; crashAfterEvents++) {
+      const before = simulate(plan, TOOLS, { ...AHEAD, memoryBytes: 0, crashAfterEvents });
+      if (before.finish) break;
+      const records = [...before.records.values()].map((record) => structuredClone(record));
+      const after = simulate(plan, TOOLS, { ...AHEAD, memoryBytes: 0, records });
+      const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
+      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(whole));
+    }
+  });
 
   test("makes the same calls and comes to the same end without room for outputs", () => {
     const poor = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0 });
@@ -120,6 +145,49 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
       expect([run.finish?.type, open], `cancelled at ${at}`).toEqual(["finish", []]);
     }
   });
+});
+
+test("an output that was told ahead stays in memory until it is durable, and is read again from then on", () => {
+  const plan = planOf(
+    [
+      { id: "a", tool: "read" },
+      { id: "b", tool: "read", arguments: { x: "<<a>>" } },
+      { id: "c", tool: "read", arguments: { x: "<<a>>" }, dependsOn: ["b"] },
+    ],
+    {},
+    ["c"],
+  );
+  const loads = (writeMs: number, durationMs: number): (readonly string[])[] =>
+    simulate(plan, [tool("read")], {
+      tellsAhead: true,
+      memoryBytes: 0,
+      writeMs,
+      durationMs: () => durationMs,
+    }).commands.flatMap((command) => (command.type === "load" ? [command.keys] : []));
+  expect(loads(1_000, 1)).toEqual([]);
+  expect(loads(1, 1_000)).toEqual([["a"]]);
+});
+
+test("results of reads alone are repeatable: not those of effects, and no failures", () => {
+  const ids = ["read", "keyed", "other", "last"];
+  const plan = planOf(
+    ids.map((id) => ({ id, tool: id === "last" ? "read" : id })),
+    { onStepFailure: "fail-forward" },
+  );
+  const told: [string[], boolean][] = [];
+  simulate(plan, TOOLS, {
+    durationMs: ({ key }) => 1 + ids.indexOf(key),
+    outcome: ({ key }) => (key === "other" ? failed() : completed({ ok: true })),
+    onCommand: (command) => {
+      if (command.type !== "record") return;
+      told.push([command.records.map(({ key, status }) => `${key} ${status}`), command.isRepeatable]);
+    },
+  });
+  expect(told).toEqual([
+    [["read COMPLETED"], true],
+    [["keyed COMPLETED"], false],
+    [["other FAILED"], false],
+  ]);
 });
 
 test("an output that nothing unfinished reads is dropped at once, others are held", () => {

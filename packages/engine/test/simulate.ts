@@ -79,6 +79,8 @@ export interface SimulateOptions {
   expectedMs?: (stepId: string) => number;
   /** Time from a `record` command to its answer; default 0. */
   writeMs?: number;
+  /** Results of reads are answered before they are durable, as the durable executor does. Default false. */
+  tellsAhead?: boolean;
   /** After every turn the outputs that are stored are dropped down to so many bytes, and given back when they are asked for. Default: none is. */
   memoryBytes?: number;
   /** Most bytes that one step may refer to. */
@@ -134,11 +136,20 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     maxReadBytes: options.maxReadBytes,
     ...(options.expectedMs ? { expectedMs: options.expectedMs } : {}),
   });
-  type Queued = { at: number; order: number; event: EngineEvent; durable?: StepRecord[] };
+  type Queued = { at: number; order: number; event: EngineEvent; durable?: StepRecord[]; isAhead?: boolean };
   const queue = new Heap<Queued>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
   let order = 0;
-  const post = (event: EngineEvent, durable?: StepRecord[]) =>
-    queue.push({ at: event.at, order: order++, event, ...(durable ? { durable } : {}) });
+  const post = (event: EngineEvent, durable?: StepRecord[], isAhead = false) => {
+    const queued = { at: event.at, order: order++, event, ...(durable ? { durable } : {}), isAhead };
+    queue.push(queued);
+    if (isAhead) onTheirWay.push(queued);
+  };
+  /** What was told ahead. Whatever else becomes durable does so behind it. */
+  let onTheirWay: Queued[] = [];
+  const landAll = (): void => {
+    for (const queued of onTheirWay) makeDurable(queued);
+    onTheirWay = [];
+  };
   const result: Simulation = {
     finish: undefined,
     park: undefined,
@@ -151,21 +162,32 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     state,
   };
   const open = new Map<string, Span>();
+  function makeDurable(queued: Queued): void {
+    const { durable, at, isAhead } = queued;
+    delete queued.durable;
+    for (const record of durable ?? []) records.set(record.key, record);
+    if (durable && !isAhead) options.journal?.recorded(durable, at);
+  }
   const run = (command: Command, at: number) => {
     result.commands.push(command);
     options.onCommand?.(command, state);
     switch (command.type) {
-      case "record":
-        post(
-          {
-            type: "recorded",
-            keys: command.records.map(({ key }) => key),
-            sizes: hasStore ? sizesOf(command.records) : undefined,
-            at: at + (options.writeMs ?? 0),
-          },
-          command.records.map((record) => structuredClone(record)),
-        );
+      case "record": {
+        const isAhead = command.isRepeatable && options.tellsAhead === true;
+        const keys = command.records.map(({ key }) => key);
+        const answer = {
+          type: "recorded",
+          keys,
+          sizes: hasStore ? sizesOf(command.records) : undefined,
+        } as const;
+        const written = command.records.map((record) => structuredClone(record));
+        if (isAhead) {
+          options.journal?.recorded(written, at);
+          post({ ...answer, isAhead, at });
+        } else landAll();
+        post({ ...answer, at: at + (options.writeMs ?? 0) }, written, isAhead);
         break;
+      }
       case "load": {
         const outputs = command.keys.map((key) => storedOutput(records, key));
         post({ type: "loaded", id: command.id, outputs, at: at + (options.writeMs ?? 0) });
@@ -176,6 +198,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         const span = { call, from: at, to: at + durationMs(call) };
         result.calls.push(span);
         open.set(call.key, span);
+        if (call.effectClass !== "R" || call.mayAct) landAll();
         for (const intent of intentsOf(call, records)) records.set(intent.key, intent);
         options.journal?.started(call, at);
         const event = {
@@ -203,6 +226,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         result.park = command;
         break;
       case "finish":
+        landAll();
         for (const record of command.records) records.set(record.key, structuredClone(record));
         options.journal?.finished(command, at);
         result.finish = command;
@@ -211,10 +235,6 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
   };
   post({ type: "started", at: 0 });
   for (const event of options.events ?? []) post(event);
-  const makeDurable = ({ durable, at }: Queued): void => {
-    for (const record of durable ?? []) records.set(record.key, record);
-    if (durable) options.journal?.recorded(durable, at);
-  };
   for (let next = queue.pop(); next && !result.finish; next = queue.pop()) {
     makeDurable(next);
     if (options.crashAfterEvents !== undefined && result.events >= options.crashAfterEvents) break;

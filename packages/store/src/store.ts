@@ -541,7 +541,16 @@ export interface ExecutionStore {
    * `writeNoted` makes those visible whose calls take long.
    */
   noteIntents(claim: PlanClaim, intents: readonly Intent[], ends?: readonly AttemptEnd[]): void;
-  /** Writes what is noted. @throws {LeaseLostError} */
+  /**
+   * Takes note of results that may be built on before they are durable, in their order: whatever is written for the plan from now on is durable
+   * behind them, or with them. Returns what `writeRecords` does; undefined, and nothing is noted, where an output has to be stored aside first.
+   */
+  noteRecords(
+    claim: PlanClaim,
+    records: readonly StepRecord[],
+    ends: readonly AttemptEnd[],
+  ): ReadonlyMap<string, number> | undefined;
+  /** Writes what is noted. Durable when it returns. @throws {LeaseLostError} */
   writeNoted(claim: PlanClaim): Promise<void>;
   /**
    * Writes the new states of units; durable when it returns. Outputs over 32 KiB, and those that MongoDB would change, are

@@ -316,6 +316,49 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(b).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-b", outcome: null }] });
     });
 
+    test("results that are noted are durable before, or with, whatever is written behind them", async () => {
+      const planId = await queued("a", "b");
+      const claim = await claimed(planId);
+      const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: { n: 7 } };
+      store.noteIntents(claim, [intentOf("a")]);
+      expect(store.noteRecords(claim, [done], [end("a")])).toEqual(new Map([["a", 7]]));
+      expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("PENDING");
+      await store.writeIntents(claim, [intentOf("b")]);
+      const [a, b] = await store.listSteps("t1", [planId]);
+      expect([a?.status, a?.output, b?.status]).toEqual(["COMPLETED", { n: 7 }, "RUNNING"]);
+      expect(a?.seq).toBe(b?.seq);
+      expect(await store.readStoredOutputs(claim, ["a"])).toEqual([{ key: "a", output: { n: 7 } }]);
+    });
+
+    test("a result that has to stand aside is not noted", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      store.noteIntents(claim, [intentOf("a")]);
+      const large = {
+        key: "a",
+        stepId: "a",
+        status: "COMPLETED" as const,
+        attempts: 1,
+        output: "x".repeat(40_000),
+      };
+      expect(store.noteRecords(claim, [large], [end("a")])).toBeUndefined();
+      await store.writeNoted(claim);
+      expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("RUNNING");
+      await store.writeRecords(claim, [large], [end("a")]);
+      expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("COMPLETED");
+    });
+
+    test("what was noted is durable before the plan is given back", async () => {
+      const planId = await queued("a", "b");
+      const claim = await claimed(planId);
+      const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
+      store.noteIntents(claim, [intentOf("a")]);
+      store.noteRecords(claim, [done], [end("a")]);
+      await store.releasePlan(claim, { status: "QUEUED" });
+      const next = await claimed(planId);
+      expect(next.records.map(({ key, status }) => [key, status])).toEqual([["a", "COMPLETED"]]);
+    });
+
     test("that are noted become visible when their calls take long", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);

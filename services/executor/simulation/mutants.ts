@@ -82,6 +82,14 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: "results-told-ahead-are-never-written",
+    violates: ["ends-whole", "dependency-first", "journal-folds", "no-surprise"],
+    store: (store) => ({
+      ...store,
+      noteRecords: (_, records) => new Map(records.map(({ key }) => [key, 1])),
+    }),
+  },
+  {
     name: "end-before-the-last-results",
     violates: ["ends-whole"],
     store: (store) => ({
@@ -356,6 +364,7 @@ function withRecords(store: ExecutionStore, change: (record: UnitRecord) => Unit
   return {
     ...store,
     writeRecords: (claim, records, ends) => store.writeRecords(claim, records.map(change), ends),
+    noteRecords: (claim, records, ends) => store.noteRecords(claim, records.map(change), ends),
     finishPlan: (claim, finish, last) =>
       store.finishPlan(claim, finish, last && { ...last, records: last.records.map(change) }),
   };

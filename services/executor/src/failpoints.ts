@@ -11,6 +11,8 @@ export const STORE_FAILPOINTS = {
   findWishes: "executor.wishes",
   writeIntents: "executor.intent",
   noteIntents: "executor.note",
+  noteRecords: "executor.note-result",
+  writeNoted: "executor.noted",
   writeRecords: "executor.result",
   releasePlan: "executor.release",
   finishPlan: "executor.finish",

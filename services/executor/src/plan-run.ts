@@ -3,7 +3,8 @@
  *
  * 1. No call starts before its intent is durable, unless a repeat does no harm (class R).
  * 2. No call starts later than the lease allows, by this process's monotonic clock.
- * 3. The engine hears of a record only after MongoDB acknowledged it.
+ * 3. The engine hears of a record only after MongoDB acknowledged it, but for results of reads: what builds on those is written behind them, or
+ *    is a read that a crash repeats with them (R2).
  * 4. An executor that lost the lease, or the database, aborts its calls and writes nothing more.
  * 5. No call that needs approval starts unless it is what was approved.
  * 6. No call goes to a tool that has changed since the plan was made, by what its server lists when the call is sent; nor does a secret.
@@ -207,8 +208,12 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
       case "record": {
         const keys = command.records.map((record) => record.key);
         const { records, ends: ended } = toWrite(command.records);
-        store
-          .writeRecords(claim, records, ended)
+        const noted = command.isRepeatable ? store.noteRecords(claim, records, ended) : undefined;
+        if (noted) tellAhead(keys, noted);
+        const written = noted
+          ? store.writeNoted(claim).then(() => noted)
+          : store.writeRecords(claim, records, ended);
+        written
           .then((sizes) => {
             for (const { status } of command.records) if (status === "IN_DOUBT") metrics.inDoubt();
             planLog.recorded(command.records);
@@ -252,6 +257,11 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
           .catch(fail);
         return;
     }
+  }
+
+  /** Once the commands of this turn are performed: those of the next one come behind them. */
+  function tellAhead(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
+    queueMicrotask(() => dispatch({ type: "recorded", keys, sizes, isAhead: true, at: store.now() }));
   }
 
   /** Records, with how the attempts ended that they follow from. */

@@ -31,7 +31,9 @@ const PLACES: [place: string, times: number[]][] = [
   ["executor.note", [1]],
   ["executor.intent", [1, 2, 3]],
   ["executor.call", [1, 2, 3, 4]],
-  ["executor.result", [1, 2, 3, 4]],
+  ["executor.result", [1, 2, 3]],
+  ["executor.note-result", [1]],
+  ["executor.noted", [1, 2]],
   ["executor.finish", [1]],
 ];
 const ACTIONS = ["kill", `pause:${LEASE_MS + 1_000}`, "error"];

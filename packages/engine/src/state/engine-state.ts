@@ -54,6 +54,8 @@ export interface Unit {
   /** Finished in an earlier version of the plan. */
   readonly isCarried: boolean;
   unacknowledged: boolean;
+  /** Its record was answered before it is durable. */
+  isAhead: boolean;
   /** An operator's word that came before the record it answers was durable. */
   early: EarlyWord | undefined;
 }

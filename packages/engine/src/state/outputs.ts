@@ -49,8 +49,8 @@ export function hold(state: EngineState, unit: Unit): void {
 }
 
 function count(state: EngineState, unit: Unit): void {
-  const { status, output, outputBytes } = unit;
-  if (status !== "COMPLETED" || output === undefined || outputBytes === undefined) return;
+  const { status, output, outputBytes, isAhead } = unit;
+  if (status !== "COMPLETED" || output === undefined || outputBytes === undefined || isAhead) return;
   if (state.inMemory.has(unit)) return;
   state.inMemory.set(unit, outputBytes);
   state.inMemoryBytes += outputBytes;

@@ -4,18 +4,30 @@ import { concludeItems } from "../for-each/conclude.ts";
 import { shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
 import { releaseBehindBarrier } from "../schedule/barriers.ts";
-import type { StepNode, Unit } from "./engine-state.ts";
+import type { EngineState, StepNode, Unit } from "./engine-state.ts";
 import { canAskAgain } from "./may-have-acted.ts";
 import { countRequested, forgetInputs, hold, isAway, publishOutput } from "./outputs.ts";
 import { close, stop } from "./stop.ts";
 import { change, type Turn } from "./turn.ts";
 import { applyWord } from "./words.ts";
 
-/** Builds on a record that is durable now. @param outputBytes - of its output, when the store can give that back */
-export function settle(turn: Turn, unit: Unit, outputBytes?: number): void {
+/** How a record was answered. */
+export interface Answered {
+  /** Of its output, when the store can give that back. */
+  outputBytes?: number | undefined;
+  /** It is not durable yet. */
+  isAhead?: boolean | undefined;
+}
+
+/** Builds on a record that is durable now, or that may be built on before. */
+export function settle(turn: Turn, unit: Unit, { outputBytes, isAhead = false }: Answered = {}): void {
   const { state } = turn;
-  if (!unit.unacknowledged) return;
+  if (!unit.unacknowledged) {
+    if (unit.isAhead && !isAhead) becomeDurable(state, unit);
+    return;
+  }
   unit.unacknowledged = false;
+  unit.isAhead = isAhead;
   state.unacknowledged--;
   if (outputBytes !== undefined) unit.outputBytes = outputBytes;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged--;
@@ -24,6 +36,12 @@ export function settle(turn: Turn, unit: Unit, outputBytes?: number): void {
   const { early } = unit;
   unit.early = undefined;
   if (early && !unit.unacknowledged) applyWord(turn, unit, early);
+}
+
+/** From here on the store can give its output back. */
+function becomeDurable(state: EngineState, unit: Unit): void {
+  unit.isAhead = false;
+  hold(state, unit);
 }
 
 /** A stopped plan goes on with what may have acted, as long as that may be asked. */

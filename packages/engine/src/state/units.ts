@@ -38,6 +38,7 @@ export function createUnit(
     approved: record?.approved ?? false,
     isCarried: record?.carried ?? false,
     unacknowledged: false,
+    isAhead: false,
     early: undefined,
   };
 }

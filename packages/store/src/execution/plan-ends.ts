@@ -53,6 +53,8 @@ export function createPlanEnds(
 
   return {
     releasePlan: ending(async (claim, to) => {
+      // What was noted belongs to this owner: behind a release it would come too late.
+      await claim.journal.append([]);
       // The plan was worked on and given back in order: it kills no executor.
       const common = { claimsWithoutProgress: 0 };
       if (to.status === "QUEUED") {

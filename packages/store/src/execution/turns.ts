@@ -39,25 +39,53 @@ export interface ToldRecords {
 export async function recordEvents(
   context: ExecutionContext,
   claim: PlanClaim,
-  { records, ends }: { records: readonly UnitRecord[]; ends: readonly AttemptEnd[] },
+  told: Told,
 ): Promise<ToldRecords> {
-  const sizes = new Map<string, number>();
-  const places = new Map<string, OutputPlace>();
-  const told = await Promise.all(
-    records.map(async (record): Promise<TurnRecord> => {
-      const { key, status, output, outputText } = record;
-      const measured = output === undefined ? undefined : measureOutput(output, outputText);
-      if (measured && status === "COMPLETED") sizes.set(key, measured.sizeBytes);
-      if (measured?.fits === false) {
-        const ref = await writeAside(context, claim, key, measured);
-        const isOwnText = typeof outputText === "string" ? ({ isOwnText: true } as const) : {};
-        places.set(key, { ...ref, ...isOwnText });
-      } else if (measured) places.set(key, measured.sizeBytes);
-      return toTurnRecord(record);
+  const { sizes, places, large } = measure(told.records);
+  await Promise.all(
+    large.map(async ({ key, output, outputText }) => {
+      const ref = await writeAside(context, claim, key, output);
+      const isOwnText = typeof outputText === "string" ? ({ isOwnText: true } as const) : {};
+      places.set(key, { ...ref, ...isOwnText });
     }),
   );
-  const events = turnEvents({ started: [], ended: toEnded(ends), records: told }, places);
-  return { events: events.map(withPlaceOfText), sizes };
+  return { events: toEvents(told, places), sizes };
+}
+
+/** The same at once; undefined where an output has to stand aside first. Pure. */
+export function recordEventsNow(told: Told): ToldRecords | undefined {
+  const { sizes, places, large } = measure(told.records);
+  return large.length > 0 ? undefined : { events: toEvents(told, places), sizes };
+}
+
+/** New states, and how the attempts ended that they follow from. */
+interface Told {
+  records: readonly UnitRecord[];
+  ends: readonly AttemptEnd[];
+}
+
+interface LargeOutput extends Pick<UnitRecord, "key" | "outputText"> {
+  output: LargeValue;
+}
+
+/** Sizes of outputs by key, and which of them an entry has no room for. */
+function measure(records: readonly UnitRecord[]) {
+  const sizes = new Map<string, number>();
+  const places = new Map<string, OutputPlace>();
+  const large: LargeOutput[] = [];
+  for (const { key, status, output, outputText } of records) {
+    if (output === undefined) continue;
+    const measured = measureOutput(output, outputText);
+    if (status === "COMPLETED") sizes.set(key, measured.sizeBytes);
+    if (measured.fits) places.set(key, measured.sizeBytes);
+    else large.push({ key, outputText, output: measured });
+  }
+  return { sizes, places, large };
+}
+
+function toEvents({ records, ends }: Told, places: ReadonlyMap<string, OutputPlace>): JournalEvent[] {
+  const told = { started: [], ended: toEnded(ends), records: records.map(toTurnRecord) };
+  return turnEvents(told, places).map(withPlaceOfText);
 }
 
 /** Of an output that stands aside nothing is in the entry but how its tool wrote it: with a size, readers look for that there. */

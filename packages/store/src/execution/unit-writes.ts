@@ -2,19 +2,25 @@ import type { ExecutionStore } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
 import { tellPlan } from "./plan-needs.ts";
 import { readStoredOutputs } from "./stored-outputs.ts";
-import { intentEvents, recordEvents } from "./turns.ts";
+import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
 
 /** The part of the store that writes intents and results: each is an entry of the request's journal, or part of one. */
 export function createUnitWrites(
   context: ExecutionContext,
 ): Pick<
   ExecutionStore,
-  "writeIntents" | "noteIntents" | "writeNoted" | "writeRecords" | "readStoredOutputs"
+  "writeIntents" | "noteIntents" | "noteRecords" | "writeNoted" | "writeRecords" | "readStoredOutputs"
 > {
   return {
     writeIntents: ({ journal }, intents, ends = []) => journal.append(intentEvents(context, intents, ends)),
 
     noteIntents: ({ journal }, intents, ends = []) => journal.note(intentEvents(context, intents, ends)),
+
+    noteRecords({ journal }, records, ends) {
+      const told = recordEventsNow({ records, ends });
+      if (told) journal.note(told.events);
+      return told?.sizes;
+    },
 
     writeNoted: ({ journal }) => journal.append([]),
 

@@ -1,4 +1,4 @@
-import { isTerminalStepStatus } from "@planwright/plan";
+import { isForEachStep, isTerminalStepStatus } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
 import { EPOCH_MS } from "../simulated-process.ts";
 import { stopsAtFailure } from "./check-lists.ts";
@@ -113,9 +113,30 @@ function mayHaveActed({ outcome }: StepDocument["attempts"][number]): boolean {
   return outcome !== "completed" && outcome !== "failed";
 }
 
+/**
+ * A read may build on a read whose answer its own executor has, and whose result is on its way to the journal: a crash repeats both, and nothing
+ * was done by either. What can have an effect may not: its causes are durable before it is sent.
+ */
+function mayRunAhead({ facts, step, owner, epoch }: StartingCall, id: string): boolean {
+  const before = facts.steps.get(id);
+  if (!before || !isRead(step) || !isRead(before)) return false;
+  // The items of a list are called under keys of their own.
+  return isForEachStep(before.step) || facts.answered.has(nameOfAnswer(owner, epoch, id));
+}
+
+function isRead({ tool }: StepFacts): boolean {
+  return tool.effectClass === "R" && !tool.hasSideEffects;
+}
+
+/** Names the answer to a call that an executor made under a claim. */
+export function nameOfAnswer(owner: string, epoch: number | undefined, key: string): string {
+  return `${owner} ${epoch ?? 0} ${key}`;
+}
+
 function checkDependencies(call: StartingCall, fail: Fail): void {
   const { facts, step } = call;
   for (const id of step.dependencies) {
+    if (mayRunAhead(call, id)) continue;
     const unit = facts.units.get(id);
     if (unit && isTerminalStepStatus(unit.status)) {
       if (unit.status === "COMPLETED" || unit.error?.code === "CONDITION_FALSE") continue;
@@ -131,6 +152,7 @@ function checkDependencies(call: StartingCall, fail: Fail): void {
 /** However a barrier ended, it lets go what stands behind it. */
 function checkBarriers(call: StartingCall, fail: Fail): void {
   for (const id of call.step.barriersAhead) {
+    if (mayRunAhead(call, id)) continue;
     const unit = call.facts.units.get(id);
     if (unit && isTerminalStepStatus(unit.status)) continue;
     fail(

@@ -7,7 +7,7 @@ import type { Actor } from "../actor.ts";
 import { LOOKUP_TOOL } from "../catalogue.ts";
 import type { EventLog } from "../event-log.ts";
 import { unitNamesOf } from "../unit-names.ts";
-import { checkCallStart } from "./check-call.ts";
+import { checkCallStart, nameOfAnswer } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";
 import { checkPlanWrite, fenced } from "./check-plans.ts";
@@ -153,7 +153,11 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       if (!isLookup) {
         effects.sent(names, { arguments: JSON.stringify(call.arguments), key: call.idempotencyKey });
       }
-      return limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
+      const end = limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
+      return () => {
+        end();
+        for (const key of keys) facts.answered.add(nameOfAnswer(process, epoch, key));
+      };
     },
     effects: {
       ...effects,

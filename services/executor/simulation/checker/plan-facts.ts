@@ -24,6 +24,8 @@ export interface PlanFacts {
   steps: Map<string, StepFacts>;
   /** The epoch that has fenced all earlier ones off, and units that were over then. */
   fencedBy: number;
+  /** Calls that were answered, or whose answer was lost: see `nameOfAnswer`. */
+  answered: Set<string>;
   /** How its journal says that it ended; null while it does not. */
   endedInJournal: PlanStatus | null;
   /** When the latest epoch was given, simulated milliseconds. */
@@ -67,6 +69,7 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     epochs: new Map(),
     steps: new Map(steps),
     fencedBy: 0,
+    answered: new Set(),
     endedInJournal: null,
     claimedAt: 0,
     cancelAskedAt: null,
