@@ -124,7 +124,8 @@ function mayRunAhead({ facts, step, owner, epoch }: StartingCall, id: string): b
   return isForEachStep(before.step) || facts.answered.has(nameOfAnswer(owner, epoch, id));
 }
 
-function isRead({ tool }: StepFacts): boolean {
+/** Its calls may be repeated, and change nothing. */
+export function isRead({ tool }: StepFacts): boolean {
   return tool.effectClass === "R" && !tool.hasSideEffects;
 }
 

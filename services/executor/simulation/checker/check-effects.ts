@@ -14,14 +14,22 @@ export interface EffectsCheck {
   /** An operator wants a unit in doubt called again. */
   allowedAgain(unit: string): void;
   /** Every call of a unit sends these arguments and this key. */
-  sent(units: readonly string[], call: { arguments: string; key: string | undefined }): void;
+  sent(units: readonly string[], call: SentCall): void;
+}
+
+/** What a call sends. */
+export interface SentCall {
+  arguments: string;
+  key: string | undefined;
+  /** A read of which no earlier attempt is durable: with an attempt that was lost, what that was made of may be lost. */
+  isAnew: boolean;
 }
 
 /** A count of effects and of what was sent. */
 export function createEffectsCheck(fail: Fail): EffectsCheck {
   const effects = new Map<string, number>();
   const allowed = new Map<string, number>();
-  const sentBefore = new Map<string, { arguments: string; key: string | undefined }>();
+  const sentBefore = new Map<string, SentCall>();
   const unitsOfKey = new Map<string, string>();
 
   return {
@@ -41,7 +49,7 @@ export function createEffectsCheck(fail: Fail): EffectsCheck {
       const name = units.join(",");
       const before = sentBefore.get(name);
       sentBefore.set(name, call);
-      if (before && before.arguments !== call.arguments) {
+      if (before && !call.isAnew && before.arguments !== call.arguments) {
         fail("same-arguments", `${name} was sent ${before.arguments} and then ${call.arguments}`);
       }
       if (before && before.key !== call.key) {

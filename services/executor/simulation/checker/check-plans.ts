@@ -69,6 +69,8 @@ function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: Pla
   if (actor) facts.claimsOf.set(actor.process, (facts.claimsOf.get(actor.process) ?? 0) + 1);
   facts.claimsWithoutProgress += 1;
   facts.claimsWithoutAnything += 1;
+  // After a release no entry is under way: the claim finds what there will be, and may die before it tells of its lease.
+  if (!before.lease) lookForProgress(facts);
   const dueAt = before.dueAt === null ? now : before.dueAt.getTime() - EPOCH_MS;
   if (calmSince <= dueAt && now - dueAt > TAKEN_OVER_MS) {
     fail(
@@ -121,6 +123,10 @@ function isSame(a: Record<string, number>, b: Record<string, number>): boolean {
 export function fenced(facts: PlanFacts, epoch: number): void {
   if (epoch <= facts.fencedBy) return;
   facts.fencedBy = epoch;
+  lookForProgress(facts);
+}
+
+function lookForProgress(facts: PlanFacts): void {
   const finished = countFinished(facts);
   if (finished > facts.finishedAtClaim) facts.claimsWithoutProgress = 1;
   if (finished > facts.finishedAtClaim) facts.claimsWithoutAnything = 1;

@@ -1,13 +1,19 @@
 import type { JournalEntry } from "@planwright/engine";
 import { type EffectClass, isTerminalPlanStatus, type PlanStatus } from "@planwright/plan";
-import { createUnitChanges, type PlanClaim, type PlanDocument, type UnitChange } from "@planwright/store";
+import {
+  createUnitChanges,
+  type PlanClaim,
+  type PlanDocument,
+  type StepDocument,
+  type UnitChange,
+} from "@planwright/store";
 import type { DocumentChange } from "@planwright/store/memory";
 import type { ToolCall } from "@planwright/tools";
 import type { Actor } from "../actor.ts";
 import { LOOKUP_TOOL } from "../catalogue.ts";
 import type { EventLog } from "../event-log.ts";
 import { unitNamesOf } from "../unit-names.ts";
-import { checkCallStart, nameOfAnswer } from "./check-call.ts";
+import { checkCallStart, isRead, nameOfAnswer } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";
 import { checkPlanWrite, fenced } from "./check-plans.ts";
@@ -54,6 +60,12 @@ export interface Checker {
   read(planId: string, document: PlanDocument | null): void;
   facts(planId: string): PlanFacts | undefined;
   plans(): Iterable<PlanFacts>;
+}
+
+/** No attempt of the unit is durable but one that is being made by this process now. */
+function isFirstOf(process: string, unit: StepDocument | undefined): boolean {
+  const { attempts = [] } = unit ?? {};
+  return attempts.length <= 1 && attempts.every(({ executor }) => executor === process);
 }
 
 /** A checker of a world where nothing has happened. */
@@ -151,7 +163,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       const times = { begunAt, now: now(), calmSince: calmSince() };
       checkCallStart({ facts, step, keys, isLookup, owner: process, epoch, ...times }, fail);
       if (!isLookup) {
-        effects.sent(names, { arguments: JSON.stringify(call.arguments), key: call.idempotencyKey });
+        const isAnew = isRead(step) && keys.every((key) => isFirstOf(process, facts.units.get(key)));
+        effects.sent(names, { arguments: JSON.stringify(call.arguments), key: call.idempotencyKey, isAnew });
       }
       const end = limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
       return () => {

@@ -27,7 +27,8 @@ export const INVARIANTS = {
     "A call starts only when every barrier before its step in the plan is durably over, unless that barrier waits for the step",
   "approval-first": "A call that needs approval starts only after an operator's yes",
   "intent-first": "A call of class K, V or U starts only when its own intent is durable",
-  "same-arguments": "Every attempt of a unit sends the same bytes",
+  "same-arguments":
+    "Every attempt of a unit sends the same bytes, but for reads that a crash repeats with what they were made of",
   "same-key": "Every attempt of a unit sends the same key, and no other unit does",
   "keyed-effect-once": "Class K acts once for a unit",
   "plain-effect-once": "Class U acts once for a unit, and once more for each time that an operator says so",
