@@ -366,10 +366,12 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     store.noteIntents(claim, [intent], earlier);
     if (isShowing) return;
     isShowing = true;
-    wakeAt(store.now() + SHOW_RUNNING_AFTER_MS, () => {
-      isShowing = false;
-      store.writeNoted(claim).catch(fail);
-    });
+    wakeAt(store.now() + SHOW_RUNNING_AFTER_MS, () => void showRunning().catch(fail));
+  }
+
+  async function showRunning(): Promise<void> {
+    isShowing = false;
+    await store.writeNoted(claim);
   }
 
   /** The same key over crashes and retries: it names the unit, not the attempt. */
