@@ -61,7 +61,7 @@ export function advance(request: FoldedRequest, entries: readonly JournalEntry[]
   }
 }
 
-/** Of a plan that has ended an operator may settle a doubt, and another version may follow; nothing else becomes of it. */
+/** After the end of a plan an operator may still settle a doubt, and another version may follow; no other event is valid. */
 function requireOpen({ request, entry, invalid }: EventPlace, event: JournalEvent): void {
   const plan = request.plans.get(entry.planId);
   if (!plan || !isTerminalPlanStatus(plan.status)) return;

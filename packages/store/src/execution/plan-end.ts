@@ -1,6 +1,6 @@
 /**
- * The end of a plan. The entry `plan.ended` is the commit point: from then on the plan has ended, whoever holds it. Its document and its
- * request's follow, and where a crash comes in between, whoever claims the plan next has them follow (J4).
+ * The end of a plan. The entry `plan.ended` is the commit point: from then on the plan has ended, whichever executor holds its lease. Its
+ * document and its request's follow; after a crash in between the next claim of the plan writes both (J4).
  */
 import {
   type EventOf,
@@ -71,7 +71,7 @@ export async function tellEnd(
     {
       collection: "plans",
       id: _id,
-      // Whoever holds it: the journal says that it has ended.
+      // Not fenced by the lease: the journal says that the plan has ended.
       condition: { finishedAt: null },
       set: {
         status,

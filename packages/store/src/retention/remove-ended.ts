@@ -1,9 +1,9 @@
 /**
  * Requests that ended long ago go, with all that was recorded for them (DESIGN §6, J8).
  *
- * 1. What is to go is noted in `removals` before anything is removed, and until all of it is: whoever comes after a crash goes on.
- * 2. The request itself goes first, in one conditional write: of a rerun and a removal at the same time one happens. Without its request
- *    nothing else is found by anyone.
+ * 1. A removal is noted in `removals` before anything is removed, and until everything is: after a crash the next removal continues.
+ * 2. The request itself goes first, in one conditional write: of a rerun and a removal at the same time one happens. Without its request no
+ *    client finds the rest.
  */
 import { OVER_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
 import type { Collections } from "../collections.ts";
