@@ -42,3 +42,4 @@ export {
 } from "./tracing/traces.ts";
 export type { StartTracingOptions, Tracing } from "./tracing/tracing.ts";
 export { type Heartbeat, type HeartbeatOptions, startHeartbeat } from "./workers/start-heartbeat.ts";
+export { workerPlace } from "./workers/worker-place.ts";

@@ -527,6 +527,8 @@ export interface WorkerDocument {
   kind: WorkerKind;
   /** Whether a planner has a language model; null where it does not say. */
   hasModel: boolean | null;
+  /** The address at which it listens, which no other process has while it lives; null where that is not known. */
+  place: string | null;
   startedAt: Date;
   /** When it last said that it is alive, by the clock of MongoDB. */
   seenAt: Date;

@@ -14,6 +14,7 @@ import {
   settingsOrExit,
   startHeartbeat,
   startTracing,
+  workerPlace,
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { createToolClients, loadServersFile } from "@planwright/tools";
@@ -149,6 +150,18 @@ const jobs = failpoints.around(
   },
   JOB_FAILPOINTS,
 );
+/** Where this process listens: what was started here before has ended, and its plans need not wait for their leases. */
+const place = workerPlace(health.url);
+if (place !== null)
+  await database
+    .replacePredecessors({ _id: owner, kind: "executor", place })
+    .then((count) => {
+      if (count > 0) logger.warn({ count }, "a process that listened here has died; its plans are due now");
+    })
+    .catch((error: unknown) =>
+      logger.warn({ err: error }, "predecessors were not looked for; their leases end all the same"),
+    );
+
 const worker = await createQueueWorker({
   redisUrl: settings.REDIS_URL,
   prefix: settings.QUEUE_PREFIX,
@@ -188,7 +201,7 @@ registerQueueDepth(registry, {
 });
 registerPlansByStatus(registry, (limit) => database.countPlansByStatus(limit));
 const heartbeat = await startHeartbeat({
-  beat: () => database.beat({ _id: owner, kind: "executor" }),
+  beat: () => database.beat({ _id: owner, kind: "executor", place }),
   end: () => database.removeWorker(owner),
   onError: (error) => logger.warn({ err: error }, "heartbeat not written; the next one tries again"),
 });

@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { openWorkbench, TENANT } from "./executor-process.ts";
+import { healthPort } from "./health-port.ts";
 
 const HOUR_MS = 3_600_000;
 const JUMP_CLOCK = fileURLToPath(new URL("jump-clock.mjs", import.meta.url));
@@ -36,6 +37,30 @@ test.concurrent("a plan that waits for an operator still ends at its deadline", 
     const steps = await bench.steps(plan._id);
     expect(steps.get("doubt")?.status).toBe("IN_DOUBT");
     expect(steps.get("after")?.status).toBe("CANCELLED");
+    expect(await bench.tools.ledger()).toHaveLength(1);
+  } finally {
+    await bench.close();
+  }
+});
+
+test.concurrent("an executor that is started again where it died goes on at once, long before its leases end", async ({
+  expect,
+}) => {
+  const bench = await openWorkbench();
+  try {
+    const { env } = await healthPort();
+    // Nothing but its place tells within the time of a test that the first one is dead.
+    const settings = { ...env, LEASE_MS: "600000" };
+    const { exited } = bench.spawnExecutor({ ...settings, FAILPOINT: "executor.call.after=kill" });
+    const plan = await bench.submit([
+      { id: "keyed", tool: "keyed_effect", arguments: { value: 1 } },
+      { id: "read", tool: "read_value", arguments: { value: "<<keyed.value>>" } },
+    ]);
+    await exited;
+    expect((await bench.store.getPlan(TENANT, plan._id))?.status).toBe("RUNNING");
+    await bench.startExecutor(settings);
+    const { plan: ended } = await bench.end(plan._id);
+    expect(ended).toMatchObject({ status: "COMPLETED", epoch: 2 });
     expect(await bench.tools.ledger()).toHaveLength(1);
   } finally {
     await bench.close();

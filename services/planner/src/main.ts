@@ -15,6 +15,7 @@ import {
   settingsOrExit,
   startHeartbeat,
   startTracing,
+  workerPlace,
 } from "@planwright/runtime";
 import { createStore, type PlanningClaim } from "@planwright/store";
 import { PlannerSettingsSchema } from "./env.ts";
@@ -123,6 +124,19 @@ const runs = createPlanningRuns({
   maxRequests: settings.MAX_REQUESTS,
 });
 
+/** Where this process listens: what was started here before has ended, and its requests need not wait for their leases. */
+const place = workerPlace(health.url);
+if (place !== null)
+  await database
+    .replacePredecessors({ _id: owner, kind: "planner", place })
+    .then((count) => {
+      if (count > 0)
+        logger.warn({ count }, "a process that listened here has died; its requests are due now");
+    })
+    .catch((error: unknown) =>
+      logger.warn({ err: error }, "predecessors were not looked for; their leases end all the same"),
+    );
+
 const worker = await createQueueWorker({
   redisUrl: settings.REDIS_URL,
   prefix: settings.QUEUE_PREFIX,
@@ -150,7 +164,7 @@ registerQueueDepth(registry, {
   },
 });
 const heartbeat = await startHeartbeat({
-  beat: () => database.beat({ _id: owner, kind: "planner", hasModel: drafter.name !== "offline" }),
+  beat: () => database.beat({ _id: owner, kind: "planner", hasModel: drafter.name !== "offline", place }),
   end: () => database.removeWorker(owner),
   onError: (error) => logger.warn({ err: error }, "heartbeat not written; the next one tries again"),
 });
