@@ -37,6 +37,7 @@ test("all item records exist before the first call", () => {
   expect(kinds.indexOf("call")).toBeGreaterThan(kinds.indexOf("record"));
   expect(first).toEqual({
     type: "record",
+    isRepeatable: false,
     records: [
       { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
       { key: "f[0]", stepId: "f", item: 0, status: "PENDING", attempts: 0 },
@@ -263,6 +264,7 @@ test("after a crash only the missing items are called, and records are not asked
   expect(run.calls.map(({ call }) => call.key)).toEqual(["f[1]", "f[2]"]);
   expect(run.commands[0]).toEqual({
     type: "record",
+    isRepeatable: false,
     records: [{ key: "f[2]", stepId: "f", item: 2, status: "PENDING", attempts: 0 }],
   });
   expect(run.finish?.outputs?.["f"]).toMatchObject({ results: [{ data: "kept" }, { data: 2 }, { data: 3 }] });
