@@ -459,7 +459,7 @@ export interface PlanClaim {
   plan: PlanDocument & { plan: Plan };
   epoch: number;
   owner: string;
-  /** What is durable of its units, and where everything goes that becomes of them. */
+  /** What is durable of its units, and where their changes are written. */
   journal: ClaimJournal;
   /** The write that ends the claim has begun, and says itself whether it was in time: that the lease is gone says nothing any more. */
   isEnding: boolean;

@@ -5,7 +5,7 @@ import type { Random } from "./random.ts";
 import { TENANT } from "./tenant.ts";
 import type { World } from "./world.ts";
 
-/** An operator, who sees most of what waits for people, sooner or later: told of what becomes of units. */
+/** An operator, who sooner or later sees most of what waits for people: hears of changes of units. */
 export function startOperator(world: World, api: Api): (change: UnitChange) => void {
   const { timeline, checker, log } = world;
   const random = world.random.stream("operator");
