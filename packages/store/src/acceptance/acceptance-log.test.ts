@@ -1,24 +1,33 @@
 /** What the log does of what was there already: the answer to an insert may be lost. */
+import { createHash, randomUUID } from "node:crypto";
 import { createPlanId, createRequestId, parsePlan } from "@planwright/plan";
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Collections, createIndexes, openCollections } from "../collections.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Collections, openCollections } from "../collections.ts";
+import { createStore } from "../create-store.ts";
 import type { PlanDocument } from "../documents.ts";
 import { newPlan, newRequest } from "../new-documents.ts";
+import type { Store } from "../store.ts";
 import { type Accepted, createMongoAcceptanceLog } from "./acceptance-log.ts";
 import { createRemoveHalfAccepted } from "./half-accepted.ts";
 
+const { mongodbUrl: url } = testServers();
+let store: Store;
 let client: MongoClient;
 let collections: Collections;
 beforeAll(async () => {
-  client = await MongoClient.connect(testServers().mongodbUrl, {
+  // Makes the indexes.
+  store = await createStore({ url });
+  client = await MongoClient.connect(url, {
     writeConcern: { w: "majority", journal: true },
   });
   collections = openCollections(client, client.db());
-  await createIndexes(collections);
 });
-afterAll(() => client.close());
+afterAll(async () => {
+  await client.close();
+  await store.close();
+});
 
 interface Whole extends Accepted {
   plan: PlanDocument;
@@ -116,4 +125,53 @@ test("a request whose plan never came is removed once its process must have give
   expect(await collections.requests.countDocuments({ _id: sentence._id })).toBe(1);
   expect(await remove(nowMs)).toBe(0);
   expect(await remove(nowMs + 60_000)).toBe(1);
+});
+
+describe("a client that repeats its key while its request is being removed", () => {
+  const key = () => randomUUID();
+  const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+  const minuteAgo = () => submission(undefined, Date.now() - 90_000);
+  async function openAndCutOff(name: string) {
+    const { request, plan } = minuteAgo();
+    await collections.requests.insertOne({ ...request, idempotency: { key: hash(name), payloadHash: "p" } });
+    const repeat = () =>
+      store.submitPlan({
+        tenant: "log",
+        query: null,
+        raw: "{}",
+        diagnostics: [],
+        autoExecute: true,
+        plan: plan.plan,
+        idempotency: { key: name, payloadHash: "p" },
+      });
+    return { request, repeat };
+  }
+  /** The collections, with something that happens right before a request is written, or right before requests are removed. */
+  const withBefore = (method: "updateOne" | "deleteMany", happen: () => Promise<unknown>) => ({
+    plans: collections.plans,
+    requests: new Proxy(collections.requests, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        const call = (...given: unknown[]): unknown => Reflect.apply(member, target, given);
+        return name === method ? (...given: unknown[]) => happen().then(() => call(...given)) : call;
+      },
+    }),
+  });
+
+  test.each([
+    ["before the request is given up keeps it, with its plan", "updateOne", true],
+    ["after that is accepted anew, with its plan", "deleteMany", false],
+  ] as const)("%s", async (_, method, isKept) => {
+    const { request, repeat } = await openAndCutOff(key());
+    let accepted: Awaited<ReturnType<typeof repeat>> | undefined;
+    const around = withBefore(method, async () => {
+      accepted ??= await repeat();
+    });
+    await createRemoveHalfAccepted(around)(Date.now());
+    if (!accepted) throw new TypeError("nothing was repeated");
+    expect(accepted.request._id === request._id).toBe(isKept);
+    expect(await stored(accepted)).toEqual([1, 1]);
+    expect(await collections.requests.countDocuments({ _id: request._id })).toBe(isKept ? 1 : 0);
+  });
 });

@@ -55,12 +55,20 @@ export function createAcceptance(context: ClientContext): Pick<ClientStore, "cre
     }
   }
 
-  /** The first version's plan; stored now where the process that accepted it was cut off before that. */
-  async function firstPlan(request: RequestDocument, sent: PlanDocument): Promise<PlanDocument> {
-    const find = () => plans.findOne({ tenant: request.tenant, requestId: request._id, version: 1 });
+  /**
+   * The first version's plan; stored now where the process that accepted it was cut off before that. Undefined when the request was given up
+   * meanwhile (`removeHalfAccepted`): its key is free.
+   */
+  async function firstPlan(request: RequestDocument, sent: PlanDocument): Promise<PlanDocument | undefined> {
+    const { _id: requestId, planId, tenant } = request;
+    const find = () => plans.findOne({ tenant, requestId, version: 1 });
     const stored = await find();
     if (stored) return stored;
-    const { _id: requestId, planId } = request;
+    const { matchedCount } = await requests.updateOne(
+      { _id: requestId, "idempotency.key": request.idempotency?.key },
+      [{ $set: { updatedAt: "$$NOW" } }],
+    );
+    if (matchedCount === 0) return undefined;
     await insertUnlessThere(plans, { ...sent, _id: planId, requestId });
     return (await find()) ?? sent;
   }
@@ -99,9 +107,12 @@ export function createAcceptance(context: ClientContext): Pick<ClientStore, "cre
         await accept.store({ request, plan: document });
         return { request, plan: document };
       }
-      const kept = await acceptOnce({ request, plan: document }, idempotency);
-      if (kept._id === request._id) return { request: kept, plan: document };
-      return { request: kept, plan: await firstPlan(kept, document) };
+      for (;;) {
+        const kept = await acceptOnce({ request, plan: document }, idempotency);
+        if (kept._id === request._id) return { request: kept, plan: document };
+        const first = await firstPlan(kept, document);
+        if (first) return { request: kept, plan: first };
+      }
     },
   };
 }

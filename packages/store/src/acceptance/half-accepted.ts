@@ -10,14 +10,23 @@ const HALF_AFTER_MS = 60_000;
 const LOOK_BACK_MS = 600_000;
 
 /**
- * Removes requests that came with a plan which is not there: their acceptance was cut off, and no client was told of them. Each request is
- * looked at once by a process.
+ * Removes requests that came with a plan which is not there: their acceptance was cut off, and no client was told of them. A client that
+ * repeats its key meanwhile either completes its request first, which then stays, or finds the key free and is accepted anew.
  */
 export function createRemoveHalfAccepted({
   requests,
   plans,
 }: Pick<Collections, "requests" | "plans">): (nowMs: number) => Promise<number> {
   let lookedUntilMs: number | undefined;
+
+  /** Takes the key away, so that nobody can complete the request any more; false for one that is being completed. */
+  async function giveUp(_id: RequestId, untilMs: number): Promise<boolean> {
+    const { matchedCount } = await requests.updateOne(
+      { _id, version: 1, updatedAt: { $lt: new Date(untilMs) } },
+      { $set: { idempotency: null } },
+    );
+    return matchedCount > 0;
+  }
 
   return async (nowMs) => {
     const untilMs = nowMs - HALF_AFTER_MS;
@@ -32,10 +41,12 @@ export function createRemoveHalfAccepted({
     const stored = await plans.find({ _id: { $in: planIds } }, { projection: { _id: 1 } }).toArray();
     const known = new Set(stored.map(({ _id }) => _id));
     const half = found.flatMap(({ _id, planId }) => (known.has(planId) ? [] : [_id]));
-    const removed =
-      half.length === 0 ? 0 : (await requests.deleteMany({ _id: { $in: half }, version: 1 })).deletedCount;
-    lookedUntilMs = untilMs;
-    return removed;
+    const givenUp: RequestId[] = [];
+    for (const id of half) if (await giveUp(id, untilMs)) givenUp.push(id);
+    if (givenUp.length > 0) await requests.deleteMany({ _id: { $in: givenUp } });
+    // What is being completed is looked at again: its process may die before it stores the plan.
+    if (givenUp.length === half.length) lookedUntilMs = untilMs;
+    return givenUp.length;
   };
 }
 
