@@ -82,7 +82,7 @@ export async function startCliStack(): Promise<CliStack> {
   const stack = await startStack({
     dataDir,
     env: cleanEnv({ MCP_SERVERS_FILE: serversFile }),
-    settings: { executor: { LEASE_MS: "3000", LIMIT_LEASE_MS: "3000" } },
+    settings: { executor: { DEAD_AFTER_MS: "3000", LIMIT_LEASE_MS: "3000" } },
     mains: bundles,
   });
   const env = { PLANWRIGHT_URL: stack.apiUrl };

@@ -404,7 +404,7 @@ test("poisoned: that every executor died of the plan, at which step, and where t
   const requestId = await system.submit([{ id: "bad", tool: "keyed_effect", arguments: { value: 1 } }]);
   const { planId } = await system.read(requestId);
   for (let death = 0; death < 5; death += 1) {
-    await system.withService("executor", { FAILPOINT: "executor.call.before=kill", LEASE_MS: "1000" });
+    await system.withService("executor", { FAILPOINT: "executor.call.before=kill", DEAD_AFTER_MS: "1000" });
   }
   await system.stack.processes.executor.restart();
   await system.until(requestId, isOver);

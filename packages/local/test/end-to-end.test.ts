@@ -44,7 +44,7 @@ beforeAll(async () => {
   stack = await startStack({
     dataDir: join(folder, "data"),
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], MCP_SERVERS_FILE: serversFile },
-    settings: { executor: { LEASE_MS: "3000" } },
+    settings: { executor: { DEAD_AFTER_MS: "3000" } },
   });
 });
 

@@ -41,5 +41,12 @@ export {
   type Traces,
 } from "./tracing/traces.ts";
 export type { StartTracingOptions, Tracing } from "./tracing/tracing.ts";
-export { type Heartbeat, type HeartbeatOptions, startHeartbeat } from "./workers/start-heartbeat.ts";
+export {
+  DeadAfterSchema,
+  type Heartbeat,
+  type HeartbeatOptions,
+  type Liveness,
+  startHeartbeat,
+  workerName,
+} from "./workers/start-heartbeat.ts";
 export { workerPlace } from "./workers/worker-place.ts";

@@ -84,6 +84,11 @@ const INDEXES: {
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { "planning.dueAt": 1 }, partialFilterExpression: { "planning.dueAt": { $type: "date" } } },
+    // Of those that are held alone, for finding what dead workers hold.
+    {
+      key: { "planning.lease.owner": 1 },
+      partialFilterExpression: { "planning.lease.owner": { $type: "string" } },
+    },
     { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
     {
       key: { updatedAt: 1 },
@@ -104,6 +109,7 @@ const INDEXES: {
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
+    { key: { "lease.owner": 1 }, partialFilterExpression: { "lease.owner": { $type: "string" } } },
     // Of those that are not over alone, for counting them.
     {
       key: { status: 1 },
@@ -136,6 +142,9 @@ const INDEXES: {
 export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
   return by ? { $type: "date", $lte: by } : { $type: "date" };
 }
+
+/** An owner of a lease, for the same reason: the indexes hold only what is held. */
+export const IS_HELD = { $type: "string" } as const;
 
 /** That the time in a field has come, by MongoDB's own clock: for `$expr`. */
 export function isDueNow(field: "dueAt" | "planning.dueAt"): Document {

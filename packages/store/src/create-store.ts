@@ -30,10 +30,6 @@ export interface StoreOptions {
   maxPoolSize?: number | undefined;
   /** Longest one operation may take, in milliseconds. Default 10,000. */
   timeoutMs?: number | undefined;
-  /** How long an executor may be silent before its plans are taken over, in milliseconds. Default 10,000. */
-  leaseMs?: number | undefined;
-  /** The same for planners. Default 30,000. */
-  planningLeaseMs?: number | undefined;
   /** Longest a plan may take from its first claim, in milliseconds. Default 3,600,000. */
   planTimeoutMs?: number | undefined;
   /** Source of ids. Default: the CSPRNG of the platform. */
@@ -78,7 +74,6 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     const transact = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
       onceUnmoved(() => inTransaction(run));
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
-    const leaseMs = options.leaseMs ?? 10_000;
     const owner = randomUUID();
     const journal = createJournal({
       log: createMongoEntryLog(groupClient.db(db.databaseName).collection("journal")),
@@ -95,7 +90,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     const group = createGroupCommit(groupClient, {
       database: db.databaseName,
       owner,
-      stuckAfterMs: leaseMs / 4,
+      stuckAfterMs: STUCK_AFTER_MS,
       onBulk: options.onBulk,
     });
     const execution = createExecutionStore({
@@ -104,7 +99,6 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       journal,
       unitReads,
       clock,
-      leaseMs,
       planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     });
     const ping = async (): Promise<void> => {
@@ -125,7 +119,6 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         collections,
         unitReads,
         clock,
-        planningLeaseMs: options.planningLeaseMs ?? 30_000,
         randomBytes,
         transact,
       }),
@@ -150,6 +143,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 
 /** Wire version of MongoDB 8.0, the first with bulk writes over several collections. */
 const MIN_WIRE_VERSION = 25;
+/** How long a grouped write may be under way before the next ones go out beside it, in milliseconds. */
+const STUCK_AFTER_MS = 2_500;
 /** How often the clock is compared with the server's, in milliseconds. */
 const CLOCK_EVERY_MS = 10_000;
 

@@ -20,13 +20,12 @@ import type {
   WaitReason,
 } from "@planwright/plan";
 
-/** Who may write, until when, and the number that proves it. */
+/** Who may write, as long as that worker lives, and the number that proves it. */
 export interface Lease {
+  /** Names the worker. */
   owner: string;
   /** Raised by one with each claim. */
   epoch: number;
-  /** By the clock of MongoDB. */
-  expiresAt: Date;
 }
 
 /** What clients may read of a failure. */
@@ -108,7 +107,7 @@ export interface RequestDocument {
     lease: Lease | null;
     /** Highest epoch ever given; survives a release of the lease. */
     epoch: number;
-    /** From when on a planner may claim the request; null: never. */
+    /** From when on a planner may claim the request; null while one holds it, or when there is nothing to do. */
     dueAt: Date | null;
     /** Claims made so far: a request that kills its planner is ended after 5. */
     claims: number;
@@ -257,8 +256,8 @@ export interface PlanDocument {
   /** Highest epoch whose owner has said that it outlived its lease. */
   outlivedEpoch?: number;
   /**
-   * From when on an executor may claim the plan: QUEUED: when it was queued; RUNNING: when the lease ends;
-   * WAITING: when its reason may be gone; WAITING for people and PAUSED: at its deadline; null: never by itself.
+   * From when on an executor may claim the plan: QUEUED: when it was queued; RUNNING: when its owner was found dead; WAITING: when its reason
+   * may be gone; WAITING for people and PAUSED: at its deadline; null: while an executor holds it, and never by itself.
    */
   dueAt: Date | null;
   /** Finished units at the last claim: a claim that finds more has seen progress. */
@@ -529,7 +528,13 @@ export interface WorkerDocument {
   hasModel: boolean | null;
   /** The address at which it listens, which no other process has while it lives; null where that is not known. */
   place: string | null;
+  /** Silence after which it may be declared dead, in milliseconds. */
+  deadAfterMs: number;
+  /** False once it is stopping. */
+  takesWork: boolean;
   startedAt: Date;
   /** When it last said that it is alive, by the clock of MongoDB. */
   seenAt: Date;
+  /** When it was declared dead; null while it lives. A worker does not come back to life. */
+  deadAt: Date | null;
 }

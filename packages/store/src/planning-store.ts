@@ -1,8 +1,7 @@
 import type { RequestId, RequestStatus } from "@planwright/plan";
 import type { UpdateFilter } from "mongodb";
-import { isDue, isDueNow } from "./collections.ts";
+import { IS_HELD, isDue, isDueNow } from "./collections.ts";
 import type { PlanDocument, RequestDocument } from "./documents.ts";
-import { ending } from "./ending.ts";
 import { LeaseLostError } from "./errors.ts";
 import { newPlan } from "./new-documents.ts";
 import { createAnswering } from "./planning/answering.ts";
@@ -18,7 +17,7 @@ const MAX_PLANNING_CLAIMS = 5;
 
 /** Claiming requests and storing what became of them, fenced by the planning epoch. */
 export function createPlanningStore(context: PlanningContext): PlanningStore {
-  const { collections, clock, planningLeaseMs, transact } = context;
+  const { collections, clock, transact } = context;
   const replanning = createReplanning(context);
   const answering = createAnswering(context);
   const { requests, plans } = collections;
@@ -95,14 +94,10 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
             $set: {
               "planning.epoch": { $add: ["$planning.epoch", 1] },
               "planning.claims": { $add: ["$planning.claims", 1] },
-              "planning.dueAt": { $add: ["$$NOW", planningLeaseMs] },
+              "planning.dueAt": null,
               "planning.startedAt": { $ifNull: ["$planning.startedAt", "$$NOW"] },
               "planning.takenFrom": { $ifNull: ["$planning.lease.owner", null] },
-              "planning.lease": {
-                owner,
-                epoch: { $add: ["$planning.epoch", 1] },
-                expiresAt: { $add: ["$$NOW", planningLeaseMs] },
-              },
+              "planning.lease": { owner, epoch: { $add: ["$planning.epoch", 1] } },
               updatedAt: "$$NOW",
             },
           },
@@ -112,7 +107,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       if (!request) return null;
       clock.observe(request.updatedAt, sentAt);
       const { epoch, claims } = request.planning;
-      const claim: PlanningClaim = { request, epoch, earlierCalls: [], isEnding: false };
+      const claim: PlanningClaim = { request, epoch, earlierCalls: [] };
       if (claims <= MAX_PLANNING_CLAIMS) {
         if (claims > 1) claim.earlierCalls = await earlierCalls(collections, request);
         return claim;
@@ -121,19 +116,21 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       return null;
     },
 
-    async renewPlanning(claim) {
-      const result = await requests.updateOne(
-        { _id: claim.request._id, "planning.lease.epoch": claim.epoch },
-        [
-          {
-            $set: {
-              "planning.dueAt": { $add: ["$$NOW", planningLeaseMs] },
-              "planning.lease.expiresAt": { $add: ["$$NOW", planningLeaseMs] },
-            },
-          },
-        ],
-      );
-      return result.matchedCount === 1 || claim.isEnding;
+    async findHeldRequests(owner) {
+      const held = await requests
+        .find(
+          { "planning.lease.owner": { $eq: owner, ...IS_HELD }, "planning.dueAt": null },
+          { projection: { "planning.lease.epoch": 1 } },
+        )
+        .toArray();
+      return held.map(({ _id: requestId, planning }) => ({ requestId, epoch: planning.lease?.epoch ?? 0 }));
+    },
+
+    async giveUpRequests(held) {
+      for (const { requestId, epoch } of held)
+        await requests.updateOne({ _id: requestId, "planning.lease.epoch": epoch, "planning.dueAt": null }, [
+          { $set: { "planning.dueAt": "$$NOW" } },
+        ]);
     },
 
     async findUnplanned(limit) {
@@ -145,7 +142,7 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       return due.map((request): RequestId => request._id);
     },
 
-    completePlanning: ending(async (claim, result) => {
+    async completePlanning(claim, result) {
       const stored = await settle(
         claim,
         { status: "READY", diagnostics: result.diagnostics, draft: null },
@@ -154,9 +151,9 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
       );
       if (!stored) throw new LeaseLostError({ id: claim.request._id, epoch: claim.epoch });
       return stored;
-    }),
+    },
 
-    failPlanning: ending(async (claim, { error, diagnostics, raw, plan, origin }) => {
+    async failPlanning(claim, { error, diagnostics, raw, plan, origin }) {
       const change = { status: "FAILED" as const, error, diagnostics };
       const hasSomethingToShow = raw !== null || plan !== null;
       await settle(
@@ -166,12 +163,12 @@ export function createPlanningStore(context: PlanningContext): PlanningStore {
           ? (request, now) => newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now })
           : undefined,
       );
-    }),
+    },
 
-    askQuestions: ending(async (claim, { questions, draft }) => {
+    async askQuestions(claim, { questions, draft }) {
       const questionsAsked = (claim.request.questionsAsked ?? 0) + questions.length;
       await settle(claim, { status: "NEEDS_INPUT", questions, questionsAsked, draft });
-    }),
+    },
 
     toolCatalogue: (tenant) => readCatalogue(collections, tenant),
   };

@@ -364,8 +364,6 @@ export interface PlanningClaim {
    * claim's in order. Only those whose answer is whole. A planner that uses an answer takes its call out.
    */
   earlierCalls: EndedModelCall[];
-  /** The write that ends the claim has begun, and says itself whether it was in time: that the lease is gone says nothing any more. */
-  isEnding: boolean;
 }
 
 /** A plan as a planner stores it. */
@@ -394,10 +392,12 @@ export type ModelCallEnd = Pick<
 
 /** What the planner needs. */
 export interface PlanningStore {
-  /** Claims a request that waits for a planner and whose lease is free or expired; null when there is nothing to do. Lease 30 s. */
+  /** Claims a request that waits for a planner; null when there is nothing to do. */
   claimRequest(requestId: RequestId, owner: string): Promise<PlanningClaim | null>;
-  /** False when the lease was lost: stop. True, whatever there is, for a claim that is ending. */
-  renewPlanning(claim: PlanningClaim): Promise<boolean>;
+  /** What a worker holds, by the database: see `findHeldPlans`. */
+  findHeldRequests(owner: string): Promise<HeldRequest[]>;
+  /** Leaves requests to any planner, due now, unless they were claimed again or settled since. */
+  giveUpRequests(held: readonly HeldRequest[]): Promise<void>;
   /** Requests that wait for a planner and that no planner holds, oldest first: for the sweeper. */
   findUnplanned(limit: number): Promise<RequestId[]>;
   /**
@@ -461,12 +461,8 @@ export interface PlanClaim {
   owner: string;
   /** What is durable of its units, and where their changes are written. */
   journal: ClaimJournal;
-  /** The write that ends the claim has begun, and says itself whether it was in time: that the lease is gone says nothing any more. */
-  isEnding: boolean;
   /** The same as the engine reads it, as found at the claim; without outputs that are large, or many. */
   records: StepRecord[];
-  /** No call may start later: a reading of `performance.now()`, taken before the claim or renewal was sent, plus the lease. */
-  validUntil: number;
 }
 
 /** A unit's new state; when its `arguments` are to be approved, with what stands for them. */
@@ -502,9 +498,15 @@ export interface LastRecords {
   ends: readonly AttemptEnd[];
 }
 
-/** A claim whose lease was lost by a process that lives on. */
-export interface OutlivedClaim {
+/** A plan under a claim. */
+export interface HeldPlan {
   planId: PlanId;
+  epoch: number;
+}
+
+/** A request under a planner's claim. */
+export interface HeldRequest {
+  requestId: RequestId;
   epoch: number;
 }
 
@@ -512,13 +514,15 @@ export interface OutlivedClaim {
 export interface ExecutionStore {
   /** Raises the epoch of a plan that is due and that no executor holds; null when there is nothing to do. */
   claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null>;
-  /** Renews many leases at once. Returns the claims that are lost; the others are held on. @throws {StoreUnavailableError} */
-  renewLeases(claims: readonly PlanClaim[]): Promise<PlanClaim[]>;
+  /** What a worker holds, by the database: more than it works on where the answer to a claim was lost, or a run broke off. */
+  findHeldPlans(owner: string): Promise<HeldPlan[]>;
+  /** Leaves plans to any executor, due now, unless they were claimed again or given back since. @throws {StoreUnavailableError} */
+  giveUpPlans(held: readonly HeldPlan[]): Promise<void>;
   /**
    * Takes these claims from the count of those without progress of their plans, each once however often it is said: the
    * lease was lost, and its former holder is alive, so it was not the plan that ended it. @throws {StoreUnavailableError}
    */
-  noteOutlived(claims: readonly OutlivedClaim[]): Promise<void>;
+  noteOutlived(claims: readonly HeldPlan[]): Promise<void>;
   /** Plans that are due and that no executor holds, oldest first: for the sweeper. */
   findClaimable(limit: number): Promise<PlanId[]>;
   /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */

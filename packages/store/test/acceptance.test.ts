@@ -25,7 +25,7 @@ const ask = (key: string, payloadHash = "p") =>
 
 describe.each(STORES)("in a store on $name", ({ open }) => {
   beforeEach(async () => {
-    opened = await open(10_000);
+    opened = await open();
     ({ store } = opened);
   });
   afterEach(() => opened.close());

@@ -22,7 +22,7 @@ const submission = {
 describe.each(STORES)("on $name, a cancel before the start", ({ open }) => {
   let opened: OpenStore;
   beforeEach(async () => {
-    opened = await open(10_000);
+    opened = await open();
     return () => opened.close();
   });
 

@@ -5,9 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type OpenStore, STORES } from "./open-stores.ts";
 import { playRecords } from "./play-records.ts";
 
-/** Longer than a busy machine lets a process stand still. What waits for the end of a lease has a shorter one. */
-const LEASE_MS = 10_000;
-const SHORT_LEASE_MS = 2_000;
+/** Longer than a busy machine lets a process stand still, in milliseconds. */
+const PATIENCE_MS = 5_000;
 let opened: OpenStore;
 let store: OpenStore["store"];
 
@@ -31,7 +30,7 @@ async function queued(...tools: string[]): Promise<string> {
 
 /** A plan is due by the clock of the API that accepted it, which is that of the server but for a few milliseconds. */
 async function claimed(planId: string, owner = "e1"): Promise<PlanClaim> {
-  return vi.waitUntil(() => store.claimPlan(planId, owner), { timeout: LEASE_MS / 2, interval: 1 });
+  return vi.waitUntil(() => store.claimPlan(planId, owner), { timeout: PATIENCE_MS, interval: 1 });
 }
 
 /** The first call of a step. */
@@ -50,25 +49,20 @@ const intentOf = (key: string): Intent => ({
   argsHash: "h",
 });
 
-/** Claims a plan whose lease is long over. */
-async function leaseOver(planId: string, owner: string): Promise<PlanClaim> {
-  await opened.change("plans", planId, { dueAt: new Date(0), "lease.expiresAt": new Date(0) });
+/** Claims a plan whose owner was found dead. */
+async function ownerDead(planId: string, owner: string): Promise<PlanClaim> {
+  await opened.change("plans", planId, { dueAt: new Date(0) });
   return claimed(planId, owner);
 }
 
 describe.each(STORES)("a store on $name", ({ open }) => {
   beforeEach(async () => {
-    opened = await open(LEASE_MS);
+    opened = await open();
     ({ store } = opened);
   });
   afterEach(async () => {
     await opened.close();
   });
-  const reopen = async (leaseMs: number) => {
-    await opened.close();
-    opened = await open(leaseMs);
-    ({ store } = opened);
-  };
 
   describe("claiming a plan", () => {
     test("gives the first claimer epoch 1 and every later one nothing while the lease lasts", async () => {
@@ -79,11 +73,11 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(claims.map(({ epoch, records }) => ({ epoch, records }))).toEqual([{ epoch: 1, records: [] }]);
     });
 
-    test("hands a plan on when its lease has run out, and fences off the one before", async () => {
-      await reopen(SHORT_LEASE_MS);
+    test("hands a plan on when its owner is not known to live, and fences off the one before", async () => {
       const planId = await queued("a");
       const first = await claimed(planId);
-      const second = await vi.waitUntil(() => store.claimPlan(planId, "e2"), { timeout: LEASE_MS });
+      await store.takeFromDead({ declaresSilent: false });
+      const second = await claimed(planId, "e2");
       expect(second.epoch).toBe(2);
 
       const record = {
@@ -97,22 +91,44 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await expect(
         store.finishPlan(first, { type: "finish", status: "COMPLETED", outputs: {} }),
       ).rejects.toBeInstanceOf(LeaseLostError);
-      expect(await store.renewLeases([first, second])).toEqual([first]);
+      expect(await store.findHeldPlans("e1")).toEqual([]);
       await playRecords(store, second, [{ ...record, output: { from: "owner" } }]);
       const [step] = await store.listSteps("t1", [planId]);
       expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" } });
     });
 
-    test("keeps a lease that is renewed", async () => {
-      await reopen(SHORT_LEASE_MS);
+    test("keeps a lease for as long as its worker lives", async () => {
       const planId = await queued("a");
-      const claim = await claimed(planId);
-      const until = performance.now() + SHORT_LEASE_MS * 2;
-      while (performance.now() < until) {
-        expect(await store.renewLeases([claim])).toEqual([]);
-        expect(await store.claimPlan(planId, "e2")).toBeNull();
-        await new Promise((resolve) => setTimeout(resolve, SHORT_LEASE_MS / 4));
-      }
+      await store.addWorker({ _id: "e1", kind: "executor", deadAfterMs: 3_600_000 });
+      const { plan, epoch } = await claimed(planId);
+      expect(await store.takeFromDead({ declaresSilent: true })).toEqual({
+        owners: [],
+        plans: 0,
+        requests: 0,
+      });
+      expect(await store.claimPlan(planId, "e2")).toBeNull();
+      expect(await store.findHeldPlans("e1")).toEqual([{ planId: plan._id, epoch }]);
+      await store.removeWorker("e1");
+      expect(await store.takeFromDead({ declaresSilent: false })).toEqual({
+        owners: ["e1"],
+        plans: 1,
+        requests: 0,
+      });
+      expect((await claimed(planId, "e2")).plan.takenFrom).toBe("e1");
+    });
+
+    test("gives up what its owner does not work on, and nothing that was claimed again since", async () => {
+      const planId = await queued("a");
+      await claimed(planId);
+      const [lost] = await store.findHeldPlans("e1");
+      if (!lost) throw new TypeError("it holds nothing");
+      await store.giveUpPlans([lost]);
+      expect(await store.findHeldPlans("e1")).toEqual([]);
+      const second = await claimed(planId);
+      expect(second.epoch).toBe(2);
+      await store.giveUpPlans([lost]);
+      expect(await store.findHeldPlans("e1")).toEqual([{ planId: second.plan._id, epoch: 2 }]);
+      expect(await store.claimPlan(planId, "e2")).toBeNull();
     });
 
     test("never changes a step that is over", async () => {
@@ -124,37 +140,37 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         JournalInvalidError,
       );
       expect((await store.listSteps("t1", [planId]))[0]?.output).toBe(1);
-      const next = await leaseOver(planId, "e2");
+      const next = await ownerDead(planId, "e2");
       expect(next.records).toMatchObject([{ key: "a", status: "COMPLETED", output: 1 }]);
     });
 
     test("counts claims without progress and starts again when a step got further", async () => {
       const planId = await queued("a", "b");
       await claimed(planId);
-      const second = await leaseOver(planId, "e2");
+      const second = await ownerDead(planId, "e2");
       expect(second.plan.claimsWithoutProgress).toBe(2);
       await playRecords(store, second, [
         { key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 },
       ]);
-      const third = await leaseOver(planId, "e3");
+      const third = await ownerDead(planId, "e3");
       expect(third.plan.claimsWithoutProgress).toBe(1);
-      const fourth = await leaseOver(planId, "e4");
+      const fourth = await ownerDead(planId, "e4");
       expect(fourth.plan.claimsWithoutProgress).toBe(2);
     });
 
     test("takes a claim from that count once whose owner lives on", async () => {
       const planId = await queued("a", "b");
       const first = await claimed(planId);
-      const second = await leaseOver(planId, "e2");
+      const second = await ownerDead(planId, "e2");
       const outlived = { planId: first.plan._id, epoch: 1 };
       await store.noteOutlived([outlived]);
       await store.noteOutlived([outlived]);
-      const third = await leaseOver(planId, "e3");
+      const third = await ownerDead(planId, "e3");
       expect(third.plan.claimsWithoutProgress).toBe(2);
-      expect(await store.renewLeases([second, third])).toEqual([second]);
+      expect(second.epoch).toBe(2);
       await store.noteOutlived([{ ...outlived, epoch: 2 }]);
       await store.noteOutlived([{ ...outlived, epoch: 3 }]);
-      const fourth = await leaseOver(planId, "e4");
+      const fourth = await ownerDead(planId, "e4");
       expect(fourth.plan.claimsWithoutProgress).toBe(1);
     });
 
@@ -163,7 +179,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const first = await claimed(planId);
       const error = { code: "POISONED", message: "it kills its executors", retryable: false };
       await store.writeRecords(first, [{ key: "a", stepId: "a", status: "SKIPPED", attempts: 0, error }], []);
-      const second = await leaseOver(planId, "e2");
+      const second = await ownerDead(planId, "e2");
       expect(second.plan.claimsWithoutProgress).toBe(2);
     });
   });
@@ -174,7 +190,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await store.releasePlan(await claimed(planId), { status: "QUEUED" });
       // Due by the server's clock, which this process knows but for a few milliseconds.
       await expect
-        .poll(() => store.findClaimable(10), { timeout: LEASE_MS / 2, interval: 1 })
+        .poll(() => store.findClaimable(10), { timeout: PATIENCE_MS, interval: 1 })
         .toEqual([planId]);
       expect((await claimed(planId, "e2")).epoch).toBe(2);
     });
@@ -258,7 +274,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
     test("brings nothing of an owner that lost the lease", async () => {
       const planId = await queued("a");
       const first = await claimed(planId);
-      await leaseOver(planId, "e2");
+      await ownerDead(planId, "e2");
       const records = [{ key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: "stale" }];
       const finish = { type: "finish", status: "COMPLETED", outputs: {} } as const;
       store.noteIntents(first, [intentOf("a")]);
@@ -387,7 +403,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const open = { ...second!, status: "PENDING" as const, attempts: 0 };
       const done = { ...first!, status: "COMPLETED" as const, attempts: 1, output: 1 };
       await playRecords(store, claim, [open, done]);
-      return leaseOver(planId, "e2");
+      return ownerDead(planId, "e2");
     }
     const statuses = async ({ plan }: PlanClaim) =>
       (await store.listSteps("t1", [plan._id]))
@@ -435,7 +451,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await store.writeRecords(claim, items, []);
       const units = await store.listSteps("t1", [planId]);
       expect(units.map((unit) => unit.item)).toEqual([null, ...items.map(({ item }) => item)]);
-      const next = await leaseOver(planId, "e2");
+      const next = await ownerDead(planId, "e2");
       expect(next.records.map(({ key }) => key)).toEqual(items.map(({ key }) => key));
       await expect(
         playRecords(store, claim, [{ ...items[0]!, status: "COMPLETED", output: 1 }]),

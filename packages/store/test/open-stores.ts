@@ -15,14 +15,14 @@ export interface OpenStore {
 }
 
 /** How each kind of store is opened: what one promises, the other does too. */
-export const STORES: { name: string; open: (leaseMs: number) => Promise<OpenStore> }[] = [
+export const STORES: { name: string; open: () => Promise<OpenStore> }[] = [
   { name: "MongoDB", open: openMongo },
   { name: "memory", open: openMemory },
 ];
 
-async function openMongo(leaseMs: number): Promise<OpenStore> {
+async function openMongo(): Promise<OpenStore> {
   const url = testServers().mongodbUrl;
-  const store = await createStore({ url, leaseMs, planningLeaseMs: leaseMs });
+  const store = await createStore({ url });
   return {
     store,
     async change(collection, id, fields) {
@@ -39,10 +39,10 @@ async function openMongo(leaseMs: number): Promise<OpenStore> {
   };
 }
 
-async function openMemory(leaseMs: number): Promise<OpenStore> {
+async function openMemory(): Promise<OpenStore> {
   const database = createMemoryDatabase();
   return {
-    store: createMemoryStore({ database, owner: randomUUID(), leaseMs }),
+    store: createMemoryStore({ database, owner: randomUUID() }),
     async change(collection, id, fields) {
       database.update(collection, { _id: id }, { set: fields, isPipeline: false });
     },

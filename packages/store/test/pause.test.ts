@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 let store: Store;
 
 beforeAll(async () => {
-  store = await createStore({ url: testServers().mongodbUrl, leaseMs: 5_000 });
+  store = await createStore({ url: testServers().mongodbUrl });
 });
 afterAll(async () => {
   await store.close();

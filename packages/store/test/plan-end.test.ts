@@ -49,7 +49,7 @@ const planEnded = (more: object = {}): JournalEvent => ({
 
 describe.each(STORES)("in a store on $name", ({ open }) => {
   beforeEach(async () => {
-    opened = await open(10_000);
+    opened = await open();
     ({ store } = opened);
   });
   afterEach(() => opened.close());

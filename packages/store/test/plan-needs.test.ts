@@ -13,7 +13,6 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type OpenStore, STORES } from "./open-stores.ts";
 
 const TENANT = "t1";
-const LEASE_MS = 10_000;
 const LOST = { code: "EXECUTOR_LOST", message: "lost", retryable: false };
 let opened: OpenStore;
 let store: OpenStore["store"];
@@ -61,7 +60,7 @@ async function foundBy(requestId: RequestId): Promise<RequestNeed[]> {
 
 describe.each(STORES)("in a store on $name", ({ open }) => {
   beforeEach(async () => {
-    opened = await open(LEASE_MS);
+    opened = await open();
     ({ store } = opened);
   });
   afterEach(() => opened.close());
@@ -124,7 +123,7 @@ test("a word that was told to the journal and not to the plan reaches it when it
     return apply();
   };
   const api = createMemoryStore({ database, owner: randomUUID(), reach: cut, retryForMs: 0 });
-  store = createMemoryStore({ database, owner: randomUUID(), leaseMs: LEASE_MS });
+  store = createMemoryStore({ database, owner: randomUUID() });
   opened = {
     store,
     change: async () => undefined,

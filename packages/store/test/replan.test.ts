@@ -225,7 +225,7 @@ test("an answer leaves the status, and is stored once", async () => {
   const requestId = await planned({ wantsAnswer: true });
   await end(requestId, "COMPLETED", { a: "COMPLETED", b: "COMPLETED", list: "COMPLETED" });
   const claim = await claimed(requestId);
-  expect(await store.renewPlanning(claim)).toBe(true);
+  expect(await store.findHeldRequests("planner")).toContainEqual({ requestId, epoch: claim.epoch });
   await store.completeAnswer(claim, "All done.");
   expect(await requestOf(requestId)).toMatchObject({ status: "COMPLETED", answer: "All done." });
   await expect(store.failAnswer(claim, REFUSED)).rejects.toThrow(LeaseLostError);
@@ -244,16 +244,15 @@ test("a rerun takes a request from the planner that is telling its results", asy
 });
 
 test("what kills every planner is given to no further one, and the results stay", async () => {
-  const short = await createStore({ url, planningLeaseMs: 1 });
   const requestId = await planned({ wantsAnswer: true });
   await end(requestId, "COMPLETED");
   const tryAgain = async () => {
-    await short.claimRequest(requestId, "doomed");
+    await store.claimRequest(requestId, "doomed");
+    await store.takeFromDead({ declaresSilent: false });
     return (await requestOf(requestId))?.answerError?.code;
   };
   await expect.poll(tryAgain, { interval: 5 }).toBe("POISONED");
   expect(await requestOf(requestId)).toMatchObject({ status: "COMPLETED" });
-  await short.close();
 });
 
 test("a client asks for a replan of a plan that is over, with a note", async () => {

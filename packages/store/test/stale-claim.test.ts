@@ -4,7 +4,6 @@ import { createMemoryDatabase, createMemoryStore, type Reach } from "@planwright
 import { beforeEach, expect, test } from "vitest";
 import { playRecords } from "./play-records.ts";
 
-const LEASE_MS = 10_000;
 const parsed = parsePlan([
   { id: "a", tool: "a", arguments: {} },
   { id: "each", forEach: { items: [1, 2], do: { tool: "a", arguments: {} } } },
@@ -48,7 +47,12 @@ function letGo(): void {
 }
 
 function open(owner: string, reach?: Reach) {
-  return createMemoryStore({ database, owner, leaseMs: LEASE_MS, monotonic, wall: () => nowMs, reach });
+  return createMemoryStore({ database, owner, monotonic, wall: () => nowMs, reach });
+}
+
+/** None of the owners is a worker that is known to live. */
+async function ownersDied(): Promise<void> {
+  await open("judge").takeFromDead({ declaresSilent: false });
 }
 
 async function claimed(owner: string): Promise<PlanClaim> {
@@ -66,12 +70,12 @@ beforeEach(async () => {
 
 test("a claimer that stood still before it fenced off takes nothing from its successor", async () => {
   await claimed("first");
-  nowMs += LEASE_MS;
+  await ownersDied();
   held = { name: "journal.insert", go: null };
   const slow = open("slow", slowly);
   const claiming = slow.claimPlan(planId, "slow");
   await isHeld();
-  nowMs += LEASE_MS;
+  await ownersDied();
   const owner = await claimed("owner");
   letGo();
   expect(await claiming).toBeNull();
@@ -85,7 +89,7 @@ test("a claimer that stood still before it fenced off takes nothing from its suc
 
 test("a claimer knows what the owner before it appended until the lease was told", async () => {
   const first = await claimed("first");
-  nowMs += LEASE_MS;
+  await ownersDied();
   held = { name: "journal.insert", go: null };
   const claiming = open("slow", slowly).claimPlan(planId, "slow");
   await isHeld();
@@ -111,7 +115,7 @@ test("an item is inserted by the owner alone: what is not there yet is fenced to
     attempts: 0,
   });
   const stale = await claimed("stale");
-  nowMs += LEASE_MS;
+  await ownersDied();
   const owner = await claimed("owner");
   await expect(open("stale").writeRecords(stale, [item(0)], [])).rejects.toBeInstanceOf(LeaseLostError);
   expect(await open("reader").listSteps("t1", [planId])).toHaveLength(2);

@@ -10,7 +10,7 @@ const key = (name: string, payloadHash = "p") => ({ key: name, payloadHash });
 describe.each(STORES)("with $name", ({ open }) => {
   /** An empty store, and a request of which the plan failed. */
   async function failed(tenant = "t1"): Promise<{ store: OpenStore["store"]; requestId: RequestId }> {
-    const { store, close } = await open(10_000);
+    const { store, close } = await open();
     onTestFinished(close);
     return { store, requestId: await failedIn(store, tenant) };
   }

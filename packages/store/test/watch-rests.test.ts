@@ -48,7 +48,6 @@ test("of a plan that runs to its end the end of its request alone is told", asyn
   const { request, plan } = await submitted();
   const claim = await claimed(plan._id);
   await playRecords(store, claim, [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }]);
-  await store.renewLeases([claim]);
   await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: { a: 1 } });
   expect(await toldSoFar()).toEqual([request._id]);
 });

@@ -17,44 +17,33 @@ afterAll(async () => {
 });
 
 test("workers that say so are alive, until they stop or are silent for 5 s", async () => {
-  expect(await store.liveWorkers()).toEqual({ planner: 0, executor: 0 });
-  await store.beat({ _id: "e1", kind: "executor" });
-  await store.beat({ _id: "e2", kind: "executor" });
-  await store.beat({ _id: "p1", kind: "planner" });
-  await store.beat({ _id: "e1", kind: "executor" });
-  expect(await store.liveWorkers()).toEqual({ planner: 1, executor: 2 });
+  expect(await store.liveWorkers()).toMatchObject({ planner: 0, executor: 0 });
+  await store.addWorker({ _id: "e1", kind: "executor" });
+  await store.addWorker({ _id: "e2", kind: "executor" });
+  await store.addWorker({ _id: "p1", kind: "planner" });
+  await store.addWorker({ _id: "e1", kind: "executor" });
+  expect(await store.liveWorkers()).toMatchObject({ planner: 1, executor: 2 });
 
   await store.removeWorker("e2");
-  expect(await store.liveWorkers()).toEqual({ planner: 1, executor: 1 });
+  expect(await store.liveWorkers()).toMatchObject({ planner: 1, executor: 1 });
 
-  const silent = [{ $set: { seenAt: { $subtract: ["$$NOW", WORKER_DEAD_AFTER_MS] } } }];
-  await client.db().collection<{ _id: string }>("workers").updateOne({ _id: "e1" }, silent);
-  expect(await store.liveWorkers()).toEqual({ planner: 1, executor: 0 });
-  await store.beat({ _id: "e1", kind: "executor" });
-  expect(await store.liveWorkers()).toEqual({ planner: 1, executor: 1 });
+  await silence("e1");
+  expect(await store.liveWorkers()).toMatchObject({ planner: 1, executor: 0 });
+  expect(await store.beat("e1")).toBe(true);
+  expect(await store.liveWorkers()).toMatchObject({ planner: 1, executor: 1 });
 });
 
 test("a model is missing while planners live and each of them says that it has none", async () => {
   for (const id of ["p1", "p2", "p3"]) await store.removeWorker(id);
   expect(await store.isModelMissing()).toBe(false);
-  await store.beat({ _id: "p2", kind: "planner", hasModel: false });
+  await store.addWorker({ _id: "p2", kind: "planner", hasModel: false });
   expect(await store.isModelMissing()).toBe(true);
-  await store.beat({ _id: "p3", kind: "planner", hasModel: true });
+  await store.addWorker({ _id: "p3", kind: "planner", hasModel: true });
   expect(await store.isModelMissing()).toBe(false);
   await store.removeWorker("p3");
-  await store.beat({ _id: "p1", kind: "planner" });
+  await store.addWorker({ _id: "p1", kind: "planner" });
   expect(await store.isModelMissing()).toBe(false);
 });
-
-const dueAt = async (collection: string, id: string, path: "dueAt" | "planning.dueAt"): Promise<Date> => {
-  const [found] = await client
-    .db()
-    .collection<{ _id: string }>(collection)
-    .aggregate<{ at: Date }>([{ $match: { _id: id } }, { $project: { at: `$${path}` } }])
-    .toArray();
-  if (!found) throw new TypeError("it is not there");
-  return found.at;
-};
 
 async function heldPlan(owner: string): Promise<string> {
   const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
@@ -71,28 +60,87 @@ async function heldRequest(owner: string): Promise<string> {
   return request._id;
 }
 
-test("what a dead worker held is due as soon as another one listens at its place, and nothing else", async () => {
-  await store.beat({ _id: "old", kind: "executor", place: "here" });
-  await store.beat({ _id: "elsewhere", kind: "executor", place: "there" });
-  await store.beat({ _id: "planner", kind: "planner", place: "here" });
-  const [mine, theirs] = [await heldPlan("old"), await heldPlan("elsewhere")];
-  const request = await heldRequest("planner");
-  expect(await store.replacePredecessors({ _id: "new", kind: "executor", place: "here" })).toBe(1);
-  expect((await dueAt("plans", mine, "dueAt")).getTime()).toBeLessThanOrEqual(store.now() + 1_000);
-  expect((await dueAt("plans", theirs, "dueAt")).getTime()).toBeGreaterThan(store.now() + 2_000);
-  expect((await store.claimPlan(mine as PlanId, "new"))?.plan.takenFrom).toBe("old");
-  expect(await store.claimPlan(theirs as PlanId, "new")).toBeNull();
-  expect(await store.replacePredecessors({ _id: "new", kind: "executor", place: "here" })).toBe(0);
+/** Makes a worker silent for as long as it may be. */
+async function silence(id: string): Promise<void> {
+  await client
+    .db()
+    .collection<{ _id: string }>("workers")
+    .updateOne({ _id: id }, [{ $set: { seenAt: { $subtract: ["$$NOW", WORKER_DEAD_AFTER_MS] } } }]);
+}
 
-  expect(await store.claimRequest(request as RequestId, "p9")).toBeNull();
-  expect(await store.replacePredecessors({ _id: "p9", kind: "planner", place: "here" })).toBe(1);
+test("what a silent worker held is due once it is declared dead, which it hears at its next heartbeat", async () => {
+  await store.addWorker({ _id: "silent", kind: "executor" });
+  await store.addWorker({ _id: "alive", kind: "executor" });
+  await store.addWorker({ _id: "planner", kind: "planner" });
+  const [mine, theirs, request] = [
+    await heldPlan("silent"),
+    await heldPlan("alive"),
+    await heldRequest("planner"),
+  ];
+  await silence("silent");
+  await silence("planner");
+  expect(await store.takeFromDead({ declaresSilent: false })).toEqual({ owners: [], plans: 0, requests: 0 });
+  expect(await store.beat("silent")).toBe(true);
+  await silence("silent");
+  const taken = await store.takeFromDead({ declaresSilent: true });
+  expect({ ...taken, owners: taken.owners.toSorted() }).toEqual({
+    owners: ["planner", "silent"],
+    plans: 1,
+    requests: 1,
+  });
+  expect(await store.beat("silent")).toBe(false);
+  expect(await store.beat("alive")).toBe(true);
+  expect((await store.claimPlan(mine as PlanId, "new"))?.plan.takenFrom).toBe("silent");
+  expect(await store.claimPlan(theirs as PlanId, "new")).toBeNull();
   expect((await store.claimRequest(request as RequestId, "p9"))?.request.planning.takenFrom).toBe("planner");
 });
 
-test("a worker is not its own predecessor, nor is one that said that it stopped or that has no place", async () => {
-  await store.beat({ _id: "self", kind: "executor", place: "corner" });
-  await store.beat({ _id: "stopped", kind: "executor", place: "corner" });
+test("a worker that says so may be silent for longer", async () => {
+  await store.addWorker({ _id: "patient", kind: "executor", deadAfterMs: 60_000 });
+  const plan = await heldPlan("patient");
+  await silence("patient");
+  await store.takeFromDead({ declaresSilent: true });
+  expect(await store.beat("patient")).toBe(true);
+  expect(await store.claimPlan(plan as PlanId, "new")).toBeNull();
+});
+
+test("what was claimed under a name that was never added, or is removed, is due at the next look", async () => {
+  const stray = await heldPlan("never added");
+  await store.addWorker({ _id: "stopped", kind: "executor" });
+  const left = await heldPlan("stopped");
   await store.removeWorker("stopped");
-  await store.beat({ _id: "placeless", kind: "executor" });
-  expect(await store.replacePredecessors({ _id: "self", kind: "executor", place: "corner" })).toBe(0);
+  expect((await store.takeFromDead({ declaresSilent: false })).plans).toBe(2);
+  for (const id of [stray, left]) expect(await store.claimPlan(id as PlanId, "new")).not.toBeNull();
+});
+
+test("what a worker held is due as soon as another one listens at its place, and nothing else", async () => {
+  await store.addWorker({ _id: "old", kind: "executor", place: "here" });
+  await store.addWorker({ _id: "elsewhere", kind: "executor", place: "there" });
+  await store.addWorker({ _id: "a planner", kind: "planner", place: "here" });
+  const [mine, theirs] = [await heldPlan("old"), await heldPlan("elsewhere")];
+  expect(await store.removePredecessors({ _id: "new", kind: "executor", place: "here" })).toBe(1);
+  await store.takeFromDead({ declaresSilent: false });
+  expect((await store.claimPlan(mine as PlanId, "new"))?.plan.takenFrom).toBe("old");
+  expect(await store.claimPlan(theirs as PlanId, "new")).toBeNull();
+  expect(await store.removePredecessors({ _id: "new", kind: "executor", place: "here" })).toBe(0);
+});
+
+test("a worker is not its own predecessor, nor is one that stopped or that has no place", async () => {
+  await store.addWorker({ _id: "self", kind: "executor", place: "corner" });
+  await store.addWorker({ _id: "gone", kind: "executor", place: "corner" });
+  await store.removeWorker("gone");
+  await store.addWorker({ _id: "placeless", kind: "executor" });
+  expect(await store.removePredecessors({ _id: "self", kind: "executor", place: "corner" })).toBe(0);
+});
+
+test("a worker that takes no more work still holds what it has", async () => {
+  await store.addWorker({ _id: "stopping", kind: "executor" });
+  const plan = await heldPlan("stopping");
+  const before = await store.liveWorkers();
+  await store.retireWorker("stopping");
+  const after = await store.liveWorkers();
+  expect(after.executor).toBe(before.executor - 1);
+  expect(after.owners.has("stopping")).toBe(true);
+  await store.takeFromDead({ declaresSilent: true });
+  expect(await store.claimPlan(plan as PlanId, "new")).toBeNull();
 });

@@ -6,34 +6,35 @@ export interface FaultScheduleOptions {
   count: number;
   /** Faults begin within this time, in milliseconds. */
   withinMs: number;
-  /** Lease of plans and of requests, in milliseconds: a stopped process is stopped for longer. */
-  leaseMs: number;
+  /** Silence after which a worker is declared dead, in milliseconds: a stopped process is stopped for longer. */
+  deadAfterMs: number;
 }
 
 /** A fault without its time. */
 type Drawn = { [Type in Fault["type"]]: Omit<Extract<Fault, { type: Type }>, "atMs"> }[Fault["type"]];
-type Draw = (random: SeededRandom, leaseMs: number) => Drawn;
+type Draw = (random: SeededRandom, deadAfterMs: number) => Drawn;
 
 const back = (random: SeededRandom): number => random.between(200, 3_000);
 /** Half of the time the one that holds most. */
 const anExecutor = (random: SeededRandom): (typeof EXECUTORS)[number] | typeof BUSIEST =>
   random.chance(0.5) ? BUSIEST : random.pick(EXECUTORS);
 /** Long enough for another executor to take over. */
-const outlasting = (random: SeededRandom, leaseMs: number): number => leaseMs + random.between(300, 2_500);
+const outlasting = (random: SeededRandom, deadAfterMs: number): number =>
+  deadAfterMs + random.between(300, 2_500);
 
 /** Executors most: they hold what must not be lost. One turn of this has every kind of fault. */
 const DECK: readonly Draw[] = [
   (random) => ({ type: "kill", target: BUSIEST, forMs: back(random) }),
-  (random, leaseMs) => ({
+  (random, deadAfterMs) => ({
     type: "pause",
     target: anExecutor(random),
-    forMs: outlasting(random, leaseMs),
+    forMs: outlasting(random, deadAfterMs),
   }),
-  (random, leaseMs) => ({
+  (random, deadAfterMs) => ({
     type: "freeze",
     target: anExecutor(random),
     link: "mongo",
-    forMs: outlasting(random, leaseMs),
+    forMs: outlasting(random, deadAfterMs),
   }),
   (random) => ({ type: "kill", target: "mongo", forMs: random.between(200, 1_500) }),
   (random) => ({ type: "kill", target: anExecutor(random), forMs: back(random) }),
@@ -49,7 +50,11 @@ const DECK: readonly Draw[] = [
     forMs: random.between(300, 4_000),
   }),
   (random) => ({ type: "duplicates", count: random.between(10, 60) }),
-  (random, leaseMs) => ({ type: "pause", target: random.pick(PLANNERS), forMs: outlasting(random, leaseMs) }),
+  (random, deadAfterMs) => ({
+    type: "pause",
+    target: random.pick(PLANNERS),
+    forMs: outlasting(random, deadAfterMs),
+  }),
   (random) => ({ type: "kill", target: anExecutor(random), forMs: back(random) }),
   (random) => ({ type: "pause", target: "mongo", forMs: random.between(500, 3_500) }),
   (random) => ({ type: "pause", target: "redis", forMs: random.between(1_000, 6_000) }),
@@ -74,13 +79,13 @@ const DECK: readonly Draw[] = [
  * of every kind; the first is the death of an executor, so that even a short run measures a take-over.
  */
 export function makeFaultSchedule(random: SeededRandom, options: FaultScheduleOptions): Fault[] {
-  const { count, withinMs, leaseMs } = options;
+  const { count, withinMs, deadAfterMs } = options;
   const [first, ...rest] = DECK;
   const draws = first === undefined ? [] : [first, ...random.shuffled(rest)];
   while (draws.length < count) draws.push(...random.shuffled(DECK));
   const share = withinMs / Math.max(1, count);
   return draws.slice(0, count).map((draw, place) => ({
-    ...draw(random, leaseMs),
+    ...draw(random, deadAfterMs),
     // Late in its share the first one, so that there is work to be taken over.
     atMs: Math.round((place + (place === 0 ? 0.7 + random.next() * 0.3 : random.next())) * share),
   }));

@@ -74,8 +74,8 @@ export async function playOut({
     knownPlanIds: () => accepted.map(({ planId }) => planId),
     say,
   });
-  const { faults: count, withinMs, leaseMs } = settings;
-  const schedule = makeFaultSchedule(random.fork("faults"), { count, withinMs, leaseMs });
+  const { faults: count, withinMs, deadAfterMs } = settings;
+  const schedule = makeFaultSchedule(random.fork("faults"), { count, withinMs, deadAfterMs });
 
   let settled = 0;
   const progress = setInterval(

@@ -33,7 +33,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
   let toolStarts = 0;
   const system = await startSystem({
     folder,
-    leaseMs: settings.leaseMs,
+    deadAfterMs: settings.deadAfterMs,
     planTimeoutMs: settings.planTimeoutMs,
     modelUrl: model.openAiUrl,
     toolScript: () => makeToolScript(random.fork(`tools ${toolStarts++}`)),

@@ -14,7 +14,11 @@ describe("a seed", () => {
   test("repeats plans, faults and the behaviour of tools, and another seed does not", () => {
     const of = (seed: number) => ({
       plans: plansOf(seed),
-      faults: makeFaultSchedule(createSeededRandom(seed), { count: 30, withinMs: 75_000, leaseMs: 2_000 }),
+      faults: makeFaultSchedule(createSeededRandom(seed), {
+        count: 30,
+        withinMs: 75_000,
+        deadAfterMs: 2_000,
+      }),
       script: makeToolScript(createSeededRandom(seed)),
     });
     expect(of(7)).toEqual(of(7));
@@ -86,7 +90,11 @@ describe("chaos plans", () => {
 });
 
 describe("a fault schedule", () => {
-  const schedule = makeFaultSchedule(createSeededRandom(3), { count: 40, withinMs: 100_000, leaseMs: 2_000 });
+  const schedule = makeFaultSchedule(createSeededRandom(3), {
+    count: 40,
+    withinMs: 100_000,
+    deadAfterMs: 2_000,
+  });
 
   test("begins with the death of an executor and has every kind of fault within twenty", () => {
     expect(schedule[0]).toMatchObject({ type: "kill", target: "busiest executor" });

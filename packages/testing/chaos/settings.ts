@@ -12,8 +12,8 @@ interface Options {
 export type Settings = Options & {
   /** Plans are handed in and faults begin within this time, in milliseconds. */
   withinMs: number;
-  /** Lease of plans and requests, in milliseconds. */
-  leaseMs: number;
+  /** Silence after which a worker is declared dead, in milliseconds. */
+  deadAfterMs: number;
   /** Longest a plan may take, in milliseconds. */
   planTimeoutMs: number;
 };
@@ -36,5 +36,5 @@ export function readSettings(args: readonly string[]): Settings {
     .parse(args, { from: "user" })
     .opts<Options>();
   const withinMs = Math.max(options.faults * FAULT_EVERY_MS, options.plans * PLAN_EVERY_MS);
-  return { ...options, withinMs, leaseMs: 2_000, planTimeoutMs: 90_000 };
+  return { ...options, withinMs, deadAfterMs: 2_000, planTimeoutMs: 90_000 };
 }

@@ -36,7 +36,8 @@ export interface System {
 export interface SystemOptions {
   /** Data, logs and the ledger. */
   folder: string;
-  leaseMs: number;
+  /** Silence after which a worker is declared dead, in milliseconds. */
+  deadAfterMs: number;
   planTimeoutMs: number;
   /** `OPENAI_BASE_URL` of the planners. */
   modelUrl: string;
@@ -101,8 +102,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         QUEUE_PREFIX,
         MCP_SERVERS_FILE: serversFile,
         SWEEP_EVERY_MS: "300",
-        LEASE_MS: String(options.leaseMs),
-        PLANNING_LEASE_MS: String(options.leaseMs),
+        DEAD_AFTER_MS: String(options.deadAfterMs),
         PLAN_TIMEOUT_MS: String(options.planTimeoutMs),
         MODEL: "openai:scripted",
         OPENAI_BASE_URL: options.modelUrl,

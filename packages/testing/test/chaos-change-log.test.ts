@@ -79,12 +79,12 @@ test("a claim is seen with its owner", async () => {
   const log = await startChangeLog(client);
   const plans = client.db().collection<Step>("plans");
   await plans.insertOne({ _id: "p", status: "QUEUED", epoch: 0, lease: null });
-  const lease = { owner: "host:1:a", epoch: 1, expiresAt: new Date() };
+  const lease = { owner: "host:1:a", epoch: 1 };
   await plans.updateOne({ _id: "p" }, [
     { $set: { lease: { $literal: lease }, epoch: 1, status: "RUNNING" } },
   ]);
   await plans.updateOne({ _id: "p" }, [{ $set: { "lease.owner": "host:2:b", epoch: 2 } }]);
-  await plans.updateOne({ _id: "p" }, [{ $set: { "lease.expiresAt": "$$NOW" } }]);
+  await plans.updateOne({ _id: "p" }, [{ $set: { updatedAt: "$$NOW" } }]);
   await log.finish();
   expect(log.changes.map(({ owner, epoch }) => ({ owner, epoch }))).toEqual([
     { epoch: 0 },

@@ -29,13 +29,11 @@ const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId pl
 const POLLED_STEPS = 5;
 /** Between two events of the request that is followed. */
 const EVENT_EVERY_MS = 200;
-/** Plans are held here as long as a run takes, for there is no executor that would go on. */
-const LEASE_MS = 3_600_000;
 
 const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
 const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
 const mongodbUrl = mongo.url.replace("/?", "/bench?");
-const store: Store = await createStore({ url: mongodbUrl, leaseMs: LEASE_MS });
+const store: Store = await createStore({ url: mongodbUrl });
 await store.publishTools(
   "blog",
   BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name })),

@@ -95,14 +95,14 @@ test("what cannot be made anew is refused with what to do", async () => {
 
 test("while no planner has a model a replan is refused, and nothing is changed", async () => {
   const requestId = await planned(failAs);
-  await running.store.beat({ _id: "offline planner", kind: "planner", hasModel: false });
+  await running.store.addWorker({ _id: "offline planner", kind: "planner", hasModel: false });
   const { errors } = await replan(requestId);
   expect(errors[0]).toMatchObject({
     message: expect.stringContaining("nothing was changed"),
     extensions: { code: "STATE_CONFLICT", status: "FAILED", remedy: expect.stringContaining("MODEL") },
   });
   expect(await running.store.getRequest("default", requestId)).toMatchObject({ status: "FAILED" });
-  await running.store.beat({ _id: "planner with a model", kind: "planner", hasModel: true });
+  await running.store.addWorker({ _id: "planner with a model", kind: "planner", hasModel: true });
   expect((await replan(requestId)).data.replan.status).toBe("PLANNING");
   for (const id of ["offline planner", "planner with a model"]) await running.store.removeWorker(id);
 });

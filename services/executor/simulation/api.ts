@@ -41,7 +41,6 @@ export function startApi(world: World): Api {
     const store = createMemoryStore({
       database: world.database,
       owner: name,
-      leaseMs: settings.leaseMs,
       retryForMs: settings.retryForMs,
       reach,
       monotonic: () => process.clock.now(),

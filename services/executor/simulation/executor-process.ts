@@ -1,7 +1,8 @@
+import { type Heartbeat, startHeartbeat } from "@planwright/runtime";
 import type { ExecutionStore } from "@planwright/store";
 import { createMemoryStore } from "@planwright/store/memory";
 import { createOutputMemory } from "../src/output-memory.ts";
-import { createPlanRuns } from "../src/plan-runs.ts";
+import { createPlanRuns, type PlanRuns } from "../src/plan-runs.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import { createReach } from "./network.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -33,7 +34,6 @@ export function startExecutor(
   const own = createMemoryStore({
     database: world.database,
     owner: name,
-    leaseMs: settings.leaseMs,
     planTimeoutMs: settings.planTimeoutMs,
     retryForMs: settings.retryForMs,
     reach: createReach(world, process),
@@ -61,26 +61,17 @@ export function startExecutor(
   };
   const store = mutant?.store?.(watched) ?? watched;
   const clients = tools.clientsOf(process);
-  const runs = createPlanRuns({
-    store,
-    tools: mutant?.tools?.(clients, () => clock.id()) ?? clients,
-    readCatalogue: async () => CATALOGUE,
-    owner: name,
-    outputMemory: createOutputMemory({ maxBytes: settings.outputMemoryBytes }),
-    maxPlans: MAX_PLANS,
-    leaseMs: settings.leaseMs,
-    logger: world.logger.child({ executor: name }),
-    clock,
-  });
+  let heartbeat: Heartbeat | undefined;
+  let runs: PlanRuns | undefined;
   let isStopping = false;
 
   function take(planId: string): void {
     // As the queue and the sweeper: whatever goes wrong is found again later.
-    runs.take(planId).catch((error: unknown) => log.note(name, "could not take", planId, String(error)));
+    runs?.take(planId).catch((error: unknown) => log.note(name, "could not take", planId, String(error)));
   }
 
   async function sweep(): Promise<void> {
-    const limit = runs.capacity();
+    const limit = runs?.capacity() ?? 0;
     if (limit > 0) {
       try {
         for (const planId of await store.findClaimable(limit)) take(planId);
@@ -91,11 +82,50 @@ export function startExecutor(
     if (!isStopping) clock.after(SWEEP_EVERY_MS * (0.5 + clock.random()), () => void sweep());
   }
 
-  if (!mutant?.hasNoSweeper) void sweep();
-  clock.every(RECONCILE_EVERY_MS, () => {
-    store.reconcileRequests().catch((error: unknown) => log.note(name, "could not reconcile", String(error)));
-  });
+  function begin(begun: Heartbeat): void {
+    heartbeat = begun;
+    runs = createPlanRuns({
+      store,
+      tools: mutant?.tools?.(clients, () => clock.id()) ?? clients,
+      readCatalogue: async () => CATALOGUE,
+      heartbeat: mutant?.liveness?.(begun) ?? begun,
+      outputMemory: createOutputMemory({ maxBytes: settings.outputMemoryBytes }),
+      maxPlans: MAX_PLANS,
+      deadAfterMs: settings.deadAfterMs,
+      logger: world.logger.child({ executor: name }),
+      clock,
+    });
+    if (!mutant?.hasNoSweeper) void sweep();
+    clock.every(RECONCILE_EVERY_MS, () => {
+      store
+        .reconcileRequests()
+        .catch((error: unknown) => log.note(name, "could not reconcile", String(error)));
+    });
+  }
+
+  /** As the steps of a service's shutdown. */
+  async function leave(): Promise<void> {
+    const goOn = (error: unknown): void => log.note(name, "a step of stopping failed", String(error));
+    await heartbeat?.retire().catch(goOn);
+    await runs?.handOver(5_000);
+    await heartbeat?.stop().catch(goOn);
+  }
+
   log.note(name, "starts");
+  startHeartbeat({
+    workers: mutant?.workers?.(own) ?? own,
+    name,
+    kind: "executor",
+    place: null,
+    deadAfterMs: settings.deadAfterMs,
+    onDead() {
+      log.note(name, "was declared dead");
+      runs?.loseAll();
+    },
+    logger: world.logger.child({ executor: name }),
+    clock,
+    // A service whose first heartbeat fails ends, and is started again.
+  }).then(begin, () => faults.kill(process, "could not start"));
 
   return {
     process,
@@ -105,7 +135,7 @@ export function startExecutor(
         if (isStopping) return;
         isStopping = true;
         log.note("SIGTERM", name);
-        void runs.handOver(5_000).then(() => faults.kill(process, "after handing over"));
+        void leave().finally(() => faults.kill(process, "after handing over"));
       });
     },
   };

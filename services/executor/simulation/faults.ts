@@ -22,7 +22,7 @@ export interface Faults {
   freeze(process: SimulatedProcess, place: string): void;
 }
 
-/** Time in which a lost lease is found and taken over, beyond the lease itself, in milliseconds. */
+/** Time in which what a dead executor held is found and taken over, beyond its silence, in milliseconds. */
 export const TAKE_OVER_MS = 3_000;
 
 /** The faults of one world. */
@@ -30,7 +30,7 @@ export function createFaults(
   settings: WorldSettings,
   { timeline, random, log }: { timeline: Timeline; random: Random; log: EventLog },
 ): Faults {
-  const { perOperation, chaosMs, leaseMs } = settings;
+  const { perOperation, chaosMs, deadAfterMs } = settings;
   let calmSince = 0;
   let outageUntil = -1;
 
@@ -49,7 +49,8 @@ export function createFaults(
       faults.note(untilMs);
     },
     note(untilMs) {
-      calmSince = Math.max(calmSince, untilMs + leaseMs + TAKE_OVER_MS);
+      // Whoever was away itself waits as long again before it declares others dead.
+      calmSince = Math.max(calmSince, untilMs + 2 * deadAfterMs + TAKE_OVER_MS);
     },
     calmSince: () => calmSince,
     kill(process, place) {
@@ -60,7 +61,7 @@ export function createFaults(
     },
     freeze(process, place) {
       if (!process.isAlive() || process.isFrozen()) return;
-      const until = timeline.now() + random.whole(50, 3 * leaseMs);
+      const until = timeline.now() + random.whole(50, 3 * deadAfterMs);
       log.note("SIGSTOP", process.name, place, "until", until);
       process.freeze(until);
       faults.note(until);

@@ -7,6 +7,7 @@ import {
   type Step,
   toolOfStep,
 } from "@planwright/plan";
+import type { HeartbeatOptions, Liveness } from "@planwright/runtime";
 import {
   type EntryLog,
   type ExecutionStore,
@@ -45,7 +46,11 @@ export interface Mutant {
   clientStore?: (store: MemoryStore, database: { database: MemoryDatabase; reach: Reach }) => MemoryStore;
   /** What the executor takes for its tools. */
   tools?: (tools: Tools, id: () => string) => Tools;
-  /** Leases are given by the local clock instead of the database's. */
+  /** What the executor takes for its own life. */
+  liveness?: (liveness: Liveness) => Liveness;
+  /** What the executor takes for the place where workers are known. */
+  workers?: (workers: HeartbeatOptions["workers"]) => HeartbeatOptions["workers"];
+  /** Grouped writes go by the local clock instead of the database's. */
   hasLocalTime?: boolean;
   hasNoSweeper?: boolean;
 }
@@ -130,17 +135,38 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "leases-by-the-local-clock",
+    name: "times-by-the-local-clock",
     violates: ["call-within-lease", "taken-over", "ends-in-time"],
     hasLocalTime: true,
   },
   {
-    name: "lease-not-looked-at",
+    name: "silence-not-looked-at",
     violates: ["call-within-lease"],
-    store: (store) =>
-      withClaims(store, (claim) => {
-        Object.defineProperty(claim, "validUntil", { value: Number.POSITIVE_INFINITY, writable: true });
-      }),
+    liveness: (liveness) => ({ ...liveness, validUntil: () => Number.POSITIVE_INFINITY }),
+  },
+  {
+    name: "declared-dead-goes-on",
+    violates: ["call-within-lease", "one-writer"],
+    workers: (workers) => ({
+      ...workers,
+      async beat(owner) {
+        await workers.beat(owner);
+        return true;
+      },
+    }),
+  },
+  {
+    name: "dead-not-looked-for",
+    violates: ["ends-in-time", "taken-over"],
+    workers: (workers) => ({
+      ...workers,
+      takeFromDead: async () => ({ owners: [], plans: 0, requests: 0 }),
+    }),
+  },
+  {
+    name: "held-plans-not-looked-for",
+    violates: ["ends-in-time", "taken-over"],
+    store: (store) => ({ ...store, findHeldPlans: async () => [] }),
   },
   {
     name: "answer-before-the-insert",

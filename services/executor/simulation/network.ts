@@ -8,18 +8,18 @@ const MAX_LATE_MS = 10_000;
 /** The way of a process to the database: it takes time, loses questions and answers, and the process may die at either end. */
 export function createReach(world: World, process: SimulatedProcess): Reach {
   const { settings, timeline, faults, log } = world;
-  const { perOperation, leaseMs } = settings;
+  const { perOperation, deadAfterMs } = settings;
   const random = world.random.stream(`network of ${process.name}`);
 
   function draw(probability: number): boolean {
     return faults.isChaos() && random.chance(probability);
   }
 
-  /** A few milliseconds; now and then long enough to matter, seldom longer than a lease. */
+  /** A few milliseconds; now and then long enough to matter, seldom longer than an executor may be silent. */
   function travelMs(): number {
     const usual = random.whole(1, 4);
     if (!draw(perOperation.slow)) return usual;
-    const ms = random.whole(20, random.chance(0.1) ? Math.round(leaseMs * 1.3) : 800);
+    const ms = random.whole(20, random.chance(0.1) ? Math.round(deadAfterMs * 1.3) : 800);
     faults.note(timeline.now() + ms);
     return ms;
   }

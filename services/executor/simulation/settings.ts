@@ -4,7 +4,8 @@ import type { Random } from "./random.ts";
 export interface WorldSettings {
   executors: number;
   plans: number;
-  leaseMs: number;
+  /** Silence after which an executor is declared dead. */
+  deadAfterMs: number;
   planTimeoutMs: number;
   /** How long faults may begin; afterwards the world is calm, and everything has to end. */
   chaosMs: number;
@@ -67,7 +68,7 @@ export function drawSettings(random: Random): WorldSettings {
   return {
     executors: random.whole(1, 4),
     plans: random.pick([1, 2, 3, 4]),
-    leaseMs: random.pick([2_000, 4_000, 10_000]),
+    deadAfterMs: random.pick([2_000, 4_000, 10_000]),
     planTimeoutMs: random.pick([15_000, 30_000, 60_000]),
     chaosMs: level === 0 ? 0 : random.whole(1_000, 25_000),
     wishesUntilMs: random.whole(2_000, 40_000),

@@ -1,4 +1,9 @@
-import { MongodbUrlSchema, OutboundAddressesSchema, RedisUrlSchema } from "@planwright/runtime";
+import {
+  DeadAfterSchema,
+  MongodbUrlSchema,
+  OutboundAddressesSchema,
+  RedisUrlSchema,
+} from "@planwright/runtime";
 import { z } from "zod";
 
 /** Settings of the executor; the README lists them with units and defaults. */
@@ -18,8 +23,8 @@ export const ExecutorSettingsSchema = z.object({
   MAX_PLANS: z.coerce.number().int().min(1).max(10_000).default(64),
   /** Most that the outputs in memory have together, as JSON, and those that one step may refer to, in bytes. */
   OUTPUT_MEMORY_BYTES: z.coerce.number().int().min(16_777_216).max(17_179_869_184).default(268_435_456),
-  /** Silence after which others take over, in milliseconds. */
-  LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
+  /** Silence after which others declare this process dead and take over, in milliseconds. */
+  DEAD_AFTER_MS: DeadAfterSchema,
   /** Silence after which a call's place under a limit is given to others, in milliseconds; the same for all executors. */
   LIMIT_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   /** Longest that connecting to a tool server may take, with the listing of its tools, in milliseconds. */

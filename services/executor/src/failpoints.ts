@@ -5,7 +5,11 @@ import type { ToolClients } from "@planwright/tools";
 /** Where writes, questions and their acknowledgements begin and end. */
 export const STORE_FAILPOINTS = {
   claimPlan: "executor.claim",
-  renewLeases: "executor.renew",
+  addWorker: "executor.live",
+  beat: "executor.beat",
+  takeFromDead: "executor.take",
+  findHeldPlans: "executor.held",
+  giveUpPlans: "executor.give-up",
   noteOutlived: "executor.outlived",
   findClaimable: "executor.sweep",
   findWishes: "executor.wishes",

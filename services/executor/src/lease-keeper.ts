@@ -1,88 +1,87 @@
-import type { Logger } from "@planwright/runtime";
-import type { ExecutionStore, PlanClaim } from "@planwright/store";
+import type { Liveness, Logger } from "@planwright/runtime";
+import type { ExecutionStore, HeldPlan, PlanClaim } from "@planwright/store";
 import { createLostLeases } from "./lost-leases.ts";
 import { createPlanQuota } from "./plan-quota.ts";
-import type { PlanRun } from "./plan-run.ts";
 import type { RunClock } from "./run-clock.ts";
 
-/** Keeps the leases of a process, and what follows from losing some. */
+/** What follows from losing leases, and from holding plans that this process does not work on. */
 export interface LeaseKeeper {
-  /** Plans that the process may hold now: fewer while leases are lost. */
+  /** Plans that the process may hold now: fewer while leases are lost, none while it cannot say that it lives. */
   allowed(): number;
   /** A claim was given up because its lease was gone, or the database; the process, which began it then, lives on. */
   lost(claim: PlanClaim, begunAtMs: number): void;
-  /** Renews nothing any more. */
+  /** Looks no more. */
   end(): void;
 }
 
-/** What keeping leases needs. */
+/** What a lease keeper needs. */
 export interface LeaseKeeperParts {
-  store: Pick<ExecutionStore, "renewLeases" | "noteOutlived">;
-  /** The plans of the process as they are at each call. */
-  held: () => readonly { claim: PlanClaim; run: Pick<PlanRun, "lose"> }[];
+  store: Pick<ExecutionStore, "findHeldPlans" | "giveUpPlans" | "noteOutlived">;
+  heartbeat: Pick<Liveness, "owner" | "validUntil">;
+  /** The claims that are worked on, as they are at each call. */
+  held: () => readonly PlanClaim[];
+  /** True for a plan that is worked on, or is being claimed. */
+  isHeld: (planId: HeldPlan["planId"]) => boolean;
   maxPlans: number;
-  leaseMs: number;
+  /** Silence after which others declare this process dead, in milliseconds. */
+  deadAfterMs: number;
   logger: Logger;
   clock: RunClock;
 }
 
-/** Renewals within the time of a lease: one may be late, and one may fail. */
-const RENEWALS_PER_LEASE = 3.3;
+/** Looks within the silence after which a process counts as dead. */
+const LOOKS = 3.3;
 
-/** Begins to renew leases. */
-export function createLeaseKeeper({
-  store,
-  held,
-  maxPlans,
-  leaseMs,
-  logger,
-  clock,
-}: LeaseKeeperParts): LeaseKeeper {
-  const everyMs = Math.floor(leaseMs / RENEWALS_PER_LEASE);
+/** Begins to look. */
+export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
+  const { store, heartbeat, held, isHeld, maxPlans, deadAfterMs, logger, clock } = parts;
+  const everyMs = Math.floor(deadAfterMs / LOOKS);
   const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
-  const lostLeases = createLostLeases({ everyMs, leaseMs, ...timesNow() });
+  const lostLeases = createLostLeases({ everyMs, deadAfterMs, ...timesNow() });
   const quota = createPlanQuota(maxPlans);
-  /** Claims of which it was said that their lease ran out. */
-  const ranOut = new WeakSet<PlanClaim>();
+  let wasHeard = true;
 
-  function beat(): void {
+  function look(): void {
     const before = quota.allowed();
     quota.beat();
     if (quota.allowed() < before)
       logger.warn({ plans: quota.allowed() }, "leases were lost; fewer plans are held for a while");
     const blockedMs = lostLeases.beat(timesNow());
     if (blockedMs > 0) {
-      const claims = held().map(({ claim }) => claim);
-      const plans = claims.map(({ plan }) => plan._id);
-      logger.warn({ blockedMs, plans, requestIds: requestIdsOf(claims) }, "this process was blocked");
+      const plans = held().map(({ plan }) => plan._id);
+      logger.warn({ blockedMs, plans, requestIds: requestIdsOf(held()) }, "this process was blocked");
     }
-    tellRunOut();
-    void renewAll();
+    tellSilence();
+    void giveUpWhatIsNotHeld();
     void tellOutlived();
   }
 
-  /** What cannot be written is held for a while; that the database is away is said at once. */
-  function tellRunOut(): void {
-    const now = clock.now();
-    const claims = held()
-      .map(({ claim }) => claim)
-      .filter((claim) => claim.validUntil < now && !ranOut.has(claim));
-    if (claims.length === 0) return;
-    for (const claim of claims) ranOut.add(claim);
-    const facts = { plans: claims.length, requestIds: requestIdsOf(claims) };
-    logger.warn(facts, "leases ran out before they were renewed; the database may be lost");
+  const isHeard = (): boolean => clock.now() <= heartbeat.validUntil();
+
+  /** No call starts until the database answers again; that it does not is said at once. */
+  function tellSilence(): void {
+    if (wasHeard && !isHeard()) {
+      const facts = { plans: held().length, requestIds: requestIdsOf(held()) };
+      logger.warn(facts, "no heartbeat was answered in time, the database may be lost; no call starts until one is");
+    }
+    wasHeard = isHeard();
   }
 
-  /** Renews every lease. One that cannot be renewed before it runs out is treated as lost. */
-  async function renewAll(): Promise<void> {
-    const plans = held();
+  /** The answer to a claim may have been lost, and a run may have broken off: this process lives, so nobody else would take those plans. */
+  async function giveUpWhatIsNotHeld(): Promise<void> {
     try {
-      const lost = new Set(await store.renewLeases(plans.map(({ claim }) => claim)));
-      for (const { claim, run } of plans) if (lost.has(claim)) run.lose();
+      const plans = (await store.findHeldPlans(heartbeat.owner())).filter(({ planId }) => !isHeld(planId));
+      if (plans.length === 0) return;
+      await store.giveUpPlans(plans);
+      logger.warn(
+        { plans: plans.map(({ planId }) => planId) },
+        "plans are given up that are not worked on here",
+      );
     } catch (error) {
-      const requestIds = requestIdsOf(plans.map(({ claim }) => claim));
-      logger.warn({ err: error, plans: plans.length, requestIds }, "leases not renewed");
-      for (const { claim, run } of plans) if (clock.now() > claim.validUntil) run.lose();
+      logger.warn(
+        { err: error },
+        "could not look for plans that are not worked on; the next look tries again",
+      );
     }
   }
 
@@ -98,9 +97,9 @@ export function createLeaseKeeper({
     }
   }
 
-  const end = clock.every(everyMs, beat);
+  const end = clock.every(everyMs, look);
   return {
-    allowed: () => quota.allowed(),
+    allowed: () => (isHeard() ? quota.allowed() : 0),
     lost({ plan, epoch }, begunAtMs) {
       lostLeases.lost({ planId: plan._id, epoch }, begunAtMs);
       quota.lost(held().length);

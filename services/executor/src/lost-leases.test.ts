@@ -4,7 +4,7 @@ import { createLostLeases } from "./lost-leases.ts";
 
 const A = { planId: "plan_1700000000_abcdefghijklmnopqrst" as PlanId, epoch: 1 };
 const B = { planId: "plan_1700000000_bcdefghijklmnopqrstu" as PlanId, epoch: 3 };
-const leases = () => createLostLeases({ everyMs: 300, leaseMs: 1_000, nowMs: 0, computedMs: 0 });
+const leases = () => createLostLeases({ everyMs: 300, deadAfterMs: 1_000, nowMs: 0, computedMs: 0 });
 
 test("a plan whose lease was lost in a process that lives on was outlived, and is told of once", () => {
   const lost = leases();

@@ -1,4 +1,4 @@
-import type { OutlivedClaim } from "@planwright/store";
+import type { HeldPlan } from "@planwright/store";
 
 /** What a process knows of the leases that it has lost. */
 export interface LostLeases {
@@ -8,15 +8,15 @@ export interface LostLeases {
    */
   beat(at: { nowMs: number; computedMs: number }): number;
   /** The lease of a claim is gone, or the database is, and this process still runs. */
-  lost(claim: OutlivedClaim, begunAtMs: number): void;
+  lost(claim: HeldPlan, begunAtMs: number): void;
   /**
    * Gives the claims, each once, whose plans did not cost the process its leases: it has lived on, and has not been blocked since
    * it began them. A plan that blocks its process for so long that leases are lost is as bad as one that kills it; a machine
    * that has too much to do, or that stops the process, is not the plan's fault.
    */
-  takeOutlived(): OutlivedClaim[];
+  takeOutlived(): HeldPlan[];
   /** They could not be told of and are given again. */
-  putBack(claims: readonly OutlivedClaim[]): void;
+  putBack(claims: readonly HeldPlan[]): void;
 }
 
 /** A process that has computed for this share of a gap was not kept from it, but busy. */
@@ -25,16 +25,16 @@ const BUSY_SHARE = 0.5;
 /**
  * Of a process that has lost none. Times are monotonic milliseconds.
  * @param options.everyMs - between two beats
- * @param options.leaseMs - a beat that is late by half of it is a gap
+ * @param options.deadAfterMs - silence after which others take over; a beat that is late by half of it is a gap
  */
 export function createLostLeases(options: {
   everyMs: number;
-  leaseMs: number;
+  deadAfterMs: number;
   nowMs: number;
   computedMs: number;
 }): LostLeases {
-  const { everyMs, leaseMs } = options;
-  const begunAt = new Map<OutlivedClaim, number>();
+  const { everyMs, deadAfterMs } = options;
+  const begunAt = new Map<HeldPlan, number>();
   let last = { nowMs: options.nowMs, computedMs: options.computedMs };
   let blockedUntil = Number.NEGATIVE_INFINITY;
   return {
@@ -42,7 +42,7 @@ export function createLostLeases(options: {
       const gapMs = at.nowMs - last.nowMs;
       const isBusy = at.computedMs - last.computedMs >= gapMs * BUSY_SHARE;
       last = at;
-      if (gapMs <= everyMs + leaseMs / 2 || !isBusy) return 0;
+      if (gapMs <= everyMs + deadAfterMs / 2 || !isBusy) return 0;
       blockedUntil = at.nowMs;
       return gapMs;
     },

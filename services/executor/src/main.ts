@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { createQueues, createQueueWorker, createSweeper, createToolLimits } from "@planwright/queue";
 import {
   createAddressGuard,
@@ -14,6 +12,7 @@ import {
   settingsOrExit,
   startHeartbeat,
   startTracing,
+  workerName,
   workerPlace,
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
@@ -50,8 +49,7 @@ const tracing = await readOrExit(
   process,
 );
 
-/** Names this process in leases, attempts and states of servers. */
-const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+const name = workerName();
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, TOOL_FAILPOINTS, JOB_FAILPOINTS);
 
 const registry = createMetrics("executor");
@@ -60,7 +58,6 @@ const database = await readOrExit(
   () =>
     createStore({
       url: settings.MONGODB_URL,
-      leaseMs: settings.LEASE_MS,
       planTimeoutMs: settings.PLAN_TIMEOUT_MS,
       onBulk: (writes) => metrics.bulkWritten(writes),
     }),
@@ -89,7 +86,7 @@ const catalogue = createCatalogueReader(store);
 const publisher = createCataloguePublisher({ store, onPublished: () => catalogue.forget(), logger });
 const servers = createServerPublisher({
   store,
-  executor: owner,
+  executor: name,
   logger,
 });
 const tools = createToolClients(config, {
@@ -122,6 +119,15 @@ const offers = createQueues({
   onError: report,
 });
 const outputs = settings.LEARN_OUTPUTS === "on" ? createOutputRecorder({ store, logger }) : undefined;
+const heartbeat = await startHeartbeat({
+  workers: store,
+  name,
+  kind: "executor",
+  place: workerPlace(health.url),
+  deadAfterMs: settings.DEAD_AFTER_MS,
+  onDead: () => runs.loseAll(),
+  logger,
+});
 const runs = createPlanRuns({
   store,
   tools: failpoints.around(tools, TOOL_FAILPOINTS),
@@ -131,10 +137,10 @@ const runs = createPlanRuns({
   outputMemory: createOutputMemory({ maxBytes: settings.OUTPUT_MEMORY_BYTES, metrics: metrics.runs }),
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
-  owner,
+  heartbeat,
   offerPlanning: (requestId) => offers.offerPlanning(requestId),
   maxPlans: settings.MAX_PLANS,
-  leaseMs: settings.LEASE_MS,
+  deadAfterMs: settings.DEAD_AFTER_MS,
   maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
   logger,
   metrics: metrics.runs,
@@ -150,18 +156,6 @@ const jobs = failpoints.around(
   },
   JOB_FAILPOINTS,
 );
-/** Where this process listens: what was started here before has ended, and its plans need not wait for their leases. */
-const place = workerPlace(health.url);
-if (place !== null)
-  await database
-    .replacePredecessors({ _id: owner, kind: "executor", place })
-    .then((count) => {
-      if (count > 0) logger.warn({ count }, "a process that listened here has died; its plans are due now");
-    })
-    .catch((error: unknown) =>
-      logger.warn({ err: error }, "predecessors were not looked for; their leases end all the same"),
-    );
-
 const worker = await createQueueWorker({
   redisUrl: settings.REDIS_URL,
   prefix: settings.QUEUE_PREFIX,
@@ -200,19 +194,16 @@ registerQueueDepth(registry, {
   },
 });
 registerPlansByStatus(registry, (limit) => database.countPlansByStatus(limit));
-const heartbeat = await startHeartbeat({
-  beat: () => database.beat({ _id: owner, kind: "executor", place }),
-  end: () => database.removeWorker(owner),
-  onError: (error) => logger.warn({ err: error }, "heartbeat not written; the next one tries again"),
-});
 starting = null;
 
-shutdown.add("heartbeat", () => heartbeat.stop());
+shutdown.add("worker", () => heartbeat.retire());
 shutdown.add("retention", () => retention.stop());
 shutdown.add("reconciler", () => clearInterval(reconciler));
 shutdown.add("secrets", () => clearInterval(secretsLearner));
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("plans", () => runs.handOver(settings.SHUTDOWN_TIMEOUT_MS));
+// Behind the plans: what this process holds is its own as long as it is heard.
+shutdown.add("heartbeat", () => heartbeat.stop());
 if (outputs) shutdown.add("outputs", () => outputs.stop());
 shutdown.add("limits", () => limits.close());
 shutdown.add("queue", () => Promise.all([worker.close(), offers.close()]));

@@ -8,7 +8,11 @@ import { createPlanTools } from "./plan-tools.ts";
 import { createSecrets } from "./secrets/secrets.ts";
 
 const TENANT = "t1";
-const LEASE_MS = 10_000;
+const ALIVE = {
+  owner: () => "executor",
+  validUntil: () => Number.POSITIVE_INFINITY,
+  heard: async () => undefined,
+};
 const TOOL = { name: "write", server: "test", trusted: true };
 
 /** A claimed plan, over a store in memory whose clock is frozen unless the test moves it. */
@@ -19,7 +23,6 @@ async function claimedPlan(steps: object[]) {
   const own = createMemoryStore({
     database,
     owner: "executor",
-    leaseMs: LEASE_MS,
     planTimeoutMs: 5_000,
     monotonic,
   });
@@ -62,6 +65,7 @@ test("a run that gives its plan back begins nothing more, whatever it hears unti
         return { type: "completed", output: null };
       },
     },
+    liveness: ALIVE,
     logger: createLogger({ service: "test", level: "silent" }),
   });
   await expect.poll(async () => (await store.getPlan(TENANT, planId))?.status).toBe("WAITING");
@@ -107,6 +111,7 @@ test.each([
           return { type: "completed", output: null };
         },
       },
+      liveness: ALIVE,
       logger: createLogger({ service: "test", level: "silent" }),
     });
     await run.done;
@@ -139,6 +144,7 @@ test("a tool that has changed is given no secret to throw away: none is even rea
         return clearance && clearance.type !== "send" ? clearance : { type: "completed", output: null };
       },
     },
+    liveness: ALIVE,
     logger: createLogger({ service: "test", level: "silent" }),
   });
   await run.done;

@@ -2,7 +2,7 @@
  * The shell around `decide()` for one claimed plan: it performs commands and reports what happened, and decides nothing.
  *
  * 1. No call starts before its intent is durable, unless a repeat does no harm (class R).
- * 2. No call starts later than the lease allows, by this process's monotonic clock.
+ * 2. No call starts later than this process's last heartbeat allows, by its monotonic clock: it waits for the next one.
  * 3. The engine hears of a record only after MongoDB acknowledged it, but for results of reads: what builds on those is written behind them, or
  *    is a read that a crash repeats with them (R2).
  * 4. An executor that lost the lease, or the database, aborts its calls and writes nothing more.
@@ -26,7 +26,7 @@ import {
 } from "@planwright/engine";
 import { CodedError, type JsonValue, type RequestId, type ToolDescriptor } from "@planwright/plan";
 import type { Place, ToolLimits } from "@planwright/queue";
-import type { Logger } from "@planwright/runtime";
+import type { Liveness, Logger } from "@planwright/runtime";
 import {
   type AttemptEnd,
   type ExecutionStore,
@@ -74,6 +74,8 @@ export interface PlanRunParts {
   offerPlanning?: ((requestId: RequestId) => void) | undefined;
   /** Most that a step may ask for as its timeoutMs, in milliseconds. Default: the engine's. */
   maxStepTimeoutMs?: number | undefined;
+  /** How long this process may start calls. */
+  liveness: Liveness;
   logger: Logger;
   /** Default: the platform's. */
   clock?: RunClock | undefined;
@@ -99,8 +101,8 @@ export interface PlanRun {
 
 /** A plan that can only wait longer than this is released, in milliseconds. */
 const RELEASE_AFTER_MS = 5_000;
-/** A call starts only with at least this much of the lease left, in milliseconds. */
-const LEASE_MARGIN_MS = 500;
+/** A call starts only this long before other workers may declare this process dead, in milliseconds. */
+const LIVENESS_MARGIN_MS = 500;
 /** How long a call that may be repeated goes on before it is written as RUNNING, in milliseconds. */
 const SHOW_RUNNING_AFTER_MS = 50;
 /** The longest delay that `setTimeout` takes. */
@@ -109,7 +111,7 @@ const MAX_TIMER_MS = 2_147_483_647;
 /** Starts working on a claimed plan. */
 export function startPlanRun(parts: PlanRunParts): PlanRun {
   const { claim, planTools, store, tools, logger, clock = createRunClock(), metrics = NO_METRICS } = parts;
-  const { trace } = parts;
+  const { trace, liveness } = parts;
   const { plan } = claim;
   const { catalogue, refusals } = planTools;
   const { outputMemory = createOutputMemory() } = parts;
@@ -170,7 +172,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     resolveDone();
   }
 
-  /** Anything unexpected ends this run without a write: the lease expires and another executor goes on. */
+  /** Anything unexpected ends this run without a write: this process gives the plan up (`lease-keeper.ts`), and an executor goes on. */
   function fail(error: unknown): void {
     if (isOver) return;
     isLost = error instanceof LeaseLostError || error instanceof StoreUnavailableError;
@@ -181,10 +183,10 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     } else if (error instanceof StoreUnavailableError) {
       trace?.ended("broken off", error.code);
       const facts = { err: error, code: error.code };
-      logger.warn(facts, "the database was lost; the plan is taken over when its lease ends");
+      logger.warn(facts, "the database was lost; the plan is left to any executor");
     } else {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
-      logger.error({ err: error }, "run ended early; the plan is taken over when its lease ends");
+      logger.error({ err: error }, "run ended early; the plan is left to any executor");
     }
     end();
   }
@@ -311,8 +313,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     const earlier = takeEnds(unitKeysOf(call)).filter(({ key }) => isOpen(key));
     if (call.effectClass === "R" && !call.mayAct) noteIntent(intent, earlier);
     else await store.writeIntents(claim, [intent], earlier);
-    if (isOver) return;
-    if (!mayCall()) return lose();
+    if (!(await untilMayCall())) return;
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
     const attemptTrace = trace?.attempt(call);
@@ -337,8 +338,10 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
 
   /** Asked when the connection stands, which may have taken long. */
   async function mayGo(call: Call, place: Place | undefined): Promise<boolean> {
-    if (place && !(await place.confirm())) return false;
-    if (!mayCall()) lose();
+    do {
+      if (!(await untilMayCall())) return false;
+      if (place && !(await place.confirm())) return false;
+    } while (!mayCall());
     return !isOver && (call.settles === true || !isExpired());
   }
 
@@ -346,9 +349,21 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     return plan.deadlineAt !== null && plan.deadlineAt.getTime() <= store.now();
   }
 
-  /** True while a call that starts now starts within the lease. */
+  /** True while no other worker can have taken this plan, as far as this process knows. */
   function mayCall(): boolean {
-    return clock.now() <= claim.validUntil - LEASE_MARGIN_MS;
+    return isOwned() && clock.now() <= liveness.validUntil() - LIVENESS_MARGIN_MS;
+  }
+
+  /** False once this process was declared dead: it goes on under another name. */
+  function isOwned(): boolean {
+    return liveness.owner() === claim.owner;
+  }
+
+  /** While the database does not answer nothing starts. False when the run is over by then, or the plan is lost. */
+  async function untilMayCall(): Promise<boolean> {
+    while (!isOver && isOwned() && !mayCall()) await liveness.heard();
+    if (!isOwned()) lose();
+    return !isOver;
   }
 
   function lose(): void {
@@ -465,11 +480,11 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     await store.releasePlan(claim, to);
   }
 
-  /** Waits before another call. The lease may be gone by then: this process may have stood still. */
+  /** Waits before another call. */
   function wait(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       signal.addEventListener("abort", () => resolve(), { once: true });
-      wakeAt(store.now() + ms, () => (mayCall() ? resolve() : lose()));
+      wakeAt(store.now() + ms, resolve);
     });
   }
 

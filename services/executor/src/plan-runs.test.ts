@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createPlanRuns } from "./plan-runs.ts";
 
 const TENANT = "t1";
-const LEASE_MS = 10_000;
+const DEAD_AFTER_MS = 5_000;
 const TOOL = { name: "write", server: "test", trusted: true };
 
 /** Plan runs over a store in memory whose claims are answered when the test says so. */
@@ -13,9 +13,9 @@ async function slowClaims(
   catalogues: { pinned?: ToolDescriptor; known?: ToolDescriptor[] | Error; now?: ToolDescriptor[] } = {},
 ) {
   const logged: string[] = [];
-  let nowMs = 1_000_000;
+  const nowMs = 1_000_000;
   const database = createMemoryDatabase(() => nowMs);
-  const own = createMemoryStore({ database, owner: "e1", leaseMs: LEASE_MS, monotonic: () => nowMs });
+  const own = createMemoryStore({ database, owner: "e1", monotonic: () => nowMs });
   const plan = PlanSchema.parse({ steps: [{ id: "a", tool: TOOL.name, arguments: {} }] });
   const toolPins = catalogues.pinned && pinTools(plan, [catalogues.pinned]);
   const input = { tenant: TENANT, query: null, plan, toolPins, raw: "", diagnostics: [], autoExecute: true };
@@ -46,13 +46,16 @@ async function slowClaims(
       return catalogues.known ?? [TOOL];
     },
     readCatalogueNow: async () => catalogues.now ?? [TOOL],
-    owner: "e1",
+    heartbeat: {
+      owner: () => "e1",
+      validUntil: () => Number.POSITIVE_INFINITY,
+      heard: async () => undefined,
+    },
     maxPlans: 4,
-    leaseMs: LEASE_MS,
+    deadAfterMs: DEAD_AFTER_MS,
     logger: createLogger({ service: "test", destination: { write: (line) => void logged.push(line) } }),
   });
   onTestFinished(() => runs.handOver(1_000));
-  const passTime = (ms: number) => (nowMs += ms);
   return {
     runs,
     planId: accepted._id,
@@ -60,16 +63,16 @@ async function slowClaims(
     called,
     logged,
     requestId: accepted.requestId,
-    passTime,
+    takeFromDead: () => own.takeFromDead({ declaresSilent: false }),
     plan: () => own.getPlan(TENANT, accepted._id),
   };
 }
 
-test("a plan whose claim is not answered yet is not claimed again, even when its lease has run out", async () => {
-  const { runs, planId, answers, passTime, plan } = await slowClaims();
+test("a plan whose claim is not answered yet is not claimed again, even when it was made due", async () => {
+  const { runs, planId, answers, takeFromDead, plan } = await slowClaims();
   const first = runs.take(planId);
   await expect.poll(() => answers.length).toBe(1);
-  passTime(LEASE_MS);
+  await takeFromDead();
   expect(await runs.take(planId)).toBeNull();
   expect(runs.capacity()).toBe(3);
   expect(await plan()).toMatchObject({ epoch: 1 });

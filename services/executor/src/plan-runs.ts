@@ -8,7 +8,7 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import type { ToolLimits } from "@planwright/queue";
-import type { Logger } from "@planwright/runtime";
+import type { Liveness, Logger } from "@planwright/runtime";
 import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 import { createLeaseKeeper } from "./lease-keeper.ts";
@@ -38,12 +38,13 @@ export interface PlanRunsParts {
   readCatalogue: () => Promise<readonly ToolDescriptor[]>;
   /** The same as it stands this moment, for calls that need approval and tools that are not as a plan knows them. Default: `readCatalogue`. */
   readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
-  /** Names this process in leases and attempts. */
-  owner: string;
+  /** Names this process in leases and attempts, and says how long it may start calls. */
+  heartbeat: Liveness;
   /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are sent. */
   offerPlanning?: ((requestId: RequestId) => void) | undefined;
   maxPlans: number;
-  leaseMs: number;
+  /** Silence after which others declare this process dead, in milliseconds. */
+  deadAfterMs: number;
   /** Most that a step may ask for as its timeoutMs, in milliseconds. Default: the engine's. */
   maxStepTimeoutMs?: number | undefined;
   logger: Logger;
@@ -61,6 +62,8 @@ export interface PlanRuns {
   capacity(): number;
   /** Claims a plan and works on it; resolves with its end, or null when there is nothing to do. */
   take(planId: string): Promise<{ done: Promise<void> } | null>;
+  /** This process was declared dead: whatever it holds is another one's by now. Its calls are aborted, and nothing more is written. */
+  loseAll(): void;
   /** Takes no more, lets running calls end for at most `timeoutMs`, gives plans back, also those just being claimed. */
   handOver(timeoutMs: number): Promise<void>;
 }
@@ -70,9 +73,10 @@ const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
 /** How often the wishes of clients and operators are looked for, in milliseconds: a cancel is seen within 1 s. */
 const WISH_POLL_MS = 500;
 
-/** Keeps the runs of this process: claims, renews leases, sees cancellations. */
+/** Keeps the runs of this process: claims, looks after leases, sees cancellations. */
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
-  const { store, owner, maxPlans, leaseMs, logger, clock = createRunClock(), metrics = NO_METRICS } = parts;
+  const { store, heartbeat, maxPlans, deadAfterMs, logger } = parts;
+  const { clock = createRunClock(), metrics = NO_METRICS } = parts;
   const outputMemory = parts.outputMemory ?? createOutputMemory({ metrics });
   const readCatalogueNow = parts.readCatalogueNow ?? parts.readCatalogue;
   const active = new Map<PlanId, { claim: PlanClaim; run: PlanRun; trace: PlanTrace | undefined }>();
@@ -82,9 +86,11 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 
   const leases = createLeaseKeeper({
     store,
-    held: () => [...active.values()],
+    heartbeat,
+    held: () => [...active.values()].map(({ claim }) => claim),
+    isHeld: (planId) => active.has(planId) || claiming.has(planId),
     maxPlans,
-    leaseMs,
+    deadAfterMs,
     logger,
     clock,
   });
@@ -104,7 +110,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const catalogue = parts.readCatalogue();
     catalogue.catch(() => undefined);
     const begunAt = clock.now();
-    const claim = await store.claimPlan(planId, owner);
+    const claim = await store.claimPlan(planId, heartbeat.owner());
     if (!claim) return null;
     metrics.claimed();
     const { plan, epoch } = claim;
@@ -114,7 +120,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       return await beginClaimed(claim, { known: await catalogue, trace, logger: planLogger, begunAt });
     } catch (error) {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
-      planLogger.warn({ err: error }, "plan not begun; it is taken over when its lease ends");
+      planLogger.warn({ err: error }, "plan not begun; it is left to any executor");
       if (error instanceof StoreUnavailableError) leases.lost(claim, begunAt);
       return null;
     }
@@ -171,6 +177,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       outputMemory,
       offerPlanning: parts.offerPlanning,
       maxStepTimeoutMs: parts.maxStepTimeoutMs,
+      liveness: heartbeat,
       logger: planLogger,
       clock,
       metrics,
@@ -200,6 +207,10 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       const begun = begin(planId).finally(() => claiming.delete(planId));
       claiming.set(planId, begun);
       return begun;
+    },
+
+    loseAll() {
+      for (const { run } of [...active.values()]) run.lose();
     },
 
     async handOver(timeoutMs) {

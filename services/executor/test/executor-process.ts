@@ -16,10 +16,10 @@ import {
 
 export const TENANT = "t1";
 /**
- * For an executor that is to die, so that its plans are soon taken over. Others keep the default: on a busy machine a process
+ * For an executor that is to die, so that its plans are soon taken over. Others have longer: on a busy machine a process
  * stands still for seconds now and then, and what it lost by that a test would take for a fault.
  */
-export const SHORT_LEASE = { LEASE_MS: "3000" };
+export const SOON_DEAD = { DEAD_AFTER_MS: "3000" };
 /** For machines with much else to do. */
 const END_PATIENCE_MS = 120_000;
 const SAY_PATIENCE_MS = 60_000;
@@ -126,6 +126,7 @@ export async function openWorkbench(
       MCP_SERVERS_FILE: serversFile,
       HEALTH_PORT: "0",
       SWEEP_EVERY_MS: "200",
+      DEAD_AFTER_MS: "10000",
       ...env,
     });
     let output = "";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -66,7 +66,7 @@ test("an executor that is killed in the middle is replaced; keyed effects happen
     keyed_effect: [{ type: "hang", effect: true }],
     plain_effect: [{ type: "hang", effect: true }],
   });
-  const first = await bench.startExecutor(SHORT_LEASE);
+  const first = await bench.startExecutor(SOON_DEAD);
   const { _id: keyed } = await bench.submit([
     { id: "before", tool: "read_value", arguments: { value: 1 } },
     { id: "effect", tool: "keyed_effect", arguments: { value: "<<before.value>>" } },
@@ -96,7 +96,7 @@ test.each([
   "a call that can be looked up is asked about after a crash, and made once ($effectsBefore effect before)",
   async (row) => {
     bench.tools.script({ looked_up_effect: [row.behaviour] });
-    const first = await bench.startExecutor(SHORT_LEASE);
+    const first = await bench.startExecutor(SOON_DEAD);
     const { _id: planId } = await bench.submit([
       { id: "effect", tool: "looked_up_effect", arguments: { reference: "order-7", value: 1 } },
     ]);

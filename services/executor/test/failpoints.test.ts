@@ -1,14 +1,14 @@
 /**
- * The process dies, stands still for longer than its lease, or fails, at every place where a write, a call or an
+ * The process dies, stands still until it is declared dead, or fails, at every place where a write, a call or an
  * acknowledgement begins or ends. Whatever happens there: every step ends, nothing is lost, and no effect happens twice.
  */
 import type { PlanDocument } from "@planwright/store";
 import { test } from "vitest";
 import { openWorkbench } from "./executor-process.ts";
 
-/** Long enough that a busy machine renews it in time: an executor that lost its lease by chance comes to no place of the table. */
-const LEASE_MS = 3_000;
-/** The first step takes longer than a renewal takes to come round. */
+/** Long enough that a busy machine beats in time: an executor that was declared dead by chance comes to no place of the table. */
+const DEAD_AFTER_MS = 3_000;
+/** The first step takes longer than a look at what is held takes to come round. */
 const READ_MS = 1_200;
 
 /** One call of each effect class, one after the other: R, K, V, U, R. */
@@ -26,7 +26,9 @@ const PLACES: [place: string, times: number[]][] = [
   ["executor.sweep", [1]],
   ["executor.job", [1]],
   ["executor.claim", [1]],
-  ["executor.renew", [1]],
+  ["executor.beat", [1, 3]],
+  ["executor.take", [1, 3]],
+  ["executor.held", [1]],
   ["executor.wishes", [2]],
   ["executor.note", [1]],
   ["executor.intent", [1, 2, 3]],
@@ -36,8 +38,8 @@ const PLACES: [place: string, times: number[]][] = [
   ["executor.noted", [1, 2]],
   ["executor.finish", [1]],
 ];
-const ACTIONS = ["kill", `pause:${LEASE_MS + 1_000}`, "error"];
-const ENV = { LEASE_MS: String(LEASE_MS) };
+const ACTIONS = ["kill", `pause:${DEAD_AFTER_MS + 1_000}`, "error"];
+const ENV = { DEAD_AFTER_MS: String(DEAD_AFTER_MS) };
 const CASES = PLACES.flatMap(([place, times]) =>
   ["before", "after"].flatMap((side) =>
     times.flatMap((nth) =>

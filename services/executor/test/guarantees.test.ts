@@ -43,14 +43,14 @@ test.concurrent("a plan that waits for an operator still ends at its deadline", 
   }
 });
 
-test.concurrent("an executor that is started again where it died goes on at once, long before its leases end", async ({
+test.concurrent("an executor that is started again where it died goes on at once, long before its silence counts", async ({
   expect,
 }) => {
   const bench = await openWorkbench();
   try {
     const { env } = await healthPort();
     // Nothing but its place tells within the time of a test that the first one is dead.
-    const settings = { ...env, LEASE_MS: "600000" };
+    const settings = { ...env, DEAD_AFTER_MS: "600000" };
     const { exited } = bench.spawnExecutor({ ...settings, FAILPOINT: "executor.call.after=kill" });
     const plan = await bench.submit([
       { id: "keyed", tool: "keyed_effect", arguments: { value: 1 } },
@@ -72,7 +72,10 @@ test.concurrent("a plan that kills its executors ends POISONED and hurts no othe
   try {
     const poison = await bench.submit([{ id: "bad", tool: "keyed_effect", arguments: { value: 1 } }]);
     for (let death = 0; death < 5; death += 1) {
-      const { exited } = bench.spawnExecutor({ FAILPOINT: "executor.call.before=kill", LEASE_MS: "1000" });
+      const { exited } = bench.spawnExecutor({
+        FAILPOINT: "executor.call.before=kill",
+        DEAD_AFTER_MS: "1000",
+      });
       await exited;
     }
     const other = await bench.submit([{ id: "good", tool: "read_value", arguments: { value: 1 } }]);
@@ -95,7 +98,7 @@ test.concurrent("a plan is no poison whose executor loses the lease again and ag
   const bench = await openWorkbench();
   try {
     const executors = await Promise.all(
-      [1, 2].map(() => bench.startExecutor({ LEASE_MS: "1000", SWEEP_EVERY_MS: "200" })),
+      [1, 2].map(() => bench.startExecutor({ DEAD_AFTER_MS: "1000", SWEEP_EVERY_MS: "200" })),
     );
     const slow = await bench.submit([
       { id: "slow", tool: "read_value", arguments: { value: 1, latencyMs: 8_000 } },

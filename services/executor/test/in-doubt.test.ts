@@ -1,6 +1,6 @@
 import type { Resolution } from "@planwright/engine";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -61,7 +61,7 @@ test("a call of class V whose answer was lost has its attempt ended by the look-
 });
 
 test("an attempt whose executor was killed is ended when the next one has an answer", async () => {
-  const first = await bench.startExecutor(SHORT_LEASE);
+  const first = await bench.startExecutor(SOON_DEAD);
   const { _id: planId } = await bench.submit([
     { id: "effect", tool: "looked_up_effect", arguments: { value: 7, reference: "r2", latencyMs: 3_000 } },
   ]);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type LocalServer, startRedis } from "@planwright/local";
 import type { PlanDocument } from "@planwright/store";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 let redis: LocalServer;
@@ -62,7 +62,7 @@ async function statusesOf(plans: PlanDocument[]): Promise<string[]> {
 
 test("three executors never call a tool more often at once than its limit, over a SIGKILL and a FLUSHALL", async () => {
   bench.tools.script({ limited_read: Array.from({ length: 4 }, () => ({ type: "hang" as const })) });
-  const [first] = await Promise.all([start(SHORT_LEASE), start(), start()]);
+  const [first] = await Promise.all([start(SOON_DEAD), start(), start()]);
   const plans = await submitMany(16, calls("limited_read", 8, 150, 1_500));
   const made = () => bench.tools.stats()["limited_read"]?.calls ?? 0;
   await expect.poll(made).toBeGreaterThan(20);

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { startServerProxy } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 const LineSchema = z.looseObject({ level: z.string(), msg: z.string() });
 type Line = z.output<typeof LineSchema>;
@@ -120,7 +120,7 @@ test("a call in doubt is a warning with step, tool and code", async () => {
 
 test("a plan whose executor was killed is taken over: who had it, which calls were under way, and how it went on", async () => {
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
-  const first = await start(SHORT_LEASE);
+  const first = await start(SOON_DEAD);
   const plan = await bench.submit([
     { id: "pay", tool: "keyed_effect", arguments: {} },
     { id: "fail", tool: "plain_effect", arguments: {}, dependsOn: ["pay"] },
@@ -128,7 +128,7 @@ test("a plan whose executor was killed is taken over: who had it, which calls we
   await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls, { timeout: 30_000 }).toBe(1);
   bench.tools.script({ plain_effect: [{ type: "tool-error" }] });
   await bench.stopExecutor(first, "SIGKILL");
-  await start(SHORT_LEASE);
+  await start(SOON_DEAD);
   await bench.end(plan._id);
   await expect.poll(says(plan, "plan failed")).toBeDefined();
   expect(logged(plan)).toMatchObject([
@@ -163,7 +163,7 @@ test("a database that is lost is a warning with the requests whose plans are hel
   const proxy = await startServerProxy(bench.mongodbUrl);
   try {
     bench.tools.script({ keyed_effect: [{ type: "hang" }] });
-    await start({ ...SHORT_LEASE, MONGODB_URL: proxy.url });
+    await start({ ...SOON_DEAD, MONGODB_URL: proxy.url });
     const plan = await bench.submit([{ id: "pay", tool: "keyed_effect", arguments: {} }]);
     await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls, { timeout: 30_000 }).toBe(1);
     proxy.cut();
@@ -171,7 +171,7 @@ test("a database that is lost is a warning with the requests whose plans are hel
     await expect
       .poll(lost, { timeout: 30_000 })
       .toMatchObject({ level: "warn", plans: 1, requestIds: [plan.requestId] });
-    await start(SHORT_LEASE);
+    await start(SOON_DEAD);
     await bench.end(plan._id);
     proxy.mend();
     await expect.poll(says(plan, "lease lost"), { timeout: 60_000 }).toMatchObject({

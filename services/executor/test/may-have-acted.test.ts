@@ -1,7 +1,7 @@
 /** Calls whose answer was lost, held against the ledger of the tool server: no step whose tool acted says that nothing happened. */
 import type { BehaviourInput } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 /** Waits long enough between two attempts for a plan to be cancelled meanwhile. */
-const SLOW_RETRY = { maxAttempts: 3, initialMs: 30_000, maxMs: 30_000 };
+const SLOW_RETRY = { maxAttempts: 3, initialMs: 600_000, maxMs: 600_000 };
 const LOST: BehaviourInput = { type: "lose-answer" };
 
 async function submit(tool: string, retry: object): Promise<string> {
@@ -72,12 +72,12 @@ test("a cancel asks once more a look-up that had no answer, and the step tells t
 
 test("the same holds when the executor was killed before the cancel", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
-  const executor = await bench.startExecutor(SHORT_LEASE);
+  const executor = await bench.startExecutor(SOON_DEAD);
   const planId = await submit("keyed_effect", SLOW_RETRY);
   await untilRetrying(planId);
   await bench.stopExecutor(executor, "SIGKILL");
   await bench.store.requestCancel(TENANT, planId);
-  await bench.startExecutor(SHORT_LEASE);
+  await bench.startExecutor(SOON_DEAD);
   const { steps } = await bench.end(planId);
   expect(steps.get("effect")).toMatchObject({ status: "COMPLETED" });
   expect(await bench.tools.ledger()).toHaveLength(1);
@@ -97,12 +97,12 @@ test("a server that is away when the plan is cancelled leaves the step in doubt"
 
 test("a plan that is given up as poison says of a call that waits to be made again that it may have acted", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
-  const executor = await bench.startExecutor(SHORT_LEASE);
+  const executor = await bench.startExecutor(SOON_DEAD);
   const planId = await submit("keyed_effect", { maxAttempts: 3, initialMs: 2_000, maxMs: 2_000 });
   await untilRetrying(planId);
   await bench.stopExecutor(executor, "SIGKILL");
   for (let death = 0; death < 5; death += 1) {
-    const { exited } = bench.spawnExecutor({ FAILPOINT: "executor.claim.after=kill", LEASE_MS: "1000" });
+    const { exited } = bench.spawnExecutor({ FAILPOINT: "executor.claim.after=kill", DEAD_AFTER_MS: "1000" });
     await exited;
   }
   await bench.startExecutor();

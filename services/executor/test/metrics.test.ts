@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { startServerProxy, testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, type Workbench } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
 
 async function open(mcpServers: Record<string, unknown> = {}): Promise<Workbench> {
@@ -54,7 +54,7 @@ test("/metrics shows plans that wait while this executor is full, and plans that
   const bench = await open();
   const { env, scrape } = await healthPort();
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
-  const first = await bench.startExecutor({ ...env, ...SHORT_LEASE, MAX_PLANS: "1" });
+  const first = await bench.startExecutor({ ...env, ...SOON_DEAD, MAX_PLANS: "1" });
   const submit = () => bench.submit([{ id: "effect", tool: "keyed_effect", arguments: { value: 1 } }]);
   const { _id: held } = await submit();
   await expect.poll(async () => (await scrape())("plans_held")).toBe(1);

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, type Workbench } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
 
 /** The least that an executor may be given. */
@@ -54,7 +54,7 @@ test(
   async () => {
     const { count, bytes } = OUTPUTS;
     bench.tools.script({ read_value: Array.from({ length: count + 1 }, () => ({ type: "huge", bytes })) });
-    const first = await bench.startExecutor({ ...SMALL, ...SHORT_LEASE });
+    const first = await bench.startExecutor({ ...SMALL, ...SOON_DEAD });
     const { _id: planId } = await bench.submit(largePlan());
     await untilRead(first, count - 2);
     await bench.stopExecutor(first, "SIGKILL");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 const MIB = 1_048_576;
 let bench: Workbench;
@@ -17,7 +17,7 @@ test("a large output outlives its executor: what depends on it gets the same byt
     read_value: [{ type: "huge", bytes: 3 * MIB }],
     keyed_effect: [{ type: "hang", effect: false }],
   });
-  const first = await bench.startExecutor(SHORT_LEASE);
+  const first = await bench.startExecutor(SOON_DEAD);
   const { _id: planId } = await bench.submit([
     { id: "read", tool: "read_value", arguments: {} },
     { id: "effect", tool: "keyed_effect", arguments: { value: "<<read.text>>" } },

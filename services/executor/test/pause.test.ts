@@ -1,6 +1,6 @@
 import type { PlanStatus } from "@planwright/plan";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -45,7 +45,7 @@ test("a plan paused in the middle ends its running call, starts nothing, holds n
 
 test("a plan whose executor dies during a pause stays paused, and its lost call is made again after the pause alone", async () => {
   bench.tools.script({ keyed_effect: [{ type: "hang", effect: true }] });
-  const first = await bench.startExecutor(SHORT_LEASE);
+  const first = await bench.startExecutor(SOON_DEAD);
   const { _id: planId } = await bench.submit([
     { id: "effect", tool: "keyed_effect", arguments: { value: 1 } },
     { id: "after", tool: "read_value", arguments: { value: "<<effect.value>>" } },

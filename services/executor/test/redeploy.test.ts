@@ -1,7 +1,7 @@
 /** A tool server that is redeployed: stopped, and started again later. */
 import { eventually } from "@planwright/testing";
 import { expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, type Workbench } from "./executor-process.ts";
 
 /** One attempt, so that a try which counted as one would fail its plan. */
 const ONCE = { maxAttempts: 1, initialMs: 50, maxMs: 200 };
@@ -37,7 +37,7 @@ test("a redeploy of a tool server fails no plan, and every effect happens once, 
   const bench = await openWorkbench();
   try {
     bench.tools.script({ read_value: [1, 2, 3].map(() => ({ type: "hang" as const })) });
-    const executor = await bench.startExecutor(SHORT_LEASE);
+    const executor = await bench.startExecutor(SOON_DEAD);
     const running = await Promise.all([1, 2, 3].map((value) => bench.submit(planOf(value))));
     for (const { _id } of running) {
       await expect

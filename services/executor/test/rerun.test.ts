@@ -1,6 +1,6 @@
 import type { ArgumentChange, PlanDocument } from "@planwright/store";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 let bench: Workbench;
 
@@ -89,7 +89,7 @@ test("a rerun whose executor dies goes on where it was", async () => {
   bench.tools.script({
     keyed_effect: [{ type: "latency", ms: 0 }, { type: "tool-error" }, { type: "hang", effect: true }],
   });
-  const first = await bench.startExecutor(SHORT_LEASE);
+  const first = await bench.startExecutor(SOON_DEAD);
   const failed = await bench.submit(chain);
   await bench.end(failed._id);
   const again = await rerun(failed);

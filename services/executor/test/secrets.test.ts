@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 const VALUE = "correct-horse-battery-staple";
 const IN_PLAN = "secret://crm-key";
@@ -38,7 +38,7 @@ function listen(child: ChildProcess): void {
 test("a secret reaches the tool over crashes and retries, and is nowhere else", async () => {
   const victim = bench.spawnExecutor({
     ...settings(),
-    ...SHORT_LEASE,
+    ...SOON_DEAD,
     FAILPOINT: "executor.result.before=kill",
   });
   listen(victim.child);

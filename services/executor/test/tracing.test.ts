@@ -1,7 +1,7 @@
 import { parsePlan } from "@planwright/plan";
 import { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openWorkbench, SHORT_LEASE, TENANT, type Workbench } from "./executor-process.ts";
+import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
@@ -71,7 +71,7 @@ test("SIGTERM sends the spans of a plan: claim, attempts and calls, in the trace
 });
 
 test("an executor that takes over from a killed one goes on with the trace", async () => {
-  const first = await bench.startExecutor(traced(SHORT_LEASE));
+  const first = await bench.startExecutor(traced(SOON_DEAD));
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
   const plan = await submit([{ id: "s", tool: "keyed_effect", arguments: {} }]);
   await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls).toBe(1);

@@ -1,7 +1,11 @@
 import { type Drafter, ValueMissingError } from "@planwright/models";
 import { createPlanRequest } from "../src/jobs/plan-request.ts";
 import { createPlanningWork } from "../src/jobs/planning-work.ts";
-import { createMemoryPlanningStore, type MemoryPlanningStore } from "../test/memory-planning-store.ts";
+import {
+  createMemoryPlanningStore,
+  heldIn,
+  type MemoryPlanningStore,
+} from "../test/memory-planning-store.ts";
 import type { Ending, EvalCase } from "./eval-case.ts";
 
 /** How planning a case went. */
@@ -25,12 +29,9 @@ export async function runCase(
   const store = createMemoryPlanningStore({ query, tools: [...tools], ...(context && { context }) });
   const missing = new Set<string>();
   const planRequest = createPlanRequest({
-    store,
+    held: heldIn(store),
     work: createPlanningWork({ store, drafter: withMissingNoted(drafter, missing) }),
     offerExecution: () => {},
-    owner: "evals",
-    renewEveryMs: 60_000,
-    onRenewalFailed: () => {},
   });
   await planRequest(store.request._id, new AbortController().signal);
   const calls = drafter.kind === "model" ? store.calls : [];

@@ -1,5 +1,5 @@
 import { ModelSettingsSchema } from "@planwright/models";
-import { MongodbUrlSchema, RedisUrlSchema } from "@planwright/runtime";
+import { DeadAfterSchema, MongodbUrlSchema, RedisUrlSchema } from "@planwright/runtime";
 import { z } from "zod";
 
 /** Settings of the planner; the README lists them with units and defaults. */
@@ -17,8 +17,8 @@ export const PlannerSettingsSchema = z.object({
   MAX_REQUESTS: z.coerce.number().int().min(1).max(1_000).default(16),
   /** Side effects that a replan adds or changes: an operator approves them first, or they run at once. For plans made from sentences. */
   REPLANNED_EFFECTS: z.enum(["approve", "run"]).default("approve"),
-  /** Silence after which another planner takes over, in milliseconds. */
-  PLANNING_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(30_000),
+  /** Silence after which others declare this process dead and take over, in milliseconds. */
+  DEAD_AFTER_MS: DeadAfterSchema,
   /** How long a request waits for an executor to publish the first tools, in milliseconds. */
   CATALOGUE_WAIT_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** How often requests that the queue lost are looked for, in milliseconds. */

@@ -5,7 +5,11 @@ import type { Store } from "@planwright/store";
 /** Where writes and their acknowledgements begin and end. */
 export const STORE_FAILPOINTS = {
   claimRequest: "planner.claim",
-  renewPlanning: "planner.renew",
+  addWorker: "planner.live",
+  beat: "planner.beat",
+  takeFromDead: "planner.take",
+  findHeldRequests: "planner.held",
+  giveUpRequests: "planner.give-up",
   findUnplanned: "planner.sweep",
   recordModelCall: "planner.record",
   beginModelCall: "planner.reserve",

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { createDrafter } from "@planwright/models";
 import { resolvePolicy } from "@planwright/plan";
 import { createQueues, createQueueWorker, createSweeper } from "@planwright/queue";
@@ -15,11 +13,13 @@ import {
   settingsOrExit,
   startHeartbeat,
   startTracing,
+  workerName,
   workerPlace,
 } from "@planwright/runtime";
 import { createStore, type PlanningClaim } from "@planwright/store";
 import { PlannerSettingsSchema } from "./env.ts";
 import { MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
+import { createHeldRequests } from "./jobs/held-requests.ts";
 import { createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningRuns } from "./jobs/planning-runs.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
@@ -45,14 +45,7 @@ const traces = tracing.traces && createPlanningTraces(tracing.traces);
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS);
 
 const drafter = failpoints.around(planDrafter, MODEL_FAILPOINTS);
-const database = await readOrExit(
-  () =>
-    createStore({
-      url: settings.MONGODB_URL,
-      planningLeaseMs: settings.PLANNING_LEASE_MS,
-    }),
-  process,
-);
+const database = await readOrExit(() => createStore({ url: settings.MONGODB_URL }), process);
 const store = failpoints.around(database, STORE_FAILPOINTS);
 
 const registry = createMetrics("planner");
@@ -79,11 +72,27 @@ const offers = failpoints.around(queues, OFFER_FAILPOINTS);
 
 /** What every line about a request says. */
 const logFacts = ({ request }: PlanningClaim) => ({ requestId: request._id, ...traces?.logFacts(request) });
-const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
 const policy = resolvePolicy({ replannedEffects: settings.REPLANNED_EFFECTS });
 
-const planRequest = createPlanRequest({
+const heartbeat = await startHeartbeat({
+  workers: store,
+  name: workerName(),
+  kind: "planner",
+  hasModel: drafter.name !== "offline",
+  place: workerPlace(health.url),
+  deadAfterMs: settings.DEAD_AFTER_MS,
+  onDead: () => held.loseAll(),
+  logger,
+});
+const held = createHeldRequests({
   store,
+  heartbeat,
+  lookEveryMs: settings.DEAD_AFTER_MS / 3,
+  onError: (error) =>
+    logger.warn({ err: error }, "held requests were not looked at; the next look tries again"),
+});
+const planRequest = createPlanRequest({
+  held,
   work: createPlanningWork({
     store: traceModelCalls(store, traces),
     drafter,
@@ -95,9 +104,6 @@ const planRequest = createPlanRequest({
       logger.info({ ...call, ...logFacts(claim) }, "an earlier planner's answer is used, no call is made"),
   }),
   offerExecution: (planId, epoch) => offers.offerExecution(planId, epoch),
-  owner,
-  renewEveryMs: settings.PLANNING_LEASE_MS / 3,
-  onRenewalFailed: (claim, error) => logger.warn({ err: error, ...logFacts(claim) }, "lease not renewed"),
   onClaim(claim) {
     const { work, takenFrom } = claim.request.planning;
     const facts = { ...logFacts(claim), epoch: claim.epoch };
@@ -123,19 +129,6 @@ const runs = createPlanningRuns({
   planRequest: countRuns(planRequest, metrics.runs),
   maxRequests: settings.MAX_REQUESTS,
 });
-
-/** Where this process listens: what was started here before has ended, and its requests need not wait for their leases. */
-const place = workerPlace(health.url);
-if (place !== null)
-  await database
-    .replacePredecessors({ _id: owner, kind: "planner", place })
-    .then((count) => {
-      if (count > 0)
-        logger.warn({ count }, "a process that listened here has died; its requests are due now");
-    })
-    .catch((error: unknown) =>
-      logger.warn({ err: error }, "predecessors were not looked for; their leases end all the same"),
-    );
 
 const worker = await createQueueWorker({
   redisUrl: settings.REDIS_URL,
@@ -163,15 +156,13 @@ registerQueueDepth(registry, {
     find: (limit) => database.findUnplanned(limit),
   },
 });
-const heartbeat = await startHeartbeat({
-  beat: () => database.beat({ _id: owner, kind: "planner", hasModel: drafter.name !== "offline", place }),
-  end: () => database.removeWorker(owner),
-  onError: (error) => logger.warn({ err: error }, "heartbeat not written; the next one tries again"),
-});
 isStarted = true;
 
-shutdown.add("heartbeat", () => heartbeat.stop());
+shutdown.add("worker", () => heartbeat.retire());
 shutdown.add("requests", () => runs.drain(settings.SHUTDOWN_TIMEOUT_MS));
+// Behind the requests: what this process holds is its own as long as it is heard.
+shutdown.add("heartbeat", () => heartbeat.stop());
+shutdown.add("held", () => held.end());
 shutdown.add("sweeper", () => sweeper.stop());
 shutdown.add("queue", () => worker.close());
 shutdown.add("offers", () => queues.close());

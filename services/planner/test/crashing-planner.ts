@@ -8,11 +8,11 @@ import { TOOLS } from "./tools.ts";
 
 /** For machines with much else to do. */
 const PATIENCE_MS = 60_000;
-/** Long enough to be renewed in time by a process that stands still for a second and a half. */
-const LEASE_MS = 2_500;
-/** Outlasts the lease: a planner that is frozen for so long has lost it. */
+/** Long enough for a process that stands still for a second and a half to be heard in time. */
+const DEAD_AFTER_MS = 2_500;
+/** Outlasts that: a planner that is frozen for so long was declared dead. */
 export const PAUSE_MS = 4_000;
-/** A model that takes so long to begin is still thinking when the lease is renewed. */
+/** A model that takes so long to begin is still thinking when what is held is looked at. */
 export const SLOW_MODEL_MS = 1_500;
 
 /** Planners that are made to crash, over a database with the tools of these tests and a scripted model. */
@@ -46,7 +46,7 @@ export async function openCrashBench(
       MONGODB_URL: servers.mongodbUrl,
       REDIS_URL: servers.redisUrl,
       QUEUE_PREFIX: servers.redisPrefix,
-      PLANNING_LEASE_MS: String(LEASE_MS),
+      DEAD_AFTER_MS: String(DEAD_AFTER_MS),
       SWEEP_EVERY_MS: "100",
       MODEL: "openai:test",
       OPENAI_BASE_URL: model.openAiUrl,

@@ -30,7 +30,7 @@ interface Work {
 const PLAN: Work = { script: () => answer(ANSWER, QUICK), calls: 1, steps: 2 };
 const WORKS = {
   plan: PLAN,
-  // Slower than a renewal, so that the lease is renewed while the model thinks.
+  // So slow that what is held is looked at while the model thinks.
   slowly: { ...PLAN, script: () => answer(ANSWER, { firstTokenMs: SLOW_MODEL_MS }) },
   // Only what rules do is recorded at once.
   "by rules": { ...PLAN, calls: 0, env: { MODEL: "offline" } },
@@ -63,7 +63,8 @@ const around = (place: string, work: keyof typeof WORKS, actions = ["kill", `pau
 const CASES: { setting: string; work: keyof typeof WORKS }[] = [
   ...around("planner.sweep", "plan"),
   ...around("planner.claim", "plan"),
-  ...around("planner.renew", "slowly"),
+  ...around("planner.beat", "slowly"),
+  ...around("planner.held", "slowly"),
   ...around("planner.model", "plan"),
   ...around("planner.record", "by rules"),
   ...around("planner.reserve", "plan"),

@@ -63,7 +63,7 @@ test("a request that was not planned is a warning with its code and reason", asy
 test("a request whose planner was killed is taken over: the log names who had it", async () => {
   const asked = () => system.model.requests.length;
   system.model.script(() => ({ type: "hang" }));
-  const first = await system.startPlanner({ PLANNING_LEASE_MS: "1000" });
+  const first = await system.startPlanner({ DEAD_AFTER_MS: "1000" });
   const requestId = await system.createPlan("Note one, then tell two");
   await expect.poll(asked, { timeout: 30_000 }).toBe(1);
   const exit = once(first, "exit");

@@ -19,6 +19,8 @@ import {
   type WorkerStore,
 } from "@planwright/store";
 
+import type { HeldRequests } from "../src/jobs/held-requests.ts";
+
 type Failure = Parameters<PlanningStore["failPlanning"]>[1];
 type ModelCall = Omit<ModelCallDocument, "_id" | "createdAt">;
 
@@ -51,7 +53,6 @@ export function createMemoryPlanningStore(input: {
   const calls: ModelCall[] = [];
 
   const settle = (claim: PlanningClaim) => {
-    claim.isEnding = true;
     const isHeld = request.status === "PLANNING" && request.planning.lease?.epoch === claim.epoch;
     if (!isHeld) throw new LeaseLostError({ id: request._id, epoch: claim.epoch });
     Object.assign(request.planning, { lease: null, dueAt: null });
@@ -64,20 +65,24 @@ export function createMemoryPlanningStore(input: {
     calls,
     steal() {
       request.planning.epoch += 1;
-      request.planning.lease = { owner: "thief", epoch: request.planning.epoch, expiresAt: EPOCH };
+      request.planning.lease = { owner: "thief", epoch: request.planning.epoch };
     },
     async claimRequest(requestId, owner) {
       if (requestId !== request._id || !request.planning.dueAt || request.planning.lease) return null;
       request.planning.epoch += 1;
       request.planning.claims += 1;
       const { epoch, claims } = request.planning;
-      request.planning.lease = { owner, epoch, expiresAt: EPOCH };
+      request.planning.lease = { owner, epoch };
       const isEarlier = ({ epoch: made = 0, isAnswerWhole }: ModelCall) =>
         isAnswerWhole === true && made > epoch - claims && made < epoch;
       const earlierCalls = calls.filter(isEarlier).toSorted((a, b) => (b.epoch ?? 0) - (a.epoch ?? 0));
-      return { request: structuredClone(request), epoch, earlierCalls, isEnding: false };
+      return { request: structuredClone(request), epoch, earlierCalls };
     },
-    renewPlanning: async (claim) => claim.isEnding || request.planning.lease?.epoch === claim.epoch,
+    async findHeldRequests(owner) {
+      const { lease } = request.planning;
+      return lease?.owner === owner ? [{ requestId: request._id, epoch: lease.epoch }] : [];
+    },
+    giveUpRequests: async () => undefined,
     findUnplanned: async () =>
       request.status === "PLANNING" && !request.planning.lease ? [request._id] : [],
     async completePlanning(claim, result) {
@@ -139,7 +144,17 @@ export function createMemoryPlanningStore(input: {
       Object.assign(call, end, { endedAt: EPOCH });
     },
     toolCatalogue: async () => input.tools,
-    liveWorkers: async () => ({ planner: 1, executor: 1 }),
+    liveWorkers: async () => ({ planner: 1, executor: 1, owners: new Set() }),
+  };
+}
+
+/** The request of a store in the hands of a planner that never loses it. */
+export function heldIn(store: Pick<PlanningStore, "claimRequest">): Pick<HeldRequests, "take"> {
+  return {
+    async take(requestId) {
+      const claim = await store.claimRequest(requestId, "test");
+      return claim && { claim, lost: new AbortController().signal, release: () => undefined };
+    },
   };
 }
 

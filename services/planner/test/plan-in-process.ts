@@ -1,20 +1,17 @@
 import { createPlanRequest, type PlanningResult, type PlanRequestParts } from "../src/jobs/plan-request.ts";
 import { createPlanningWork, type PlanningWorkParts } from "../src/jobs/planning-work.ts";
-import type { MemoryPlanningStore } from "./memory-planning-store.ts";
+import { heldIn, type MemoryPlanningStore } from "./memory-planning-store.ts";
 
 /** Does once what the request of a store waits for, as a planner of its own would. */
 export function planInProcess(
   store: MemoryPlanningStore,
   work: Omit<PlanningWorkParts, "store">,
-  parts: Partial<Pick<PlanRequestParts, "offerExecution" | "renewEveryMs">> = {},
+  parts: Partial<Pick<PlanRequestParts, "offerExecution">> = {},
 ): Promise<PlanningResult> {
   const planRequest = createPlanRequest({
-    store,
+    held: heldIn(store),
     work: createPlanningWork({ store, ...work }),
     offerExecution: () => undefined,
-    owner: "test",
-    renewEveryMs: 1_000,
-    onRenewalFailed: () => undefined,
     ...parts,
   });
   return planRequest(store.request._id, new AbortController().signal);

@@ -125,7 +125,7 @@ test("a planner killed during the model call is followed by another, and there i
   let asked = 0;
   model.script(() => (asked++ === 0 ? { type: "hang" } : answer(ANSWER)));
   const request = await accept(SENTENCE);
-  const first = await start({ ...withModel(), PLANNING_LEASE_MS: "3000" });
+  const first = await start({ ...withModel(), DEAD_AFTER_MS: "3000" });
   await expect.poll(() => asked).toBe(1);
   await stop(first, "SIGKILL");
   await start(withModel());
@@ -145,10 +145,10 @@ test("two planners plan a request once", async () => {
   expect(model.requests).toHaveLength(20);
 });
 
-test("a lease outlasts a model that is slower than it", async () => {
+test("a planner lives as long as it is heard, however slow its model is", async () => {
   model.enqueue(answer(ANSWER, { firstTokenMs: 13_000 }));
   const request = await accept(SENTENCE);
-  const env = { ...withModel(), PLANNING_LEASE_MS: "6000" };
+  const env = { ...withModel(), DEAD_AFTER_MS: "6000" };
   await Promise.all([start(env), start(env)]);
   await expect.poll(() => statusOf(request._id)).toBe("READY");
   expect(model.requests).toHaveLength(1);

@@ -42,7 +42,7 @@ async function plan(input: {
   const result = await planInProcess(
     store,
     { drafter },
-    { offerExecution: (planId) => offered.push(planId), renewEveryMs: 20 },
+    { offerExecution: (planId) => offered.push(planId) },
   );
   return { result, store, offered };
 }

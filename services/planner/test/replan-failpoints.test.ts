@@ -96,7 +96,10 @@ test.concurrent.for(ALL)(
     // A planner that only failed goes on itself.
     if (!setting.endsWith("error")) start();
 
-    const isOver = async () => (await store.getRequest(TENANT, requestId))?.planning.dueAt === null;
+    const isOver = async () => {
+      const request = await store.getRequest(TENANT, requestId);
+      return request?.planning.dueAt === null && request.planning.lease === null;
+    };
     await expect.poll(isOver).toBe(true);
     const request = await store.getRequest(TENANT, requestId);
     const plans = await store.listPlans(TENANT, requestId);

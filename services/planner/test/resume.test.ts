@@ -189,11 +189,7 @@ function run(store: MemoryPlanningStore, reused: string[] = []) {
     OPENAI_BASE_URL: server.openAiUrl,
     MODEL_MAX_RETRIES: 0,
   });
-  return planInProcess(
-    store,
-    { drafter, onReuse: (_, { purpose }) => reused.push(purpose) },
-    { renewEveryMs: 60_000 },
-  );
+  return planInProcess(store, { drafter, onReuse: (_, { purpose }) => reused.push(purpose) });
 }
 
 function open({ query = SENTENCE, tools = TOOLS, record, work, limits, reply }: Scenario) {

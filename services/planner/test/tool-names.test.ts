@@ -33,7 +33,7 @@ function model(...texts: JsonObject[]): { drafter: Drafter; asked: string[] } {
 
 async function plan(drafter: Drafter, query: string) {
   const store = createMemoryPlanningStore({ query, tools: BOTH, autoExecute: false });
-  await planInProcess(store, { drafter }, { renewEveryMs: 20 });
+  await planInProcess(store, { drafter });
   return { stored: store.plans[0], failure: store.failures[0] };
 }
 

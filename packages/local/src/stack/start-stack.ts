@@ -28,7 +28,7 @@ export interface StackOptions {
   apiPort?: number;
   /** What the services get beside what the stack sets itself; default: the environment of this process. */
   env?: NodeJS.ProcessEnv;
-  /** Settings of single services, such as { executor: { LEASE_MS: "2000" } }. */
+  /** Settings of single services, such as { executor: { DEAD_AFTER_MS: "2000" } }. */
   settings?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
   /** What Node runs for single services; default: their builds. */
   mains?: Partial<Record<ServiceName, string>>;

@@ -1,5 +1,5 @@
 import { type PlanId, type PlanStatus, type RequestId, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
-import { isDue } from "../collections.ts";
+import { IS_HELD, isDue } from "../collections.ts";
 import type { PlanDocument, RequestDocument, StepDocument } from "../documents.ts";
 import { readStepDocuments } from "../journal/unit-values.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/output-store.ts";
@@ -64,11 +64,16 @@ export function createReads({
   return {
     async countUnfinished(limit) {
       // By the indexes that hold unfinished documents alone.
-      const [running, planning] = await Promise.all([
+      const counts = await Promise.all([
         plans.countDocuments({ dueAt: isDue() }, { limit }),
+        plans.countDocuments({ "lease.owner": IS_HELD, dueAt: null }, { limit }),
         requests.countDocuments({ "planning.dueAt": isDue() }, { limit }),
+        requests.countDocuments({ "planning.lease.owner": IS_HELD, "planning.dueAt": null }, { limit }),
       ]);
-      return Math.min(running + planning, limit);
+      return Math.min(
+        counts.reduce((sum, count) => sum + count, 0),
+        limit,
+      );
     },
 
     async countPlansByStatus(limit) {

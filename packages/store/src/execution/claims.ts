@@ -4,8 +4,8 @@
  * 1. A claim raises the plan's epoch in one conditional write by MongoDB's own clock; only one claimer's condition holds.
  * 2. Over a lease that was not given back the claimer tells the journal so before anything else: from then on an executor that held the
  *    plan before appends nothing, and what the claim has read can no longer change under it.
- * 3. `validUntil` is counted from before the claim or renewal was sent, on this process's monotonic clock: it always ends
- *    before the lease does.
+ * 3. A lease holds as long as its worker lives (`workers/worker-store.ts`): it has no time of its own, and is never renewed. What a worker holds
+ *    without working on it, it gives up itself.
  */
 import {
   emptyRequest,
@@ -17,38 +17,34 @@ import {
 } from "@planwright/engine";
 import { type Plan, type PlanId, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { isDue, isDueNow } from "../collections.ts";
+import { IS_HELD, isDue, isDueNow } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
 import { LeaseLostError } from "../errors.ts";
 import { withValues } from "../journal/unit-values.ts";
 import { FIRST_EPOCH } from "../new-documents.ts";
-import type { ExecutionStore, OutlivedClaim, PlanClaim } from "../store.ts";
+import type { ExecutionStore, HeldPlan, PlanClaim } from "../store.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { ExecutionContext } from "./context.ts";
 import { readEnd, tellEnd } from "./plan-end.ts";
 import { tellPlan } from "./plan-needs.ts";
 
-/** The share of a lease that claiming may take; beyond, it is renewed before anything begins. */
-const FRESH_SHARE = 0.5;
-
 /** Bytes of outputs that a claim brings along; what is more, or stands aside, is read when something needs it. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;
 
-/** The part of the store that gives and keeps leases. */
+/** The part of the store that gives leases, and finds those that nobody works under. */
 export function createClaims(
   context: ExecutionContext,
-): Pick<ExecutionStore, "claimPlan" | "renewLeases" | "noteOutlived" | "findClaimable"> {
-  const { collections, group, journal, unitReads, clock, leaseMs, planTimeoutMs } = context;
+): Pick<ExecutionStore, "claimPlan" | "findHeldPlans" | "giveUpPlans" | "noteOutlived" | "findClaimable"> {
+  const { collections, group, journal, unitReads, clock, planTimeoutMs } = context;
   const { plans } = collections;
-  const leaseEnd = { $add: ["$$NOW", leaseMs] };
 
   function claimFields(owner: string): Document {
     const epoch = { $add: ["$epoch", 1] };
     return {
       epoch,
-      lease: { owner, epoch, expiresAt: leaseEnd },
+      lease: { owner, epoch },
       takenFrom: { $ifNull: ["$lease.owner", null] },
-      dueAt: leaseEnd,
+      dueAt: null,
       status: { $cond: [{ $in: ["$status", UNHELD_PLAN_STATUSES] }, "RUNNING", "$status"] },
       waitReason: null,
       startedAt: { $ifNull: ["$startedAt", "$$NOW"] },
@@ -109,25 +105,8 @@ export function createClaims(
     );
   }
 
-  /** False when another executor holds the plan by now. Of a claim that is ending, the last write says it. */
-  async function renew(claim: PlanClaim): Promise<boolean> {
-    const sentAt = clock.monotonic();
-    const isHeld = await group.update({
-      collection: "plans",
-      id: claim.plan._id,
-      condition: { "lease.epoch": claim.epoch },
-      expressions: { "lease.expiresAt": leaseEnd, dueAt: leaseEnd, updatedAt: "$$NOW" },
-    });
-    if (isHeld) claim.validUntil = sentAt + leaseMs;
-    return isHeld || claim.isEnding;
-  }
-
   /** A claim that was given, with what is known of the plan; null when another executor holds the plan by now. */
-  async function begun(
-    plan: PlanDocument & { plan: Plan },
-    owner: string,
-    sentAt: number,
-  ): Promise<PlanClaim | null> {
+  async function begun(plan: PlanDocument & { plan: Plan }, owner: string): Promise<PlanClaim | null> {
     try {
       const begun = await openJournal(plan, owner);
       if (!begun) return null;
@@ -139,13 +118,9 @@ export function createClaims(
         owner,
         journal: opened,
         records,
-        isEnding: false,
-        validUntil: sentAt + leaseMs,
       };
       await tellPlan(context, claim);
-      // A plan that took long to read would be lost before its first call, again and again.
-      const isFresh = clock.monotonic() - sentAt < leaseMs * FRESH_SHARE;
-      return isFresh || (await renew(claim)) ? claim : null;
+      return claim;
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
       // Its last owner may have ended it while it was claimed.
@@ -156,7 +131,7 @@ export function createClaims(
   }
 
   /** Each claim is taken from the count once, however often it is said. */
-  async function noteOutlived(claims: readonly OutlivedClaim[]): Promise<void> {
+  async function noteOutlived(claims: readonly HeldPlan[]): Promise<void> {
     await Promise.all(
       claims.map(({ planId, epoch }) =>
         group.update({
@@ -189,15 +164,33 @@ export function createClaims(
       // Another owner by now: reading took longer than the lease.
       if (!plan || !hasPlan(plan) || plan.lease?.owner !== owner) return null;
       clock.observe(plan.updatedAt, sentAt);
-      const claim = await begun(plan, owner, sentAt);
+      const claim = await begun(plan, owner);
       // Taken by another one before anything was done: it was not the plan that ended the claim.
       if (!claim) await noteOutlived([{ planId: plan._id, epoch: plan.epoch }]);
       return claim;
     },
 
-    async renewLeases(claims) {
-      const renewed = await Promise.all(claims.map(renew));
-      return claims.filter((_, index) => renewed[index] !== true);
+    async findHeldPlans(owner) {
+      const held = await plans
+        .find(
+          { "lease.owner": { $eq: owner, ...IS_HELD }, dueAt: null },
+          { projection: { "lease.epoch": 1 } },
+        )
+        .toArray();
+      return held.map(({ _id: planId, lease }) => ({ planId, epoch: lease?.epoch ?? 0 }));
+    },
+
+    async giveUpPlans(held) {
+      await Promise.all(
+        held.map(({ planId, epoch }) =>
+          group.update({
+            collection: "plans",
+            id: planId,
+            condition: { "lease.epoch": epoch, dueAt: null },
+            expressions: { dueAt: "$$NOW" },
+          }),
+        ),
+      );
     },
 
     noteOutlived,

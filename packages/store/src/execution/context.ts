@@ -13,8 +13,6 @@ export interface ExecutionContext {
   clock: ServerClock;
   /** Waits, by this process's clock. */
   sleep: (ms: number) => Promise<void>;
-  /** How long an executor may be silent, in milliseconds. */
-  leaseMs: number;
   /** Longest a plan may take from its first claim, in milliseconds. */
   planTimeoutMs: number;
 }

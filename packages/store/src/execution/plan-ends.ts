@@ -2,7 +2,6 @@ import type { JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
 import type { FinishCommand, PlanFollowUp } from "../documents.ts";
-import { ending } from "../ending.ts";
 import { LeaseLostError } from "../errors.ts";
 import { FIRST_EPOCH } from "../new-documents.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
@@ -52,7 +51,7 @@ export function createPlanEnds(
   }
 
   return {
-    releasePlan: ending(async (claim, to) => {
+    async releasePlan(claim, to) {
       // What was noted belongs to this owner: behind a release it would come too late.
       await claim.journal.append([]);
       // The plan was worked on and given back in order: it kills no executor.
@@ -80,15 +79,15 @@ export function createPlanEnds(
         updatedAt: "$$NOW",
       };
       requireHeld(claim, await group.update({ ...held(claim), expressions }));
-    }),
+    },
 
-    finishPlan: ending(async (claim, finish, last = { records: [], ends: [] }) => {
+    async finishPlan(claim, finish, last = { records: [], ends: [] }) {
       const { events } = await recordEvents(context, claim, last);
       await removeLeftovers(claim, events);
       const end = endEvent(finish);
       await claim.journal.append([...events, end]);
       return { isForPlanner: await tellEnd(context, claim.plan, endedBy(end, claim.journal.plan())) };
-    }),
+    },
 
     async reconcileRequests() {
       await removeHalfAccepted(clock.now());

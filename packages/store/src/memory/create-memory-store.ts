@@ -22,6 +22,7 @@ import { onceUnmoved } from "../journal/once-unmoved.ts";
 import { createUnitReads } from "../journal/unit-reads.ts";
 import { createServerClock } from "../server-clock.ts";
 import type { ClientStore, ExecutionStore } from "../store.ts";
+import { createWorkerStore, type WorkerStore } from "../workers/worker-store.ts";
 import { createMemoryAcceptanceLog } from "./memory-acceptance-log.ts";
 import { createMemoryCollections, createMemoryTransact } from "./memory-collections.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
@@ -34,8 +35,6 @@ export interface MemoryStoreOptions {
   database: MemoryDatabase;
   /** Names this process in its writes; different for every store over one database. */
   owner: string;
-  /** How long an executor may be silent, in milliseconds. Default 10,000. */
-  leaseMs?: number | undefined;
   /** Longest a plan may take from its first claim, in milliseconds. Default 3,600,000. */
   planTimeoutMs?: number | undefined;
   /** How long a write is sent again while no answer comes, in milliseconds. Default 30,000. */
@@ -62,7 +61,8 @@ export interface MemoryStoreOptions {
 
 /** What a store in memory can do: all but planning, catalogues and its own life. */
 export type MemoryStore = Omit<ClientStore, "answerQuestions"> &
-  Omit<ExecutionStore, "publishTools" | "publishServer" | "keepOnlyServers" | "learnOutputs">;
+  Omit<ExecutionStore, "publishTools" | "publishServer" | "keepOnlyServers" | "learnOutputs"> &
+  WorkerStore;
 
 /**
  * A store over a database in memory, for tests and simulation: the code of the real store, down to its conditional updates,
@@ -115,7 +115,6 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     readPlan: (id: string) => collections.plans.findOne({ _id: id }),
     clock,
     sleep,
-    leaseMs: options.leaseMs ?? 10_000,
     planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     randomBytes,
     transact: <T>(run: (session: ClientSession) => Promise<T>) => onceUnmoved(() => inTransaction(run)),
@@ -134,6 +133,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     ...createUnitWrites(context),
     ...createPlanEnds(context),
     ...createWishes(context),
+    ...createWorkerStore(collections),
     now: () => clock.now(),
   };
 }

@@ -19,7 +19,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   $ne: (value, operand) => comparable(value) !== comparable(operand),
   $nin: (value, operand) => !isAmong(value, operand),
   $regex: (value, operand) => typeof value === "string" && operand instanceof RegExp && operand.test(value),
-  $type: (value, operand) => operand === "date" && value instanceof Date,
+  $type: (value, operand) => (operand === "date" ? value instanceof Date : typeof value === operand),
 };
 
 /**

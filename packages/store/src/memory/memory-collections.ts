@@ -1,6 +1,7 @@
 import type { ClientSession, Document } from "mongodb";
 import type { Collections } from "../collections.ts";
 import { aggregate } from "./aggregate.ts";
+import { valueAt } from "./evaluate.ts";
 import { type MemoryDatabase, type StoredDocument, sortDocuments } from "./memory-database.ts";
 import type { Reach } from "./reach.ts";
 
@@ -50,8 +51,24 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
       go("countDocuments", () => Math.min(database.find(name, filter).length, limit)),
     insertOne: async (document: StoredDocument, options?: InSession) =>
       go("insertOne", () => database.insert(name, document), options),
-    updateOne: async (filter: Filter, change: Change, options?: InSession) =>
-      go("updateOne", () => countOf(database.update(name, filter, toUpdate(change))), options),
+    updateOne: async (filter: Filter, change: Change, options: InSession & { upsert?: boolean } = {}) =>
+      go(
+        "updateOne",
+        () => {
+          const updated = database.update(name, filter, toUpdate(change));
+          if (updated.length > 0 || !options.upsert) return countOf(updated);
+          database.insert(name, { _id: String(filter["_id"]) });
+          return countOf(database.update(name, filter, toUpdate(change)));
+        },
+        options,
+      ),
+    updateMany: async (filter: Filter, change: Change) =>
+      go("updateMany", () => {
+        const ids = database.find(name, filter).map(({ _id }) => _id);
+        return countOf(ids.flatMap((_id) => database.update(name, { ...filter, _id }, toUpdate(change))));
+      }),
+    distinct: async (path: string, filter: Filter = {}) =>
+      go("distinct", () => [...new Set(database.find(name, filter).map((found) => valueAt(found, path)))]),
     deleteMany: async (filter: Filter, options?: InSession) =>
       go("deleteMany", () => ({ deletedCount: database.remove(name, filter) }), options),
     findOneAndUpdate: async (
@@ -86,6 +103,7 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
     "tools",
     "toolServers",
     "idempotencyKeys",
+    "workers",
   ];
   const collections: unknown = Object.fromEntries(
     names.map((name) => [name, createMemoryCollection(name, database, reach)]),

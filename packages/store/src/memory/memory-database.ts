@@ -7,7 +7,7 @@
  *    are shared, so they are replaced and never changed, as everywhere in this store.
  */
 import type { Document } from "mongodb";
-import type { PlanDocument, RequestDocument } from "../documents.ts";
+import type { PlanDocument, RequestDocument, WorkerDocument } from "../documents.ts";
 import type { JournalDocument } from "../journal/entry-log.ts";
 import { compare, evaluate, valueAt } from "./evaluate.ts";
 import { matches } from "./matches.ts";
@@ -19,7 +19,8 @@ export type StoredDocument = Document & { _id: string };
 export type DocumentChange =
   | { collection: "requests"; before: RequestDocument | null; after: RequestDocument }
   | { collection: "plans"; before: PlanDocument | null; after: PlanDocument }
-  | { collection: "journal"; before: null; after: JournalDocument };
+  | { collection: "journal"; before: null; after: JournalDocument }
+  | { collection: "workers"; before: WorkerDocument | null; after: WorkerDocument };
 
 /** What an update does to a document that matched. */
 export interface DocumentUpdate {

@@ -1,5 +1,4 @@
 import type { RequestDocument } from "../documents.ts";
-import { ending } from "../ending.ts";
 import { LeaseLostError } from "../errors.ts";
 import type { PlanningClaim, PlanningStore } from "../store.ts";
 import type { PlanningContext } from "./context.ts";
@@ -29,7 +28,7 @@ export function createAnswering({
   }
 
   return {
-    completeAnswer: ending((claim, answer) => settle(claim, { answer, answerError: null })),
-    failAnswer: ending((claim, answerError) => settle(claim, { answer: null, answerError })),
+    completeAnswer: (claim, answer) => settle(claim, { answer, answerError: null }),
+    failAnswer: (claim, answerError) => settle(claim, { answer: null, answerError }),
   };
 }

@@ -9,8 +9,6 @@ export interface PlanningContext {
   collections: Collections;
   unitReads: UnitReads;
   clock: ServerClock;
-  /** How long a planner may be silent, in milliseconds. */
-  planningLeaseMs: number;
   /** Source of ids. */
   randomBytes: RandomBytes;
   transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;

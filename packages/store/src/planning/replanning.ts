@@ -7,7 +7,6 @@ import {
 } from "@planwright/plan";
 import type { ClientSession, Document } from "mongodb";
 import type { RequestDocument } from "../documents.ts";
-import { ending } from "../ending.ts";
 import { LeaseLostError } from "../errors.ts";
 import { isPlanEnd, REQUEST_STATUS } from "../execution/request-after-plan.ts";
 import { stepDocuments } from "../journal/plan-units.ts";
@@ -54,7 +53,7 @@ export function createReplanning(
   }
 
   return {
-    completeReplan: ending(async (claim, result) => {
+    async completeReplan(claim, result) {
       const index = createToolIndex(await readCatalogue(collections));
       const { request } = claim;
       const { tenant } = request;
@@ -94,16 +93,15 @@ export function createReplanning(
           session,
         });
       });
-    }),
+    },
 
-    failReplan: ending((claim, { error, diagnostics }) =>
+    failReplan: (claim, { error, diagnostics }) =>
       transact(async (session) => {
         const now = new Date(clock.now());
         const status = await endedAs(claim.request, session);
         const answer = answerAfter(claim.request, status, now);
         await settle(claim, now, { status, error, diagnostics, ...answer }, session);
       }),
-    ),
   };
 
   /** What the plan that was not replaced has made of its request. */

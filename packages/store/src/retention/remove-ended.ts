@@ -29,6 +29,7 @@ export async function removeEnded(
     status: { $in: OVER_REQUEST_STATUSES },
     // A planner has nothing left to do for it.
     "planning.dueAt": null,
+    "planning.lease": null,
     updatedAt: { $lt: endedBefore },
   };
   const begun = await removals.find().limit(limit).toArray();

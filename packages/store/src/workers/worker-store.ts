@@ -1,82 +1,147 @@
-import { STARTED_PLAN_STATUSES } from "@planwright/plan";
-import { type Collections, isDue } from "../collections.ts";
+import { type Collections, IS_HELD } from "../collections.ts";
 import type { WorkerDocument, WorkerKind } from "../documents.ts";
 
-/** How many worker processes of each kind are known to live. */
-export type LiveWorkers = Readonly<Record<WorkerKind, number>>;
+/** The workers that are known to live. */
+export interface LiveWorkers extends Readonly<Record<WorkerKind, number>> {
+  /** Names of all of them. Those that are stopping are counted here alone: they take no more work, and end what they hold. */
+  readonly owners: ReadonlySet<string>;
+}
 
-/** A worker that was silent for so long counts as dead, in milliseconds. */
+/** A worker that was silent for so long counts as dead, in milliseconds, where it does not say otherwise. */
 export const WORKER_DEAD_AFTER_MS = 5_000;
 
-/** Heartbeats of workers: what "no worker" rests on. Nothing that is safe depends on them. */
+/** What a worker says of itself when it begins. */
+export interface NewWorker extends Pick<WorkerDocument, "_id" | "kind"> {
+  hasModel?: boolean | undefined;
+  place?: string | null | undefined;
+  /** Silence after which others may take what it holds, in milliseconds. Default {@link WORKER_DEAD_AFTER_MS}. */
+  deadAfterMs?: number | undefined;
+}
+
+/** What was taken from dead workers. */
+export interface TakenFromDead {
+  /** Names of the workers. */
+  owners: string[];
+  plans: number;
+  requests: number;
+}
+
+/**
+ * Heartbeats of workers (J2): a lease holds as long as its worker lives, and is never renewed.
+ *
+ * 1. A worker that was declared dead stays dead: it hears so at its next heartbeat, and goes on under another name.
+ * 2. What a worker holds that is dead, or that is not known at all, is made due. Whoever does that may be cut off: the next look does it again.
+ * 3. Nothing that is safe depends on it: claims fence off the owner before. But a worker that starts no call later than its last
+ *    answered heartbeat allows starts none that another one may be asking about.
+ */
 export interface WorkerStore {
-  /** Says that a worker is alive, about once a second. */
-  beat(
-    worker: Pick<WorkerDocument, "_id" | "kind"> & { hasModel?: boolean; place?: string | null },
-  ): Promise<void>;
-  /**
-   * Makes due what workers of this kind hold that listened at this place before, and that did not say that they stopped: a process listens there
-   * now, so they are dead. Their leases need not be waited for. Returns how many such workers there were.
-   */
-  replacePredecessors(worker: Pick<WorkerDocument, "_id" | "kind"> & { place: string }): Promise<number>;
-  /** Says that a worker has stopped. */
+  /** Says that a worker lives, before it claims anything. */
+  addWorker(worker: NewWorker): Promise<void>;
+  /** Says that it is alive, about once a second. False when it was declared dead meanwhile, or is not known. */
+  beat(id: string): Promise<boolean>;
+  /** Says that it takes no more work; what it holds stays its own as long as it lives. */
+  retireWorker(id: string): Promise<void>;
+  /** Says that a worker has stopped: what it still holds is left to others. */
   removeWorker(id: string): Promise<void>;
-  /** The workers that said within 5 s that they are alive. */
+  /**
+   * Removes workers of this kind that listened at this place before, and did not say that they stopped: a process listens there now, so they are
+   * dead. Returns how many there were.
+   */
+  removePredecessors(worker: Pick<WorkerDocument, "_id" | "kind"> & { place: string }): Promise<number>;
+  /**
+   * Makes due whatever dead and unknown workers hold.
+   * @param options.declaresSilent - declares those dead that have been silent for too long; to be left out by a process that may have heard
+   *   nothing for reasons of its own
+   */
+  takeFromDead(options: { declaresSilent: boolean }): Promise<TakenFromDead>;
+  /** The workers that are known to live, how many of each kind take work, and who they are. */
   liveWorkers(): Promise<LiveWorkers>;
   /** True when planners live, and each of them says that it has no language model. */
   isModelMissing(): Promise<boolean>;
 }
 
-const isLive = { $gt: ["$seenAt", { $subtract: ["$$NOW", WORKER_DEAD_AFTER_MS] }] };
+/** How long a heartbeat waits for its answer, in milliseconds: the next one may find a connection that works. */
+const BEAT_TIMEOUT_MS = 2_000;
+
+const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };
+const isSilent = { $lte: [silentSince, "$$NOW"] };
+const isLive = { $and: [{ $eq: ["$deadAt", null] }, { $gt: [silentSince, "$$NOW"] }] };
 
 export function createWorkerStore({
   workers,
   plans,
   requests,
 }: Pick<Collections, "workers" | "plans" | "requests">): WorkerStore {
-  /** Whatever these workers hold may be claimed now. The claims fence them off, should one of them live. */
-  async function makeDue(kind: WorkerKind, owners: readonly string[]): Promise<void> {
-    if (kind === "executor")
-      await plans.updateMany({ status: { $in: STARTED_PLAN_STATUSES }, "lease.owner": { $in: owners } }, [
-        { $set: { dueAt: "$$NOW" } },
-      ]);
-    else
-      await requests.updateMany({ "planning.dueAt": isDue(), "planning.lease.owner": { $in: owners } }, [
-        { $set: { "planning.dueAt": "$$NOW" } },
-      ]);
+  /** Owners of anything that are not among those that live. */
+  async function deadOwners(): Promise<string[]> {
+    // Owners first: whoever holds something was there before it did.
+    const [ofPlans, ofRequests] = await Promise.all([
+      plans.distinct("lease.owner", { "lease.owner": IS_HELD }),
+      requests.distinct("planning.lease.owner", { "planning.lease.owner": IS_HELD }),
+    ]);
+    const owners = [...new Set([...ofPlans, ...ofRequests])];
+    if (owners.length === 0) return [];
+    const living = new Set(await workers.distinct("_id", { _id: { $in: owners }, deadAt: null }));
+    return owners.filter((owner) => !living.has(owner));
   }
 
   return {
-    async beat({ _id, kind, hasModel = null, place = null }) {
-      const startedAt = { $ifNull: ["$startedAt", "$$NOW"] };
-      const said = { kind, hasModel, place: { $literal: place } };
-      await workers.updateOne({ _id }, [{ $set: { ...said, startedAt, seenAt: "$$NOW" } }], { upsert: true });
+    async addWorker({ _id, kind, hasModel = null, place = null, deadAfterMs = WORKER_DEAD_AFTER_MS }) {
+      const said = { kind, hasModel, place: { $literal: place }, deadAfterMs, takesWork: true, deadAt: null };
+      const times = { startedAt: "$$NOW", seenAt: "$$NOW" };
+      await workers.updateOne({ _id }, [{ $set: { ...said, ...times } }], { upsert: true });
     },
-    async replacePredecessors({ _id, kind, place }) {
-      const earlier = await workers.find({ _id: { $ne: _id }, kind, place }).toArray();
-      const owners = earlier.map((worker) => worker._id);
-      if (owners.length === 0) return 0;
-      await makeDue(kind, owners);
-      // Last: what was cut off before is done again by the next one.
-      await workers.deleteMany({ _id: { $in: owners } });
-      return owners.length;
+
+    async beat(id) {
+      const { matchedCount } = await workers.updateOne(
+        { _id: id, deadAt: null },
+        [{ $set: { seenAt: "$$NOW" } }],
+        { timeoutMS: BEAT_TIMEOUT_MS },
+      );
+      return matchedCount === 1;
     },
+
+    async retireWorker(id) {
+      await workers.updateOne({ _id: id }, { $set: { takesWork: false } });
+    },
+
     async removeWorker(id) {
-      await workers.deleteOne({ _id: id });
+      await workers.deleteMany({ _id: id });
     },
+
+    async removePredecessors({ _id, kind, place }) {
+      return (await workers.deleteMany({ _id: { $ne: _id }, kind, place })).deletedCount;
+    },
+
+    async takeFromDead({ declaresSilent }) {
+      if (declaresSilent)
+        await workers.updateMany({ deadAt: null, $expr: isSilent }, [{ $set: { deadAt: "$$NOW" } }]);
+      const owners = await deadOwners();
+      if (owners.length === 0) return { owners, plans: 0, requests: 0 };
+      const of = { $in: owners, ...IS_HELD };
+      const [ofPlans, ofRequests] = await Promise.all([
+        plans.updateMany({ "lease.owner": of, dueAt: null }, [{ $set: { dueAt: "$$NOW" } }]),
+        requests.updateMany({ "planning.lease.owner": of, "planning.dueAt": null }, [
+          { $set: { "planning.dueAt": "$$NOW" } },
+        ]),
+      ]);
+      return { owners, plans: ofPlans.modifiedCount, requests: ofRequests.modifiedCount };
+    },
+
     async isModelMissing() {
-      const planners = await workers.find({ kind: "planner", $expr: isLive }).toArray();
+      const planners = await workers.find({ kind: "planner", takesWork: true, $expr: isLive }).toArray();
       return planners.length > 0 && planners.every(({ hasModel }) => hasModel === false);
     },
+
     async liveWorkers() {
-      const counts = await workers
-        .aggregate<{ _id: WorkerKind; count: number }>([
-          { $match: { $expr: isLive } },
-          { $group: { _id: "$kind", count: { $sum: 1 } } },
-        ])
-        .toArray();
-      const of = (kind: WorkerKind) => counts.find(({ _id }) => _id === kind)?.count ?? 0;
-      return { planner: of("planner"), executor: of("executor") };
+      const live = await workers.find({ $expr: isLive }).toArray();
+      const of = (kind: WorkerKind): number =>
+        live.filter((worker) => worker.kind === kind && worker.takesWork).length;
+      return {
+        planner: of("planner"),
+        executor: of("executor"),
+        owners: new Set(live.map(({ _id }) => _id)),
+      };
     },
   };
 }

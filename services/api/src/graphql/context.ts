@@ -44,7 +44,7 @@ export function createContext(
     by,
     nowMs,
     reads: createReads(parts.store, tenant, bytes),
-    here: async () => ({ nowMs: context.nowMs, live: await parts.liveWorkers() }),
+    here: async () => ({ live: await parts.liveWorkers() }),
   };
   return context;
 }

@@ -14,7 +14,7 @@ const STEPS = [
   { id: "behind", tool: "read" },
 ];
 
-const HERE = { nowMs: NOW.getTime(), live: { planner: 0, executor: 1 } };
+const HERE = { live: { planner: 0, executor: 1, owners: new Set(["e"]) } };
 
 function running(statuses: Record<string, StepStatus>) {
   const parsed = parsePlan({ steps: STEPS }, { tools: TOOLS });
@@ -39,11 +39,7 @@ function running(statuses: Record<string, StepStatus>) {
     status: "READY",
     now: NOW,
   });
-  const lease = {
-    owner: "e",
-    epoch: 1,
-    expiresAt: new Date(NOW.getTime() + 5_000),
-  };
+  const lease = { owner: "e", epoch: 1 };
   const plan = { ...stored, status: "RUNNING" as const, lease };
   const units = STEPS.map(({ id, tool }, position) => ({
     ...newStep(plan, { key: id, stepId: id, item: null, position, tool, waitReason: null }),

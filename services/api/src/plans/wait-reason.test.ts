@@ -3,13 +3,14 @@ import type { Lease, RequestDocument } from "@planwright/store";
 import { describe, expect, test } from "vitest";
 import { planWaitReason, requestWaitReason, stepWaitReason } from "./wait-reason.ts";
 
-const NOW = 1_700_000_000_000;
-const held: Lease = { owner: "e", epoch: 1, expiresAt: new Date(NOW + 5_000) };
-const expired: Lease = { ...held, expiresAt: new Date(NOW - 60_000) };
+const held: Lease = { owner: "stopping", epoch: 1 };
+const expired: Lease = { owner: "dead", epoch: 1 };
 
-const ALONE = { nowMs: NOW, live: { planner: 0, executor: 0 } };
+/** One that is stopping takes no more work, and ends what it holds. */
+const owners = new Set(["stopping"]);
+const ALONE = { live: { planner: 0, executor: 0, owners } };
 /** Workers live; that none of them holds the work is then no sign that there is none. */
-const ATTENDED = { nowMs: NOW, live: { planner: 1, executor: 2 } };
+const ATTENDED = { live: { planner: 1, executor: 2, owners } };
 
 interface Case {
   plan: PlanStatus;

@@ -8,13 +8,8 @@ import {
 } from "@planwright/plan";
 import type { LiveWorkers, PlanDocument, RequestDocument, StepDocument } from "@planwright/store";
 
-/** Clocks of two machines may differ by this much before a lease counts as expired. */
-const GRACE_MS = 2_000;
-
 /** What is known beside the documents. */
 export interface Here {
-  /** Unix milliseconds. */
-  nowMs: number;
   live: LiveWorkers;
 }
 
@@ -50,29 +45,27 @@ export function planWaitReason(plan: WaitingPlan, here: Here): WaitReason | null
 }
 
 /** Why nothing at all happens in a plan that is not over: no client started or resumed it, or no executor has it. */
-function heldUp(plan: WaitingPlan, { nowMs, live }: Here): WaitReason | null {
+function heldUp(plan: WaitingPlan, { live }: Here): WaitReason | null {
   const need = planNeed(plan);
   if (need === "start" || need === "resume") return "paused";
-  return need === "worker" && !isOwned(plan, nowMs) ? withoutOwner(live.executor) : null;
+  return need === "worker" && !isOwned(plan, live) ? withoutOwner(live.executor) : null;
 }
 
 /** Why planning waits; null while a planner works on it. */
 export function requestWaitReason(
   request: Pick<RequestDocument, "status" | "planning">,
-  { nowMs, live }: Here,
+  { live }: Here,
 ): WaitReason | null {
   if (request.status !== "PLANNING") return null;
-  const { lease } = request.planning;
-  const isHeld = lease !== null && lease.expiresAt.getTime() + GRACE_MS >= nowMs;
-  return isHeld ? null : withoutOwner(live.planner);
+  return isOwned(request.planning, live) ? null : withoutOwner(live.planner);
 }
 
 /** Work that no worker holds: one that lives takes it as soon as it has a free place. */
 const withoutOwner = (live: number): WaitReason => (live === 0 ? "no worker" : "limit");
 
-/** False once an executor stopped renewing: it is gone, and no other has taken over. */
-function isOwned({ lease }: WaitingPlan, nowMs: number): boolean {
-  return lease !== null && lease.expiresAt.getTime() + GRACE_MS >= nowMs;
+/** False once its owner is silent, and no other one has taken over. */
+function isOwned({ lease }: Pick<PlanDocument, "lease">, { owners }: LiveWorkers): boolean {
+  return lease !== null && owners.has(lease.owner);
 }
 
 /** A recorded "dependency" is stale once every dependency is final. */

@@ -70,14 +70,13 @@ function nameOf({ facts, keys, owner }: StartingCall): string {
 }
 
 function checkLease(call: StartingCall, fail: Fail): void {
-  const { lease } = call.facts.document;
+  const { lease, dueAt } = call.facts.document;
   const mine = `${nameOf(call)} under epoch ${call.epoch ?? "none"}`;
   if (!lease) fail("call-within-lease", `${mine} while no executor holds the plan`);
   else if (lease.epoch !== call.epoch)
     fail("call-within-lease", `${mine} while ${lease.epoch} holds the plan`);
-  else if (lease.expiresAt.getTime() - EPOCH_MS < call.now) {
-    fail("call-within-lease", `${mine}, which ran out at ${lease.expiresAt.getTime() - EPOCH_MS} ms`);
-  }
+  else if (dueAt)
+    fail("call-within-lease", `${mine}, which any executor may take since ${dueAt.getTime() - EPOCH_MS} ms`);
 }
 
 function checkWishes(call: StartingCall, fail: Fail): void {

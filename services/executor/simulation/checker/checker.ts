@@ -62,10 +62,10 @@ export interface Checker {
   plans(): Iterable<PlanFacts>;
 }
 
-/** No attempt of the unit is durable but one that is being made by this process now. */
-function isFirstOf(process: string, unit: StepDocument | undefined): boolean {
+/** No attempt of the unit is durable but one that is being made under this name now. */
+function isFirstOf(owner: string, unit: StepDocument | undefined): boolean {
   const { attempts = [] } = unit ?? {};
-  return attempts.length <= 1 && attempts.every(({ executor }) => executor === process);
+  return attempts.length <= 1 && attempts.every(({ executor }) => executor === owner);
 }
 
 /** A checker of a world where nothing has happened. */
@@ -73,8 +73,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
   const plans = new Map<string, PlanFacts>();
   const requests = new Set<string>();
   const byName = new Map<string, PlanFacts>();
-  /** Latest epoch that each process holds or held, by process and plan. */
-  const epochs = new Map<string, number>();
+  /** Latest claim that each process holds or held, by process and plan. */
+  const claims = new Map<string, Pick<PlanClaim, "epoch" | "owner">>();
   const seen = new Map<string, PlanStatus>();
   let violation: Violation | null = null;
   const unitChangesOf = createUnitChanges((planId) => plans.get(planId)?.document);
@@ -150,26 +150,27 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       if (change.collection === "plans") wrotePlan(change.before, change.after, actor);
       if (change.collection === "journal") wroteEntry(change.after, actor);
     },
-    claimed: (process, { plan, epoch }) => void epochs.set(`${process} ${plan._id}`, epoch),
+    claimed: (process, { plan, epoch, owner }) => void claims.set(`${process} ${plan._id}`, { epoch, owner }),
     called(process, call, begunAt) {
       const names = unitNamesOf(call);
       const facts = byName.get(names[0]?.split("/")[0] ?? "");
       const units = names.flatMap((name) => (facts ? (unitOfName(facts, name) ?? []) : []));
       const step = units[0]?.step;
       if (!facts || !step) throw new TypeError(`A call of ${call.tool} names no unit`);
-      const epoch = epochs.get(`${process} ${facts.document._id}`);
+      // A process that was declared dead goes on under another name.
+      const { epoch, owner = process } = claims.get(`${process} ${facts.document._id}`) ?? {};
       const isLookup = call.tool === LOOKUP_TOOL;
       const keys = units.map(({ key }) => key);
       const times = { begunAt, now: now(), calmSince: calmSince() };
-      checkCallStart({ facts, step, keys, isLookup, owner: process, epoch, ...times }, fail);
+      checkCallStart({ facts, step, keys, isLookup, owner, epoch, ...times }, fail);
       if (!isLookup) {
-        const isAnew = isRead(step) && keys.every((key) => isFirstOf(process, facts.units.get(key)));
+        const isAnew = isRead(step) && keys.every((key) => isFirstOf(owner, facts.units.get(key)));
         effects.sent(names, { arguments: JSON.stringify(call.arguments), key: call.idempotencyKey, isAnew });
       }
       const end = limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
       return () => {
         end();
-        for (const key of keys) facts.answered.add(nameOfAnswer(process, epoch, key));
+        for (const key of keys) facts.answered.add(nameOfAnswer(owner, epoch, key));
       };
     },
     effects: {

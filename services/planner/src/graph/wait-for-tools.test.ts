@@ -14,6 +14,7 @@ function storeOf(catalogues: readonly (readonly ToolDescriptor[])[], executors: 
     liveWorkers: async () => ({
       planner: 1,
       executor: executors[Math.min(counts++, executors.length - 1)] ?? 0,
+      owners: new Set<string>(),
     }),
     looks: () => looks,
   };

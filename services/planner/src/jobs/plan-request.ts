@@ -1,7 +1,7 @@
 import { CodedError, RequestIdSchema } from "@planwright/plan";
-import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwright/store";
+import { LeaseLostError, type PlanningClaim } from "@planwright/store";
 import type { PlanningTraces } from "../tracing/planning-traces.ts";
-import { type KeepLeaseParts, keepLease } from "./keep-lease.ts";
+import type { HeldRequests } from "./held-requests.ts";
 import type { PlanningWorker, WorkResult } from "./planning-work.ts";
 
 /** How the work on one request ended. */
@@ -11,8 +11,8 @@ export type PlanningResult =
   | { type: "skipped" };
 
 /** What planning one request needs. */
-export interface PlanRequestParts extends KeepLeaseParts {
-  store: Pick<PlanningStore, "claimRequest" | "renewPlanning">;
+export interface PlanRequestParts {
+  held: Pick<HeldRequests, "take">;
   /** Does what the request waits for. */
   work: PlanningWorker;
   /** Tells executors of a plan that is to run at once; never fails and never waits. */
@@ -25,22 +25,20 @@ export interface PlanRequestParts extends KeepLeaseParts {
   onLost?: ((claim: PlanningClaim) => void) | undefined;
   /** Default: nothing is traced. */
   traces?: PlanningTraces | undefined;
-  /** Names this process in the leases that it takes. */
-  owner: string;
 }
 
 /**
- * Plans one request under a lease that is renewed while it lasts. Safe to call for any id, any number of times and anywhere at
+ * Plans one request under a lease. Safe to call for any id, any number of times and anywhere at
  * once: the claim decides who works, and the store takes one plan.
  */
 export function createPlanRequest(parts: PlanRequestParts) {
   return async (jobId: string, signal: AbortSignal): Promise<PlanningResult> => {
     const requestId = RequestIdSchema.parse(jobId);
     signal.throwIfAborted();
-    const claim = await parts.store.claimRequest(requestId, parts.owner);
-    if (!claim) return { type: "skipped" };
+    const lease = await parts.held.take(requestId);
+    if (!lease) return { type: "skipped" };
+    const { claim } = lease;
     parts.onClaim?.(claim);
-    const lease = keepLease(claim, parts);
     const trace = parts.traces?.claimed(claim);
     try {
       const held = AbortSignal.any([signal, lease.lost]);
@@ -57,7 +55,7 @@ export function createPlanRequest(parts: PlanRequestParts) {
       parts.onLost?.(claim);
       return { type: "skipped" };
     } finally {
-      lease.stop();
+      lease.release();
     }
   };
 }

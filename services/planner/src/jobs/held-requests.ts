@@ -1,0 +1,91 @@
+import type { RequestId } from "@planwright/plan";
+import type { Liveness } from "@planwright/runtime";
+import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwright/store";
+
+/** What holding requests needs. */
+export interface HeldRequestsParts {
+  store: Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "giveUpRequests">;
+  /** Names this process in the leases that it takes. */
+  heartbeat: Pick<Liveness, "owner">;
+  /** Between two looks at what the database says that this process holds, in milliseconds. */
+  lookEveryMs: number;
+  /** Hears of a look that failed; the next one comes all the same. */
+  onError: (error: unknown) => void;
+}
+
+/** A request that this process holds. */
+export interface HeldRequest {
+  claim: PlanningClaim;
+  /** Aborts when the request is another planner's by now, or nobody's: it was cancelled, or this process was declared dead. */
+  lost: AbortSignal;
+  /** The work has ended, or broke off. */
+  release(): void;
+}
+
+/** The requests that this process holds, compared again and again with what the database says. */
+export interface HeldRequests {
+  /** Claims a request; null when there is nothing to do. */
+  take(requestId: RequestId): Promise<HeldRequest | null>;
+  /** This process was declared dead: all that it holds is lost. */
+  loseAll(): void;
+  /** Looks no more. */
+  end(): void;
+}
+
+/** A claim that is not in the database in so many looks is lost; in the first one its last write may be under way. */
+const LOOKS_TO_LOSE = 2;
+
+interface Held {
+  claim: PlanningClaim;
+  lost: AbortController;
+  missed: number;
+}
+
+/** Begins to look. */
+export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
+  const { store, heartbeat, lookEveryMs, onError } = parts;
+  const held = new Map<RequestId, Held>();
+  const claiming = new Set<RequestId>();
+
+  function lose({ claim, lost }: Held): void {
+    lost.abort(new LeaseLostError({ id: claim.request._id, epoch: claim.epoch }));
+  }
+
+  async function look(): Promise<void> {
+    const before = new Set(held.values());
+    const found = await store.findHeldRequests(heartbeat.owner());
+    const epochs = new Map(found.map(({ requestId, epoch }) => [requestId, epoch]));
+    for (const one of before) {
+      const { request, epoch } = one.claim;
+      one.missed = epochs.get(request._id) === epoch ? 0 : one.missed + 1;
+      if (one.missed >= LOOKS_TO_LOSE) lose(one);
+    }
+    // The answer to a claim may have been lost, and work may have broken off: this process lives, so no other one would take those requests.
+    const isOpen = ({ requestId }: { requestId: RequestId }) =>
+      !held.has(requestId) && !claiming.has(requestId);
+    const open = found.filter(isOpen);
+    if (open.length > 0) await store.giveUpRequests(open);
+  }
+
+  const timer = setInterval(() => void look().catch(onError), lookEveryMs).unref();
+  return {
+    async take(requestId) {
+      claiming.add(requestId);
+      try {
+        const owner = heartbeat.owner();
+        const claim = await store.claimRequest(requestId, owner);
+        if (!claim) return null;
+        const lost = new AbortController();
+        const one: Held = { claim, lost, missed: 0 };
+        held.set(requestId, one);
+        // Declared dead while it claimed.
+        if (owner !== heartbeat.owner()) lose(one);
+        return { claim, lost: lost.signal, release: () => void held.delete(requestId) };
+      } finally {
+        claiming.delete(requestId);
+      }
+    },
+    loseAll: () => [...held.values()].forEach(lose),
+    end: () => clearInterval(timer),
+  };
+}
