@@ -346,6 +346,21 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(await store.readStoredOutputs(claim, ["a"])).toEqual([{ key: "a", output: { n: 7 } }]);
     });
 
+    test("what is written in one turn stands in the order in which it was asked for", async () => {
+      const planId = await queued("a", "b");
+      const claim = await claimed(planId);
+      await store.writeIntents(claim, [intentOf("a")]);
+      const failed = { key: "a", stepId: "a", status: "FAILED" as const, attempts: 1 };
+      const error = { code: "NO", message: "no", retryable: false };
+      await Promise.all([
+        store.writeRecords(claim, [{ ...failed, error }], [{ ...end("a"), outcome: "failed", error }]),
+        store.writeIntents(claim, [intentOf("b")]),
+      ]);
+      const [a, b] = await store.listSteps("t1", [planId]);
+      expect([a?.status, b?.status]).toEqual(["FAILED", "RUNNING"]);
+      expect(a?.seq).toBeLessThanOrEqual(b?.seq ?? 0);
+    });
+
     test("a result that has to stand aside is not noted", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);

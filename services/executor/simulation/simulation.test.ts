@@ -9,9 +9,9 @@ const SEEDS = 300;
 const RARE = [24934, 1668];
 /**
  * For batches that go out again whole: an operator wants one of their items again (1477, 1864), or two (18632), some of them are over (1037,
- * 1337, 10075), or a crash cut their first intents off (2434).
+ * 1337, 10075), a crash cut their first intents off (2434), or one is settled in the turn in which they go out (2201).
  */
-const WHOLE_BATCHES = [1037, 1337, 1477, 1864, 2434, 10075, 18632];
+const WHOLE_BATCHES = [1037, 1337, 1477, 1864, 2201, 2434, 10075, 18632];
 /**
  * For the world and its checker: a tool that honours keys refuses an item once and for all (6480), a look-up ends what was seen of a server
  * that was away (4384), and operators need not wait for it (6197).

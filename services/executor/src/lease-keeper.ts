@@ -62,7 +62,10 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
   function tellSilence(): void {
     if (wasHeard && !isHeard()) {
       const facts = { plans: held().length, requestIds: requestIdsOf(held()) };
-      logger.warn(facts, "no heartbeat was answered in time, the database may be lost; no call starts until one is");
+      logger.warn(
+        facts,
+        "no heartbeat was answered in time, the database may be lost; no call starts until one is",
+      );
     }
     wasHeard = isHeard();
   }

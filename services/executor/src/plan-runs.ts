@@ -210,7 +210,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     },
 
     loseAll() {
-      for (const { run } of [...active.values()]) run.lose();
+      for (const { run } of active.values()) run.lose();
     },
 
     async handOver(timeoutMs) {

@@ -25,7 +25,9 @@ export function createUnitWrites(
     writeNoted: ({ journal }) => journal.append([]),
 
     async writeRecords(claim, records, ends) {
-      const { events, sizes } = await recordEvents(context, claim, { records, ends });
+      const told = { records, ends };
+      // At once where that is possible: an intent of the same turn stands behind what it follows from.
+      const { events, sizes } = recordEventsNow(told) ?? (await recordEvents(context, claim, told));
       await claim.journal.append(events);
       await tellPlan(context, claim, records);
       return sizes;
