@@ -7,6 +7,8 @@ import { createMongoAcceptanceLog } from "./acceptance/acceptance-log.ts";
 import { createAccessStore } from "./access/access-store.ts";
 import { createClientStore } from "./client/create-client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
+import { createAppendControl } from "./controls/append-control.ts";
+import { createMongoControlLog } from "./controls/control-log.ts";
 import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./errors.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
 import { requireFormat } from "./format.ts";
@@ -81,12 +83,23 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       now: () => clock.now(),
       onBulk: options.onBulk,
     });
+    const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
     const accept = createAccept({
-      log: createMongoAcceptanceLog(openCollections(groupClient, groupClient.db(db.databaseName))),
+      log: createMongoAcceptanceLog(groupCollections),
       monotonic: () => clock.monotonic(),
       sleep: (ms) => delay(ms),
     });
     const unitReads = createUnitReads(collections, createMongoEntryLog(collections.journal));
+    const appendControl = createAppendControl(
+      { collections, unitReads },
+      {
+        log: createMongoControlLog(groupCollections),
+        owner,
+        now: () => clock.now(),
+        monotonic: () => clock.monotonic(),
+        sleep: (ms) => delay(ms),
+      },
+    );
     const group = createGroupCommit(groupClient, {
       database: db.databaseName,
       owner,
@@ -114,7 +127,17 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       CLOCK_EVERY_MS,
     ).unref();
     return {
-      ...createClientStore({ accept, collections, group, journal, unitReads, clock, randomBytes, transact }),
+      ...createClientStore({
+        accept,
+        appendControl,
+        collections,
+        group,
+        journal,
+        unitReads,
+        clock,
+        randomBytes,
+        transact,
+      }),
       ...createPlanningStore({
         collections,
         unitReads,

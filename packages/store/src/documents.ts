@@ -227,12 +227,6 @@ export interface UnitResolution {
   at: Date;
 }
 
-/** What clients and operators want of a plan. */
-export type PlanWishes = Pick<
-  PlanDocument,
-  "_id" | "wishes" | "cancelRequestedAt" | "pauseRequestedAt" | "approvals" | "resolutions"
->;
-
 /** One immutable plan and how far it is. */
 export interface PlanDocument {
   _id: PlanId;
@@ -269,15 +263,12 @@ export interface PlanDocument {
   needs?: ("approval" | "doubt")[];
   /** Items of its lists, as far as they are known. Absent: none. */
   items?: number;
-  /** Raised by one with each wish below, so that the executor that holds the plan sees that there is something new. */
-  wishes: number;
+  /** The entry of the latest control: by it the executor that holds the plan sees that there is something new. 0: none yet. */
+  controlSeq: number;
+  /** The time of the control that said so, as the two below: what controls say stands in the journal. */
   cancelRequestedAt: Date | null;
   /** Set while the plan is to be paused. */
   pauseRequestedAt: Date | null;
-  /** What operators said of calls that need approval, oldest first. */
-  approvals: PlanApproval[];
-  /** What operators said of units in doubt, oldest first. */
-  resolutions: UnitResolution[];
   deadlineAt: Date | null;
   /** Steps by status, when the plan is over; before that counted from the steps. */
   counts: { [status in StepStatus]?: number } | null;

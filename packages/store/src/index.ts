@@ -40,7 +40,6 @@ export type {
   PlanFollowUp,
   PlanningWork,
   PlanOrigin,
-  PlanWishes,
   RecordedError,
   ReplanWish,
   RequestDocument,

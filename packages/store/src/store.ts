@@ -30,7 +30,6 @@ import type {
   PlanApproval,
   PlanDocument,
   PlanOrigin,
-  PlanWishes,
   RecordedError,
   ReplanWish,
   RequestDocument,
@@ -154,6 +153,31 @@ export type ReplanAnswer =
   | { type: "no plan"; request: RequestDocument }
   | { type: "unknown" };
 
+/** What became of an operator's word on a step that waits for approval. */
+export type ApprovalAnswer =
+  /** It is told, by whoever said it first. */
+  | { type: "recorded"; plan: PlanDocument; by: string }
+  /** There is another hash to be approved. */
+  | { type: "stale"; step: StepDocument }
+  /** No approval is asked for, not yet or no longer. */
+  | { type: "not waiting"; step: StepDocument }
+  /** The opposite was said before. */
+  | { type: "decided"; step: StepDocument }
+  /** No such plan, or no such step in it. */
+  | { type: "unknown" };
+
+/** What became of an operator's word on a unit in doubt. */
+export type ResolutionAnswer =
+  | { type: "recorded"; plan: PlanDocument }
+  /** It is not, no longer, or the step of this item is COMPLETED; or another attempt is in doubt by now. */
+  | { type: "not in doubt"; unit: StepDocument }
+  /** Another operator said so before. */
+  | { type: "decided"; unit: StepDocument }
+  /** The output is over 32 KiB, or nothing that MongoDB can hold. */
+  | { type: "too large" }
+  /** No such plan, or no such unit in it. */
+  | { type: "unknown" };
+
 /** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
 export interface ClientStore extends PagedReads, HeadReads {
   /**
@@ -209,52 +233,24 @@ export interface ClientStore extends PagedReads, HeadReads {
   /** READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null when unknown. */
   queuePlan(tenant: string, planId: PlanId, requestId: RequestId): Promise<PlanDocument | null>;
   /** Asks for the end of a plan: READY ends at once, QUEUED and later get `cancelRequestedAt`. Null when unknown. */
-  requestCancel(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /**
    * Asks that nothing more of a plan starts: QUEUED and WAITING are PAUSED at once, a RUNNING one as soon as its calls have
    * ended. Any other, and one whose end was asked for, is left as it is. Null when unknown.
    */
-  requestPause(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /** Lets a paused plan go on: PAUSED -> QUEUED, due now. Any other is left as it is. Null when unknown. */
-  requestResume(tenant: string, planId: PlanId): Promise<PlanDocument | null>;
+  requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /**
    * Takes an operator's word on a step that waits for approval. Of several words on one hash the first one counts; the same
    * word again is taken as said.
    */
-  approveStep(
-    tenant: string,
-    planId: PlanId,
-    word: Omit<PlanApproval, "at">,
-  ): Promise<
-    | { type: "recorded"; plan: PlanDocument }
-    /** There is another hash to be approved. */
-    | { type: "stale"; step: StepDocument }
-    /** No approval is asked for, not yet or no longer. */
-    | { type: "not waiting"; step: StepDocument }
-    /** The opposite was said before. */
-    | { type: "decided"; step: StepDocument }
-    /** No such plan, or no such step in it. */
-    | { type: "unknown" }
-  >;
+  approveStep(tenant: string, planId: PlanId, word: Omit<PlanApproval, "at">): Promise<ApprovalAnswer>;
   /**
    * Takes an operator's word on a unit that is in doubt. While the plan goes on, its executor acts on it; in a plan that is
    * over the unit gets its last state here: FAILED where it should be called again, which is left to a rerun.
    */
-  resolveUnit(
-    tenant: string,
-    planId: PlanId,
-    word: ResolutionWord,
-  ): Promise<
-    | { type: "recorded"; plan: PlanDocument }
-    /** It is not, no longer, or the step of this item is COMPLETED; or another attempt is in doubt by now. */
-    | { type: "not in doubt"; unit: StepDocument }
-    /** Another operator said so before. */
-    | { type: "decided"; unit: StepDocument }
-    /** The output is over 32 KiB, or nothing that MongoDB can hold. */
-    | { type: "too large" }
-    /** No such plan, or no such unit in it. */
-    | { type: "unknown" }
-  >;
+  resolveUnit(tenant: string, planId: PlanId, word: ResolutionWord): Promise<ResolutionAnswer>;
   /**
    * Makes a new version of a plan that is over, under its request. What did not complete runs again; with `from` also that step
    * and all that depends on it. Every other step is carried over with its output and is never called again. Of several reruns
@@ -527,8 +523,8 @@ export interface ExecutionStore {
   findClaimable(limit: number): Promise<PlanId[]>;
   /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */
   now(): number;
-  /** What clients and operators want of the plans held; plans without such a wish are left out. */
-  findWishes(planIds: readonly PlanId[]): Promise<PlanWishes[]>;
+  /** Has the journals of plans that are held tell what clients and operators have asked since (`ClaimJournal.onControl`). @throws {StoreUnavailableError} */
+  hearControls(claims: readonly PlanClaim[]): Promise<void>;
   /**
    * Brings requests in line whose plan ended while its executor died before saying so, and removes those whose acceptance was cut off before
    * their plan was stored, of which no client was told. Returns how many were brought in line.

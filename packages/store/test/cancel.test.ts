@@ -29,7 +29,10 @@ describe.each(STORES)("on $name, a cancel before the start", ({ open }) => {
   test("ends the plan, its request and its steps at once", async () => {
     const { store } = opened;
     const { plan, request } = await store.submitPlan(submission);
-    expect(await store.requestCancel("t1", plan._id)).toMatchObject({ status: "CANCELLED", dueAt: null });
+    expect(await store.requestCancel("t1", plan._id, "client")).toMatchObject({
+      status: "CANCELLED",
+      dueAt: null,
+    });
     expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "CANCELLED" });
     expect(await store.listSteps("t1", [plan._id])).toMatchObject([
       { status: "CANCELLED", finishedAt: expect.any(Date), waitReason: null },
@@ -54,7 +57,7 @@ describe.each(STORES)("on $name, a cancel before the start", ({ open }) => {
   test("of a plan of another tenant changes nothing", async () => {
     const { store } = opened;
     const { plan } = await store.submitPlan(submission);
-    expect(await store.requestCancel("t2", plan._id)).toBeNull();
+    expect(await store.requestCancel("t2", plan._id, "client")).toBeNull();
     expect(await store.getPlan("t1", plan._id)).toMatchObject({ status: "READY" });
   });
 });
@@ -76,7 +79,7 @@ test.each(["before", "after"])(
       writesLeft = Number.POSITIVE_INFINITY;
       const { plan, request } = await store.submitPlan(submission);
       writesLeft = done;
-      await store.requestCancel("t1", plan._id).catch(() => undefined);
+      await store.requestCancel("t1", plan._id, "client").catch(() => undefined);
       const { status } = (await look.getPlan("t1", plan._id))!;
       expect((await look.getRequest("t1", request._id))!.status).toBe(status);
       expect((await look.listSteps("t1", [plan._id]))[0]!.status).toBe(

@@ -198,9 +198,9 @@ describe.each(STORES)("a store on $name", ({ open }) => {
     test("as PAUSED queues a plan that was resumed meanwhile, which then waits for nothing", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
-      await store.requestPause("t1", planId);
-      await store.requestResume("t1", planId);
-      claim.plan.wishes = 2;
+      await store.requestPause("t1", planId, "client");
+      await store.requestResume("t1", planId, "client");
+      claim.plan.controlSeq = 2;
       await store.releasePlan(claim, { status: "PAUSED", reason: "paused", dueAtMs: null });
       expect(await store.getPlan("t1", planId)).toMatchObject({ status: "QUEUED", waitReason: null });
       expect((await claimed(planId, "e2")).plan.status).toBe("RUNNING");
@@ -219,18 +219,79 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(await store.getPlan("t1", planId)).toMatchObject({ status: "WAITING", waitReason: "backoff" });
     });
 
-    test("does not sleep over a wish to cancel that came while the plan was held", async () => {
+    test("does not sleep over a cancel that came while the plan was held", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
-      await store.requestCancel("t1", planId);
-      const [wishes] = await store.findWishes([planId]);
-      expect(wishes).toMatchObject({ _id: planId, wishes: 1, cancelRequestedAt: expect.any(Date) });
+      await store.requestCancel("t1", planId, "client");
+      expect(await store.getPlan("t1", planId)).toMatchObject({ cancelRequestedAt: expect.any(Date) });
       await store.releasePlan(claim, {
         status: "WAITING",
         reason: "backoff",
         dueAtMs: store.now() + 3_600_000,
       });
       expect(await store.claimPlan(planId, "e2")).not.toBeNull();
+    });
+  });
+
+  describe("controls", () => {
+    test("are heard by the owner, each once, in the journal of its claim", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      let told = 0;
+      claim.journal.onControl(() => void told++);
+      await store.hearControls([claim]);
+      expect(claim.journal.seq()).toBe(0);
+      await store.requestPause("t1", planId, "Olga");
+      await store.requestCancel("t1", planId, "Otto");
+      await store.hearControls([claim]);
+      await store.hearControls([claim]);
+      await expect.poll(() => told).toBe(1);
+      expect(claim.journal.plan()).toMatchObject({
+        pauseAskedAt: expect.any(Date),
+        cancelAskedAt: expect.any(Date),
+      });
+    });
+
+    test("are heard by an owner that appends, also by one that has appended nothing yet", async () => {
+      const planId = await queued("a");
+      const claim = await claimed(planId);
+      const heard: string[] = [];
+      claim.journal.onControl(() => void heard.push(String(claim.journal.plan()?.cancelAskedAt !== null)));
+      await store.requestCancel("t1", planId, "client");
+      await store.writeIntents(claim, [intentOf("a")]);
+      await expect.poll(() => heard).toEqual(["true"]);
+      expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("RUNNING");
+    });
+
+    test("do not stop an owner that appends as fast as it can, and are not stopped by it", async () => {
+      const planId = await queued("a", "b");
+      const claim = await claimed(planId);
+      let isAsked = false;
+      const append = async (): Promise<void> => {
+        for (let tries = 1; !isAsked; tries++) {
+          await store.writeIntents(claim, [{ ...intentOf("a"), attemptId: `try ${tries}` }]);
+          const error = { code: "BUSY", message: "again", retryable: true };
+          const record = { key: "a", stepId: "a", status: "RETRYING" as const, attempts: 1, error };
+          const ended = { key: "a", attemptId: `try ${tries}`, endedAtMs: store.now(), durationMs: 1 };
+          await store.writeRecords(claim, [record], [{ ...ended, outcome: "failed", error }]);
+          // In memory nothing takes time.
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      };
+      const appending = append();
+      await store.requestCancel("t1", planId, "client");
+      isAsked = true;
+      await appending;
+      await claim.journal.catchUp();
+      expect(claim.journal.plan()?.cancelAskedAt).toEqual(expect.any(Date));
+    });
+
+    test("of an owner that was declared dead are for the next one", async () => {
+      const planId = await queued("a");
+      await claimed(planId);
+      await store.requestPause("t1", planId, "client");
+      const next = await ownerDead(planId, "e2");
+      expect(next.journal.plan()).toMatchObject({ pauseAskedAt: expect.any(Date) });
     });
   });
 

@@ -65,7 +65,7 @@ test("what is unfinished is counted up to a limit: plans that were started, and 
 });
 
 test("plans are counted by state up to a limit each: those that never started too, and none that is over", async () => {
-  await store.requestCancel("t1", (await submitted(false)).plan._id);
+  await store.requestCancel("t1", (await submitted(false)).plan._id, "client");
   expect(Object.fromEntries(await store.countPlansByStatus(100))).toEqual({
     READY: 15,
     QUEUED: 5,

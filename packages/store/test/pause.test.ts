@@ -42,18 +42,18 @@ const paused = { status: "PAUSED", reason: "paused", dueAtMs: null } as const;
 describe("a plan that no executor holds", () => {
   test("is paused at once, is claimed by no executor, and is due again when resumed", async () => {
     const planId = await submitted();
-    expect(await store.requestPause("t1", planId)).toMatchObject({
+    expect(await store.requestPause("t1", planId, "client")).toMatchObject({
       status: "PAUSED",
       dueAt: null,
       waitReason: "paused",
-      wishes: 1,
+      controlSeq: 1,
     });
     expect(await store.claimPlan(planId, "e1")).toBeNull();
-    expect(await store.requestResume("t1", planId)).toMatchObject({
+    expect(await store.requestResume("t1", planId, "client")).toMatchObject({
       status: "QUEUED",
       pauseRequestedAt: null,
       waitReason: null,
-      wishes: 2,
+      controlSeq: 2,
     });
     expect((await claimed(planId)).plan.status).toBe("RUNNING");
   });
@@ -62,14 +62,14 @@ describe("a plan that no executor holds", () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     await store.releasePlan(claim, waiting);
-    const plan = await store.requestPause("t1", planId);
+    const plan = await store.requestPause("t1", planId, "client");
     expect(plan).toMatchObject({ status: "PAUSED", dueAt: claim.plan.deadlineAt });
   });
 
   test("can be cancelled while it is paused", async () => {
     const planId = await submitted();
-    await store.requestPause("t1", planId);
-    await store.requestCancel("t1", planId);
+    await store.requestPause("t1", planId, "client");
+    await store.requestCancel("t1", planId, "client");
     const claim = await claimed(planId);
     expect(claim.plan).toMatchObject({ status: "PAUSED", cancelRequestedAt: expect.any(Date) });
   });
@@ -79,11 +79,10 @@ describe("a plan that an executor holds", () => {
   test("is told, and is PAUSED when it is given back", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
-    expect(await store.requestPause("t1", planId)).toMatchObject({ status: "RUNNING" });
-    expect(await store.findWishes([planId])).toMatchObject([
-      { pauseRequestedAt: expect.any(Date), wishes: 1 },
-    ]);
-    claim.plan.wishes = 1;
+    expect(await store.requestPause("t1", planId, "client")).toMatchObject({ status: "RUNNING" });
+    await store.hearControls([claim]);
+    expect(claim.journal.plan()?.pauseAskedAt).toEqual(expect.any(Date));
+    claim.plan.controlSeq = claim.journal.seq();
     await store.releasePlan(claim, paused);
     expect(await store.getPlan("t1", planId)).toMatchObject({
       status: "PAUSED",
@@ -94,9 +93,9 @@ describe("a plan that an executor holds", () => {
   test("is not PAUSED when it was resumed before it is given back", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
-    await store.requestPause("t1", planId);
-    claim.plan.wishes = 1;
-    await store.requestResume("t1", planId);
+    await store.requestPause("t1", planId, "client");
+    claim.plan.controlSeq = 1;
+    await store.requestResume("t1", planId, "client");
     await store.releasePlan(claim, paused);
     expect(await store.getPlan("t1", planId)).toMatchObject({ status: "QUEUED" });
     expect(await store.claimPlan(planId, "e2")).not.toBeNull();
@@ -105,7 +104,7 @@ describe("a plan that an executor holds", () => {
   test("is paused by the executor that claims it next when it is given back unaware", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
-    await store.requestPause("t1", planId);
+    await store.requestPause("t1", planId, "client");
     await store.releasePlan(claim, waiting);
     expect((await claimed(planId)).plan.pauseRequestedAt).toEqual(expect.any(Date));
   });
@@ -113,23 +112,29 @@ describe("a plan that an executor holds", () => {
 
 test("pausing twice, resuming what is not paused, and pausing what is over change nothing", async () => {
   const planId = await submitted();
-  expect(await store.requestResume("t1", planId)).toMatchObject({ status: "QUEUED", wishes: 0 });
-  const once = await store.requestPause("t1", planId);
-  expect(await store.requestPause("t1", planId)).toEqual(once);
+  expect(await store.requestResume("t1", planId, "client")).toMatchObject({
+    status: "QUEUED",
+    controlSeq: 0,
+  });
+  const once = await store.requestPause("t1", planId, "client");
+  expect(await store.requestPause("t1", planId, "client")).toEqual(once);
   const ready = await submitted(false);
-  expect(await store.requestPause("t1", ready)).toMatchObject({ status: "READY", pauseRequestedAt: null });
-  await store.requestCancel("t1", ready);
-  expect(await store.requestPause("t1", ready)).toMatchObject({
+  expect(await store.requestPause("t1", ready, "client")).toMatchObject({
+    status: "READY",
+    pauseRequestedAt: null,
+  });
+  await store.requestCancel("t1", ready, "client");
+  expect(await store.requestPause("t1", ready, "client")).toMatchObject({
     status: "CANCELLED",
     pauseRequestedAt: null,
   });
-  expect(await store.requestPause("t2", planId)).toBeNull();
-  expect(await store.requestResume("t2", planId)).toBeNull();
+  expect(await store.requestPause("t2", planId, "client")).toBeNull();
+  expect(await store.requestResume("t2", planId, "client")).toBeNull();
 });
 
 test("a plan whose end was asked for is not paused any more", async () => {
   const planId = await submitted();
   await claimed(planId);
-  await store.requestCancel("t1", planId);
-  expect(await store.requestPause("t1", planId)).toMatchObject({ pauseRequestedAt: null });
+  await store.requestCancel("t1", planId, "client");
+  expect(await store.requestPause("t1", planId, "client")).toMatchObject({ pauseRequestedAt: null });
 });

@@ -135,7 +135,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     if (!parsed.ok) throw new TypeError("the plan is not valid");
     const what = { tenant: TENANT, query: null, raw: "", diagnostics: [], autoExecute: false };
     const { request } = await store.submitPlan({ ...what, plan: parsed.plan });
-    await store.requestCancel(TENANT, request.planId);
+    await store.requestCancel(TENANT, request.planId, "client");
     // Another version follows an end alone.
     const rerun = await store.rerunPlan(TENANT, request._id, { from: null, autoExecute: true });
     expect(rerun.type).toBe("rerun");

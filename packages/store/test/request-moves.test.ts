@@ -67,7 +67,7 @@ const answer: Act = async (id) => {
   }));
   await store.answerQuestions(TENANT, id, { answers, givesUpDraft: true });
 };
-const cancel: Act = async (id) => store.requestCancel(TENANT, await planOf(id));
+const cancel: Act = async (id) => store.requestCancel(TENANT, await planOf(id), "client");
 /** The plan is started, and the process dies before it says so on the request. */
 const queueAndDie: Act = async (id) => {
   await queue(id);

@@ -113,7 +113,7 @@ describe("reading", () => {
     const request = await ask();
     expect(await store.getRequest("t2", request._id)).toBeNull();
     expect(await store.queuePlan("t2", request.planId, request._id)).toBeNull();
-    expect(await store.requestCancel("t2", request.planId)).toBeNull();
+    expect(await store.requestCancel("t2", request.planId, "client")).toBeNull();
     expect((await store.listRequests("t2", { first: 10 })).items).toEqual([]);
   });
 

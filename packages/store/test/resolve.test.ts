@@ -76,18 +76,13 @@ describe("while the plan goes on, a word", () => {
     await store.releasePlan(claim, { status: "WAITING", reason: "in doubt", dueAtMs: null });
     const output = { $where: "1", "a.b": "$status" };
     expect(await store.resolveUnit("t1", planId, completed(output))).toMatchObject({ type: "recorded" });
-    expect(await store.findWishes([planId])).toMatchObject([
+    expect((await store.getPlanHeads("t1", [planId]))[0]?.resolutions).toMatchObject([
       {
-        wishes: 1,
-        resolutions: [
-          {
-            key: "a",
-            attempt: 1,
-            resolution: { type: "completed", output },
-            by: "operator",
-            at: expect.any(Date),
-          },
-        ],
+        key: "a",
+        attempt: 1,
+        resolution: { type: "completed", output },
+        by: "operator",
+        at: expect.any(Date),
       },
     ]);
     await expect.poll(() => store.findClaimable(10)).toContain(planId);
@@ -125,7 +120,7 @@ describe("in a plan that is over, a unit", () => {
       waitReason: null,
       resolvedBy: { by: "operator", resolution },
     });
-    expect(await store.getPlan("t1", planId)).toMatchObject({ status: "CANCELLED", wishes: 0 });
+    expect(await store.getPlan("t1", planId)).toMatchObject({ status: "CANCELLED", controlSeq: 0 });
     expect(await store.resolveUnit("t1", planId, word)).toMatchObject({ type: "not in doubt" });
   });
 

@@ -56,8 +56,8 @@ test("a plan that waits is told, whatever for; one that goes on is not", async (
   const { plan } = await submitted();
   await store.releasePlan(await claimed(plan._id), { status: "WAITING", reason: "approval", dueAtMs: 0 });
   await store.releasePlan(await claimed(plan._id), { status: "QUEUED" });
-  await store.requestPause("t1", plan._id);
-  await store.requestResume("t1", plan._id);
+  await store.requestPause("t1", plan._id, "client");
+  await store.requestResume("t1", plan._id, "client");
   expect(await toldSoFar()).toEqual([plan._id, plan._id]);
 });
 

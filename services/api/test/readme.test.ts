@@ -24,7 +24,7 @@ const SITUATIONS: [string, ((planId: string) => Promise<unknown>) | null][] = [
   ["executePlan(", null],
   ["cancel(", async () => undefined],
   ["pause(", async () => undefined],
-  ["resume(", (planId) => running.store.requestPause("default", planId)],
+  ["resume(", (planId) => running.store.requestPause("default", planId, "client")],
   ["requestUpdated(", (planId) => executeAs(running.store, planId)],
   ["approve(", (planId) => askApprovalAs(running.store, planId)],
   ["resolveInDoubt(", (planId) => doubtAs(running.store, planId)],

@@ -67,10 +67,8 @@ test.each([
     by: "anonymous",
     at: expect.any(String),
   });
-  const [wishes] = await running.store.findWishes([planId]);
-  expect(wishes?.resolutions).toMatchObject([
-    { key: "createAuthor", attempt: 1, resolution, by: "anonymous" },
-  ]);
+  const [head] = await running.store.getPlanHeads("default", [planId]);
+  expect(head?.resolutions).toMatchObject([{ key: "createAuthor", attempt: 1, resolution, by: "anonymous" }]);
   expect(running.offered).toEqual([`execution ${planId}`]);
 });
 

@@ -96,7 +96,7 @@ test("sent again under its key it waits for the same request, however long each 
   const first = await submit({ waitMs: 0, key: "again" });
   const [second] = await Promise.all([
     submit({ waitMs: 30_000, key: "again" }),
-    running.store.requestCancel("default", first.body.data.submitPlan.planId),
+    running.store.requestCancel("default", first.body.data.submitPlan.planId, "client"),
     claimOffered().then((claim) =>
       running.store.finishPlan(claim, { type: "finish", status: "CANCELLED", outputs: {} }),
     ),

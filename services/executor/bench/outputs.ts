@@ -98,7 +98,7 @@ async function run({ cancelAt }: { cancelAt?: number } = {}) {
     if (cancelAt === undefined || cancelledAt !== undefined) continue;
     const counts = await system.store.countSteps(TENANT, [planId], { status: ["COMPLETED"] });
     if ((counts.get(planId) ?? 0) < cancelAt) continue;
-    await system.store.requestCancel(TENANT, planId);
+    await system.store.requestCancel(TENANT, planId, "client");
     cancelledAt = performance.now();
   }
 }

@@ -106,12 +106,13 @@ function wish({ world, api, queue, random }: Client, planId: PlanId): void {
 
   if (random.chance(0.25)) {
     const at = later(settings.wishesUntilMs);
-    ask("pause", at, (store) => store.requestPause(TENANT, planId));
+    ask("pause", at, (store) => store.requestPause(TENANT, planId, "client"));
     const resumesAt = at + random.whole(1, 8_000);
-    if (random.chance(0.8)) ask("resume", resumesAt, (store) => store.requestResume(TENANT, planId));
+    if (random.chance(0.8))
+      ask("resume", resumesAt, (store) => store.requestResume(TENANT, planId, "client"));
   }
   if (random.chance(0.25)) {
-    ask("cancel", later(settings.wishesUntilMs), (store) => store.requestCancel(TENANT, planId));
+    ask("cancel", later(settings.wishesUntilMs), (store) => store.requestCancel(TENANT, planId, "client"));
   }
 }
 

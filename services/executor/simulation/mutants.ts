@@ -187,17 +187,25 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "cancel-not-heard",
-    violates: ["cancel-stops"],
-    store: (store) => ({
-      ...withClaims(store, ({ plan }) => {
-        plan.cancelRequestedAt = null;
-      }),
-      async findWishes(planIds) {
-        const found = await store.findWishes(planIds);
-        return found.map((wishes) => ({ ...wishes, cancelRequestedAt: null }));
+    name: "control-without-its-entry",
+    violates: ["control-follows-entry"],
+    clientStore: (store, { database, reach }) => ({
+      ...store,
+      async requestCancel(tenant, planId) {
+        const set = { cancelRequestedAt: new Date(database.now()), controlSeq: 1_000 };
+        const filter = { _id: planId, finishedAt: null };
+        await reach({
+          name: "plans.updateOne",
+          apply: () => database.update("plans", filter, { set, isPipeline: false }),
+        });
+        return store.getPlan(tenant, planId);
       },
     }),
+  },
+  {
+    name: "cancel-not-heard",
+    violates: ["cancel-stops"],
+    log: (log) => withoutRead(log, "cancel.asked"),
   },
   {
     name: "barriers-passed",
@@ -356,6 +364,21 @@ function withoutFence(log: EntryLog): EntryLog {
         left = left.filter(isRefused).map((entry) => ({ ...entry, seq: entry.seq + 1 }));
       }
       return new Map();
+    },
+  };
+}
+
+/** Events of this kind are not read. */
+function withoutRead(log: EntryLog, type: JournalEvent["type"]): EntryLog {
+  return {
+    ...log,
+    async insert(entries) {
+      const taken = await log.insert(entries);
+      return new Map([...taken].map(([place, entry]) => [place, withoutEvents(entry, type)]));
+    },
+    read: async (...from) => (await log.read(...from)).map((entry) => withoutEvents(entry, type)),
+    async *readTails(places) {
+      for await (const entry of log.readTails(places)) yield withoutEvents(entry, type);
     },
   };
 }

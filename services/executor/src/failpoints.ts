@@ -12,7 +12,7 @@ export const STORE_FAILPOINTS = {
   giveUpPlans: "executor.give-up",
   noteOutlived: "executor.outlived",
   findClaimable: "executor.sweep",
-  findWishes: "executor.wishes",
+  hearControls: "executor.controls",
   writeIntents: "executor.intent",
   noteIntents: "executor.note",
   noteRecords: "executor.note-result",

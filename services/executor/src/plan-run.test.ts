@@ -78,7 +78,7 @@ test("a run that gives its plan back begins nothing more, whatever it hears unti
     reason: null,
     by: "me",
   });
-  for (const wishes of await store.findWishes([planId])) run.heed(wishes);
+  await store.hearControls([claim]);
   answer();
   await run.done;
   expect(called).toEqual([]);

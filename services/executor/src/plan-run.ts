@@ -35,12 +35,12 @@ import {
   type LastRecords,
   LeaseLostError,
   type PlanClaim,
-  type PlanWishes,
   StoreUnavailableError,
 } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
 import { createApprovals } from "./approvals.ts";
 import { askLookup } from "./ask-lookup.ts";
+import { createControlEvents } from "./control-events.ts";
 import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
 import type { OutputRecorder } from "./observed-outputs/output-recorder.ts";
 import { createOutputMemory, type OutputMemory } from "./output-memory.ts";
@@ -51,7 +51,6 @@ import { createRunClock, type RunClock } from "./run-clock.ts";
 import { createSecrets, type Secrets } from "./secrets/secrets.ts";
 import { createPlanLimits } from "./tool-limits.ts";
 import type { AttemptTrace, PlanTrace } from "./tracing/run-traces.ts";
-import { createWishEvents } from "./wish-events.ts";
 
 /** What a run needs. */
 export interface PlanRunParts {
@@ -91,8 +90,6 @@ export interface PlanRun {
   done: Promise<void>;
   /** True once it was given up because the lease was gone, or the database. */
   isLost(): boolean;
-  /** Does what clients and operators want; words that were heard before change nothing. */
-  heed(wishes: PlanWishes): void;
   /** Starts nothing new, lets running calls end, gives the plan back. */
   handOver(): void;
   /** The lease is gone: abort and write nothing more. */
@@ -502,25 +499,33 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   if (plan.deadlineAt) {
     wakeAt(plan.deadlineAt.getTime(), () => dispatch({ type: "deadline", at: store.now() }));
   }
-  const wishEvents = createWishEvents(claim);
-  // A plan that is to end, or to pause, hears so before it would start anything; the other words need what it knows by then.
+  const controlEvents = createControlEvents(claim);
+
+  /** What is heard here need not wake anybody when the plan is given back. */
+  function newControls(): EngineEvent[] {
+    plan.controlSeq = Math.max(plan.controlSeq, claim.journal.seq());
+    return controlEvents(claim.journal.plan(), store.now());
+  }
+
+  claim.journal.onControl(() => {
+    if (isOver || isLeaving) return;
+    const heard = newControls();
+    // The executor that gets the plan next lets it go on.
+    dispatch(isHandingOver ? heard.filter(({ type }) => type !== "resume") : heard);
+  });
+  // A plan that is to end, or to pause, hears so before it would start anything; the other controls need what it knows by then.
   const now = store.now();
-  const words = wishEvents(plan, now);
+  const controls = newControls();
   const isEarly = ({ type }: EngineEvent): boolean => type === "cancel" || type === "pause";
   dispatch([
-    ...words.filter(isEarly),
+    ...controls.filter(isEarly),
     { type: "started", at: now },
-    ...words.filter((word) => !isEarly(word)),
+    ...controls.filter((control) => !isEarly(control)),
   ]);
 
   return {
     done,
     isLost: () => isLost,
-    heed(wishes) {
-      const heard = wishEvents(wishes, store.now());
-      // The executor that gets the plan next lets it go on.
-      dispatch(isHandingOver ? heard.filter(({ type }) => type !== "resume") : heard);
-    },
     handOver() {
       isHandingOver = true;
       dispatch({ type: "pause", at: store.now() });

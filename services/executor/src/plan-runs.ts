@@ -70,8 +70,8 @@ export interface PlanRuns {
 
 /** Claims without progress after which a plan is ended: it kills its executors. */
 const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
-/** How often the wishes of clients and operators are looked for, in milliseconds: a cancel is seen within 1 s. */
-const WISH_POLL_MS = 500;
+/** How often controls of clients and operators are looked for, in milliseconds: a cancel is seen within 1 s. */
+const CONTROL_POLL_MS = 500;
 
 /** Keeps the runs of this process: claims, looks after leases, sees cancellations. */
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
@@ -94,14 +94,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     logger,
     clock,
   });
-  const endWishPoll = clock.every(WISH_POLL_MS, () => void seeWishes());
+  const endControlPoll = clock.every(CONTROL_POLL_MS, () => void hearControls());
 
-  async function seeWishes(): Promise<void> {
+  async function hearControls(): Promise<void> {
     try {
-      for (const wishes of await store.findWishes([...active.keys()]))
-        active.get(wishes._id)?.run.heed(wishes);
+      await store.hearControls([...active.values()].map(({ claim }) => claim));
     } catch (error) {
-      logger.warn({ err: error }, "could not look for the wishes of clients");
+      logger.warn({ err: error }, "could not look for what clients and operators asked");
     }
   }
 
@@ -226,7 +225,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       takeBack();
       for (const { trace } of active.values()) trace?.ended("not handed over in time", "TIMEOUT");
       leases.end();
-      endWishPoll();
+      endControlPoll();
     },
   };
 }

@@ -137,7 +137,7 @@ test("a plan is cancelled: nothing new starts, every step ends", async () => {
     { id: "after", tool: "plain_effect", arguments: { value: "<<slow.value>>" } },
   ]);
   await expect.poll(async () => (await bench.steps(planId)).get("slow")?.status).toBe("RUNNING");
-  await bench.store.requestCancel(TENANT, planId);
+  await bench.store.requestCancel(TENANT, planId, "client");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("CANCELLED");
   expect([...steps.values()].map(({ status }) => status)).toEqual(["CANCELLED", "CANCELLED"]);

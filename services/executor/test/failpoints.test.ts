@@ -29,7 +29,7 @@ const PLACES: [place: string, times: number[]][] = [
   ["executor.beat", [1, 3]],
   ["executor.take", [1, 3]],
   ["executor.held", [1]],
-  ["executor.wishes", [2]],
+  ["executor.controls", [2]],
   ["executor.note", [1]],
   ["executor.intent", [1, 2, 3]],
   ["executor.call", [1, 2, 3, 4]],

@@ -94,7 +94,7 @@ test("a plan that only waits for a place gives its worker back, and comes back f
   await expect
     .poll(() => bench.store.getPlan(TENANT, waiting))
     .toMatchObject({ status: "WAITING", waitReason: "limit", lease: null });
-  await bench.store.requestCancel(TENANT, busy);
+  await bench.store.requestCancel(TENANT, busy, "client");
   const { plan, steps } = await bench.end(waiting);
   expect(plan.status).toBe("COMPLETED");
   expect([...steps.values()].map(({ attempts }) => attempts.length)).toEqual([1, 1]);

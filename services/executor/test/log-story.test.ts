@@ -153,7 +153,7 @@ test("a plan that was given back is not taken over", async () => {
   const plan = await bench.submit([{ id: "pay", tool: "plain_effect", arguments: {} }]);
   await bench.until(plan._id, ({ status }) => status === "WAITING");
   await bench.stopExecutor(first, "SIGTERM");
-  await bench.store.requestCancel(TENANT, plan._id);
+  await bench.store.requestCancel(TENANT, plan._id, "client");
   await start();
   await bench.end(plan._id);
   expect(logged(plan).some(({ msg }) => msg.includes("taken over"))).toBe(false);

@@ -35,7 +35,7 @@ test("a cancel asks under the same key what became of a call, and the step tells
   await bench.startExecutor();
   const planId = await submit("keyed_effect", SLOW_RETRY);
   await untilRetrying(planId);
-  await bench.store.requestCancel(TENANT, planId);
+  await bench.store.requestCancel(TENANT, planId, "client");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("CANCELLED");
   expect(steps.get("effect")).toMatchObject({ status: "COMPLETED", output: { tool: "keyed_effect" } });
@@ -61,7 +61,7 @@ test("a cancel asks once more a look-up that had no answer, and the step tells t
   const planId = await submit("looked_up_effect", SLOW_RETRY);
   await expect.poll(() => bench.tools.stats()["find_effect"]?.calls).toBe(1);
   await untilRetrying(planId);
-  await bench.store.requestCancel(TENANT, planId);
+  await bench.store.requestCancel(TENANT, planId, "client");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("CANCELLED");
   expect(steps.get("effect")).toMatchObject({ status: "COMPLETED" });
@@ -76,7 +76,7 @@ test("the same holds when the executor was killed before the cancel", async () =
   const planId = await submit("keyed_effect", SLOW_RETRY);
   await untilRetrying(planId);
   await bench.stopExecutor(executor, "SIGKILL");
-  await bench.store.requestCancel(TENANT, planId);
+  await bench.store.requestCancel(TENANT, planId, "client");
   await bench.startExecutor(SOON_DEAD);
   const { steps } = await bench.end(planId);
   expect(steps.get("effect")).toMatchObject({ status: "COMPLETED" });
@@ -89,7 +89,7 @@ test("a server that is away when the plan is cancelled leaves the step in doubt"
   const planId = await submit("keyed_effect", SLOW_RETRY);
   await untilRetrying(planId);
   await bench.stopTools();
-  await bench.store.requestCancel(TENANT, planId);
+  await bench.store.requestCancel(TENANT, planId, "client");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("CANCELLED");
   expect(steps.get("effect")).toMatchObject({ status: "IN_DOUBT", error: { code: "ANSWER_LOST" } });
@@ -171,7 +171,7 @@ test("a plan that ended with a call in doubt runs again under the same key, and 
   const planId = await submit("keyed_effect", SLOW_RETRY);
   await untilRetrying(planId);
   await bench.stopTools();
-  await bench.store.requestCancel(TENANT, planId);
+  await bench.store.requestCancel(TENANT, planId, "client");
   const { plan } = await bench.end(planId);
   await bench.startTools();
   const answer = await bench.store.rerunPlan(TENANT, plan.requestId, { from: null, autoExecute: true });

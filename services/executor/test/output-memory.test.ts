@@ -77,7 +77,7 @@ test(
     const child = await bench.startExecutor(SMALL);
     const { _id: planId } = await bench.submit(largePlan());
     await untilRead(child, count - 2);
-    await bench.store.requestCancel("t1", planId);
+    await bench.store.requestCancel("t1", planId, "client");
     const asked = performance.now();
     const { plan } = await bench.end(planId);
     expect(plan.status).toBe("CANCELLED");

@@ -28,7 +28,7 @@ test("a plan paused in the middle ends its running call, starts nothing, holds n
   await bench.startExecutor();
   const { _id: planId } = await bench.submit(slowThenEffect);
   await stepReaches(planId, "slow", "RUNNING");
-  await bench.store.requestPause(TENANT, planId);
+  await bench.store.requestPause(TENANT, planId, "client");
   await reaches(planId, "PAUSED");
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ lease: null, waitReason: "paused" });
   const paused = await bench.steps(planId);
@@ -38,7 +38,7 @@ test("a plan paused in the middle ends its running call, starts nothing, holds n
   const other = await bench.submit([{ id: "a", tool: "read_value", arguments: { value: 1 } }]);
   expect((await bench.end(other._id)).plan.status).toBe("COMPLETED");
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ status: "PAUSED", epoch: 1 });
-  await bench.store.requestResume(TENANT, planId);
+  await bench.store.requestResume(TENANT, planId, "client");
   expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
   expect(await bench.tools.ledger()).toHaveLength(2);
 });
@@ -51,13 +51,13 @@ test("a plan whose executor dies during a pause stays paused, and its lost call 
     { id: "after", tool: "read_value", arguments: { value: "<<effect.value>>" } },
   ]);
   await expect.poll(async () => (await bench.tools.ledger()).length).toBe(1);
-  await bench.store.requestPause(TENANT, planId);
+  await bench.store.requestPause(TENANT, planId, "client");
   await bench.stopExecutor(first, "SIGKILL");
   await bench.startExecutor();
   await reaches(planId, "PAUSED");
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ lease: null, epoch: 2 });
   expect(bench.tools.stats()["keyed_effect"]?.calls).toBe(1);
-  await bench.store.requestResume(TENANT, planId);
+  await bench.store.requestResume(TENANT, planId, "client");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");
   expect(steps.get("effect")?.attempts).toHaveLength(2);
@@ -66,12 +66,12 @@ test("a plan whose executor dies during a pause stays paused, and its lost call 
 
 test("a plan paused before anybody claimed it waits for resume", async () => {
   const { _id: planId } = await bench.submit([{ id: "a", tool: "plain_effect", arguments: { value: 1 } }]);
-  await bench.store.requestPause(TENANT, planId);
+  await bench.store.requestPause(TENANT, planId, "client");
   await bench.startExecutor();
   const other = await bench.submit([{ id: "a", tool: "read_value", arguments: { value: 1 } }]);
   await bench.end(other._id);
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ status: "PAUSED", epoch: 0 });
-  await bench.store.requestResume(TENANT, planId);
+  await bench.store.requestResume(TENANT, planId, "client");
   expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
 });
 
@@ -79,9 +79,9 @@ test("a paused plan is cancelled without a call", async () => {
   await bench.startExecutor();
   const { _id: planId } = await bench.submit(slowThenEffect);
   await stepReaches(planId, "slow", "RUNNING");
-  await bench.store.requestPause(TENANT, planId);
+  await bench.store.requestPause(TENANT, planId, "client");
   await reaches(planId, "PAUSED");
-  await bench.store.requestCancel(TENANT, planId);
+  await bench.store.requestCancel(TENANT, planId, "client");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("CANCELLED");
   expect([...steps.values()].map(({ status }) => status)).toEqual(["COMPLETED", "CANCELLED"]);
@@ -92,7 +92,7 @@ test("a paused plan ends at its deadline", async () => {
   await bench.startExecutor({ PLAN_TIMEOUT_MS: "10000" });
   const { _id: planId } = await bench.submit(slowThenEffect);
   await stepReaches(planId, "slow", "RUNNING");
-  await bench.store.requestPause(TENANT, planId);
+  await bench.store.requestPause(TENANT, planId, "client");
   await reaches(planId, "PAUSED");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("EXPIRED");

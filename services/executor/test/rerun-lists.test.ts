@@ -128,7 +128,7 @@ test("a batch whose answers were all lost keeps its key when the list is run aga
   ];
   const failed = await bench.submit(steps);
   await bench.until(failed._id, ({ waitReason }) => waitReason === "in doubt");
-  await bench.store.requestCancel(TENANT, failed._id);
+  await bench.store.requestCancel(TENANT, failed._id, "client");
   expect((await bench.end(failed._id)).plan.status).toBe("CANCELLED");
   const { plan } = await bench.end((await rerun(failed))._id);
   expect(plan.outputs?.["each"]).toMatchObject({ summary: { ok: 4, error: 0 } });

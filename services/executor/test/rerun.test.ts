@@ -106,7 +106,7 @@ test("a call whose answers were all lost happens once, though the plan is rerun"
   const retry = { maxAttempts: 2, initialMs: 1 };
   const failed = await bench.submit([{ id: "only", tool: "keyed_effect", arguments: { value: 1 }, retry }]);
   await bench.until(failed._id, ({ waitReason }) => waitReason === "in doubt");
-  await bench.store.requestCancel(TENANT, failed._id);
+  await bench.store.requestCancel(TENANT, failed._id, "client");
   expect((await bench.end(failed._id)).plan.status).toBe("CANCELLED");
   const { plan, steps } = await bench.end((await rerun(failed))._id);
   expect(plan.status).toBe("COMPLETED");
@@ -143,7 +143,7 @@ test("a step whose answer was lost keeps its arguments until it was answered und
     { id: "pay", tool: "keyed_effect", arguments: { value: 1 }, retry: { maxAttempts: 1 } },
   ]);
   await bench.until(lost._id, ({ waitReason }) => waitReason === "in doubt");
-  await bench.store.requestCancel(TENANT, lost._id);
+  await bench.store.requestCancel(TENANT, lost._id, "client");
   expect((await bench.end(lost._id)).plan.status).toBe("CANCELLED");
   const answer = await bench.store.rerunPlan(TENANT, lost.requestId, {
     from: null,

@@ -207,7 +207,9 @@ function release(place: EventPlace, { status, waitReason, dueAt }: EventOf<"leas
   request.owner = null;
   const plan = place.plan();
   // What was asked for while it was being released holds.
-  const next = status === "PAUSED" && plan.pauseAskedAt === null ? "QUEUED" : status;
+  const isPaused = plan.status === "PAUSED" && plan.pauseAskedAt !== null;
+  const isResumed = status === "PAUSED" && plan.pauseAskedAt === null;
+  const next = isPaused ? "PAUSED" : isResumed ? "QUEUED" : status;
   if (plan.status !== "CANCELLING" && plan.status !== next) move(place, next);
   Object.assign(plan, next === "QUEUED" ? { waitReason: null, dueAt: null } : { waitReason, dueAt });
 }

@@ -39,9 +39,10 @@ export const PLAN_LIFECYCLE = {
     isHeld: "no",
     hasFailed: false,
   },
+  // CANCELLED follows where a client started the plan while another one ended it.
   QUEUED: {
     ...STARTED,
-    moves: ["RUNNING", "PAUSED", "CANCELLING"],
+    moves: ["RUNNING", "PAUSED", "CANCELLING", "CANCELLED"],
     needs: "worker",
     isHeld: "no",
   },

@@ -78,7 +78,7 @@ test("what was stored before stays as it is, and what is missing of it is stored
 
 test("a request alone is stored once", async () => {
   const log = createMongoAcceptanceLog(collections);
-  const { request } = submission();
+  const request = { ...submission().request, source: "query" as const };
   await log.insert([{ request }]);
   await log.insert([{ request }]);
   expect(await collections.requests.countDocuments({ _id: request._id })).toBe(1);

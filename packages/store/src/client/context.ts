@@ -2,6 +2,7 @@ import type { RandomBytes } from "@planwright/plan";
 import type { ClientSession } from "mongodb";
 import type { Accept } from "../acceptance/accept.ts";
 import type { Collections } from "../collections.ts";
+import type { AppendControl } from "../controls/append-control.ts";
 import type { PlanDocument } from "../documents.ts";
 import type { GroupCommit } from "../group-commit/group-commit.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -12,6 +13,7 @@ import type { ServerClock } from "../server-clock.ts";
 /** What the parts of the client store share. */
 export interface ClientContext {
   accept: Accept;
+  appendControl: AppendControl;
   collections: Collections;
   group: GroupCommit;
   journal: Journal;

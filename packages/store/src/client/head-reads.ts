@@ -18,6 +18,9 @@ import {
 } from "./heads.ts";
 import { WHOLE } from "./read-lists.ts";
 
+/** A head without what stands in the journal. */
+type BareHead = Omit<PlanHead, "approvals" | "resolutions">;
+
 /** The part of the store that reads documents without what may be large, and that by itself. */
 export function createHeadReads(
   { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
@@ -25,10 +28,23 @@ export function createHeadReads(
 ): HeadReads {
   // Clients that poll ask for these: many clients of one request cost MongoDB one read.
   const planHead = createTenantReads(
-    (tenant, ids: PlanId[]) =>
-      plans.aggregate<PlanHead>([{ $match: { _id: { $in: ids }, tenant } }, ...PLAN_HEAD], WHOLE).toArray(),
+    async (tenant, ids: PlanId[]) => {
+      const match = { $match: { _id: { $in: ids }, tenant } };
+      return withControls(await plans.aggregate<BareHead>([match, ...PLAN_HEAD], WHOLE).toArray());
+    },
     ({ _id }) => _id,
   );
+
+  /** What operators said stands in the journal; of most plans nothing was. */
+  function withControls(heads: readonly BareHead[]): Promise<PlanHead[]> {
+    return Promise.all(
+      heads.map(async (head) => {
+        const read = head.controlSeq > 0 ? await unitReads.ofPlan(head.tenant, head._id) : undefined;
+        const { approvals = [], resolutions = [] } = read?.plan ?? {};
+        return { ...head, approvals, resolutions };
+      }),
+    );
+  }
 
   const planResults = createTenantReads(
     partsOf<PlanResults, PlanId>(plans, PARTS.planResults),
@@ -81,17 +97,19 @@ export function createHeadReads(
   return {
     getPlanHeads: (tenant, planIds) =>
       Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
-    listPlanHeadsOf: (tenant, requestIds) =>
-      plans
-        .aggregate<PlanHead>(
-          [
-            { $match: { tenant, requestId: { $in: [...requestIds] } } },
-            { $sort: { requestId: 1, version: -1 } },
-            ...PLAN_HEAD,
-          ],
-          WHOLE,
-        )
-        .toArray(),
+    listPlanHeadsOf: async (tenant, requestIds) =>
+      withControls(
+        await plans
+          .aggregate<BareHead>(
+            [
+              { $match: { tenant, requestId: { $in: [...requestIds] } } },
+              { $sort: { requestId: 1, version: -1 } },
+              ...PLAN_HEAD,
+            ],
+            WHOLE,
+          )
+          .toArray(),
+      ),
     readPlanGraphs: partsOf(plans, PARTS.planGraph),
     readPlanTexts: partsOf(plans, PARTS.planTexts),
     // What each plan gave back, for the clients that wait for it: those that end together are one read.

@@ -4,7 +4,13 @@
  */
 import type { PlanId } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { ModelCallDocument, PlanDocument, StepDocument } from "../documents.ts";
+import type {
+  ModelCallDocument,
+  PlanApproval,
+  PlanDocument,
+  StepDocument,
+  UnitResolution,
+} from "../documents.ts";
 
 const GRAPH = ["plan", "toolPins"] as const;
 const TEXTS = ["raw", "diagnostics"] as const;
@@ -17,6 +23,10 @@ export type PlanHead = Omit<
   PlanDocument,
   (typeof GRAPH)[number] | (typeof TEXTS)[number] | (typeof RESULTS)[number]
 > & {
+  /** What operators said of calls that need approval, oldest first. */
+  approvals: readonly PlanApproval[];
+  /** What operators said of units in doubt while the plan ran, oldest first. */
+  resolutions: readonly UnitResolution[];
   /** Steps of the plan; 0 for one that could not be read. */
   steps: number;
   /** Size of its {@link PlanGraph}, as MongoDB stores it. */

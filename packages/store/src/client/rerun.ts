@@ -55,7 +55,7 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
             ? { ok: true as const, plan: old.plan, diagnostics: [] }
             : changeArguments(old.plan, changes, { tools, request: request.query ?? undefined });
         const plan = changed.ok ? changed.plan : old.plan;
-        const { resolutions } = old;
+        const resolutions = read.plan?.resolutions ?? [];
         const facts = { plan, units, resolutions, dependents: dependentsOf(plan, tools), from };
         const toRerun = stepsToRerun(facts);
         const { again } = toRerun;

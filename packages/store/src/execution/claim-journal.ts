@@ -31,6 +31,12 @@ export interface ClaimJournal {
   units(): Iterable<FoldedUnit>;
   /** The plan as the durable entries tell it; undefined while nothing is told of it. */
   plan(): FoldedPlan | undefined;
+  /** The place of the last entry that is known. */
+  seq(): number;
+  /** Reads what others have appended. @throws {StoreUnavailableError} */
+  catchUp(): Promise<void>;
+  /** Has this hear of controls, behind the one that was told last: each may tell of several. */
+  onControl(listener: () => void): void;
   /** Has the next entry tell this. */
   note(events: readonly JournalEvent[]): void;
   /** Tells this, and what was noted; where that is nothing, it waits for what is under way. Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
@@ -59,6 +65,7 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   /** The append that waits for the one under way. */
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
+  let onControl: () => void = () => undefined;
 
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
 
@@ -103,6 +110,17 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
 
   function follow(entries: readonly JournalEntry[]): void {
     advance(state, entries.map(withoutEventValues));
+    // Not inside an append: what is heard may lead to the next one.
+    if (entries.some(({ by }) => by.kind === "api")) queueMicrotask(() => onControl());
+  }
+
+  /** Behind the append that is under way: its entry is not to be read as another one's. */
+  function catchUp(): Promise<void> {
+    const reading = last.then(async () => follow(await journal.read(requestId, state.seq)));
+    last = Promise.all([last, reading.catch(() => undefined)]).then(() => undefined);
+    // An append that failed has told so itself.
+    last.catch(() => undefined);
+    return reading;
   }
 
   function flush(): Promise<void> {
@@ -124,6 +142,11 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
     unit: (key) => plan()?.units.get(key),
     units: () => plan()?.units.values() ?? [],
     plan,
+    seq: () => state.seq,
+    catchUp,
+    onControl(listener) {
+      onControl = listener;
+    },
     note: (events) => void pending.push(...events),
     append(events) {
       pending.push(...events);

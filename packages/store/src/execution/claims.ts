@@ -58,7 +58,8 @@ export function createClaims(
   async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
     const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom };
-    if (epoch === FIRST_EPOCH && plan.isFresh) return { journal: openClaimJournal(claimed), records: [] };
+    if (epoch === FIRST_EPOCH && plan.isFresh && plan.controlSeq === 0)
+      return { journal: openClaimJournal(claimed), records: [] };
     const state = fold(emptyRequest(requestId), await journal.readWithoutValues(requestId));
     if (await tellEarlierEnd(plan, state.plans.get(planId))) return null;
     const opened = openClaimJournal({ ...claimed, state });

@@ -5,9 +5,9 @@ import { publishTools } from "../tool-catalogue.ts";
 import { publishServer } from "../tool-servers.ts";
 import { createClaims } from "./claims.ts";
 import type { ExecutionContext } from "./context.ts";
+import { createHearControls } from "./hear-controls.ts";
 import { createPlanEnds } from "./plan-ends.ts";
 import { createUnitWrites } from "./unit-writes.ts";
-import { createWishes } from "./wishes.ts";
 
 /** What executing needs. */
 export type ExecutionStoreParts = Omit<ExecutionContext, "sleep">;
@@ -21,7 +21,7 @@ export function createExecutionStore(parts: ExecutionStoreParts): ExecutionStore
     ...createClaims(context),
     ...createUnitWrites(context),
     ...createPlanEnds(context),
-    ...createWishes(context),
+    ...createHearControls(context),
     now: () => clock.now(),
     publishTools: (server, offered) => publishTools(collections, server, offered, new Date(clock.now())),
     publishServer: (word) => publishServer(collections, word, new Date(clock.now())),

@@ -52,8 +52,8 @@ export function createPlanEnds(
 
   return {
     async releasePlan(claim, to) {
-      // What was noted belongs to this owner: behind a release it would come too late.
-      await claim.journal.append([]);
+      // With what was noted, which belongs to this owner: behind a release it would come too late.
+      await claim.journal.append([releaseEvent(to)]);
       // The plan was worked on and given back in order: it kills no executor.
       const common = { claimsWithoutProgress: 0 };
       if (to.status === "QUEUED") {
@@ -61,10 +61,10 @@ export function createPlanEnds(
         requireHeld(claim, await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] }));
         return;
       }
-      // A wish that came while the plan was held, and that this owner has not seen, is not slept over. Nor is the deadline.
-      const hasNewWish = { $gt: ["$wishes", claim.plan.wishes] };
+      // A control that came while the plan was held, and that this owner has not heard, is not slept over. Nor is the deadline.
+      const hasNewControl = { $gt: ["$controlSeq", claim.plan.controlSeq] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
-      const whenDue = { $cond: [hasNewWish, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] };
+      const whenDue = { $cond: [hasNewControl, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] };
       // Resumed before it was given back: it waits for a worker alone.
       const orQueued = <Queued, Otherwise>(queued: Queued, otherwise: Otherwise) =>
         to.status === "PAUSED"
@@ -122,6 +122,13 @@ export function createPlanEnds(
       return corrected.filter(Boolean).length;
     },
   };
+}
+
+function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): JournalEvent {
+  const { status } = to;
+  if (status === "QUEUED") return { type: "lease.released", status, waitReason: null, dueAt: null };
+  const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
+  return { type: "lease.released", status, waitReason: to.reason, dueAt };
 }
 
 /** @throws {LeaseLostError} unless a write under a claim was done: another executor holds the plan by now */

@@ -4,18 +4,19 @@ import type { RandomBytes } from "@planwright/plan";
 import type { ClientSession } from "mongodb";
 import { createAccept } from "../acceptance/accept.ts";
 import { createAcceptance } from "../acceptance/acceptance.ts";
-import { createApprove } from "../client/approve.ts";
-import { createCancel } from "../client/cancel.ts";
-import { createPause } from "../client/pause.ts";
 import { createQueuePlan } from "../client/queue-plan.ts";
 import { createReads } from "../client/reads.ts";
 import { createReplan } from "../client/replan.ts";
 import { createRerun } from "../client/rerun.ts";
-import { createResolve } from "../client/resolve.ts";
+import { createAppendControl } from "../controls/append-control.ts";
+import { createApprove } from "../controls/approve.ts";
+import { createCancel } from "../controls/cancel.ts";
+import { createPause } from "../controls/pause.ts";
+import { createResolve } from "../controls/resolve.ts";
 import { createClaims } from "../execution/claims.ts";
+import { createHearControls } from "../execution/hear-controls.ts";
 import { createPlanEnds } from "../execution/plan-ends.ts";
 import { createUnitWrites } from "../execution/unit-writes.ts";
-import { createWishes } from "../execution/wishes.ts";
 import type { EntryLog } from "../journal/entry-log.ts";
 import { createJournal } from "../journal/journal.ts";
 import { onceUnmoved } from "../journal/once-unmoved.ts";
@@ -25,6 +26,7 @@ import type { ClientStore, ExecutionStore } from "../store.ts";
 import { createWorkerStore, type WorkerStore } from "../workers/worker-store.ts";
 import { createMemoryAcceptanceLog } from "./memory-acceptance-log.ts";
 import { createMemoryCollections, createMemoryTransact } from "./memory-collections.ts";
+import { createMemoryControlLog } from "./memory-control-log.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
 import { createMemoryEntryLog } from "./memory-entry-log.ts";
 import { createMemoryGroup } from "./memory-group.ts";
@@ -100,7 +102,19 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   });
   const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
   const inTransaction = createMemoryTransact(database, reach);
+  const unitReads = createUnitReads(collections, log);
   const context = {
+    appendControl: createAppendControl(
+      { collections, unitReads },
+      {
+        log: createMemoryControlLog(database, reach),
+        owner,
+        now: () => clock.now(),
+        monotonic: () => clock.monotonic(),
+        sleep,
+        ...retry,
+      },
+    ),
     accept: createAccept({
       log: createMemoryAcceptanceLog(database, reach),
       monotonic: () => clock.monotonic(),
@@ -111,7 +125,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     collections,
     group,
     journal,
-    unitReads: createUnitReads(collections, log),
+    unitReads,
     readPlan: (id: string) => collections.plans.findOne({ _id: id }),
     clock,
     sleep,
@@ -132,7 +146,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     ...createClaims(context),
     ...createUnitWrites(context),
     ...createPlanEnds(context),
-    ...createWishes(context),
+    ...createHearControls(context),
     ...createWorkerStore(collections),
     now: () => clock.now(),
   };

@@ -83,7 +83,7 @@ export function createReplanning(
           old: old?.plan ?? null,
           toolPins: { now: result.toolPins, before: old?.toolPins },
           units: read ? stepDocuments(read) : [],
-          resolutions: old?.resolutions ?? [],
+          resolutions: read?.plan?.resolutions ?? [],
           dependents,
         });
         return insertVersion(context, fresh, carried, {

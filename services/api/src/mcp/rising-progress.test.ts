@@ -39,7 +39,7 @@ function stateOf(version: number, steps: number, done: number, running: number =
       finishedAt: position < done ? new Date(1) : null,
     };
   });
-  const sizes = { steps, graphBytes: 0, textBytes: 0, resultBytes: 0 };
+  const sizes = { approvals: [], resolutions: [], steps, graphBytes: 0, textBytes: 0, resultBytes: 0 };
   return { request: base, plan: { ...plan, ...sizes }, steps: units };
 }
 

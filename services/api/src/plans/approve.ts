@@ -36,12 +36,8 @@ export async function approve(parts: OperationParts, input: ApprovalInput): Prom
   const place = { requestId: request._id, stepId };
   switch (said.type) {
     case "recorded": {
-      const first = said.plan.approvals.find(
-        (each) => each.stepId === stepId && each.approvalHash === approvalHash,
-      );
-      if (first && first.by !== parts.by) {
-        throw decided({ ...place, status: said.plan.status }, `${saidOf(first)} by ${first.by}`);
-      }
+      if (said.by !== parts.by)
+        throw decided({ ...place, status: said.plan.status }, `${saidOf({ approved })} by ${said.by}`);
       parts.offers.offerExecution(said.plan._id, said.plan.epoch);
       return request;
     }

@@ -1,4 +1,4 @@
-import type { PlanDocument, StepHead, UnitResolution } from "@planwright/store";
+import type { PlanHead, StepHead, UnitResolution } from "@planwright/store";
 
 /** What an operator said of a call of which nothing was known. */
 export interface Settlement {
@@ -12,7 +12,7 @@ export interface Settlement {
  * tool said so itself, also after an operator had it called again. Pure.
  */
 export function settlementOf(
-  { resolutions }: Pick<PlanDocument, "resolutions">,
+  { resolutions }: Pick<PlanHead, "resolutions">,
   {
     key,
     attemptCount,

@@ -40,7 +40,7 @@ function running(statuses: Record<string, StepStatus>) {
     now: NOW,
   });
   const lease = { owner: "e", epoch: 1 };
-  const plan = { ...stored, status: "RUNNING" as const, lease };
+  const plan = { ...stored, status: "RUNNING" as const, lease, resolutions: [] };
   const units = STEPS.map(({ id, tool }, position) => ({
     ...newStep(plan, { key: id, stepId: id, item: null, position, tool, waitReason: null }),
     attemptCount: 0,

@@ -13,7 +13,7 @@ export async function cancelRequest(parts: OperationParts, requestId: string): P
   const request = await findRequest(parts, requestId);
   const cancelled = await parts.store.cancelPlanning(parts.tenant, request._id);
   if (cancelled) return cancelled;
-  const plan = await parts.store.requestCancel(parts.tenant, request.planId);
+  const plan = await parts.store.requestCancel(parts.tenant, request.planId, parts.by);
   if (plan?.cancelRequestedAt && !plan.finishedAt) {
     // Offered to an executor, a queued plan ends at once instead of at the next sweep.
     parts.offers.offerExecution(plan._id, plan.epoch);

@@ -11,7 +11,7 @@ import { findRequest } from "./find-request.ts";
  */
 export async function pauseRequest(parts: OperationParts, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(parts, requestId);
-  const plan = await parts.store.requestPause(parts.tenant, request.planId);
+  const plan = await parts.store.requestPause(parts.tenant, request.planId, parts.by);
   const isAsked = plan?.pauseRequestedAt && !plan.cancelRequestedAt && !plan.finishedAt;
   if (!isAsked) throw refuseControl(request, plan, "paused");
   return request;
@@ -25,7 +25,7 @@ export async function pauseRequest(parts: OperationParts, requestId: string): Pr
 export async function resumeRequest(parts: OperationParts, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(parts, requestId);
   const before = await parts.store.getPlan(parts.tenant, request.planId);
-  const plan = await parts.store.requestResume(parts.tenant, request.planId);
+  const plan = await parts.store.requestResume(parts.tenant, request.planId, parts.by);
   const isResumed =
     before?.pauseRequestedAt && !plan?.pauseRequestedAt && !plan?.cancelRequestedAt && !plan?.finishedAt;
   if (!isResumed) throw refuseControl(request, plan, "resumed");

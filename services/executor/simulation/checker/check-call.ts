@@ -165,8 +165,7 @@ function checkBarriers(call: StartingCall, fail: Fail): void {
 function checkApproval(call: StartingCall, fail: Fail): void {
   const { facts, step } = call;
   if (step.step.approval !== true && !step.tool.needsApproval) return;
-  const { approvals } = facts.document;
-  if (approvals.some(({ stepId, approved }) => stepId === step.step.id && approved)) return;
+  if (facts.approvals.some(({ stepId, approved }) => stepId === step.step.id && approved)) return;
   fail("approval-first", `${nameOf(call)}, which no operator approved`);
 }
 

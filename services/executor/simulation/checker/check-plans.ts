@@ -34,6 +34,8 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
   if (before.status !== after.status && !canMove(PLAN_LIFECYCLE, before.status, after.status)) {
     fail("status-arrows", `${facts.name} went from ${before.status} to ${after.status}`);
   }
+  if (after.controlSeq > facts.lastControl)
+    fail("control-follows-entry", `${facts.name} tells of entry ${after.controlSeq}, which is not there`);
   if (after.cancelRequestedAt && facts.cancelAskedAt === null) facts.cancelAskedAt = now;
   if (after.pauseRequestedAt === null) facts.pauseAskedAt = null;
   else facts.pauseAskedAt ??= now;

@@ -132,9 +132,11 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       checkDoubt(facts, after, now(), fail);
       onUnit(change);
     }
+    if (entry.by.kind === "api") factsOf(entry.planId).lastControl = entry.seq;
     for (const event of entry.events) {
       // From here on its predecessors are fenced off.
       if (event.type === "lease.taken") fenced(factsOf(entry.planId), event.epoch);
+      if (event.type === "approval.given") factsOf(entry.planId).approvals.push(event);
       if (event.type === "plan.ended") factsOf(entry.planId).endedInJournal = event.status;
     }
   }

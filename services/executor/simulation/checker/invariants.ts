@@ -5,6 +5,8 @@ export const INVARIANTS = {
   "key-makes-one":
     "All that a client submits under one key is one request with one plan, however often it asks",
   "ends-in-time": "Every plan ends by its deadline + 30 s, whatever the queue lost, and its request says so",
+  "control-follows-entry":
+    "A plan's document says that something was asked of it only when its journal says so",
   "end-follows-entry":
     "A plan's document says that the plan has ended only when its journal says so, and then the same",
   "ends-whole":

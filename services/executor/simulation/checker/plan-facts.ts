@@ -30,6 +30,10 @@ export interface PlanFacts {
   endedInJournal: PlanStatus | null;
   /** When the latest epoch was given, simulated milliseconds. */
   claimedAt: number;
+  /** The last entry of its journal that a client or operator wrote. */
+  lastControl: number;
+  /** What operators said of calls that need approval, as the journal tells it. */
+  approvals: { stepId: string; approved: boolean }[];
   cancelAskedAt: number | null;
   pauseAskedAt: number | null;
   /** Claims since the last one that found more finished units than the one before. */
@@ -72,6 +76,8 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     answered: new Set(),
     endedInJournal: null,
     claimedAt: 0,
+    lastControl: 0,
+    approvals: [],
     cancelAskedAt: null,
     pauseAskedAt: null,
     claimsWithoutProgress: 0,

@@ -1,16 +1,16 @@
-import { type JournalEvent, toldError } from "@planwright/engine";
-import { STARTED_PLAN_STATUSES } from "@planwright/plan";
-import type { PlanDocument, StepDocument, UnitResolution } from "../documents.ts";
+import { type EventOf, type JournalEvent, type Resolution, toldError } from "@planwright/engine";
+import type { PlanId } from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import type { PlanDocument, StepDocument } from "../documents.ts";
 import { needsOf } from "../execution/plan-needs.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
-import type { ClientStore, ResolutionWord } from "../store.ts";
-import type { ClientContext } from "./context.ts";
-import { asData, WISH } from "./wish.ts";
+import type { ClientStore, ResolutionAnswer, ResolutionWord } from "../store.ts";
 
 /** The part of the store that takes the words of operators on calls in doubt. */
 export function createResolve({
+  appendControl,
   collections: { plans },
   group,
   journal,
@@ -54,61 +54,64 @@ export function createResolve({
     }
   }
 
-  /** True when the word is recorded; false when another word came between. */
-  async function tell(
-    plan: PlanDocument,
-    unit: StepDocument,
-    word: ResolutionWord,
-  ): Promise<PlanDocument | null> {
-    const { key, resolution, by } = word;
-    const entry: Omit<UnitResolution, "at"> = { key, attempt: unit.attempts.length, resolution, by };
-    return plans.findOneAndUpdate(
-      { _id: plan._id, status: { $in: STARTED_PLAN_STATUSES }, wishes: plan.wishes },
-      [
-        {
-          $set: {
-            ...WISH,
-            resolutions: { $concatArrays: ["$resolutions", [{ ...asData(entry), at: "$$NOW" }]] },
-          },
-        },
-      ],
-      { returnDocument: "after" },
-    );
-  }
-
   return {
     async resolveUnit(tenant, planId, word) {
-      const { resolution } = word;
+      const { resolution, key, by } = word;
       if (resolution.type === "completed" && !measureValue(resolution.output).fits)
         return { type: "too large" };
       for (;;) {
-        const [plan, read] = await Promise.all([
-          plans.findOne({ _id: planId, tenant }),
-          unitReads.ofPlan(tenant, planId),
-        ]);
-        const unit = read && stepDocumentAt(read, word.key);
-        const step = read && stepDocumentAt(read, word.key.replace(/\[\d+\]$/, ""));
-        if (!plan || !unit || !step) return { type: "unknown" };
-        const attempt = unit.attempts.length;
-        // The output of a completed step says in_doubt for its item, and never changes; a rerun wants to know all the same.
-        const isOpen = step.status !== "COMPLETED" || plan.finishedAt !== null;
-        const isInDoubt = unit.status === "IN_DOUBT" && isOpen;
-        if (!isInDoubt || (word.attempt ?? attempt) !== attempt) {
+        const said = await appendControl<ResolutionAnswer | Settling>(tenant, planId, ({ plan, read }) => {
+          const unit = stepDocumentAt(read, key);
+          const step = stepDocumentAt(read, key.replace(/\[\d+\]$/, ""));
+          if (!unit || !step) return { type: "answer", answer: { type: "unknown" } };
+          const attempt = unit.attempts.length;
+          // The output of a completed step says in_doubt for its item, and never changes; a rerun wants to know all the same.
+          const isOpen = step.status !== "COMPLETED" || plan.finishedAt !== null;
+          const isInDoubt = unit.status === "IN_DOUBT" && isOpen;
+          if (!isInDoubt || (word.attempt ?? attempt) !== attempt)
+            return { type: "answer", answer: { type: "not in doubt", unit } };
+          if (plan.finishedAt) return { type: "answer", answer: { type: "settling", plan, read, unit } };
+          const isSaid = read.plan?.resolutions.some(
+            (earlier) => earlier.key === key && earlier.attempt === attempt,
+          );
+          // A plan that is just ending is looked at again once its document says so.
+          if (isSaid || read.plan?.endedSeq !== null)
+            return { type: "answer", answer: { type: "decided", unit } };
+          return {
+            type: "tell",
+            event: { type: "doubt.resolved", key, attempt, resolution: toldResolution(resolution) },
+            by,
+            head: {},
+          };
+        });
+        if (!said) return { type: "unknown" };
+        if (said.type === "told") return { type: "recorded", plan: said.plan };
+        if (said.type !== "settling") {
           // Who settled it may have died before the plan said so.
-          if (plan.finishedAt) await tellNeeds(plan);
-          return { type: "not in doubt", unit };
+          if (said.type === "not in doubt") await tellNeedsOf(tenant, planId);
+          return said;
         }
-        const isSaid = plan.resolutions.some((said) => said.key === word.key && said.attempt === attempt);
-        if (isSaid && !plan.finishedAt) return { type: "decided", unit };
-        if (plan.finishedAt) {
-          if (await settle(plan, read, unit, word)) return { type: "recorded", plan };
-          continue;
-        }
-        const told = await tell(plan, unit, word);
-        if (told) return { type: "recorded", plan: told };
+        if (await settle(said.plan, said.read, said.unit, word)) return { type: "recorded", plan: said.plan };
       }
     },
   };
+
+  async function tellNeedsOf(tenant: string, planId: PlanId): Promise<void> {
+    const plan = await plans.findOne({ _id: planId, tenant });
+    if (plan?.finishedAt) await tellNeeds(plan);
+  }
+}
+
+/** A doubt of a plan that is over, which is settled here. */
+interface Settling {
+  type: "settling";
+  plan: PlanDocument;
+  read: PlanUnits;
+  unit: StepDocument;
+}
+
+function toldResolution(resolution: Resolution): EventOf<"doubt.resolved">["resolution"] {
+  return resolution.type === "failed" ? { type: "failed", error: toldError(resolution.error) } : resolution;
 }
 
 /** What a unit of a plan that is over becomes. Nothing is called any more: what should happen again is left to a rerun. */

@@ -1,0 +1,34 @@
+import { STARTED_PLAN_STATUSES } from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import { stepDocumentAt } from "../journal/plan-units.ts";
+import type { ApprovalAnswer, ClientStore } from "../store.ts";
+
+/** The part of the store that takes the words of operators on calls that need approval. */
+export function createApprove({ appendControl }: ClientContext): Pick<ClientStore, "approveStep"> {
+  return {
+    async approveStep(tenant, planId, { by, ...approval }) {
+      const { stepId, approved, approvalHash } = approval;
+      const said = await appendControl<ApprovalAnswer>(tenant, planId, ({ plan, read }) => {
+        const step = stepDocumentAt(read, stepId);
+        if (!step) return { type: "answer", answer: { type: "unknown" } };
+        const earlier = read.plan?.approvals.find(
+          (word) => word.stepId === stepId && word.approvalHash === approvalHash,
+        );
+        if (earlier) {
+          const answer: ApprovalAnswer =
+            earlier.approved === approved
+              ? { type: "recorded", plan, by: earlier.by }
+              : { type: "decided", step };
+          return { type: "answer", answer };
+        }
+        const isOpen = STARTED_PLAN_STATUSES.includes(plan.status) && read.plan?.endedSeq === null;
+        if (step.status !== "WAITING_APPROVAL" || !isOpen)
+          return { type: "answer", answer: { type: "not waiting", step } };
+        if (step.approvalHash !== approvalHash) return { type: "answer", answer: { type: "stale", step } };
+        return { type: "tell", event: { type: "approval.given", ...approval }, by, head: {} };
+      });
+      if (!said) return { type: "unknown" };
+      return said.type === "told" ? { type: "recorded", plan: said.plan, by } : said;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { JournalEvent } from "@planwright/engine";
+import { STARTED_PLAN_STATUSES } from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import type { PlanDocument } from "../documents.ts";
+import { endEvent, endedBy, readEnd, tellEnd } from "../execution/plan-end.ts";
+import type { ClientStore } from "../store.ts";
+import { planOf } from "./pause.ts";
+
+/** The part of the store that ends plans on request. */
+export function createCancel(context: ClientContext): Pick<ClientStore, "requestCancel"> {
+  const { appendControl, collections, journal, unitReads } = context;
+  const { plans } = collections;
+
+  /**
+   * Ends a plan that was never started: its end is an entry, and its document and its request's follow. False when something else was told of the
+   * request meanwhile.
+   */
+  async function endUnstarted(tenant: string, plan: PlanDocument, by: string): Promise<boolean> {
+    const { _id: planId, requestId } = plan;
+    const read = await unitReads.ofPlan(tenant, planId);
+    // Told before, by a process that was cut off before the documents said so, or for another client.
+    const earlier = await readEnd(journal, requestId, read?.plan);
+    if (earlier) {
+      await tellEnd(context, plan, earlier);
+      return true;
+    }
+    const end = endEvent({ type: "finish", status: "CANCELLED", outputs: null });
+    const entry = { requestId, tenant, planId, seq: (read?.seq ?? 0) + 1 };
+    const events = [...cancelled(plan), end];
+    const { type } = await journal.append({ ...entry, by: { kind: "api", id: by }, events });
+    if (type === "taken") return false;
+    const now = await unitReads.ofPlan(tenant, planId);
+    await tellEnd(context, plan, endedBy(end, now?.plan));
+    return true;
+  }
+
+  return {
+    async requestCancel(tenant, planId, by) {
+      for (;;) {
+        const found = await plans.findOne({ _id: planId, tenant });
+        if (found?.status !== "READY") break;
+        if (await endUnstarted(tenant, found, by)) return plans.findOne({ _id: planId, tenant });
+      }
+      const asked = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
+        const isOpen = STARTED_PLAN_STATUSES.includes(plan.status) && read.plan?.endedSeq == null;
+        if (!isOpen || read.plan?.cancelAskedAt) return { type: "answer", answer: plan };
+        const head = { cancelRequestedAt: { $ifNull: ["$cancelRequestedAt", "$$NOW"] } };
+        return { type: "tell", event: { type: "cancel.asked" }, by, head };
+      });
+      return planOf(asked);
+    },
+  };
+}
+
+/** Nothing of the plan was begun, and nothing will be. */
+function cancelled({ plan }: PlanDocument): JournalEvent[] {
+  return (plan?.steps ?? []).map(({ id }): JournalEvent => {
+    return { type: "step.changed", key: id, stepId: id, status: "CANCELLED" };
+  });
+}

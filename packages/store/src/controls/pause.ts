@@ -1,0 +1,58 @@
+import { PAUSABLE_PLAN_STATUSES, STARTED_PLAN_STATUSES } from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import type { PlanDocument } from "../documents.ts";
+import type { ClientStore } from "../store.ts";
+import { IS_FREE } from "./head-after-control.ts";
+
+/** The part of the store that holds plans up and lets them go on. */
+export function createPause({
+  appendControl,
+}: ClientContext): Pick<ClientStore, "requestPause" | "requestResume"> {
+  return {
+    async requestPause(tenant, planId, by) {
+      const paused = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
+        const isPausable =
+          PAUSABLE_PLAN_STATUSES.includes(plan.status) &&
+          !read.plan?.pauseAskedAt &&
+          !read.plan?.cancelAskedAt &&
+          read.plan?.endedSeq == null;
+        if (!isPausable) return { type: "answer", answer: plan };
+        const head = {
+          pauseRequestedAt: "$$NOW",
+          // No executor has to be told where none holds it: it is claimed again for its deadline alone.
+          status: { $cond: [IS_FREE, "PAUSED", "$status"] },
+          waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
+          dueAt: { $cond: [IS_FREE, "$deadlineAt", "$dueAt"] },
+        };
+        return { type: "tell", event: { type: "pause.asked" }, by, head };
+      });
+      return planOf(paused);
+    },
+
+    async requestResume(tenant, planId, by) {
+      const resumed = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
+        const isPaused =
+          STARTED_PLAN_STATUSES.includes(plan.status) &&
+          read.plan?.pauseAskedAt &&
+          read.plan.endedSeq === null;
+        if (!isPaused) return { type: "answer", answer: plan };
+        const wasPaused = { $eq: ["$status", "PAUSED"] };
+        const head = {
+          pauseRequestedAt: null,
+          status: { $cond: [wasPaused, { $cond: [IS_FREE, "QUEUED", "RUNNING"] }, "$status"] },
+          waitReason: { $cond: [wasPaused, null, "$waitReason"] },
+        };
+        return { type: "tell", event: { type: "resume.asked" }, by, head };
+      });
+      return planOf(resumed);
+    },
+  };
+}
+
+/** The plan as it is now, whether or not something was told; null for an unknown one. */
+export function planOf(
+  result: { type: "told"; plan: PlanDocument } | PlanDocument | undefined,
+): PlanDocument | null {
+  if (!result) return null;
+  return "type" in result ? result.plan : result;
+}

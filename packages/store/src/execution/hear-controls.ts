@@ -1,0 +1,26 @@
+import { LeaseLostError } from "../errors.ts";
+import type { ExecutionStore } from "../store.ts";
+import type { ExecutionContext } from "./context.ts";
+
+/** The part of the store that brings the controls of clients and operators to the executor that holds a plan (J6). */
+export function createHearControls({ collections }: ExecutionContext): Pick<ExecutionStore, "hearControls"> {
+  return {
+    async hearControls(claims) {
+      if (claims.length === 0) return;
+      const byPlan = new Map(claims.map((claim) => [claim.plan._id, claim]));
+      const controlled = await collections.plans
+        .find({ _id: { $in: [...byPlan.keys()] }, controlSeq: { $gt: 0 } }, { projection: { controlSeq: 1 } })
+        .toArray();
+      await Promise.all(
+        controlled.map(async ({ _id, controlSeq }) => {
+          const journal = byPlan.get(_id)?.journal;
+          if (!journal || journal.seq() >= controlSeq) return;
+          await journal.catchUp().catch((error: unknown) => {
+            // Its run hears that from its next append.
+            if (!(error instanceof LeaseLostError)) throw error;
+          });
+        }),
+      );
+    },
+  };
+}
