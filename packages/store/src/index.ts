@@ -2,7 +2,9 @@ export type { AccessStore } from "./access/access-store.ts";
 export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
 export { type Scope, ScopeSchema, TenantSchema } from "./access/scope.ts";
 export type { ArgumentChange } from "./client/change-arguments.ts";
+export { eventCursor } from "./client/event-pages.ts";
 export type {
+  EventHead,
   HeadReads,
   ModelCallHead,
   ModelCallWords,

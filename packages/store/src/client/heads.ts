@@ -1,8 +1,9 @@
 /**
- * Plans, steps and model calls without what may be large of them. Each head tells how large that is, so that a reader knows what reading it takes
+ * Plans, steps, model calls and events without what may be large of them. Each head tells how large that is, so that a reader knows what reading it takes
  * before anything of it is read.
  */
-import type { PlanId } from "@planwright/plan";
+import type { JournalEntry, JournalEvent } from "@planwright/engine";
+import type { PlanId, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { ModelCallDocument, PlanDocument, StepDocument } from "../documents.ts";
 
@@ -56,6 +57,23 @@ export type ModelCallHead = Omit<ModelCallDocument, (typeof WORDS)[number]> & {
 };
 /** What was asked and answered. */
 export type ModelCallWords = Pick<ModelCallDocument, "_id" | (typeof WORDS)[number]>;
+
+/** Lists of events that may be long. */
+export const EVENT_LISTS = ["units", "carried", "settled", "unanswered", "warnings"] as const;
+
+/** Of each of them an event is read with so many, at most. */
+export const MAX_LISTED = 100;
+
+/** One event of a request's journal, where it stands, and who told it. */
+export interface EventHead extends Pick<JournalEntry, "at" | "by" | "planId" | "seq"> {
+  requestId: RequestId;
+  /** In its entry, from 0. */
+  position: number;
+  /** Without outputs, arguments, and data of errors; its lists cut to {@link MAX_LISTED}. */
+  event: JournalEvent;
+  /** How long those lists are uncut. Absent: the event has no such list. */
+  lengths: { [list in (typeof EVENT_LISTS)[number]]?: number };
+}
 
 /** Outputs up to this size go with the head, in bytes as MongoDB stores them. */
 const SMALL_OUTPUTS_BYTES = 1_024;

@@ -8,6 +8,7 @@ import type { ClientStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { readServers } from "../tool-servers.ts";
 import type { ClientContext } from "./context.ts";
+import { createEventPages } from "./event-pages.ts";
 import { createHeadReads } from "./head-reads.ts";
 import type { HeadReads } from "./heads.ts";
 import { createListRequests } from "./list-requests.ts";
@@ -97,6 +98,7 @@ export function createReads({
     listRequests: createListRequests(collections),
     ...createStepPages(unitReads),
     ...createRecordPages(collections),
+    ...createEventPages(collections),
     ...createHeadReads(collections, unitReads),
 
     listModelCalls: (tenant: string, requestId: RequestId) =>

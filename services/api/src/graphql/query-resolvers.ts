@@ -1,8 +1,10 @@
 import { hasScope } from "../access/caller.ts";
 import { debugBundle } from "../debug/debug-bundle.ts";
+import { readEventPage } from "../journal/event-connection.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
 import { type OutputPageArguments, readOutputPage } from "../outputs/output-page.ts";
+import type { PageArguments } from "../pages/connection.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import { findPlanHead, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
 import { type RequestPageArguments, readRequestPage } from "../requests/page.ts";
@@ -18,6 +20,14 @@ export const queryResolvers = {
     const found = await readRequestPage(store, tenant, page);
     reads.prime(found.nodes);
     return found;
+  },
+  async events(
+    _: unknown,
+    { requestId, ...page }: { requestId: string } & PageArguments,
+    context: GraphqlContext,
+  ) {
+    const request = await findRequest(context, requestId);
+    return readEventPage(request._id, page, context);
   },
   debugBundle: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     debugBundle(context, requestId),

@@ -22,6 +22,11 @@ export type Query = {
    */
   request: Maybe<Request>;
   /**
+   * What happened to the plans of a request, event by event, in the order of its journal. Read on with endCursor to learn what came since.
+   * Errors: NOT_FOUND, BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+   */
+  events: JournalEventConnection;
+  /**
    * Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
    * tools as pinned and as they are now, timeline. Needs read, as every query. At most 7 MiB, unless the service is set otherwise; leftOut says what found no room. Outputs over 16 KiB are named
    * with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
@@ -70,6 +75,14 @@ export type Query = {
 /** Reading. Nothing of it changes anything. */
 export type QueryRequestArgs = {
   requestId: Scalars['ID']['input'];
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryEventsArgs = {
+  requestId: Scalars['ID']['input'];
+  first?: Scalars['Int']['input'];
+  after?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -654,6 +667,11 @@ export type Request = {
    * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
    */
   modelCallsConnection: ModelCallConnection;
+  /**
+   * What happened to the plans of the request, event by event, in the order of its journal.
+   * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+   */
+  events: JournalEventConnection;
   /** What the calls of models may take, and took. */
   modelUse: ModelUse;
   /** When it was accepted. */
@@ -676,6 +694,13 @@ export type RequestPlansConnectionArgs = {
 
 /** What a user asked, with everything done for it. */
 export type RequestModelCallsConnectionArgs = {
+  first?: Scalars['Int']['input'];
+  after?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/** What a user asked, with everything done for it. */
+export type RequestEventsArgs = {
   first?: Scalars['Int']['input'];
   after?: InputMaybe<Scalars['String']['input']>;
 };
@@ -1339,6 +1364,77 @@ export type ModelCallEdge = {
   cursor: Scalars['String']['output'];
   /** The call. */
   node: ModelCall;
+};
+
+/** One page of what happened to a request. */
+export type JournalEventConnection = {
+  /** The events of the page with their cursors. */
+  edges: Array<JournalEventEdge>;
+  /** The events of the page, without their cursors. */
+  nodes: Array<JournalEvent>;
+  /** Where the page begins and ends. */
+  pageInfo: PageInfo;
+};
+
+/** One event on a page. */
+export type JournalEventEdge = {
+  /** Opaque: give it as after to go on behind this event. */
+  cursor: Scalars['String']['output'];
+  /** The event. */
+  node: JournalEvent;
+};
+
+/**
+ * One thing that happened to a plan, as the journal of its request tells it. The journal begins when an executor takes the first plan: planning is
+ * not told there, see modelCalls. Outputs and arguments are not told here, only their sizes: read them with the steps.
+ */
+export type JournalEvent = {
+  /** Unique over all requests. */
+  id: Scalars['ID']['output'];
+  /** The entry that tells it, from 1; the entries of a request follow each other without a gap. */
+  seq: Scalars['Int']['output'];
+  /** Its place in the entry, from 0. The events of one entry became true together, and happened in this order. */
+  position: Scalars['Int']['output'];
+  /** When the entry was made. */
+  at: Scalars['DateTime']['output'];
+  /** Who made the entry. */
+  by: JournalWriter;
+  /** The version of the plan that it is about. */
+  planId: Scalars['ID']['output'];
+  /**
+   * What happened: plan.stored, execution.asked, lease.taken, lease.released, attempt.started, attempt.ended, items.expanded, step.changed,
+   * approval.given, doubt.resolved, cancel.asked, pause.asked, resume.asked, or plan.ended. Later versions may tell of more.
+   */
+  type: Scalars['String']['output'];
+  /** The step that it is about; null when it is about the whole plan. */
+  stepId: Maybe<Scalars['ID']['output']>;
+  /** key of the step or item; null when it is about the whole plan, or about several items: facts.units names those. */
+  key: Maybe<Scalars['ID']['output']>;
+  /** Of a call, or of a doubt that is settled: which attempt of the step, from 1. Otherwise null. */
+  attempt: Maybe<Scalars['Int']['output']>;
+  /** Where the step stands since then, or the plan; null for an event that is no change of a status. */
+  status: Maybe<Scalars['String']['output']>;
+  /** Why the step or the call failed, or the plan; null when it did not. Its data is null here: read it with the step. */
+  error: Maybe<StepError>;
+  /** Why the step or the plan waits, or what an operator gave as the reason of an approval; null without one. */
+  reason: Maybe<Scalars['String']['output']>;
+  /**
+   * What else is known of it, by type. Lists hold 100 at most; their lengths are beside them. Sizes are in bytes of JSON.
+   * plan.stored: version, isValid, carried, carriedCount, settled, settledCount, unanswered, unansweredCount. lease.taken: worker, epoch, from.
+   * lease.released: dueAt. attempt.started: attemptId, units, unitsCount, tool, effectClass, mayAct, isLookup, argsHash, argumentsBytes, startedAt.
+   * attempt.ended: attemptId, units, unitsCount, outcome, endedAt, durationMs, isUnsent. items.expanded: count. step.changed: outputBytes,
+   * isOutputAside, warnings, warningsCount, nextAttemptAt, mayHaveActed, approved, settled, approvalHash, argumentsBytes.
+   * approval.given: approved, approvalHash. doubt.resolved: resolution.
+   */
+  facts: Scalars['JSON']['output'];
+};
+
+/** Who made an entry of a journal. */
+export type JournalWriter = {
+  /** api, planner or executor. */
+  kind: Scalars['String']['output'];
+  /** Of a worker its name; of what a client or operator asked for who asked. */
+  id: Scalars['String']['output'];
 };
 
 /** Where a page begins and ends. */

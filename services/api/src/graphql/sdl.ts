@@ -21,6 +21,19 @@ type Query {
   request("req_{unix seconds}_{random}." requestId: ID!): Request
 
   """
+  What happened to the plans of a request, event by event, in the order of its journal. Read on with endCursor to learn what came since.
+  Errors: NOT_FOUND, BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+  """
+  events(
+    "req_{unix seconds}_{random}."
+    requestId: ID!
+    "Events on one page, 1 to 100."
+    first: Int! = 50
+    "Goes on after this cursor; absent starts at the first event."
+    after: String
+  ): JournalEventConnection!
+
+  """
   Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
   tools as pinned and as they are now, timeline. Needs read, as every query. At most 7 MiB, unless the service is set otherwise; leftOut says what found no room. Outputs over 16 KiB are named
   with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
@@ -648,6 +661,16 @@ type Request {
     "Goes on after this cursor; absent starts at the oldest call."
     after: String
   ): ModelCallConnection!
+  """
+  What happened to the plans of the request, event by event, in the order of its journal.
+  Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+  """
+  events(
+    "Events on one page, 1 to 100."
+    first: Int! = 50
+    "Goes on after this cursor; absent starts at the first event."
+    after: String
+  ): JournalEventConnection!
   "What the calls of models may take, and took."
   modelUse: ModelUse!
   "When it was accepted."
@@ -1399,6 +1422,83 @@ type ModelCallEdge {
   cursor: String!
   "The call."
   node: ModelCall!
+}
+
+"""
+One page of what happened to a request.
+"""
+type JournalEventConnection {
+  "The events of the page with their cursors."
+  edges: [JournalEventEdge!]!
+  "The events of the page, without their cursors."
+  nodes: [JournalEvent!]!
+  "Where the page begins and ends."
+  pageInfo: PageInfo!
+}
+
+"""
+One event on a page.
+"""
+type JournalEventEdge {
+  "Opaque: give it as after to go on behind this event."
+  cursor: String!
+  "The event."
+  node: JournalEvent!
+}
+
+"""
+One thing that happened to a plan, as the journal of its request tells it. The journal begins when an executor takes the first plan: planning is
+not told there, see modelCalls. Outputs and arguments are not told here, only their sizes: read them with the steps.
+"""
+type JournalEvent {
+  "Unique over all requests."
+  id: ID!
+  "The entry that tells it, from 1; the entries of a request follow each other without a gap."
+  seq: Int!
+  "Its place in the entry, from 0. The events of one entry became true together, and happened in this order."
+  position: Int!
+  "When the entry was made."
+  at: DateTime!
+  "Who made the entry."
+  by: JournalWriter!
+  "The version of the plan that it is about."
+  planId: ID!
+  """
+  What happened: plan.stored, execution.asked, lease.taken, lease.released, attempt.started, attempt.ended, items.expanded, step.changed,
+  approval.given, doubt.resolved, cancel.asked, pause.asked, resume.asked, or plan.ended. Later versions may tell of more.
+  """
+  type: String!
+  "The step that it is about; null when it is about the whole plan."
+  stepId: ID
+  "key of the step or item; null when it is about the whole plan, or about several items: facts.units names those."
+  key: ID
+  "Of a call, or of a doubt that is settled: which attempt of the step, from 1. Otherwise null."
+  attempt: Int
+  "Where the step stands since then, or the plan; null for an event that is no change of a status."
+  status: String
+  "Why the step or the call failed, or the plan; null when it did not. Its data is null here: read it with the step."
+  error: StepError
+  "Why the step or the plan waits, or what an operator gave as the reason of an approval; null without one."
+  reason: String
+  """
+  What else is known of it, by type. Lists hold 100 at most; their lengths are beside them. Sizes are in bytes of JSON.
+  plan.stored: version, isValid, carried, carriedCount, settled, settledCount, unanswered, unansweredCount. lease.taken: worker, epoch, from.
+  lease.released: dueAt. attempt.started: attemptId, units, unitsCount, tool, effectClass, mayAct, isLookup, argsHash, argumentsBytes, startedAt.
+  attempt.ended: attemptId, units, unitsCount, outcome, endedAt, durationMs, isUnsent. items.expanded: count. step.changed: outputBytes,
+  isOutputAside, warnings, warningsCount, nextAttemptAt, mayHaveActed, approved, settled, approvalHash, argumentsBytes.
+  approval.given: approved, approvalHash. doubt.resolved: resolution.
+  """
+  facts: JSON!
+}
+
+"""
+Who made an entry of a journal.
+"""
+type JournalWriter {
+  "api, planner or executor."
+  kind: String!
+  "Of a worker its name; of what a client or operator asked for who asked."
+  id: String!
 }
 
 """
