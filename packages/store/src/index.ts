@@ -3,6 +3,7 @@ export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./
 export { type Scope, ScopeSchema, TenantSchema } from "./access/scope.ts";
 export type { ArgumentChange } from "./client/change-arguments.ts";
 export { eventCursor } from "./client/event-pages.ts";
+export { asksForVersions, type Fit, fitOf } from "./client/fit-of.ts";
 export type {
   EventHead,
   HeadReads,
@@ -15,6 +16,7 @@ export type {
   StepBody,
   StepHead,
   StepOutput,
+  VersionFacts,
 } from "./client/heads.ts";
 export type { Page } from "./client/page.ts";
 export type { ListPage, PagedReads, StepFilter, StepPage } from "./client/paged-reads.ts";
@@ -85,6 +87,7 @@ export {
 } from "./journal/journal.ts";
 export { newStep, newSteps } from "./journal/plan-units.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
+export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
 export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 export { newPlan, newRequest } from "./new-documents.ts";
 export type { LearnedOutput } from "./observed-outputs.ts";

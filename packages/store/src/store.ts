@@ -40,6 +40,7 @@ import type {
   TraceOrigin,
 } from "./documents.ts";
 import type { ClaimJournal } from "./execution/claim-journal.ts";
+import type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
 import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 import type { LearnedOutput } from "./observed-outputs.ts";
 import type { LimitExceeded } from "./planning/model-budget.ts";
@@ -598,6 +599,11 @@ export interface LiveStore {
    * makes. What it tells of is to be read: not each of them is such an end.
    */
   watchRests(listener: ChangeListener): ChangeWatch;
+  /**
+   * Requests of these tenants by ids that a watch told, their own or those of their plans, with their current plans. Few reads, however many.
+   * What is not there, or another tenant's, is left out.
+   */
+  readChanged(ids: readonly string[], wanted: ChangedWanted): Promise<ChangedRequest[]>;
 }
 
 /** Keeps the database from growing for ever. */

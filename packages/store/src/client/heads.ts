@@ -29,6 +29,17 @@ export type PlanHead = Omit<
   /** The outputs, where they are small: most readers of a plan that has ended want them. Absent: they are large, or there are none yet. */
   smallOutputs?: NonNullable<PlanDocument["outputs"]>;
 };
+/** What filters ask of one version of a request's plan. */
+export interface VersionFacts {
+  requestId: RequestId;
+  /** Names of the tools that it uses, those of lists among them. */
+  tools: readonly string[];
+  /** Code with which it failed; null when it did not. */
+  errorCode: string | null;
+  /** What people can do for it. */
+  needs: readonly ("approval" | "doubt")[];
+}
+
 /** The plan itself. */
 export type PlanGraph = Pick<PlanDocument, "_id" | (typeof GRAPH)[number]>;
 /** What was submitted or answered, and what was found about it. */

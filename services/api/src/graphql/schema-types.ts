@@ -446,6 +446,15 @@ export type Subscription = {
    * revoked or expires meanwhile.
    */
   requestUpdated: Request;
+  /**
+   * What changes of the requests that fit a filter, for those who show a list of them. The first event is READ_LIST: from then on no change is
+   * missed, so read the list with requests(filter) when it comes, and apply what follows to that. Several changes of a request within a moment are
+   * told as one, with its newest state. It goes on until it is left; after a lost connection, subscribe again and read the list at READ_LIST.
+   * Requests that are removed because they ended long ago are not told.
+   * Errors: BAD_USER_INPUT for a filter that contradicts itself, OVERLOADED; UNAUTHENTICATED as the last result when the API key or token of the
+   * subscriber is revoked or expires meanwhile.
+   */
+  requestsUpdated: RequestChange;
 };
 
 
@@ -453,6 +462,31 @@ export type Subscription = {
 export type SubscriptionRequestUpdatedArgs = {
   requestId: Scalars['ID']['input'];
 };
+
+
+/** Over WebSocket (graphql-transport-ws) at /graphql, or as server-sent events from /graphql/stream. */
+export type SubscriptionRequestsUpdatedArgs = {
+  filter?: InputMaybe<RequestFilter>;
+};
+
+/** What changed of a list of requests. */
+export type RequestChange = {
+  /** What to do with the list. */
+  kind: RequestChangeKind;
+  /** The request that changed; null for READ_LIST. */
+  requestId: Maybe<Scalars['ID']['output']>;
+  /** As it is now, for CHANGED; otherwise null. */
+  request: Maybe<Request>;
+};
+
+/** What to do with a list of requests of which something changed. */
+export type RequestChangeKind =
+  /** Read the list, or read it again: what changed before may not have been told. It comes first, and after changes were missed. */
+  | 'READ_LIST'
+  /** The request is new or has changed, and fits the filter: show it as it is now. */
+  | 'CHANGED'
+  /** The request does not fit the filter any more: take it from the list. It may come for one that was never in it, and means nothing then. */
+  | 'LEFT';
 
 /** Where a request stands. */
 export type RequestStatus =

@@ -407,6 +407,40 @@ type Subscription {
   revoked or expires meanwhile.
   """
   requestUpdated("req_{unix seconds}_{random}." requestId: ID!): Request!
+
+  """
+  What changes of the requests that fit a filter, for those who show a list of them. The first event is READ_LIST: from then on no change is
+  missed, so read the list with requests(filter) when it comes, and apply what follows to that. Several changes of a request within a moment are
+  told as one, with its newest state. It goes on until it is left; after a lost connection, subscribe again and read the list at READ_LIST.
+  Requests that are removed because they ended long ago are not told.
+  Errors: BAD_USER_INPUT for a filter that contradicts itself, OVERLOADED; UNAUTHENTICATED as the last result when the API key or token of the
+  subscriber is revoked or expires meanwhile.
+  """
+  requestsUpdated("Only requests that fit everything in it, as in requests; absent means all." filter: RequestFilter): RequestChange!
+}
+
+"""
+What changed of a list of requests.
+"""
+type RequestChange {
+  "What to do with the list."
+  kind: RequestChangeKind!
+  "The request that changed; null for READ_LIST."
+  requestId: ID
+  "As it is now, for CHANGED; otherwise null."
+  request: Request
+}
+
+"""
+What to do with a list of requests of which something changed.
+"""
+enum RequestChangeKind {
+  "Read the list, or read it again: what changed before may not have been told. It comes first, and after changes were missed."
+  READ_LIST
+  "The request is new or has changed, and fits the filter: show it as it is now."
+  CHANGED
+  "The request does not fit the filter any more: take it from the list. It may come for one that was never in it, and means nothing then."
+  LEFT
 }
 
 """
