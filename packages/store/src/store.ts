@@ -15,7 +15,7 @@ import type {
 } from "@planwright/plan";
 import type { AccessStore } from "./access/access-store.ts";
 import type { ArgumentChange, ChangeRefusal } from "./client/change-arguments.ts";
-import type { HeadReads } from "./client/heads.ts";
+import type { HeadReads, StateReads } from "./client/heads.ts";
 import type { Page } from "./client/page.ts";
 import type { PagedReads } from "./client/paged-reads.ts";
 import type {
@@ -156,7 +156,7 @@ export type ReplanAnswer =
   | { type: "unknown" };
 
 /** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
-export interface ClientStore extends PagedReads, HeadReads {
+export interface ClientStore extends PagedReads, HeadReads, StateReads {
   /**
    * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key that stands for
    * the same sentence gives the request that it made. @throws {IdempotencyKeyReusedError}

@@ -95,3 +95,16 @@ test("pages of two requests are one read by index, however long the journals are
   expect(hasSortStage ?? false).toBe(false);
   expect(docsExamined).toBeLessThanOrEqual(REQUESTS.length * (first + 2));
 });
+
+test("the last entries of many journals are one read, which looks at one entry of each", async () => {
+  const asked: RequestId[] = [...REQUESTS, "req_1700000000_cccccccccccccccccccc"];
+  await db.command({ profile: 2 });
+  const seqs = await store.readLastSeqs(TENANT, asked);
+  await db.command({ profile: 0 });
+  const profile = db.collection("system.profile");
+  const reads = await profile.find({ "command.profile": { $exists: false } }).toArray();
+  await profile.drop();
+  expect(seqs).toEqual([SIZES.length, SIZES.length, 0]);
+  expect(reads).toMatchObject([{ docsExamined: REQUESTS.length }]);
+  expect(await store.readLastSeqs("t2", asked)).toEqual([0, 0, 0]);
+});

@@ -2,7 +2,7 @@
  * Plans, steps, model calls and events without what may be large of them. Each head tells how large that is, so that a reader knows what reading it takes
  * before anything of it is read.
  */
-import type { JournalEntry, JournalEvent } from "@planwright/engine";
+import type { FoldedPlan, FoldedRequest, JournalEntry, JournalEvent } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { ModelCallDocument, PlanDocument, StepDocument } from "../documents.ts";
@@ -84,6 +84,28 @@ export interface EventHead extends Pick<JournalEntry, "at" | "by" | "planId" | "
   event: JournalEvent;
   /** How long those lists are uncut. Absent: the event has no such list. */
   lengths: { [list in (typeof EVENT_LISTS)[number]]?: number };
+}
+
+/** A step or item as it was, with its tries; its errors without what tools added. */
+export type StepAt = StepHead & Pick<StepDocument, "attempts">;
+
+/** What the journal of a request told at one of its entries. */
+export interface RequestState extends Pick<FoldedRequest, "seq" | "at" | "owner"> {
+  /** The version that was the current one; null before the first entry. Without outputs. */
+  plan: FoldedPlan | null;
+  /** Of that version, in plan order. */
+  steps: StepAt[];
+}
+
+/** Reads of journals up to an entry, bound to a tenant. */
+export interface StateReads {
+  /**
+   * What the journal told at this entry, or at the last one where there are fewer; 0: before the first. Null for an unknown request.
+   * @throws {JournalInvalidError}
+   */
+  readStateAt(tenant: string, requestId: RequestId, seq: number): Promise<RequestState | null>;
+  /** The last entry of each journal; 0 where there is none, and for unknown requests. One read, in the order of the ids. */
+  readLastSeqs(tenant: string, requestIds: readonly RequestId[]): Promise<number[]>;
 }
 
 /** Outputs up to this size go with the head, in bytes as MongoDB stores them. */

@@ -1,6 +1,7 @@
 import { hasScope } from "../access/caller.ts";
 import { debugBundle } from "../debug/debug-bundle.ts";
 import { readEventPage } from "../journal/event-connection.ts";
+import { type RequestAtArguments, readRequestAt } from "../journal/request-at.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
 import { type OutputPageArguments, readOutputPage } from "../outputs/output-page.ts";
@@ -29,6 +30,8 @@ export const queryResolvers = {
     const request = await findRequest(context, requestId);
     return readEventPage(request._id, page, context);
   },
+  requestAt: (_: unknown, asked: RequestAtArguments, context: GraphqlContext) =>
+    readRequestAt(asked, context),
   debugBundle: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     debugBundle(context, requestId),
   plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) =>

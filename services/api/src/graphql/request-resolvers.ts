@@ -26,6 +26,7 @@ export const requestResolvers = {
   async modelCallsConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {
     return toConnection(await reads.modelCallPage(_id, parsePage(page, "model calls")), modelCallCursor);
   },
+  seq: ({ _id }: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.lastSeq(_id),
   events: ({ _id }: RequestDocument, page: PageArguments, context: GraphqlContext) =>
     readEventPage(_id, page, context),
   modelUse: ({ modelLimits, modelUse }: RequestDocument) => ({

@@ -27,6 +27,14 @@ export type Query = {
    */
   events: JournalEventConnection;
   /**
+   * The plan of a request as its journal told it at one of its entries: what entries 1 to seq say, and nothing that came later. Above the last entry it
+   * is what the journal tells now; the seq of the answer says which entry that is, and Request.seq is the last one.
+   * The journal tells nothing of planning, nor when an execution, a pause or a cancellation was asked for, nor when an executor gave the plan back. So
+   * there is no status of the request here, and of the plan only how it ended.
+   * Errors: NOT_FOUND, BAD_USER_INPUT for a seq below 0.
+   */
+  requestAt: RequestAt;
+  /**
    * Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
    * tools as pinned and as they are now, timeline. Needs read, as every query. At most 7 MiB, unless the service is set otherwise; leftOut says what found no room. Outputs over 16 KiB are named
    * with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
@@ -83,6 +91,13 @@ export type QueryEventsArgs = {
   requestId: Scalars['ID']['input'];
   first?: Scalars['Int']['input'];
   after?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryRequestAtArgs = {
+  requestId: Scalars['ID']['input'];
+  seq: Scalars['Int']['input'];
 };
 
 
@@ -701,6 +716,8 @@ export type Request = {
    * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
    */
   modelCallsConnection: ModelCallConnection;
+  /** The last entry of its journal, to be used with requestAt; 0 before the first one. */
+  seq: Scalars['Int']['output'];
   /**
    * What happened to the plans of the request, event by event, in the order of its journal.
    * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
@@ -1461,6 +1478,85 @@ export type JournalEvent = {
    * approval.given: approved, approvalHash. doubt.resolved: resolution.
    */
   facts: Scalars['JSON']['output'];
+};
+
+/** What the journal of a request told at one of its entries. */
+export type RequestAt = {
+  /** The request. */
+  requestId: Scalars['ID']['output'];
+  /** The last entry that counts; 0: none. */
+  seq: Scalars['Int']['output'];
+  /** When that entry was made; null for none. */
+  at: Maybe<Scalars['DateTime']['output']>;
+  /** The version that was current then; null before the first entry. */
+  plan: Maybe<PlanAt>;
+};
+
+/** One version of a plan as the journal of its request told it at one of its entries. What never changes, such as document, is read with plan(id). */
+export type PlanAt = {
+  /** plan_{unix seconds}_{random}. */
+  planId: Scalars['ID']['output'];
+  /** From 1. */
+  version: Scalars['Int']['output'];
+  /** How it ended; null while it was not over. When it was queued, held by an executor, paused or being cancelled is not in the journal. */
+  status: Maybe<PlanStatus>;
+  /** Why it failed; its data is null here. */
+  error: Maybe<StepError>;
+  /** Its steps by status. */
+  counts: StepCounts;
+  /** Steps in plan order, each followed by the items of its forEach that were known, all at once: filter makes them few. */
+  steps: Array<StepAt>;
+  /** When the first entry of an executor was made; null before. */
+  startedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When the entry of its end was made; null before. */
+  finishedAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+
+/** One version of a plan as the journal of its request told it at one of its entries. What never changes, such as document, is read with plan(id). */
+export type PlanAtStepsArgs = {
+  filter?: InputMaybe<StepFilter>;
+};
+
+/**
+ * A step, or one item of a forEach step, as the journal told it at one of its entries. Outputs and arguments are read with the steps of the plan: the
+ * output of one that is COMPLETED never changes.
+ */
+export type StepAt = {
+  /** Name of the step inside its plan. The items of a forEach share it. */
+  id: Scalars['ID']['output'];
+  /** Unique inside the plan: the step's id, with [index] for an item of a forEach. */
+  key: Scalars['String']['output'];
+  /** Position in the list, for an item of a forEach. */
+  item: Maybe<Scalars['Int']['output']>;
+  /** Name of the tool in the plan: its own, or server/tool. */
+  tool: Scalars['String']['output'];
+  /** Where the step stood. */
+  status: StepStatus;
+  /** Steps that must be final first: the ones named by the plan and the ones referred to. */
+  dependsOn: Array<Scalars['ID']['output']>;
+  /** Why it had not started, as far as the journal tells: dependency, limit, backoff, approval, in doubt; otherwise null. */
+  waitReason: Maybe<Scalars['String']['output']>;
+  /** Why it failed, was skipped, or was in doubt; its data is null here. */
+  error: Maybe<StepError>;
+  /** True once an operator had approved it. */
+  approved: Scalars['Boolean']['output'];
+  /** The plan that executed it, for a step that was carried over from an earlier version. */
+  carriedFrom: Maybe<Scalars['ID']['output']>;
+  /** What did not keep it from running. */
+  warnings: Array<Scalars['String']['output']>;
+  /** K, R, V or U: what may be done with a call whose fate is unknown; null before the first call. */
+  effectClass: Maybe<Scalars['String']['output']>;
+  /** Its tries so far, oldest first; the data of their errors is null here. */
+  attempts: Array<Attempt>;
+  /** When the next attempt was due, while RETRYING. */
+  nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
+  /** When its first attempt began; null before. */
+  startedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it was over; null before. */
+  finishedAt: Maybe<Scalars['DateTime']['output']>;
+  /** From the start of the first attempt to the end of the last, in milliseconds; null while it was not over. */
+  durationMs: Maybe<Scalars['Float']['output']>;
 };
 
 /** Who made an entry of a journal. */

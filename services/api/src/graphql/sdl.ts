@@ -34,6 +34,20 @@ type Query {
   ): JournalEventConnection!
 
   """
+  The plan of a request as its journal told it at one of its entries: what entries 1 to seq say, and nothing that came later. Above the last entry it
+  is what the journal tells now; the seq of the answer says which entry that is, and Request.seq is the last one.
+  The journal tells nothing of planning, nor when an execution, a pause or a cancellation was asked for, nor when an executor gave the plan back. So
+  there is no status of the request here, and of the plan only how it ended.
+  Errors: NOT_FOUND, BAD_USER_INPUT for a seq below 0.
+  """
+  requestAt(
+    "req_{unix seconds}_{random}."
+    requestId: ID!
+    "The last entry that counts; 0: before the first one."
+    seq: Int!
+  ): RequestAt!
+
+  """
   Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
   tools as pinned and as they are now, timeline. Needs read, as every query. At most 7 MiB, unless the service is set otherwise; leftOut says what found no room. Outputs over 16 KiB are named
   with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
@@ -416,7 +430,10 @@ type Subscription {
   Errors: BAD_USER_INPUT for a filter that contradicts itself, OVERLOADED; UNAUTHENTICATED as the last result when the API key or token of the
   subscriber is revoked or expires meanwhile.
   """
-  requestsUpdated("Only requests that fit everything in it, as in requests; absent means all." filter: RequestFilter): RequestChange!
+  requestsUpdated(
+    "Only requests that fit everything in it, as in requests; absent means all."
+    filter: RequestFilter
+  ): RequestChange!
 }
 
 """
@@ -695,6 +712,8 @@ type Request {
     "Goes on after this cursor; absent starts at the oldest call."
     after: String
   ): ModelCallConnection!
+  "The last entry of its journal, to be used with requestAt; 0 before the first one."
+  seq: Int!
   """
   What happened to the plans of the request, event by event, in the order of its journal.
   Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
@@ -1523,6 +1542,83 @@ type JournalEvent {
   approval.given: approved, approvalHash. doubt.resolved: resolution.
   """
   facts: JSON!
+}
+
+"""
+What the journal of a request told at one of its entries.
+"""
+type RequestAt {
+  "The request."
+  requestId: ID!
+  "The last entry that counts; 0: none."
+  seq: Int!
+  "When that entry was made; null for none."
+  at: DateTime
+  "The version that was current then; null before the first entry."
+  plan: PlanAt
+}
+
+"""
+One version of a plan as the journal of its request told it at one of its entries. What never changes, such as document, is read with plan(id).
+"""
+type PlanAt {
+  "plan_{unix seconds}_{random}."
+  planId: ID!
+  "From 1."
+  version: Int!
+  "How it ended; null while it was not over. When it was queued, held by an executor, paused or being cancelled is not in the journal."
+  status: PlanStatus
+  "Why it failed; its data is null here."
+  error: StepError
+  "Its steps by status."
+  counts: StepCounts!
+  "Steps in plan order, each followed by the items of its forEach that were known, all at once: filter makes them few."
+  steps("Only those that fit everything in it." filter: StepFilter): [StepAt!]!
+  "When the first entry of an executor was made; null before."
+  startedAt: DateTime
+  "When the entry of its end was made; null before."
+  finishedAt: DateTime
+}
+
+"""
+A step, or one item of a forEach step, as the journal told it at one of its entries. Outputs and arguments are read with the steps of the plan: the
+output of one that is COMPLETED never changes.
+"""
+type StepAt {
+  "Name of the step inside its plan. The items of a forEach share it."
+  id: ID!
+  "Unique inside the plan: the step's id, with [index] for an item of a forEach."
+  key: String!
+  "Position in the list, for an item of a forEach."
+  item: Int
+  "Name of the tool in the plan: its own, or server/tool."
+  tool: String!
+  "Where the step stood."
+  status: StepStatus!
+  "Steps that must be final first: the ones named by the plan and the ones referred to."
+  dependsOn: [ID!]!
+  "Why it had not started, as far as the journal tells: dependency, limit, backoff, approval, in doubt; otherwise null."
+  waitReason: String
+  "Why it failed, was skipped, or was in doubt; its data is null here."
+  error: StepError
+  "True once an operator had approved it."
+  approved: Boolean!
+  "The plan that executed it, for a step that was carried over from an earlier version."
+  carriedFrom: ID
+  "What did not keep it from running."
+  warnings: [String!]!
+  "K, R, V or U: what may be done with a call whose fate is unknown; null before the first call."
+  effectClass: String
+  "Its tries so far, oldest first; the data of their errors is null here."
+  attempts: [Attempt!]!
+  "When the next attempt was due, while RETRYING."
+  nextAttemptAt: DateTime
+  "When its first attempt began; null before."
+  startedAt: DateTime
+  "When it was over; null before."
+  finishedAt: DateTime
+  "From the start of the first attempt to the end of the last, in milliseconds; null while it was not over."
+  durationMs: Float
 }
 
 """
