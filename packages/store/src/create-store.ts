@@ -17,6 +17,7 @@ import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createJournal } from "./journal/journal.ts";
 import { onceUnmoved } from "./journal/once-unmoved.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
+import { readChanged } from "./live/read-changed.ts";
 import { watchChanges, watchRests } from "./live/watch-changes.ts";
 import { createPlanningStore } from "./planning-store.ts";
 import { removeEnded } from "./retention/remove-ended.ts";
@@ -151,6 +152,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       removeEnded: (which) => removeEnded(collections, which),
       watchChanges: (listener) => watchChanges(collections, listener),
       watchRests: (listener) => watchRests(collections, listener),
+      readChanged: (ids, wanted) => readChanged(collections, ids, wanted),
       ping,
       async close() {
         clearInterval(clockBeat);

@@ -2,7 +2,10 @@ export type { AccessStore } from "./access/access-store.ts";
 export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
 export { type Scope, ScopeSchema, TenantSchema } from "./access/scope.ts";
 export type { ArgumentChange } from "./client/change-arguments.ts";
+export { eventCursor } from "./client/event-pages.ts";
+export { asksForVersions, type Fit, fitOf } from "./client/fit-of.ts";
 export type {
+  EventHead,
   HeadReads,
   ModelCallHead,
   ModelCallWords,
@@ -10,9 +13,13 @@ export type {
   PlanHead,
   PlanResults,
   PlanTexts,
+  RequestState,
+  StateReads,
+  StepAt,
   StepBody,
   StepHead,
   StepOutput,
+  VersionFacts,
 } from "./client/heads.ts";
 export type { Page } from "./client/page.ts";
 export type { ListPage, PagedReads, StepFilter, StepPage } from "./client/paged-reads.ts";
@@ -82,6 +89,7 @@ export {
 } from "./journal/journal.ts";
 export { newStep, newSteps } from "./journal/plan-units.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
+export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
 export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 export { newPlan, newRequest } from "./new-documents.ts";
 export type { LearnedOutput } from "./observed-outputs.ts";

@@ -15,7 +15,7 @@ import type {
 } from "@planwright/plan";
 import type { AccessStore } from "./access/access-store.ts";
 import type { ArgumentChange, ChangeRefusal } from "./client/change-arguments.ts";
-import type { HeadReads } from "./client/heads.ts";
+import type { HeadReads, StateReads } from "./client/heads.ts";
 import type { Page } from "./client/page.ts";
 import type { PagedReads } from "./client/paged-reads.ts";
 import type {
@@ -39,6 +39,7 @@ import type {
   TraceOrigin,
 } from "./documents.ts";
 import type { ClaimJournal } from "./execution/claim-journal.ts";
+import type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
 import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 import type { LearnedOutput } from "./observed-outputs.ts";
 import type { LimitExceeded } from "./planning/model-budget.ts";
@@ -179,7 +180,7 @@ export type ResolutionAnswer =
   | { type: "unknown" };
 
 /** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
-export interface ClientStore extends PagedReads, HeadReads {
+export interface ClientStore extends PagedReads, HeadReads, StateReads {
   /**
    * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key that stands for
    * the same sentence gives the request that it made. @throws {IdempotencyKeyReusedError}
@@ -598,6 +599,11 @@ export interface LiveStore {
    * makes. What it tells of is to be read: not each of them is such an end.
    */
   watchRests(listener: ChangeListener): ChangeWatch;
+  /**
+   * Requests of these tenants by ids that a watch told, their own or those of their plans, with their current plans. Few reads, however many.
+   * What is not there, or another tenant's, is left out.
+   */
+  readChanged(ids: readonly string[], wanted: ChangedWanted): Promise<ChangedRequest[]>;
 }
 
 /** Keeps the database from growing for ever. */

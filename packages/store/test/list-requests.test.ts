@@ -1,5 +1,13 @@
 import { parsePlan, toFreeQuestions } from "@planwright/plan";
-import { createStore, type RequestFilter, type RequestPage, type Store } from "@planwright/store";
+import {
+  asksForVersions,
+  createStore,
+  fitOf,
+  type RequestDocument,
+  type RequestFilter,
+  type RequestPage,
+  type Store,
+} from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
@@ -94,10 +102,22 @@ test("finds requests by what people have to do for them, beside everything else"
   expect(await found({ needs: "doubt" }, "t1")).toEqual([]);
 });
 
-const found = async (filter: RequestFilter, tenant = "t1") =>
-  (await store.listRequests(tenant, { first: 10, filter })).items
-    .map(({ query }) => String(query?.split(" ")[0]))
-    .toSorted();
+const wordsOf = (requests: readonly Pick<RequestDocument, "query">[]) =>
+  requests.map(({ query }) => String(query?.split(" ")[0])).toSorted();
+
+/** What the list holds; what is read of changed requests says the same of each. */
+async function found(filter: RequestFilter, tenant = "t1"): Promise<string[]> {
+  const listed = wordsOf((await store.listRequests(tenant, { first: 10, filter })).items);
+  const all = (await store.listRequests(tenant, { first: 100 })).items;
+  const changed = await store.readChanged(
+    all.map(({ _id }) => _id),
+    { tenants: [tenant], versions: asksForVersions(filter) },
+  );
+  expect(changed).toHaveLength(all.length);
+  const fitting = changed.filter(({ request, versions }) => fitOf(filter, request, versions) === "fits");
+  expect(wordsOf(fitting.map(({ request }) => request))).toEqual(listed);
+  return listed;
+}
 
 test.each<[string, RequestFilter, string[]]>([
   ["a tool, called once or for each item of a list", { tool: "read" }, ["one", "two"]],

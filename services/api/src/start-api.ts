@@ -177,7 +177,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     context: contextOf,
     gate,
     allowedOrigins,
-    events: serveServerSentEvents(forCallers),
+    events: serveServerSentEvents({ ...forCallers, sendTimeoutMs }),
     graphiql: parts.graphiql ? serveGraphiql() : undefined,
     outputs: serveOutputs({ context: contextOf, metrics, sendRefusal, sendTimeoutMs }),
     mcp:

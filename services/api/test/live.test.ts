@@ -92,6 +92,22 @@ test("server-sent events give the same", async () => {
   expect((await readAll(source)).at(-1)).toMatchObject({ status: "COMPLETED" });
 });
 
+test.each(["WebSocket", "server-sent events"])(
+  "who leaves over %s while the request goes on gives its place back at once",
+  async (way) => {
+    const { requestId } = await submit();
+    const events = createEventClient({ url: `${running.api.url}/stream`, retryAttempts: 0 });
+    onTestFinished(() => events.dispose());
+    const asked = { query: FOLLOW, variables: { id: requestId } };
+    const source = way === "WebSocket" ? connect().iterate(asked) : events.iterate(asked);
+    await source.next();
+    const open = async () => /subscriptions_open\S* (\d+)/.exec((await running.send("/metrics")).text)?.[1];
+    await expect.poll(open).toBe("1");
+    await source.return?.();
+    await expect.poll(open).toBe("0");
+  },
+);
+
 test("a reader that reads nothing keeps no other client waiting", async () => {
   const { requestId, planId } = await submit();
   const slow = connect().iterate({ query: FOLLOW, variables: { id: requestId } });

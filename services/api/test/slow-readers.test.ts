@@ -115,3 +115,28 @@ test("a WebSocket that leaves pings unanswered for as long as a client may read 
   // No closing message: the connection itself was cut.
   expect(code).toBe(1006);
 });
+
+test("a stream of events of which nothing is read for as long as a client may is cut, and gives its place back", async () => {
+  const other = await startTestApi({ sendTimeoutMs: 300 });
+  onTestFinished(() => other.close());
+  const submitted = await other.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId planId } }",
+    { plan: PLAN },
+  );
+  const { requestId, planId } = submitted.body.data.submitPlan;
+  const headers = { "content-type": "application/json", accept: "text/event-stream" };
+  const asked = httpRequest(`${other.api.url}/stream`, { method: "POST", headers });
+  onTestFinished(() => void asked.destroy());
+  asked.on("error", () => undefined).end(JSON.stringify({ query: QUERY, variables: { id: requestId } }));
+  await once(asked, "response");
+  const open = async () => /subscriptions_open\S* (\d+)/.exec((await other.send("/metrics")).text)?.[1];
+  expect(await open()).toBe("1");
+  const claim = (await other.store.claimPlan(planId as PlanId, "test executor"))!;
+  for (const { id } of PLAN.steps) {
+    const record = { key: id, stepId: id, status: "COMPLETED" as const, attempts: 1, output: { _id: id } };
+    await writeCalled(other.store, claim, [record]);
+    await setTimeout(30);
+  }
+  // The request goes on: its end is not what ends the reading.
+  await expect.poll(open, { timeout: 10_000 }).toBe("0");
+});

@@ -19,6 +19,7 @@ const OTHER_ARGUMENTS: Record<string, unknown> = {
   approvalHash: APPROVAL_HASH,
   resolution: "retry",
   answers: ["yes"],
+  seq: 1,
 };
 const ID_ARGUMENTS = ["requestId", "planId", "id", "ref"];
 

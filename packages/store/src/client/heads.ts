@@ -1,8 +1,9 @@
 /**
- * Plans, steps and model calls without what may be large of them. Each head tells how large that is, so that a reader knows what reading it takes
+ * Plans, steps, model calls and events without what may be large of them. Each head tells how large that is, so that a reader knows what reading it takes
  * before anything of it is read.
  */
-import type { PlanId } from "@planwright/plan";
+import type { FoldedPlan, FoldedRequest, JournalEntry, JournalEvent } from "@planwright/engine";
+import type { PlanId, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type {
   ModelCallDocument,
@@ -38,6 +39,17 @@ export type PlanHead = Omit<
   /** The outputs, where they are small: most readers of a plan that has ended want them. Absent: they are large, or there are none yet. */
   smallOutputs?: NonNullable<PlanDocument["outputs"]>;
 };
+/** What filters ask of one version of a request's plan. */
+export interface VersionFacts {
+  requestId: RequestId;
+  /** Names of the tools that it uses, those of lists among them. */
+  tools: readonly string[];
+  /** Code with which it failed; null when it did not. */
+  errorCode: string | null;
+  /** What people can do for it. */
+  needs: readonly ("approval" | "doubt")[];
+}
+
 /** The plan itself. */
 export type PlanGraph = Pick<PlanDocument, "_id" | (typeof GRAPH)[number]>;
 /** What was submitted or answered, and what was found about it. */
@@ -66,6 +78,45 @@ export type ModelCallHead = Omit<ModelCallDocument, (typeof WORDS)[number]> & {
 };
 /** What was asked and answered. */
 export type ModelCallWords = Pick<ModelCallDocument, "_id" | (typeof WORDS)[number]>;
+
+/** Lists of events that may be long. */
+export const EVENT_LISTS = ["units", "carried", "settled", "unanswered", "warnings"] as const;
+
+/** Of each of them an event is read with so many, at most. */
+export const MAX_LISTED = 100;
+
+/** One event of a request's journal, where it stands, and who told it. */
+export interface EventHead extends Pick<JournalEntry, "at" | "by" | "planId" | "seq"> {
+  requestId: RequestId;
+  /** In its entry, from 0. */
+  position: number;
+  /** Without outputs, arguments, and data of errors; its lists cut to {@link MAX_LISTED}. */
+  event: JournalEvent;
+  /** How long those lists are uncut. Absent: the event has no such list. */
+  lengths: { [list in (typeof EVENT_LISTS)[number]]?: number };
+}
+
+/** A step or item as it was, with its tries; its errors without what tools added. */
+export type StepAt = StepHead & Pick<StepDocument, "attempts">;
+
+/** What the journal of a request told at one of its entries. */
+export interface RequestState extends Pick<FoldedRequest, "seq" | "at" | "owner"> {
+  /** The version that was the current one; null before the first entry. Without outputs. */
+  plan: FoldedPlan | null;
+  /** Of that version, in plan order. */
+  steps: StepAt[];
+}
+
+/** Reads of journals up to an entry, bound to a tenant. */
+export interface StateReads {
+  /**
+   * What the journal told at this entry, or at the last one where there are fewer; 0: before the first. Null for an unknown request.
+   * @throws {JournalInvalidError}
+   */
+  readStateAt(tenant: string, requestId: RequestId, seq: number): Promise<RequestState | null>;
+  /** The last entry of each journal; 0 where there is none, and for unknown requests. One read, in the order of the ids. */
+  readLastSeqs(tenant: string, requestIds: readonly RequestId[]): Promise<number[]>;
+}
 
 /** Outputs up to this size go with the head, in bytes as MongoDB stores them. */
 const SMALL_OUTPUTS_BYTES = 1_024;

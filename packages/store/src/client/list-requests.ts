@@ -8,6 +8,7 @@ import type { Collections } from "../collections.ts";
 import { parseCursor, type RequestCursor, toCursor } from "../cursor.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
 import type { RequestFilter, RequestPage } from "../store.ts";
+import { patternOf } from "./fit-of.ts";
 import type { Page } from "./page.ts";
 
 /** Requests or plans that one page looks at, at most. */
@@ -159,10 +160,9 @@ function statusFilter({ status, needs }: RequestFilter): Filter<RequestDocument>
   return status && status.length > 0 ? { status: { $in: [...status] } } : {};
 }
 
-/** Contains the text, whatever the case of its letters. Nothing in it is an operator. */
 function textFilter({ text }: RequestFilter): Filter<RequestDocument> {
   if (text === undefined) return {};
-  return { query: { $regex: new RegExp(text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`), "i") } };
+  return { query: { $regex: patternOf(text, "i") } };
 }
 
 function created({ createdFrom, createdBefore }: RequestFilter): Document {

@@ -1,6 +1,6 @@
 import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
 import type { StepDocument } from "../documents.ts";
-import type { ModelCallHead, PlanHead, StepHead } from "./heads.ts";
+import type { EventHead, ModelCallHead, PlanHead, StepHead } from "./heads.ts";
 import type { Page } from "./page.ts";
 
 /** A part of a list; its cursors fit that list alone. */
@@ -59,4 +59,10 @@ export interface PagedReads {
     requestIds: readonly RequestId[],
     page: ListPage,
   ): Promise<Map<RequestId, Page<ModelCallHead>>>;
+  /** What happened to a request, as its journal tells it: in its order. */
+  listEventPages(
+    tenant: string,
+    requestIds: readonly RequestId[],
+    page: ListPage,
+  ): Promise<Map<RequestId, Page<EventHead>>>;
 }

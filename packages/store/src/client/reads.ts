@@ -8,12 +8,14 @@ import type { ClientStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { readServers } from "../tool-servers.ts";
 import type { ClientContext } from "./context.ts";
+import { createEventPages } from "./event-pages.ts";
 import { createHeadReads } from "./head-reads.ts";
-import type { HeadReads } from "./heads.ts";
+import type { HeadReads, StateReads } from "./heads.ts";
 import { createListRequests } from "./list-requests.ts";
 import type { PagedReads } from "./paged-reads.ts";
 import { WHOLE } from "./read-lists.ts";
 import { createRecordPages } from "./record-pages.ts";
+import { createStateReads } from "./state-reads.ts";
 import { createStepPages } from "./step-pages.ts";
 
 /** The part of the store that clients read. */
@@ -40,6 +42,7 @@ export function createReads({
   | "toolServers"
   | keyof PagedReads
   | keyof HeadReads
+  | keyof StateReads
 > {
   const { requests, plans, modelCalls, tools } = collections;
   // Polling clients ask for these: many clients of one request cost MongoDB one read.
@@ -102,7 +105,9 @@ export function createReads({
     listRequests: createListRequests(collections),
     ...createStepPages(unitReads),
     ...createRecordPages(collections),
+    ...createEventPages(collections),
     ...createHeadReads(collections, unitReads),
+    ...createStateReads(collections, unitReads.log),
 
     listModelCalls: (tenant: string, requestId: RequestId) =>
       modelCalls.find({ tenant, requestId }).sort({ createdAt: 1, _id: 1 }).toArray(),

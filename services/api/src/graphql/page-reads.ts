@@ -1,5 +1,6 @@
 import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
 import {
+  type EventHead,
   isStepWanted,
   type ListPage,
   type ModelCallHead,
@@ -26,6 +27,8 @@ export interface PageReads {
   planPage(requestId: RequestId, page: ListPage): Promise<Page<PlanHead>>;
   /** Oldest first. @throws {CursorInvalidError} */
   modelCallPage(requestId: RequestId, page: ListPage): Promise<Page<ModelCallHead>>;
+  /** What happened, in the order of the journal. @throws {CursorInvalidError} */
+  eventPage(requestId: RequestId, page: ListPage): Promise<Page<EventHead>>;
   /** Takes pages of this plan's steps from these, which are all it has, in plan order. */
   primeSteps: (planId: PlanId, steps: readonly StepHead[]) => void;
   /** Forgets everything. */
@@ -34,7 +37,7 @@ export interface PageReads {
 
 /** Plans or requests of which one read gives a page. */
 const MAX_LISTS = 100;
-/** What a head of a step, a version or a call takes, about. */
+/** What a head of a step, a version, a call or an event takes, about. */
 const HEAD_BYTES = 640;
 const EMPTY = { items: [], cursor: null };
 
@@ -58,6 +61,10 @@ export function createPageReads(store: PagedReads, tenant: string, bytes: Answer
   const modelCalls = loaderOf<RequestId, ListPage, Page<ModelCallHead>>(async (ids, page) => {
     await reading(ids.length, page);
     return store.listModelCallPages(tenant, ids, page);
+  }, EMPTY);
+  const events = loaderOf<RequestId, ListPage, Page<EventHead>>(async (ids, page) => {
+    await reading(ids.length, page);
+    return store.listEventPages(tenant, ids, page);
   }, EMPTY);
   type Place = Pick<StepHead, "planId" | "stepId">;
   const statuses = new DataLoader<Place, StepStatus | null, string>(
@@ -85,13 +92,14 @@ export function createPageReads(store: PagedReads, tenant: string, bytes: Answer
     stepStatus: (planId, stepId) => statuses.load({ planId, stepId }),
     planPage: (id, part) => plans.load({ id, part }),
     modelCallPage: (id, part) => modelCalls.load({ id, part }),
+    eventPage: (id, part) => events.load({ id, part }),
     primeSteps(planId, steps) {
       atHand.set(planId, steps);
       primeStatuses(steps);
     },
     forgetPages() {
       atHand.clear();
-      for (const loader of [pages, counts, plans, modelCalls, statuses]) loader.clearAll();
+      for (const loader of [pages, counts, plans, modelCalls, events, statuses]) loader.clearAll();
     },
   };
 }

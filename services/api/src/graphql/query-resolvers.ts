@@ -1,8 +1,11 @@
 import { hasScope } from "../access/caller.ts";
 import { debugBundle } from "../debug/debug-bundle.ts";
+import { readEventPage } from "../journal/event-connection.ts";
+import { type RequestAtArguments, readRequestAt } from "../journal/request-at.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
 import { type OutputPageArguments, readOutputPage } from "../outputs/output-page.ts";
+import type { PageArguments } from "../pages/connection.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import { findPlanHead, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
 import { type RequestPageArguments, readRequestPage } from "../requests/page.ts";
@@ -19,6 +22,16 @@ export const queryResolvers = {
     reads.prime(found.nodes);
     return found;
   },
+  async events(
+    _: unknown,
+    { requestId, ...page }: { requestId: string } & PageArguments,
+    context: GraphqlContext,
+  ) {
+    const request = await findRequest(context, requestId);
+    return readEventPage(request._id, page, context);
+  },
+  requestAt: (_: unknown, asked: RequestAtArguments, context: GraphqlContext) =>
+    readRequestAt(asked, context),
   debugBundle: (_: unknown, { requestId }: { requestId: string }, context: GraphqlContext) =>
     debugBundle(context, requestId),
   plan: (_: unknown, { id }: { id: string }, context: GraphqlContext) =>

@@ -49,6 +49,8 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   /** The same, however large it is. */
   wholeOutput(step: StepHead): Promise<JsonValue>;
   modelCalls(requestId: RequestId): Promise<ModelCallHead[]>;
+  /** The last entry of the request's journal; 0 before the first. */
+  lastSeq(requestId: RequestId): Promise<number>;
   modelCallWords(call: ModelCallHead): Promise<ModelCallWords | null>;
   /** What is made of several reads, once in an answer. @param name - of what is made */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
@@ -100,6 +102,8 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
   const counts = new DataLoader<PlanId, StatusCount[]>(async (ids) =>
     listsById(ids, await store.countStepStatuses(tenant, ids), ({ planId }) => planId),
   );
+
+  const lastSeqs = new DataLoader<RequestId, number>((ids) => store.readLastSeqs(tenant, ids));
 
   /** Parts of documents, each of a size that is known before. */
   function partsOf<Id extends string, Part extends { _id: string }>(
@@ -206,6 +210,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     stepCounts: (planId) => counts.load(planId),
     stepBody: ({ _id: id, bodyBytes: sizeBytes }) => bodies.load({ id, sizeBytes }),
     modelCalls: (requestId) => modelCalls.load(requestId),
+    lastSeq: (requestId) => lastSeqs.load(requestId),
     modelCallWords: ({ _id: id, wordBytes: sizeBytes }) => words.load({ id, sizeBytes }),
     prime(found) {
       for (const request of found) requests.prime(request._id, request);
@@ -219,7 +224,8 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     forget() {
       forgetPages();
       made.clear();
-      for (const loader of [requests, plans, versions, modelCalls, steps, counts]) loader.clearAll();
+      for (const loader of [requests, plans, versions, modelCalls, steps, counts, lastSeqs])
+        loader.clearAll();
       for (const loader of [graphs, texts, results]) loader.clearAll();
       for (const loader of [bodies, words, ownOutputs, outputsAside]) loader.clearAll();
     },

@@ -1,5 +1,6 @@
 import { executionStateOfRequest } from "@planwright/plan";
 import { contextOf, modelCallCursor, NO_USE, planCursor, type RequestDocument } from "@planwright/store";
+import { readEventPage } from "../journal/event-connection.ts";
 import { type PageArguments, parsePage, toConnection } from "../pages/connection.ts";
 import { requestWaitReason } from "../plans/wait-reason.ts";
 import type { GraphqlContext } from "./context.ts";
@@ -25,6 +26,9 @@ export const requestResolvers = {
   async modelCallsConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {
     return toConnection(await reads.modelCallPage(_id, parsePage(page, "model calls")), modelCallCursor);
   },
+  seq: ({ _id }: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.lastSeq(_id),
+  events: ({ _id }: RequestDocument, page: PageArguments, context: GraphqlContext) =>
+    readEventPage(_id, page, context),
   modelUse: ({ modelLimits, modelUse }: RequestDocument) => ({
     limits: modelLimits ?? {},
     ...(modelUse ?? NO_USE),

@@ -16,6 +16,7 @@ test("every mutation of the schema says which scope it needs", () => {
 test.each([
   ["a query", "{ request { status } }", ["read"]],
   ["a subscription", "subscription { requestUpdated { status } }", ["read"]],
+  ["a subscription to a list", "subscription { requestsUpdated { kind } }", ["read"]],
   ["the schema alone", "{ __typename __schema { queryType { name } } }", []],
   ["two mutations", "mutation { a: createPlan { id } b: cancel { id } }", ["execute", "operate"]],
   ["a field under another name", "mutation { createPlan: cancel { id } }", ["operate"]],

@@ -22,6 +22,19 @@ export type Query = {
    */
   request: Maybe<Request>;
   /**
+   * What happened to the plans of a request, event by event, in the order of its journal. Read on with endCursor to learn what came since.
+   * Errors: NOT_FOUND, BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+   */
+  events: JournalEventConnection;
+  /**
+   * The plan of a request as its journal told it at one of its entries: what entries 1 to seq say, and nothing that came later. Above the last entry it
+   * is what the journal tells now; the seq of the answer says which entry that is, and Request.seq is the last one.
+   * The journal tells nothing of planning, nor when an execution, a pause or a cancellation was asked for, nor when an executor gave the plan back. So
+   * there is no status of the request here, and of the plan only how it ended.
+   * Errors: NOT_FOUND, BAD_USER_INPUT for a seq below 0.
+   */
+  requestAt: RequestAt;
+  /**
    * Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
    * tools as pinned and as they are now, timeline. Needs read, as every query. At most 7 MiB, unless the service is set otherwise; leftOut says what found no room. Outputs over 16 KiB are named
    * with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
@@ -70,6 +83,21 @@ export type Query = {
 /** Reading. Nothing of it changes anything. */
 export type QueryRequestArgs = {
   requestId: Scalars['ID']['input'];
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryEventsArgs = {
+  requestId: Scalars['ID']['input'];
+  first?: Scalars['Int']['input'];
+  after?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/** Reading. Nothing of it changes anything. */
+export type QueryRequestAtArgs = {
+  requestId: Scalars['ID']['input'];
+  seq: Scalars['Int']['input'];
 };
 
 
@@ -433,6 +461,15 @@ export type Subscription = {
    * revoked or expires meanwhile.
    */
   requestUpdated: Request;
+  /**
+   * What changes of the requests that fit a filter, for those who show a list of them. The first event is READ_LIST: from then on no change is
+   * missed, so read the list with requests(filter) when it comes, and apply what follows to that. Several changes of a request within a moment are
+   * told as one, with its newest state. It goes on until it is left; after a lost connection, subscribe again and read the list at READ_LIST.
+   * Requests that are removed because they ended long ago are not told.
+   * Errors: BAD_USER_INPUT for a filter that contradicts itself, OVERLOADED; UNAUTHENTICATED as the last result when the API key or token of the
+   * subscriber is revoked or expires meanwhile.
+   */
+  requestsUpdated: RequestChange;
 };
 
 
@@ -440,6 +477,31 @@ export type Subscription = {
 export type SubscriptionRequestUpdatedArgs = {
   requestId: Scalars['ID']['input'];
 };
+
+
+/** Over WebSocket (graphql-transport-ws) at /graphql, or as server-sent events from /graphql/stream. */
+export type SubscriptionRequestsUpdatedArgs = {
+  filter?: InputMaybe<RequestFilter>;
+};
+
+/** What changed of a list of requests. */
+export type RequestChange = {
+  /** What to do with the list. */
+  kind: RequestChangeKind;
+  /** The request that changed; null for READ_LIST. */
+  requestId: Maybe<Scalars['ID']['output']>;
+  /** As it is now, for CHANGED; otherwise null. */
+  request: Maybe<Request>;
+};
+
+/** What to do with a list of requests of which something changed. */
+export type RequestChangeKind =
+  /** Read the list, or read it again: what changed before may not have been told. It comes first, and after changes were missed. */
+  | 'READ_LIST'
+  /** The request is new or has changed, and fits the filter: show it as it is now. */
+  | 'CHANGED'
+  /** The request does not fit the filter any more: take it from the list. It may come for one that was never in it, and means nothing then. */
+  | 'LEFT';
 
 /** Where a request stands. */
 export type RequestStatus =
@@ -654,6 +716,13 @@ export type Request = {
    * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
    */
   modelCallsConnection: ModelCallConnection;
+  /** The last entry of its journal, to be used with requestAt; 0 before the first one. */
+  seq: Scalars['Int']['output'];
+  /**
+   * What happened to the plans of the request, event by event, in the order of its journal.
+   * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+   */
+  events: JournalEventConnection;
   /** What the calls of models may take, and took. */
   modelUse: ModelUse;
   /** When it was accepted. */
@@ -676,6 +745,13 @@ export type RequestPlansConnectionArgs = {
 
 /** What a user asked, with everything done for it. */
 export type RequestModelCallsConnectionArgs = {
+  first?: Scalars['Int']['input'];
+  after?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/** What a user asked, with everything done for it. */
+export type RequestEventsArgs = {
   first?: Scalars['Int']['input'];
   after?: InputMaybe<Scalars['String']['input']>;
 };
@@ -1339,6 +1415,156 @@ export type ModelCallEdge = {
   cursor: Scalars['String']['output'];
   /** The call. */
   node: ModelCall;
+};
+
+/** One page of what happened to a request. */
+export type JournalEventConnection = {
+  /** The events of the page with their cursors. */
+  edges: Array<JournalEventEdge>;
+  /** The events of the page, without their cursors. */
+  nodes: Array<JournalEvent>;
+  /** Where the page begins and ends. */
+  pageInfo: PageInfo;
+};
+
+/** One event on a page. */
+export type JournalEventEdge = {
+  /** Opaque: give it as after to go on behind this event. */
+  cursor: Scalars['String']['output'];
+  /** The event. */
+  node: JournalEvent;
+};
+
+/**
+ * One thing that happened to a plan, as the journal of its request tells it. The journal begins when an executor takes the first plan: planning is
+ * not told there, see modelCalls. Outputs and arguments are not told here, only their sizes: read them with the steps.
+ */
+export type JournalEvent = {
+  /** Unique over all requests. */
+  id: Scalars['ID']['output'];
+  /** The entry that tells it, from 1; the entries of a request follow each other without a gap. */
+  seq: Scalars['Int']['output'];
+  /** Its place in the entry, from 0. The events of one entry became true together, and happened in this order. */
+  position: Scalars['Int']['output'];
+  /** When the entry was made. */
+  at: Scalars['DateTime']['output'];
+  /** Who made the entry. */
+  by: JournalWriter;
+  /** The version of the plan that it is about. */
+  planId: Scalars['ID']['output'];
+  /**
+   * What happened: plan.stored, execution.asked, lease.taken, lease.released, attempt.started, attempt.ended, items.expanded, step.changed,
+   * approval.given, doubt.resolved, cancel.asked, pause.asked, resume.asked, or plan.ended. Later versions may tell of more.
+   */
+  type: Scalars['String']['output'];
+  /** The step that it is about; null when it is about the whole plan. */
+  stepId: Maybe<Scalars['ID']['output']>;
+  /** key of the step or item; null when it is about the whole plan, or about several items: facts.units names those. */
+  key: Maybe<Scalars['ID']['output']>;
+  /** Of a call, or of a doubt that is settled: which attempt of the step, from 1. Otherwise null. */
+  attempt: Maybe<Scalars['Int']['output']>;
+  /** Where the step stands since then, or the plan; null for an event that is no change of a status. */
+  status: Maybe<Scalars['String']['output']>;
+  /** Why the step or the call failed, or the plan; null when it did not. Its data is null here: read it with the step. */
+  error: Maybe<StepError>;
+  /** Why the step or the plan waits, or what an operator gave as the reason of an approval; null without one. */
+  reason: Maybe<Scalars['String']['output']>;
+  /**
+   * What else is known of it, by type. Lists hold 100 at most; their lengths are beside them. Sizes are in bytes of JSON.
+   * plan.stored: version, isValid, carried, carriedCount, settled, settledCount, unanswered, unansweredCount. lease.taken: worker, epoch, from.
+   * lease.released: dueAt. attempt.started: attemptId, units, unitsCount, tool, effectClass, mayAct, isLookup, argsHash, argumentsBytes, startedAt.
+   * attempt.ended: attemptId, units, unitsCount, outcome, endedAt, durationMs, isUnsent. items.expanded: count. step.changed: outputBytes,
+   * isOutputAside, warnings, warningsCount, nextAttemptAt, mayHaveActed, approved, settled, approvalHash, argumentsBytes.
+   * approval.given: approved, approvalHash. doubt.resolved: resolution.
+   */
+  facts: Scalars['JSON']['output'];
+};
+
+/** What the journal of a request told at one of its entries. */
+export type RequestAt = {
+  /** The request. */
+  requestId: Scalars['ID']['output'];
+  /** The last entry that counts; 0: none. */
+  seq: Scalars['Int']['output'];
+  /** When that entry was made; null for none. */
+  at: Maybe<Scalars['DateTime']['output']>;
+  /** The version that was current then; null before the first entry. */
+  plan: Maybe<PlanAt>;
+};
+
+/** One version of a plan as the journal of its request told it at one of its entries. What never changes, such as document, is read with plan(id). */
+export type PlanAt = {
+  /** plan_{unix seconds}_{random}. */
+  planId: Scalars['ID']['output'];
+  /** From 1. */
+  version: Scalars['Int']['output'];
+  /** How it ended; null while it was not over. When it was queued, held by an executor, paused or being cancelled is not in the journal. */
+  status: Maybe<PlanStatus>;
+  /** Why it failed; its data is null here. */
+  error: Maybe<StepError>;
+  /** Its steps by status. */
+  counts: StepCounts;
+  /** Steps in plan order, each followed by the items of its forEach that were known, all at once: filter makes them few. */
+  steps: Array<StepAt>;
+  /** When the first entry of an executor was made; null before. */
+  startedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When the entry of its end was made; null before. */
+  finishedAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+
+/** One version of a plan as the journal of its request told it at one of its entries. What never changes, such as document, is read with plan(id). */
+export type PlanAtStepsArgs = {
+  filter?: InputMaybe<StepFilter>;
+};
+
+/**
+ * A step, or one item of a forEach step, as the journal told it at one of its entries. Outputs and arguments are read with the steps of the plan: the
+ * output of one that is COMPLETED never changes.
+ */
+export type StepAt = {
+  /** Name of the step inside its plan. The items of a forEach share it. */
+  id: Scalars['ID']['output'];
+  /** Unique inside the plan: the step's id, with [index] for an item of a forEach. */
+  key: Scalars['String']['output'];
+  /** Position in the list, for an item of a forEach. */
+  item: Maybe<Scalars['Int']['output']>;
+  /** Name of the tool in the plan: its own, or server/tool. */
+  tool: Scalars['String']['output'];
+  /** Where the step stood. */
+  status: StepStatus;
+  /** Steps that must be final first: the ones named by the plan and the ones referred to. */
+  dependsOn: Array<Scalars['ID']['output']>;
+  /** Why it had not started, as far as the journal tells: dependency, limit, backoff, approval, in doubt; otherwise null. */
+  waitReason: Maybe<Scalars['String']['output']>;
+  /** Why it failed, was skipped, or was in doubt; its data is null here. */
+  error: Maybe<StepError>;
+  /** True once an operator had approved it. */
+  approved: Scalars['Boolean']['output'];
+  /** The plan that executed it, for a step that was carried over from an earlier version. */
+  carriedFrom: Maybe<Scalars['ID']['output']>;
+  /** What did not keep it from running. */
+  warnings: Array<Scalars['String']['output']>;
+  /** K, R, V or U: what may be done with a call whose fate is unknown; null before the first call. */
+  effectClass: Maybe<Scalars['String']['output']>;
+  /** Its tries so far, oldest first; the data of their errors is null here. */
+  attempts: Array<Attempt>;
+  /** When the next attempt was due, while RETRYING. */
+  nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
+  /** When its first attempt began; null before. */
+  startedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it was over; null before. */
+  finishedAt: Maybe<Scalars['DateTime']['output']>;
+  /** From the start of the first attempt to the end of the last, in milliseconds; null while it was not over. */
+  durationMs: Maybe<Scalars['Float']['output']>;
+};
+
+/** Who made an entry of a journal. */
+export type JournalWriter = {
+  /** api, planner or executor. */
+  kind: Scalars['String']['output'];
+  /** Of a worker its name; of what a client or operator asked for who asked. */
+  id: Scalars['String']['output'];
 };
 
 /** Where a page begins and ends. */

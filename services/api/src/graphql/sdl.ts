@@ -21,6 +21,33 @@ type Query {
   request("req_{unix seconds}_{random}." requestId: ID!): Request
 
   """
+  What happened to the plans of a request, event by event, in the order of its journal. Read on with endCursor to learn what came since.
+  Errors: NOT_FOUND, BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+  """
+  events(
+    "req_{unix seconds}_{random}."
+    requestId: ID!
+    "Events on one page, 1 to 100."
+    first: Int! = 50
+    "Goes on after this cursor; absent starts at the first event."
+    after: String
+  ): JournalEventConnection!
+
+  """
+  The plan of a request as its journal told it at one of its entries: what entries 1 to seq say, and nothing that came later. Above the last entry it
+  is what the journal tells now; the seq of the answer says which entry that is, and Request.seq is the last one.
+  The journal tells nothing of planning, nor when an execution, a pause or a cancellation was asked for, nor when an executor gave the plan back. So
+  there is no status of the request here, and of the plan only how it ended.
+  Errors: NOT_FOUND, BAD_USER_INPUT for a seq below 0.
+  """
+  requestAt(
+    "req_{unix seconds}_{random}."
+    requestId: ID!
+    "The last entry that counts; 0: before the first one."
+    seq: Int!
+  ): RequestAt!
+
+  """
   Everything recorded under a request as one JSON document, without secrets: request, plans with steps and attempts, model calls,
   tools as pinned and as they are now, timeline. Needs read, as every query. At most 7 MiB, unless the service is set otherwise; leftOut says what found no room. Outputs over 16 KiB are named
   with their size. Errors: NOT_FOUND, BAD_USER_INPUT.
@@ -394,6 +421,43 @@ type Subscription {
   revoked or expires meanwhile.
   """
   requestUpdated("req_{unix seconds}_{random}." requestId: ID!): Request!
+
+  """
+  What changes of the requests that fit a filter, for those who show a list of them. The first event is READ_LIST: from then on no change is
+  missed, so read the list with requests(filter) when it comes, and apply what follows to that. Several changes of a request within a moment are
+  told as one, with its newest state. It goes on until it is left; after a lost connection, subscribe again and read the list at READ_LIST.
+  Requests that are removed because they ended long ago are not told.
+  Errors: BAD_USER_INPUT for a filter that contradicts itself, OVERLOADED; UNAUTHENTICATED as the last result when the API key or token of the
+  subscriber is revoked or expires meanwhile.
+  """
+  requestsUpdated(
+    "Only requests that fit everything in it, as in requests; absent means all."
+    filter: RequestFilter
+  ): RequestChange!
+}
+
+"""
+What changed of a list of requests.
+"""
+type RequestChange {
+  "What to do with the list."
+  kind: RequestChangeKind!
+  "The request that changed; null for READ_LIST."
+  requestId: ID
+  "As it is now, for CHANGED; otherwise null."
+  request: Request
+}
+
+"""
+What to do with a list of requests of which something changed.
+"""
+enum RequestChangeKind {
+  "Read the list, or read it again: what changed before may not have been told. It comes first, and after changes were missed."
+  READ_LIST
+  "The request is new or has changed, and fits the filter: show it as it is now."
+  CHANGED
+  "The request does not fit the filter any more: take it from the list. It may come for one that was never in it, and means nothing then."
+  LEFT
 }
 
 """
@@ -648,6 +712,18 @@ type Request {
     "Goes on after this cursor; absent starts at the oldest call."
     after: String
   ): ModelCallConnection!
+  "The last entry of its journal, to be used with requestAt; 0 before the first one."
+  seq: Int!
+  """
+  What happened to the plans of the request, event by event, in the order of its journal.
+  Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
+  """
+  events(
+    "Events on one page, 1 to 100."
+    first: Int! = 50
+    "Goes on after this cursor; absent starts at the first event."
+    after: String
+  ): JournalEventConnection!
   "What the calls of models may take, and took."
   modelUse: ModelUse!
   "When it was accepted."
@@ -1399,6 +1475,160 @@ type ModelCallEdge {
   cursor: String!
   "The call."
   node: ModelCall!
+}
+
+"""
+One page of what happened to a request.
+"""
+type JournalEventConnection {
+  "The events of the page with their cursors."
+  edges: [JournalEventEdge!]!
+  "The events of the page, without their cursors."
+  nodes: [JournalEvent!]!
+  "Where the page begins and ends."
+  pageInfo: PageInfo!
+}
+
+"""
+One event on a page.
+"""
+type JournalEventEdge {
+  "Opaque: give it as after to go on behind this event."
+  cursor: String!
+  "The event."
+  node: JournalEvent!
+}
+
+"""
+One thing that happened to a plan, as the journal of its request tells it. The journal begins when an executor takes the first plan: planning is
+not told there, see modelCalls. Outputs and arguments are not told here, only their sizes: read them with the steps.
+"""
+type JournalEvent {
+  "Unique over all requests."
+  id: ID!
+  "The entry that tells it, from 1; the entries of a request follow each other without a gap."
+  seq: Int!
+  "Its place in the entry, from 0. The events of one entry became true together, and happened in this order."
+  position: Int!
+  "When the entry was made."
+  at: DateTime!
+  "Who made the entry."
+  by: JournalWriter!
+  "The version of the plan that it is about."
+  planId: ID!
+  """
+  What happened: plan.stored, execution.asked, lease.taken, lease.released, attempt.started, attempt.ended, items.expanded, step.changed,
+  approval.given, doubt.resolved, cancel.asked, pause.asked, resume.asked, or plan.ended. Later versions may tell of more.
+  """
+  type: String!
+  "The step that it is about; null when it is about the whole plan."
+  stepId: ID
+  "key of the step or item; null when it is about the whole plan, or about several items: facts.units names those."
+  key: ID
+  "Of a call, or of a doubt that is settled: which attempt of the step, from 1. Otherwise null."
+  attempt: Int
+  "Where the step stands since then, or the plan; null for an event that is no change of a status."
+  status: String
+  "Why the step or the call failed, or the plan; null when it did not. Its data is null here: read it with the step."
+  error: StepError
+  "Why the step or the plan waits, or what an operator gave as the reason of an approval; null without one."
+  reason: String
+  """
+  What else is known of it, by type. Lists hold 100 at most; their lengths are beside them. Sizes are in bytes of JSON.
+  plan.stored: version, isValid, carried, carriedCount, settled, settledCount, unanswered, unansweredCount. lease.taken: worker, epoch, from.
+  lease.released: dueAt. attempt.started: attemptId, units, unitsCount, tool, effectClass, mayAct, isLookup, argsHash, argumentsBytes, startedAt.
+  attempt.ended: attemptId, units, unitsCount, outcome, endedAt, durationMs, isUnsent. items.expanded: count. step.changed: outputBytes,
+  isOutputAside, warnings, warningsCount, nextAttemptAt, mayHaveActed, approved, settled, approvalHash, argumentsBytes.
+  approval.given: approved, approvalHash. doubt.resolved: resolution.
+  """
+  facts: JSON!
+}
+
+"""
+What the journal of a request told at one of its entries.
+"""
+type RequestAt {
+  "The request."
+  requestId: ID!
+  "The last entry that counts; 0: none."
+  seq: Int!
+  "When that entry was made; null for none."
+  at: DateTime
+  "The version that was current then; null before the first entry."
+  plan: PlanAt
+}
+
+"""
+One version of a plan as the journal of its request told it at one of its entries. What never changes, such as document, is read with plan(id).
+"""
+type PlanAt {
+  "plan_{unix seconds}_{random}."
+  planId: ID!
+  "From 1."
+  version: Int!
+  "How it ended; null while it was not over. When it was queued, held by an executor, paused or being cancelled is not in the journal."
+  status: PlanStatus
+  "Why it failed; its data is null here."
+  error: StepError
+  "Its steps by status."
+  counts: StepCounts!
+  "Steps in plan order, each followed by the items of its forEach that were known, all at once: filter makes them few."
+  steps("Only those that fit everything in it." filter: StepFilter): [StepAt!]!
+  "When the first entry of an executor was made; null before."
+  startedAt: DateTime
+  "When the entry of its end was made; null before."
+  finishedAt: DateTime
+}
+
+"""
+A step, or one item of a forEach step, as the journal told it at one of its entries. Outputs and arguments are read with the steps of the plan: the
+output of one that is COMPLETED never changes.
+"""
+type StepAt {
+  "Name of the step inside its plan. The items of a forEach share it."
+  id: ID!
+  "Unique inside the plan: the step's id, with [index] for an item of a forEach."
+  key: String!
+  "Position in the list, for an item of a forEach."
+  item: Int
+  "Name of the tool in the plan: its own, or server/tool."
+  tool: String!
+  "Where the step stood."
+  status: StepStatus!
+  "Steps that must be final first: the ones named by the plan and the ones referred to."
+  dependsOn: [ID!]!
+  "Why it had not started, as far as the journal tells: dependency, limit, backoff, approval, in doubt; otherwise null."
+  waitReason: String
+  "Why it failed, was skipped, or was in doubt; its data is null here."
+  error: StepError
+  "True once an operator had approved it."
+  approved: Boolean!
+  "The plan that executed it, for a step that was carried over from an earlier version."
+  carriedFrom: ID
+  "What did not keep it from running."
+  warnings: [String!]!
+  "K, R, V or U: what may be done with a call whose fate is unknown; null before the first call."
+  effectClass: String
+  "Its tries so far, oldest first; the data of their errors is null here."
+  attempts: [Attempt!]!
+  "When the next attempt was due, while RETRYING."
+  nextAttemptAt: DateTime
+  "When its first attempt began; null before."
+  startedAt: DateTime
+  "When it was over; null before."
+  finishedAt: DateTime
+  "From the start of the first attempt to the end of the last, in milliseconds; null while it was not over."
+  durationMs: Float
+}
+
+"""
+Who made an entry of a journal.
+"""
+type JournalWriter {
+  "api, planner or executor."
+  kind: String!
+  "Of a worker its name; of what a client or operator asked for who asked."
+  id: String!
 }
 
 """

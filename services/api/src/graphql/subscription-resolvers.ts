@@ -1,6 +1,8 @@
+import type { RequestChange } from "../live/change-box.ts";
 import type { RequestSnapshot } from "../live/request-feed.ts";
 import { createAnswerBytes } from "../load/answer-bytes.ts";
 import { findRequest } from "../requests/find-request.ts";
+import { type FilterArgument, parseFilter } from "../requests/parse-filter.ts";
 import type { GraphqlContext } from "./context.ts";
 import { noteLogFacts } from "./log-facts.ts";
 import { createReads } from "./reads.ts";
@@ -19,13 +21,31 @@ export const subscriptionResolvers = {
     },
     /** What was read for all who follow the request serves this answer too; earlier answers are forgotten. */
     resolve(snapshot: RequestSnapshot, _: unknown, context: GraphqlContext) {
-      context.nowMs = Date.now();
-      context.bytes = createAnswerBytes(context.bytes.limits, context);
-      // A subscription has no answer that could refuse: later states replace this one.
-      context.bytes.bePatient();
-      context.reads = createReads(context.store, context.tenant, context.bytes);
+      beginAnswer(context);
       context.reads.primeSnapshot(snapshot);
       return snapshot.request;
     },
   },
+  requestsUpdated: {
+    async subscribe(_: unknown, { filter }: { filter?: FilterArgument | null }, context: GraphqlContext) {
+      return context.feeds.followList(context.tenant, parseFilter(filter, undefined));
+    },
+    /** As above: what was read for all who follow lists serves this answer too. */
+    resolve(change: RequestChange, _: unknown, context: GraphqlContext) {
+      beginAnswer(context);
+      if (change.kind !== "CHANGED") return { requestId: null, ...change, request: null };
+      const { kind, requestId, changed } = change;
+      context.reads.primeState(changed);
+      return { kind, requestId, request: changed.request };
+    },
+  },
 };
+
+/** Forgets what earlier answers of the subscription were made of. */
+function beginAnswer(context: GraphqlContext): void {
+  context.nowMs = Date.now();
+  context.bytes = createAnswerBytes(context.bytes.limits, context);
+  // A subscription has no answer that could refuse: later states replace this one.
+  context.bytes.bePatient();
+  context.reads = createReads(context.store, context.tenant, context.bytes);
+}

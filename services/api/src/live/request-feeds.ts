@@ -1,8 +1,10 @@
 import type { RequestId } from "@planwright/plan";
-import type { ChangeWatch, ClientStore, LiveStore } from "@planwright/store";
+import type { ChangeWatch, ClientStore, LiveStore, RequestFilter } from "@planwright/store";
 import { OverloadedError } from "../errors.ts";
 import type { ApiMetrics } from "../metrics/api-metrics.ts";
 import type { ApiLogger } from "../parts.ts";
+import type { RequestChange } from "./change-box.ts";
+import { createListFeeds } from "./list-feeds.ts";
 import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./request-feed.ts";
 import { createRestWaits, type RestWaits } from "./rest-waits.ts";
 
@@ -23,6 +25,11 @@ export interface RequestFeeds {
    * @throws {OverloadedError}
    */
   follow(tenant: string, requestId: RequestId): Promise<AsyncIterableIterator<RequestSnapshot>>;
+  /**
+   * The word to read the list of requests that fit, then what changes of it. A slow reader hears of each request the newest alone, or is told to read
+   * the list again. It ends when everything does. @throws {OverloadedError}
+   */
+  followList(tenant: string, filter: RequestFilter): Promise<AsyncIterableIterator<RequestChange>>;
   listen: RestWaits["listen"];
   /**
    * The request once nothing more happens to it by itself, or as it stands when the wait is over.
@@ -41,6 +48,7 @@ const RETRY_AFTER_MS = 5_000;
 /** Without readers nothing is watched. */
 export function createRequestFeeds({ store, logger, maxReaders, metrics }: RequestFeedsParts): RequestFeeds {
   const feeds = new Map<string, RequestFeed>();
+  const lists = createListFeeds({ store, logger });
   const rests = createRestWaits({ store, logger });
   let watch: ChangeWatch | undefined;
   let readers = 0;
@@ -50,9 +58,11 @@ export function createRequestFeeds({ store, logger, maxReaders, metrics }: Reque
     watch ??= store.watchChanges({
       onChange(id) {
         for (const feed of feeds.values()) if (feed.concerns(id)) feed.refresh();
+        lists.changed(id);
       },
       onGap() {
         for (const feed of feeds.values()) feed.refresh();
+        lists.missed();
       },
       onError: (error) => logger.warn({ err: error }, "the watch on MongoDB broke off; it is opened again"),
     });
@@ -72,6 +82,18 @@ export function createRequestFeeds({ store, logger, maxReaders, metrics }: Reque
     throw new OverloadedError(`${maxReaders} subscriptions are open, which is the most`, RETRY_AFTER_MS);
   }
 
+  /** Takes a place among the readers, and gives it back once its result is called. @throws {OverloadedError} */
+  async function enter(): Promise<() => void> {
+    requireRoom();
+    readers += 1;
+    await open().ready;
+    return () => {
+      readers -= 1;
+      if (readers > 0) return;
+      closeWatch().catch((error: unknown) => logger.warn({ err: error }, "the watch was not closed"));
+    };
+  }
+
   return {
     listen: () => rests.listen(),
     async untilAtRest(...wanted) {
@@ -84,14 +106,7 @@ export function createRequestFeeds({ store, logger, maxReaders, metrics }: Reque
       }
     },
     async follow(tenant, requestId) {
-      requireRoom();
-      readers += 1;
-      const leave = (): void => {
-        readers -= 1;
-        if (readers > 0) return;
-        closeWatch().catch((error: unknown) => logger.warn({ err: error }, "the watch was not closed"));
-      };
-      await open().ready;
+      const leave = await enter();
       const key = `${tenant}/${requestId}`;
       const feed =
         feeds.get(key) ??
@@ -99,9 +114,11 @@ export function createRequestFeeds({ store, logger, maxReaders, metrics }: Reque
       feeds.set(key, feed);
       return feed.follow(leave);
     },
+    followList: async (tenant, filter) => lists.follow(tenant, filter, await enter()),
     size: () => readers + waiting,
     async close() {
       for (const feed of feeds.values()) feed.end();
+      lists.end();
       await Promise.all([rests.close(), closeWatch()]);
     },
   };

@@ -4,7 +4,8 @@ import type { ExecutionResult } from "graphql";
 export type Results = AsyncIterableIterator<ExecutionResult>;
 
 /**
- * Results by functions. Not a generator: one that waits for its next result does not hear that its reader has gone.
+ * Results by functions. Not a generator: one that waits for its next result does not hear that its reader has gone. It has all that a generator
+ * has: graphql-sse tells nothing to one without `throw`.
  *
  * @param leave - the reader has gone
  */
@@ -14,6 +15,10 @@ export function resultsIterator(next: Results["next"], leave: () => Promise<unkn
     async return() {
       await leave();
       return { done: true, value: undefined };
+    },
+    async throw(error) {
+      await leave();
+      throw error;
     },
     [Symbol.asyncIterator]: () => results,
   };

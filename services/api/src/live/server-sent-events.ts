@@ -26,6 +26,8 @@ export interface ServerSentEventsParts {
   formatError: FormatError;
   /** Tells when a subscription has to end. */
   credentials: Pick<CredentialWatch, "follow">;
+  /** Longest that a client may read nothing of a result, in milliseconds; then its connection is cut. */
+  sendTimeoutMs: number;
   /** Told of subscriptions that are over, or refused. */
   metrics: Pick<ApiMetrics, "subscriptionEnded">;
 }
@@ -50,7 +52,10 @@ export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHand
         boundSubscribe(endWithCredential(createSharedSubscribe(), parts.credentials)),
         parts.metrics,
       ),
-      ({ contextValue }) => responses.get(contextValue as GraphqlContext),
+      {
+        responseOf: ({ contextValue }) => responses.get(contextValue as GraphqlContext),
+        sendTimeoutMs: parts.sendTimeoutMs,
+      },
     ),
     // Done below, once for many who follow with the same document.
     validate: () => [],

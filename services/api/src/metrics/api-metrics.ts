@@ -56,7 +56,7 @@ export function createApiMetrics(registry: Registry, gauges: Gauges): ApiMetrics
   new Gauge({
     registers,
     name: "planwright_api_subscriptions_open",
-    help: "Requests that clients follow now",
+    help: "Requests and lists that clients follow now",
     collect() {
       this.set(gauges.subscriptions());
     },

@@ -50,7 +50,7 @@ export async function readStepPage(
 }
 
 /** What the store looks for; undefined when there can be no such step. */
-function toStepFilter(
+export function toStepFilter(
   { plan }: Pick<PlanGraph, "plan">,
   { status, stepId, items }: StepFilterArgument,
 ): StepFilter | undefined {

@@ -1,0 +1,95 @@
+import type { PlanId, RequestId } from "@planwright/plan";
+import { PLAN_HEAD, type PlanHead, type VersionFacts } from "../client/heads.ts";
+import { listsById, WHOLE } from "../client/read-lists.ts";
+import type { Collections } from "../collections.ts";
+import type { RequestDocument } from "../documents.ts";
+
+/** A request of which something changed, at one moment. */
+export interface ChangedRequest {
+  request: RequestDocument;
+  /** Its current plan; null until it has been made. */
+  plan: PlanHead | null;
+  /** All versions of its plan, where they were asked for. */
+  versions: VersionFacts[];
+}
+
+/** What is to be read of {@link ChangedRequest}. */
+export interface ChangedWanted {
+  /** Requests of other tenants are left out. */
+  tenants: readonly string[];
+  /** With their versions. */
+  versions: boolean;
+}
+
+/**
+ * Requests by their own ids or by those of their plans, of many tenants at once: four reads at most, all by index, however many.
+ * @param ids - as a watch tells them; what is not there is left out
+ */
+export async function readChanged(
+  { requests, plans }: Pick<Collections, "requests" | "plans">,
+  ids: readonly string[],
+  { tenants, versions }: ChangedWanted,
+): Promise<ChangedRequest[]> {
+  const isOfPlan = (id: string): id is PlanId => id.startsWith("plan_");
+  const ofTenants = { tenant: { $in: [...tenants] } };
+  const planIds = ids.filter(isOfPlan);
+  const named =
+    planIds.length === 0
+      ? []
+      : await plans
+          .find({ _id: { $in: planIds }, ...ofTenants }, { projection: { requestId: 1 }, ...WHOLE })
+          .toArray();
+  // What is no id of a plan is that of a request.
+  const own = ids.filter((id) => !isOfPlan(id)) as RequestId[];
+  const requestIds = [...new Set([...own, ...named.map(({ requestId }) => requestId)])];
+  if (requestIds.length === 0) return [];
+  const found = await requests
+    .find({ _id: { $in: requestIds }, ...ofTenants }, { projection: { draft: 0 }, ...WHOLE })
+    .toArray();
+  if (found.length === 0) return [];
+  // After the requests: one that is over has a plan that is over.
+  const [heads, facts] = await Promise.all([
+    plans
+      .aggregate<PlanHead>(
+        [{ $match: { _id: { $in: found.map(({ planId }) => planId) } } }, ...PLAN_HEAD],
+        WHOLE,
+      )
+      .toArray(),
+    versions ? readVersions(found) : [],
+  ]);
+  const headOf = new Map(heads.map((head) => [head._id, head]));
+  const factsOf = listsById(
+    found.map(({ _id }) => _id),
+    facts,
+    ({ requestId }) => requestId,
+  );
+  return found.map((request) => ({
+    request,
+    plan: headOf.get(request.planId) ?? null,
+    versions: factsOf.get(request._id) ?? [],
+  }));
+
+  function readVersions(of: readonly RequestDocument[]): Promise<VersionFacts[]> {
+    return plans
+      .aggregate<VersionFacts>(
+        [
+          { $match: { ...ofTenants, requestId: { $in: of.map(({ _id }) => _id) } } },
+          {
+            $project: {
+              _id: 0,
+              requestId: 1,
+              tools: { $setUnion: [listAt("plan.steps.tool"), listAt("plan.steps.forEach.do.tool")] },
+              errorCode: { $ifNull: ["$error.code", null] },
+              needs: listAt("needs"),
+            },
+          },
+        ],
+        WHOLE,
+      )
+      .toArray();
+  }
+}
+
+function listAt(path: string): object {
+  return { $ifNull: [`$${path}`, []] };
+}

@@ -1,0 +1,110 @@
+/** Pages of what happened to requests. */
+import type { JournalEvent } from "@planwright/engine";
+import type { PlanId, RequestId } from "@planwright/plan";
+import {
+  CursorInvalidError,
+  createJournal,
+  createMongoEntryLog,
+  createStore,
+  eventCursor,
+  type JournalDocument,
+  planCursor,
+  type Store,
+} from "@planwright/store";
+import { testServers } from "@planwright/testing";
+import { type Db, MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const TENANT = "t1";
+const PLAN: PlanId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
+const REQUESTS: RequestId[] = ["req_1700000000_aaaaaaaaaaaaaaaaaaaa", "req_1700000000_bbbbbbbbbbbbbbbbbbbb"];
+/** Events of each entry of a journal. */
+const SIZES = [1, 5, 1, 1, 3];
+
+let store: Store;
+let client: MongoClient;
+let db: Db;
+
+beforeAll(async () => {
+  const url = testServers().mongodbUrl;
+  store = await createStore({ url });
+  client = await MongoClient.connect(url);
+  db = client.db();
+  const log = createMongoEntryLog(db.collection<JournalDocument>("journal"));
+  const journal = createJournal({ log, owner: "w1", now: () => 1_700_000_000_000 });
+  for (const requestId of REQUESTS) {
+    for (const [index, size] of SIZES.entries()) {
+      const events: JournalEvent[] = Array.from({ length: size }, () => ({ type: "execution.asked" }));
+      const by = { kind: "api" as const, id: "ci" };
+      await journal.append({ requestId, tenant: TENANT, planId: PLAN, seq: index + 1, by, events });
+    }
+  }
+});
+afterAll(async () => {
+  await client.close();
+  await store.close();
+});
+
+/** Places of the events on a page: entry and position. */
+async function placesOf(page: { first: number; after?: string | undefined }, tenant = TENANT) {
+  const found = (await store.listEventPages(tenant, REQUESTS, page)).get(REQUESTS[0]!)!;
+  return { places: found.items.map(({ seq, position }) => `${seq}.${position}`), cursor: found.cursor };
+}
+
+test.each([1, 2, 3, 100])("pages of %i hold each event once, in the order of the journal", async (first) => {
+  const all: string[] = [];
+  let after: string | undefined;
+  do {
+    const { places, cursor } = await placesOf({ first, after });
+    all.push(...places);
+    after = cursor ?? undefined;
+  } while (after !== undefined);
+  expect(all).toEqual(
+    SIZES.flatMap((size, index) => Array.from({ length: size }, (_, at) => `${index + 1}.${at}`)),
+  );
+});
+
+test("a page goes on behind a cursor within an entry, at its end, and behind the last event", async () => {
+  const after = (seq: number, position: number) => ({ first: 2, after: eventCursor({ seq, position }) });
+  expect((await placesOf(after(2, 1))).places).toEqual(["2.2", "2.3"]);
+  expect((await placesOf(after(2, 4))).places).toEqual(["3.0", "4.0"]);
+  expect(await placesOf(after(5, 2))).toEqual({ places: [], cursor: null });
+});
+
+test("another tenant has empty pages", async () => {
+  expect(await placesOf({ first: 10 }, "t2")).toEqual({ places: [], cursor: null });
+});
+
+test("a cursor that was never given out, or for another list, is refused", async () => {
+  for (const after of ["nonsense", "", planCursor({ version: 3 })]) {
+    await expect(placesOf({ first: 1, after })).rejects.toBeInstanceOf(CursorInvalidError);
+  }
+});
+
+test("pages of two requests are one read by index, however long the journals are", async () => {
+  const first = 2;
+  await db.command({ profile: 2 });
+  await store.listEventPages(TENANT, REQUESTS, { first });
+  await db.command({ profile: 0 });
+  const profile = db.collection("system.profile");
+  const reads = await profile.find({ "command.profile": { $exists: false } }).toArray();
+  await profile.drop();
+  expect(reads).toHaveLength(1);
+  const [{ planSummary, docsExamined, hasSortStage } = expect.fail("no read")] = reads;
+  expect(planSummary).toMatch(/^IXSCAN \{ _id: 1/);
+  expect(hasSortStage ?? false).toBe(false);
+  expect(docsExamined).toBeLessThanOrEqual(REQUESTS.length * (first + 2));
+});
+
+test("the last entries of many journals are one read, which looks at one entry of each", async () => {
+  const asked: RequestId[] = [...REQUESTS, "req_1700000000_cccccccccccccccccccc"];
+  await db.command({ profile: 2 });
+  const seqs = await store.readLastSeqs(TENANT, asked);
+  await db.command({ profile: 0 });
+  const profile = db.collection("system.profile");
+  const reads = await profile.find({ "command.profile": { $exists: false } }).toArray();
+  await profile.drop();
+  expect(seqs).toEqual([SIZES.length, SIZES.length, 0]);
+  expect(reads).toMatchObject([{ docsExamined: REQUESTS.length }]);
+  expect(await store.readLastSeqs("t2", asked)).toEqual([0, 0, 0]);
+});

@@ -1,0 +1,130 @@
+import type { EventOf, JournalEvent } from "@planwright/engine";
+import type { JsonObject } from "@planwright/plan";
+import type { EventHead } from "@planwright/store";
+
+/** What is told of an error here: its data is read with the step. */
+type ErrorView = Pick<NonNullable<EventOf<"attempt.ended">["error"]>, "code" | "message" | "retryable">;
+
+/** What an event tells, apart from where it stands. Only what is named here goes out: an event may hold what does not belong there. */
+interface Told {
+  /** Steps and items. */
+  units?: readonly string[];
+  attempt?: number;
+  status?: string;
+  error?: ErrorView | null | undefined;
+  reason?: string | null | undefined;
+  /** What has no field of its own; undefined is left out. */
+  facts?: { [name: string]: unknown };
+}
+
+/** An event as the schema has it. */
+export interface EventView extends Pick<EventHead, "seq" | "position" | "at" | "by" | "planId"> {
+  id: string;
+  type: JournalEvent["type"];
+  stepId: string | null;
+  key: string | null;
+  attempt: number | null;
+  status: string | null;
+  error: (ErrorView & { data: null }) | null;
+  reason: string | null;
+  facts: JsonObject;
+}
+
+/** An event for clients, without outputs and arguments. Pure. */
+export function toEventView(head: EventHead): EventView {
+  const { requestId, seq, position, at, by, planId, event } = head;
+  const { units = [], attempt, status, error, reason, facts = {} } = toldBy(head);
+  const [only] = units;
+  return {
+    id: `${requestId}/${seq}/${position}`,
+    seq,
+    position,
+    at,
+    by,
+    planId,
+    type: event.type,
+    stepId: only?.replace(/\[\d+\]$/, "") ?? null,
+    key: units.length === 1 && only !== undefined ? only : null,
+    attempt: attempt ?? null,
+    status: status ?? null,
+    error: error ? errorView(error) : null,
+    reason: reason ?? null,
+    // Dates become text, and what is undefined is left out.
+    facts: JSON.parse(JSON.stringify(facts)),
+  };
+}
+
+/** Total over the list of events: one that is not here does not compile. */
+function toldBy({ event, lengths }: EventHead): Told {
+  switch (event.type) {
+    case "plan.stored": {
+      const { version, isValid, carried, settled, unanswered } = event;
+      const counts = {
+        carriedCount: lengths.carried,
+        settledCount: lengths.settled,
+        unansweredCount: lengths.unanswered,
+      };
+      const facts = { version, isValid, carried, settled, unanswered, ...counts };
+      return { status: isValid ? "READY" : "INVALID", facts };
+    }
+    case "lease.taken": {
+      const { worker, epoch, from } = event;
+      return { facts: { worker, epoch, from } };
+    }
+    case "lease.released":
+      return { status: event.status, reason: event.waitReason, facts: { dueAt: event.dueAt } };
+    case "attempt.started": {
+      const { attemptId, attempt, units, tool, effectClass, mayAct, isLookup, argsHash, at } = event;
+      const { sizeBytes: argumentsBytes } = event.arguments;
+      const call = { tool, effectClass, mayAct, isLookup, argsHash, argumentsBytes, startedAt: at };
+      return { units, attempt, facts: { attemptId, units, unitsCount: lengths.units, ...call } };
+    }
+    case "attempt.ended": {
+      const { attemptId, units, outcome, error, at: endedAt, durationMs, isUnsent } = event;
+      const facts = { attemptId, units, unitsCount: lengths.units, outcome, endedAt, durationMs, isUnsent };
+      return { units, error, facts };
+    }
+    case "items.expanded":
+      return { units: [event.stepId], facts: { count: event.count } };
+    case "step.changed":
+      return { units: [event.key], ...changeOf(event, lengths) };
+    case "approval.given": {
+      const { stepId, approved, approvalHash, reason } = event;
+      return { units: [stepId], reason, facts: { approved, approvalHash } };
+    }
+    case "doubt.resolved": {
+      const { key, attempt, resolution } = event;
+      const error = resolution.type === "failed" ? resolution.error : null;
+      return { units: [key], attempt, error, facts: { resolution: resolution.type } };
+    }
+    case "plan.ended":
+      return { status: event.status, error: event.error };
+    case "execution.asked":
+    case "cancel.asked":
+    case "pause.asked":
+    case "resume.asked":
+      return {};
+  }
+}
+
+function changeOf(event: EventOf<"step.changed">, lengths: EventHead["lengths"]): Told {
+  const { status, error, waitReason: reason, outputRef, outputBytes, warnings, toApprove } = event;
+  const { nextAttemptAt, mayHaveActed, approved, resolvedBy: settled } = event;
+  const facts = {
+    outputBytes: outputRef?.sizeBytes ?? outputBytes,
+    isOutputAside: outputRef && true,
+    warnings,
+    warningsCount: lengths.warnings,
+    nextAttemptAt,
+    mayHaveActed,
+    approved,
+    settled,
+    approvalHash: toApprove?.approvalHash,
+    argumentsBytes: toApprove?.arguments.sizeBytes,
+  };
+  return { status, error, reason, facts };
+}
+
+function errorView({ code, message, retryable }: ErrorView): NonNullable<EventView["error"]> {
+  return { code, message, retryable, data: null };
+}

@@ -1,0 +1,118 @@
+/** A request as its journal told it at one of its entries. Only what the journal tells is in it: nothing is taken from what is known now. */
+import { isTerminalPlanStatus, type PlanId, type PlanStatus } from "@planwright/plan";
+import { isStepWanted, type RequestState, type StepAt } from "@planwright/store";
+import { BadInputError, RequestNotFoundError } from "../errors.ts";
+import type { GraphqlContext } from "../graphql/context.ts";
+import { type StepFilterArgument, toStepFilter } from "../plans/step-connection.ts";
+import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
+import { type GraphedPlan, type StepView, stepViews } from "../plans/step-views.ts";
+import { findRequest } from "../requests/find-request.ts";
+
+/** What is asked for. */
+export interface RequestAtArguments {
+  requestId: string;
+  seq: number;
+}
+
+type FoldedPlan = NonNullable<RequestState["plan"]>;
+
+/** The plan, as far as the journal is certain of it. */
+interface PlanAtView extends Pick<FoldedPlan, "planId" | "version" | "startedAt" | "finishedAt"> {
+  /** Null while it was not over. */
+  status: PlanStatus | null;
+  error: FoldedPlan["error"];
+  counts: StepCounts;
+  steps(asked: { filter?: StepFilterArgument | null }): Promise<object[]>;
+}
+
+/** What is answered. */
+export interface RequestAtView extends Pick<RequestState, "seq" | "at"> {
+  requestId: string;
+  plan: PlanAtView | null;
+}
+
+/** What a step or item takes while it is read, about, with its attempts. */
+const STEP_BYTES = 1_024;
+
+/** @throws {BadInputError | RequestNotFoundError} */
+export async function readRequestAt(
+  { requestId, seq }: RequestAtArguments,
+  context: GraphqlContext,
+): Promise<RequestAtView> {
+  if (seq < 0) {
+    throw new BadInputError(
+      "seq",
+      `No journal has an entry ${seq}`,
+      "Give 0, which is before the first entry, or more: request(requestId) { seq } is the last one.",
+    );
+  }
+  const { store, tenant, reads, bytes } = context;
+  const request = await findRequest(context, requestId);
+  const head = await reads.plan(request.planId);
+  await bytes.reading(((head?.steps ?? 0) + (head?.items ?? 0)) * STEP_BYTES);
+  const state = await store.readStateAt(tenant, request._id, seq);
+  if (!state) throw new RequestNotFoundError(requestId);
+  const { seq: last, at, plan, steps } = state;
+  return { requestId, seq: last, at, plan: plan && planAt(plan, steps, context) };
+}
+
+/**
+ * What is certain of a plan: that it has ended, and how. When it was asked for, given back, paused or cancelled is not written into journals yet, so
+ * that neither its status before the end nor who held it can be told.
+ */
+function planAt(plan: FoldedPlan, steps: readonly StepAt[], { reads }: GraphqlContext): PlanAtView {
+  const { planId, version, status, error, startedAt, finishedAt } = plan;
+  return {
+    planId,
+    version,
+    status: isTerminalPlanStatus(status) ? status : null,
+    error: error && { ...error, data: null },
+    startedAt,
+    finishedAt,
+    counts: countsOf(steps),
+    async steps({ filter }: { filter?: StepFilterArgument | null }) {
+      // The entries of a request name its plans by their ids.
+      const graph = await reads.graph(planId as PlanId);
+      const wanted = graph && toStepFilter(graph, filter ?? {});
+      if (!graph || !wanted) return [];
+      const attempts = new Map(steps.map((step) => [step.key, step.attempts]));
+      return stepViews(workedOn(plan, graph), steps, NOTHING_KNOWN)
+        .filter(({ recorded }) => isStepWanted(recorded, wanted))
+        .map((view) => stepAt(view, attempts.get(view.recorded.key) ?? []));
+    },
+  };
+}
+
+/** Who lived then is not in the journal: no wait is blamed on that. */
+const NOTHING_KNOWN = { nowMs: 0, live: { planner: 1, executor: 1 } };
+
+/** The plan as if an executor held it, unless it has ended: then steps show the reasons that lie in the steps alone. */
+function workedOn(
+  { status, resolutions }: FoldedPlan,
+  graph: Pick<GraphedPlan, "_id" | "plan" | "toolPins">,
+): GraphedPlan {
+  const lease = { owner: "", epoch: 1, expiresAt: new Date(0) };
+  const shown = isTerminalPlanStatus(status) ? status : "RUNNING";
+  return { ...graph, status: shown, waitReason: null, resolutions, lease };
+}
+
+function stepAt({ recorded, dependsOn, waitReason }: StepView, attempts: StepAt["attempts"]) {
+  return {
+    ...recorded,
+    id: recorded.stepId,
+    dependsOn,
+    attempts,
+    error: recorded.error && { ...recorded.error, status: recorded.status, data: null },
+    // That something else was in the way is a guess, unless an entry says so.
+    waitReason: waitReason === "limit" && recorded.waitReason !== "limit" ? null : waitReason,
+  };
+}
+
+/** Items are counted with their step. */
+function countsOf(steps: readonly StepAt[]): StepCounts {
+  const own = steps.filter(({ item }) => item === null);
+  return toStepCounts(
+    own.length,
+    own.map(({ status }) => ({ status, count: 1 })),
+  );
+}

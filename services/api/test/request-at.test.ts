@@ -1,0 +1,164 @@
+/** A request as its journal told it at an earlier entry. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bearer } from "./keys.ts";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { askApprovalAs, claimOnceDue, executeAs, failAs, writeCalled } from "./workers.ts";
+
+const SHOWN = `key item status waitReason dependsOn tool carriedFrom approved effectClass startedAt finishedAt durationMs warnings
+  error { code message retryable remedy } attempts { attempt attemptId executor startedAt endedAt outcome error { code } }`;
+const COUNTS = "counts { total completed failed skipped cancelled inDoubt running pending }";
+const AT = `query ($id: ID!, $seq: Int!, $filter: StepFilter) { requestAt(requestId: $id, seq: $seq) { requestId seq at
+  plan { planId version status error { code remedy } startedAt finishedAt ${COUNTS} steps(filter: $filter) { ${SHOWN} } } } }`;
+const NOW = `query ($id: ID!) { request(requestId: $id) { seq plan { planId version status ${COUNTS} steps { ${SHOWN} } } } }`;
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+async function submit(plan: object = BLOG_PLAN): Promise<{ requestId: string; planId: string }> {
+  const document = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }";
+  const { body } = await running.graphql(document, { plan });
+  return body.data.submitPlan;
+}
+
+async function at(id: string, seq: number, filter: object | null = null) {
+  const { body } = await running.graphql(AT, { id, seq, filter });
+  expect(body.errors).toBeUndefined();
+  return body.data.requestAt;
+}
+
+async function now(id: string) {
+  const { body } = await running.graphql(NOW, { id });
+  expect(body.errors).toBeUndefined();
+  return body.data.request;
+}
+
+type Told = Awaited<ReturnType<typeof at>>;
+const statusesOf = ({ plan }: Told): string =>
+  `${plan.status ?? "not over"}: ${plan.steps.map(({ status }: { status: string }) => status).join(" ")}`;
+
+test("each entry adds what it tells, and before the first one nothing is told", async () => {
+  const { requestId, planId } = await submit();
+  expect(await now(requestId)).toMatchObject({ seq: 0 });
+  await executeAs(running.store, planId as never);
+  const { seq: last } = await now(requestId);
+  expect(await at(requestId, 0)).toEqual({ requestId, seq: 0, at: null, plan: null });
+  const told = [];
+  for (let seq = 1; seq <= last; seq++) told.push(await at(requestId, seq));
+  expect(told.map(statusesOf)).toEqual([
+    "not over: RUNNING PENDING",
+    "not over: COMPLETED PENDING",
+    "not over: COMPLETED RUNNING",
+    "not over: COMPLETED COMPLETED",
+    "COMPLETED: COMPLETED COMPLETED",
+  ]);
+  const [first] = told;
+  expect(first).toMatchObject({ seq: 1, at: expect.stringMatching(/Z$/) });
+  expect(first.plan).toMatchObject({ planId, version: 1, finishedAt: null });
+  expect(first.plan.counts).toMatchObject({ total: 2, running: 1, pending: 1, completed: 0 });
+  const [author, blog] = first.plan.steps;
+  // Its dependency is over then, and no entry says what else it waits for.
+  expect(told[1].plan.steps[1]).toMatchObject({ status: "PENDING", waitReason: null });
+  expect(author).toMatchObject({
+    waitReason: null,
+    attempts: [{ attempt: 1, endedAt: null, outcome: null }],
+  });
+  expect(blog).toMatchObject({ waitReason: "dependency", dependsOn: ["createAuthor"], attempts: [] });
+  expect(first.plan.startedAt).toEqual(expect.any(String));
+  expect(told.at(-1).plan).toMatchObject({ finishedAt: expect.any(String) });
+});
+
+test.each([
+  ["completed", executeAs],
+  ["failed", failAs],
+  ["waiting for an approval", askApprovalAs],
+])("at its last entry, and above it, a request that is %s is told as it is now", async (_, play) => {
+  const { requestId, planId } = await submit();
+  await play(running.store, planId as never);
+  const { seq, plan } = await now(requestId);
+  for (const asked of [seq, seq + 1, 2_147_483_647]) {
+    const told = await at(requestId, asked);
+    expect(told.seq).toBe(seq);
+    // When an executor gave it back is not in the journal.
+    expect(told.plan).toMatchObject(plan.status === "WAITING" ? { ...plan, status: null } : plan);
+  }
+});
+
+test("going back and forth through a journal tells the same as reading it once", async () => {
+  const { requestId, planId } = await submit();
+  await failAs(running.store, planId as never);
+  const { seq: last } = await now(requestId);
+  const forth = [];
+  for (let seq = 0; seq <= last; seq++) forth.push(await at(requestId, seq));
+  const back = [];
+  for (let seq = last; seq >= 0; seq--) back.unshift(await at(requestId, seq));
+  expect(back).toEqual(forth);
+  expect(forth.at(-1).plan.error).toMatchObject({ code: "TOOL_FAILED", remedy: expect.any(String) });
+});
+
+test("an earlier version is the current one until the next is stored", async () => {
+  const { requestId, planId } = await submit();
+  await failAs(running.store, planId as never);
+  const { seq } = await now(requestId);
+  await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { version } }", { id: requestId });
+  expect((await at(requestId, seq)).plan).toMatchObject({ planId, version: 1, status: "FAILED" });
+  const next = await at(requestId, seq + 1);
+  // That its execution was asked for is not in the journal.
+  expect(next.plan).toMatchObject({ version: 2, status: null, startedAt: null });
+  expect(next.plan.planId).not.toBe(planId);
+  expect(next.plan.steps).toMatchObject([
+    { key: "createAuthor", status: "PENDING", waitReason: null },
+    { key: "createBlog", status: "PENDING", waitReason: "dependency" },
+  ]);
+});
+
+test("steps are filtered as those of a plan are, with the items that were known then", async () => {
+  const { requestId, planId } = await submit({
+    steps: [
+      {
+        id: "each",
+        forEach: {
+          items: ["a", "b", "c"],
+          as: "name",
+          do: { tool: "createAuthor", arguments: { name: "<<name>>", email: "a@test.com" } },
+        },
+      },
+    ],
+  });
+  const claim = await claimOnceDue(running.store, planId as never);
+  const items = [0, 1, 2].map((item) => ({
+    key: `each[${item}]`,
+    stepId: "each",
+    item,
+    status: "COMPLETED" as const,
+    attempts: 1,
+    output: { _id: item },
+  }));
+  await writeCalled(running.store, claim, items);
+  const keysOf = async (seq: number, filter: object) =>
+    (await at(requestId, seq, filter)).plan.steps.map(({ key }: { key: string }) => key);
+  const { seq } = await now(requestId);
+  expect(await keysOf(seq, { items: true, status: ["COMPLETED"] })).toEqual(items.map(({ key }) => key));
+  expect(await keysOf(seq, { items: false })).toEqual(["each"]);
+  expect(await keysOf(seq - 1, { status: ["COMPLETED"] })).toEqual([]);
+  expect(await keysOf(seq, { stepId: "nowhere" })).toEqual([]);
+});
+
+test("an entry below 0 is refused with what to give, and an unknown request or another tenant's is not found", async () => {
+  const { requestId, planId } = await submit();
+  await executeAs(running.store, planId as never);
+  const ask = async (id: string, seq: number, headers: Record<string, string> = {}) =>
+    (await running.graphql(AT, { id, seq }, headers)).body.errors;
+  expect(await ask(requestId, -1)).toMatchObject([
+    { extensions: { code: "BAD_USER_INPUT", argument: "seq", remedy: expect.stringContaining("Give 0") } },
+  ]);
+  expect(await ask("req_1700000000_aaaaaaaaaaaaaaaaaaaa", 1)).toMatchObject([
+    { extensions: { code: "NOT_FOUND" } },
+  ]);
+  const intruder = await bearer(running.store, ["admin"], { tenant: "intruder" });
+  expect(await ask(requestId, 1, intruder)).toMatchObject([{ extensions: { code: "NOT_FOUND" } }]);
+  expect(await running.store.readStateAt("intruder", requestId as never, 1)).toBeNull();
+  expect(await running.store.readLastSeqs("intruder", [requestId as never])).toEqual([0]);
+});
