@@ -37,6 +37,7 @@ let requestId: RequestId;
 
 beforeAll(async () => {
   running = await startTestApi();
+  await running.store.addWorker({ _id: "test executor", kind: "executor", deadAfterMs: 3_600_000 });
   ({ planId, requestId } = await halfDone());
 });
 afterAll(() => running.close());

@@ -9,6 +9,7 @@ import { AUTHOR, askAs, executeAs, failAs, planAs, playStep } from "./workers.ts
 let running: RunningApi;
 beforeAll(async () => {
   running = await startTestApi();
+  await running.store.addWorker({ _id: "executor one", kind: "executor", deadAfterMs: 3_600_000 });
 });
 afterAll(() => running.close());
 

@@ -8,9 +8,9 @@
 import type { JournalEvent } from "@planwright/engine";
 import { type PlanId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { ClientContext } from "../client/context.ts";
+import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
-import type { PlanUnits } from "../journal/unit-reads.ts";
+import type { PlanUnits, UnitReads } from "../journal/unit-reads.ts";
 import { repeatUntilAnswered } from "../repeat-until-answered.ts";
 import type { ControlLog } from "./control-log.ts";
 import { headAfterControl } from "./head-after-control.ts";
@@ -58,7 +58,7 @@ export interface AppendControlOptions {
 
 /** Controls over a log. */
 export function createAppendControl(
-  { collections: { plans }, unitReads }: Pick<ClientContext, "collections" | "unitReads">,
+  { collections: { plans }, unitReads }: { collections: Pick<Collections, "plans">; unitReads: UnitReads },
   options: AppendControlOptions,
 ): AppendControl {
   const { log, owner, now, monotonic, sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;

@@ -42,7 +42,8 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
         if (await endUnstarted(tenant, found, by)) return plans.findOne({ _id: planId, tenant });
       }
       const asked = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
-        const isOpen = STARTED_PLAN_STATUSES.includes(plan.status) && read.plan?.endedSeq == null;
+        const hasEnded = (read.plan?.endedSeq ?? null) !== null;
+        const isOpen = STARTED_PLAN_STATUSES.includes(plan.status) && !hasEnded;
         if (!isOpen || read.plan?.cancelAskedAt) return { type: "answer", answer: plan };
         const head = { cancelRequestedAt: { $ifNull: ["$cancelRequestedAt", "$$NOW"] } };
         return { type: "tell", event: { type: "cancel.asked" }, by, head };

@@ -15,7 +15,7 @@ export function createPause({
           PAUSABLE_PLAN_STATUSES.includes(plan.status) &&
           !read.plan?.pauseAskedAt &&
           !read.plan?.cancelAskedAt &&
-          read.plan?.endedSeq == null;
+          (read.plan?.endedSeq ?? null) === null;
         if (!isPausable) return { type: "answer", answer: plan };
         const head = {
           pauseRequestedAt: "$$NOW",

@@ -1498,7 +1498,7 @@ export type PlanAt = {
   planId: Scalars['ID']['output'];
   /** From 1. */
   version: Scalars['Int']['output'];
-  /** How it ended; null while it was not over. When it was queued, held by an executor, paused or being cancelled is not in the journal. */
+  /** Where it stood; null before its first entry and before an executor took it, for the journal does not tell when it was queued. */
   status: Maybe<PlanStatus>;
   /** Why it failed; its data is null here. */
   error: Maybe<StepError>;

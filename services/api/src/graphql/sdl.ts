@@ -1566,7 +1566,7 @@ type PlanAt {
   planId: ID!
   "From 1."
   version: Int!
-  "How it ended; null while it was not over. When it was queued, held by an executor, paused or being cancelled is not in the journal."
+  "Where it stood; null before its first entry and before an executor took it, for the journal does not tell when it was queued."
   status: PlanStatus
   "Why it failed; its data is null here."
   error: StepError

@@ -1,5 +1,5 @@
 /** A request as its journal told it at one of its entries. Only what the journal tells is in it: nothing is taken from what is known now. */
-import { isTerminalPlanStatus, type PlanId, type PlanStatus } from "@planwright/plan";
+import { type PlanId, type PlanStatus } from "@planwright/plan";
 import { isStepWanted, type RequestState, type StepAt } from "@planwright/store";
 import { BadInputError, RequestNotFoundError } from "../errors.ts";
 import type { GraphqlContext } from "../graphql/context.ts";
@@ -56,16 +56,13 @@ export async function readRequestAt(
   return { requestId, seq: last, at, plan: plan && planAt(plan, steps, context) };
 }
 
-/**
- * What is certain of a plan: that it has ended, and how. When it was asked for, given back, paused or cancelled is not written into journals yet, so
- * that neither its status before the end nor who held it can be told.
- */
+/** A plan as the journal tells it. Whether it was started is told by its first entry alone: before that it has no status here. */
 function planAt(plan: FoldedPlan, steps: readonly StepAt[], { reads }: GraphqlContext): PlanAtView {
   const { planId, version, status, error, startedAt, finishedAt } = plan;
   return {
     planId,
     version,
-    status: isTerminalPlanStatus(status) ? status : null,
+    status: status === "READY" ? null : status,
     error: error && { ...error, data: null },
     startedAt,
     finishedAt,
@@ -84,16 +81,16 @@ function planAt(plan: FoldedPlan, steps: readonly StepAt[], { reads }: GraphqlCo
 }
 
 /** Who lived then is not in the journal: no wait is blamed on that. */
-const NOTHING_KNOWN = { nowMs: 0, live: { planner: 1, executor: 1 } };
+const NOTHING_KNOWN = { live: { planner: 1, executor: 1, owners: new Set([""]) } };
 
-/** The plan as if an executor held it, unless it has ended: then steps show the reasons that lie in the steps alone. */
+/** The plan as if an executor held it, unless it waits or has ended: who lived then is not known. */
 function workedOn(
-  { status, resolutions }: FoldedPlan,
+  { status, waitReason, resolutions }: FoldedPlan,
   graph: Pick<GraphedPlan, "_id" | "plan" | "toolPins">,
 ): GraphedPlan {
-  const lease = { owner: "", epoch: 1, expiresAt: new Date(0) };
-  const shown = isTerminalPlanStatus(status) ? status : "RUNNING";
-  return { ...graph, status: shown, waitReason: null, resolutions, lease };
+  const lease = { owner: "", epoch: 1 };
+  const shown = status === "READY" ? "RUNNING" : status;
+  return { ...graph, status: shown, waitReason, resolutions, lease };
 }
 
 function stepAt({ recorded, dependsOn, waitReason }: StepView, attempts: StepAt["attempts"]) {
