@@ -13,7 +13,9 @@ import { requireFormat } from "./format.ts";
 import { createGroupCommit } from "./group-commit/group-commit.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createJournal } from "./journal/journal.ts";
+import type { JournalMetrics } from "./journal/journal-metrics.ts";
 import { onceUnmoved } from "./journal/once-unmoved.ts";
+import { createSessionAppends } from "./journal/session-appends.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
 import { watchChanges, watchRests } from "./live/watch-changes.ts";
 import { createPlanningStore } from "./planning-store.ts";
@@ -40,6 +42,8 @@ export interface StoreOptions {
   randomBytes?: RandomBytes | undefined;
   /** Told of each bulk of grouped writes that was acknowledged, with the writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
+  /** Counts appends to journals. Default: nothing is counted. */
+  journalMetrics?: JournalMetrics | undefined;
 }
 
 const DEFAULT_DATABASE = "planwright";
@@ -73,8 +77,16 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     await requireFormat(db);
     const collections = openCollections(client, db);
     await createIndexes(collections);
+    const appends = createSessionAppends(options.journalMetrics);
     const inTransaction = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
-      client.withSession((session) => session.withTransaction(() => run(session)));
+      client.withSession(async (session) => {
+        const result = await session.withTransaction(() => {
+          appends.begun(session);
+          return run(session);
+        });
+        appends.committed(session);
+        return result;
+      });
     const transact = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
       onceUnmoved(() => inTransaction(run));
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
@@ -85,6 +97,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       owner,
       now: () => clock.now(),
       onBulk: options.onBulk,
+      metrics: options.journalMetrics,
     });
     const accept = createAccept({
       log: createMongoAcceptanceLog(openCollections(groupClient, groupClient.db(db.databaseName))),
@@ -120,7 +133,17 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       CLOCK_EVERY_MS,
     ).unref();
     return {
-      ...createClientStore({ accept, collections, group, journal, unitReads, clock, randomBytes, transact }),
+      ...createClientStore({
+        accept,
+        collections,
+        group,
+        journal,
+        unitReads,
+        clock,
+        randomBytes,
+        transact,
+        appends,
+      }),
       ...createPlanningStore({
         collections,
         unitReads,
@@ -128,6 +151,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         planningLeaseMs: options.planningLeaseMs ?? 30_000,
         randomBytes,
         transact,
+        appends,
       }),
       ...execution,
       ...createAccessStore({ collections, clock, randomBytes }),

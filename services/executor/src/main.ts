@@ -5,6 +5,7 @@ import {
   createAddressGuard,
   createFailpoints,
   createHealthServer,
+  createJournalMetrics,
   createLogger,
   createMetrics,
   createShutdown,
@@ -63,6 +64,7 @@ const database = await readOrExit(
       leaseMs: settings.LEASE_MS,
       planTimeoutMs: settings.PLAN_TIMEOUT_MS,
       onBulk: (writes) => metrics.bulkWritten(writes),
+      journalMetrics: createJournalMetrics(registry),
     }),
   process,
 );
