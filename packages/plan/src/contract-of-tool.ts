@@ -17,6 +17,7 @@ import { type ContractLayer, contractLayers, ownMember, type Warn } from "./cont
 import { isJsonObject, type JsonObject } from "./json.ts";
 import { copyJson } from "./json-copy.ts";
 import type { Policy } from "./policy.ts";
+import { remembered } from "./remembered.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
 
 /** What a contract is decided by, beside the descriptor. */
@@ -117,6 +118,18 @@ export function toolContract(
     unreadable,
   };
 }
+
+/** {@link toolContract} as one reading of the catalogue says it: worked out once for a descriptor, which must not change. */
+export function knownContract(
+  descriptor: ToolDescriptor,
+  unannotated: Policy["unannotated"] = "sequential",
+): Readonly<EffectiveContract> {
+  return KNOWN[unannotated](descriptor);
+}
+
+const knowing = (unannotated: Policy["unannotated"]) =>
+  remembered((descriptor: ToolDescriptor) => toolContract(descriptor, { unannotated }));
+const KNOWN = { sequential: knowing("sequential"), parallel: knowing("parallel") };
 
 /** Whether calls of a tool change something, by its contract; a tool without a known contract does. */
 export function hasSideEffects(tool: ToolDescriptor | undefined): boolean {

@@ -21,6 +21,7 @@ export {
   type EffectiveContract,
   hasSideEffects,
   type IgnoredDeclaration,
+  knownContract,
   type ToolContractOptions,
   toolContract,
 } from "./contract-of-tool.ts";
@@ -219,7 +220,7 @@ export {
 } from "./tool-call.ts";
 export type { ToolAnnotations, ToolDescriptor } from "./tool-descriptor.ts";
 export { toolDigest } from "./tool-digest.ts";
-export { createToolIndex, type ToolIndex } from "./tool-index.ts";
+export { createToolIndex, type ToolIndex, toolIndexOf } from "./tool-index.ts";
 export {
   changesSince,
   findPinnedTool,

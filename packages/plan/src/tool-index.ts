@@ -1,6 +1,12 @@
 import { bareName, qualifiedName } from "./name-tools.ts";
+import { remembered } from "./remembered.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
-import type { ToolPin } from "./tool-pin.ts";
+
+/** What a pin knows a tool by: its server, null without one, and the server's own name for it. */
+interface PinnedAs {
+  server: string | null;
+  name: string;
+}
 
 /** Look-ups in a catalogue that take the same time however many tools it holds. */
 export interface ToolIndex {
@@ -12,7 +18,7 @@ export interface ToolIndex {
   /** As `findRelatedTool`. */
   findRelated(tool: ToolDescriptor, name: string): ToolDescriptor | undefined;
   /** As `findPinnedTool`. */
-  findPinned(name: string, pin: ToolPin | undefined): ToolDescriptor | undefined;
+  findPinned(name: string, pin: PinnedAs | undefined): ToolDescriptor | undefined;
 }
 
 /** Reads a catalogue once; later changes to the array are not seen. Of tools with the same name the later definition counts. */
@@ -44,3 +50,6 @@ export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
     findPinned: (name, pin) => (pin ? findOfServer(pin.server ?? undefined, pin.name) : find(name)),
   };
 }
+
+/** The index of a catalogue as it was read: worked out once for an array, which must not change. */
+export const toolIndexOf: (tools: readonly ToolDescriptor[]) => ToolIndex = remembered(createToolIndex);

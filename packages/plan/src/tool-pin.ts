@@ -5,12 +5,14 @@
  */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "./canonical-json.ts";
-import { toolContract } from "./contract-of-tool.ts";
-import { bareName, findRelatedTool, findServerTool, findTool } from "./name-tools.ts";
+import { knownContract } from "./contract-of-tool.ts";
+import { bareName, findServerTool, findTool } from "./name-tools.ts";
 import type { Plan } from "./plan.ts";
+import { remembered } from "./remembered.ts";
 import { toolOfStep } from "./step.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
 import { toolDigest } from "./tool-digest.ts";
+import { type ToolIndex, toolIndexOf } from "./tool-index.ts";
 
 /** Parts of what a tool says of itself; together they are all of it. */
 export const TOOL_PARTS = ["description", "inputSchema", "outputSchema", "annotations", "contract"] as const;
@@ -41,7 +43,7 @@ export interface ToolPin extends ToolFingerprint {
 /**
  * Pins the tools of a plan, each once, in the order of their first steps. A tool that is not in the catalogue keeps its earlier pin, or
  * gets none.
- * @param tools - the catalogue that the plan was checked against
+ * @param tools - the catalogue that the plan was checked against, which must not change: what it says is worked out once
  * @param earlier - pins of an earlier version of the plan: its tools stay those of the same servers
  */
 export function pinTools(
@@ -50,10 +52,11 @@ export function pinTools(
   earlier: readonly ToolPin[] = [],
 ): ToolPin[] {
   const before = new Map(earlier.map((pin) => [pin.tool, pin]));
+  const index = toolIndexOf(tools);
   return [...new Set(plan.steps.map(toolOfStep))].flatMap((name) => {
     const pin = before.get(name);
-    const tool = findPinnedTool(tools, name, pin);
-    return tool ? [pinOf(name, tool, tools)] : (pin ?? []);
+    const tool = index.findPinned(name, pin);
+    return tool ? [pinOf(name, tool, index)] : (pin ?? []);
   });
 }
 
@@ -88,13 +91,15 @@ export function fingerprintOf(tool: ToolDescriptor): ToolFingerprint {
   };
 }
 
-function pinOf(name: string, tool: ToolDescriptor, tools: readonly ToolDescriptor[]): ToolPin {
-  const { barrier, lookup } = toolContract(tool).contract;
-  const asked = lookup && findRelatedTool(tools, tool, lookup.tool);
+const knownFingerprint = remembered(fingerprintOf);
+
+function pinOf(name: string, tool: ToolDescriptor, index: ToolIndex): ToolPin {
+  const { barrier, lookup } = knownContract(tool).contract;
+  const asked = lookup && index.findRelated(tool, lookup.tool);
   return {
     tool: name,
-    ...fingerprintOf(tool),
-    ...(asked ? { lookup: fingerprintOf(asked) } : {}),
+    ...knownFingerprint(tool),
+    ...(asked ? { lookup: knownFingerprint(asked) } : {}),
     ...(barrier ? { barrier: true } : {}),
   };
 }

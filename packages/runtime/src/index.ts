@@ -9,6 +9,7 @@ export {
 export { createBoundedLabel, OTHER } from "./health/bounded-label.ts";
 export { createHealthHandler, type HealthOptions } from "./health/health-handler.ts";
 export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
+export { createJournalMetrics, type JournalCounters } from "./health/journal-metrics.ts";
 export { Counter, createMetrics, Gauge, Histogram, type Registry } from "./health/metrics.ts";
 export { type QueueDepthParts, registerQueueDepth } from "./health/queue-depth.ts";
 export { createLabelledReadGauge, type LabelledReadGaugeOptions } from "./health/read-gauge.ts";

@@ -15,7 +15,9 @@ import { requireFormat } from "./format.ts";
 import { createGroupCommit } from "./group-commit/group-commit.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createJournal } from "./journal/journal.ts";
+import type { JournalMetrics } from "./journal/journal-metrics.ts";
 import { onceUnmoved } from "./journal/once-unmoved.ts";
+import { createSessionAppends } from "./journal/session-appends.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
 import { readChanged } from "./live/read-changed.ts";
 import { watchChanges, watchRests } from "./live/watch-changes.ts";
@@ -39,6 +41,8 @@ export interface StoreOptions {
   randomBytes?: RandomBytes | undefined;
   /** Told of each bulk of grouped writes that was acknowledged, with the writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
+  /** Counts appends to journals. Default: nothing is counted. */
+  journalMetrics?: JournalMetrics | undefined;
 }
 
 const DEFAULT_DATABASE = "planwright";
@@ -72,8 +76,16 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     await requireFormat(db);
     const collections = openCollections(client, db);
     await createIndexes(collections);
+    const appends = createSessionAppends(options.journalMetrics);
     const inTransaction = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
-      client.withSession((session) => session.withTransaction(() => run(session)));
+      client.withSession(async (session) => {
+        const result = await session.withTransaction(() => {
+          appends.begun(session);
+          return run(session);
+        });
+        appends.committed(session);
+        return result;
+      });
     const transact = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
       onceUnmoved(() => inTransaction(run));
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
@@ -83,6 +95,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       owner,
       now: () => clock.now(),
       onBulk: options.onBulk,
+      metrics: options.journalMetrics,
     });
     const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
     const accept = createAccept({
@@ -99,6 +112,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         now: () => clock.now(),
         monotonic: () => clock.monotonic(),
         sleep: (ms) => delay(ms),
+        metrics: options.journalMetrics,
       },
     );
     const group = createGroupCommit(groupClient, {
@@ -138,6 +152,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         clock,
         randomBytes,
         transact,
+        appends,
       }),
       ...createPlanningStore({
         collections,
@@ -145,6 +160,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         clock,
         randomBytes,
         transact,
+        appends,
       }),
       ...execution,
       ...createAccessStore({ collections, clock, randomBytes }),

@@ -87,6 +87,7 @@ export {
   MAX_ENTRY_BYTES,
   type NewEntry,
 } from "./journal/journal.ts";
+export type { AppendOutcome, JournalMetrics } from "./journal/journal-metrics.ts";
 export { newStep, newSteps } from "./journal/plan-units.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
 export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";

@@ -3,7 +3,9 @@ import {
   createAddressGuard,
   createFailpoints,
   createGuardedFetch,
+  createJournalMetrics,
   createLogger,
+  createMetrics,
   createShutdown,
   idFacts,
   readOrExit,
@@ -26,9 +28,15 @@ const tracing = await readOrExit(() => startTracing({ service: "api", env: proce
 
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, OFFER_FAILPOINTS);
 
+const registry = createMetrics("api");
 const store = failpoints.around(
   await readOrExit(
-    () => createStore({ url: settings.MONGODB_URL, timeoutMs: settings.MONGODB_TIMEOUT_MS }),
+    () =>
+      createStore({
+        url: settings.MONGODB_URL,
+        timeoutMs: settings.MONGODB_TIMEOUT_MS,
+        journalMetrics: createJournalMetrics(registry),
+      }),
     process,
   ),
   STORE_FAILPOINTS,
@@ -50,6 +58,7 @@ const api = await startApi({
   store,
   offers: failpoints.around(queues, OFFER_FAILPOINTS),
   logger,
+  registry,
   traces: tracing.traces,
   host: settings.HOST,
   ports: settings.PORTS ?? [settings.PORT],

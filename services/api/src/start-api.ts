@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createHealthHandler, createMetrics, type Traces } from "@planwright/runtime";
+import { createHealthHandler, createMetrics, type Registry, type Traces } from "@planwright/runtime";
 import type { AccessStore, ClientStore, LiveStore, ModelLimits, WorkerStore } from "@planwright/store";
 import { type Anonymous, createAuthenticate } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
@@ -42,6 +42,8 @@ export interface ApiParts {
     Pick<WorkerStore, "liveWorkers" | "isModelMissing"> & { ping(): Promise<void> };
   offers: WorkOffers;
   logger: ApiLogger;
+  /** What `/metrics` shows beside the metrics of the service. Default: those of Node. */
+  registry?: Registry | undefined;
   host: string;
   /** At least one: all answer the same. 0 takes a free one. */
   ports: readonly number[];
@@ -100,7 +102,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   const stopping = new AbortController();
   const calls = createOpenCalls();
   const httpServers = parts.ports.map(() => createHttpServer(parts));
-  const registry = createMetrics("api");
+  const registry = parts.registry ?? createMetrics("api");
   const metrics = createApiMetrics(registry, {
     subscriptions: () => feeds.size(),
     largeAnswersBytes: () => answers.budget.heldBytes(),

@@ -46,6 +46,9 @@ test("/metrics counts operations by names of the schema, and refusals", async ()
   });
   expect(text).toMatch(/^planwright_api_requests_total\{operation="request",code="\w+",service="api"\} 1$/m);
   expect(text).toMatch(/^planwright_api_request_duration_seconds_count\{.*operation="createPlan".*\} 1$/m);
+  // Nothing of all this changes a plan that is there already.
+  expect(text).toMatch(/^planwright_journal_entries_total\{service="api"\} 0$/m);
+  expect(text).toMatch(/^planwright_journal_refused_total\{service="api"\} 0$/m);
   expect(text).toMatch(/^planwright_api_subscriptions_open\{service="api"\} 0$/m);
   expect(text).not.toMatch(/myOwnName|mine|Evil_1|noSuchField/);
   child.kill("SIGTERM");

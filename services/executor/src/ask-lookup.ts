@@ -4,10 +4,10 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  knownContract,
   resolveReferences,
   type ToolContract,
   type ToolDescriptor,
-  toolContract,
 } from "@planwright/plan";
 import type { ToolClients } from "@planwright/tools";
 import type { PlanTools } from "./plan-tools.ts";
@@ -35,7 +35,7 @@ export interface LookupQuestion {
 export async function askLookup(question: LookupQuestion): Promise<Outcome> {
   const { call, planTools, signal, wait } = question;
   const descriptor = planTools.find(call.tool);
-  const lookup = descriptor && toolContract(descriptor).contract.lookup;
+  const lookup = descriptor && knownContract(descriptor).contract.lookup;
   if (!lookup) return doubt(`The contract of ${call.tool} names no lookup tool any more`);
   const early = await ask(question, lookup, descriptor);
   if (early.type !== "not found") return early;

@@ -3,6 +3,7 @@ import {
   createAddressGuard,
   createFailpoints,
   createHealthServer,
+  createJournalMetrics,
   createLogger,
   createMetrics,
   createShutdown,
@@ -60,6 +61,7 @@ const database = await readOrExit(
       url: settings.MONGODB_URL,
       planTimeoutMs: settings.PLAN_TIMEOUT_MS,
       onBulk: (writes) => metrics.bulkWritten(writes),
+      journalMetrics: createJournalMetrics(registry),
     }),
   process,
 );

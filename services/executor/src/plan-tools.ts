@@ -11,13 +11,13 @@ import {
   createToolIndex,
   fingerprintOf,
   isMaterialChange,
+  knownContract,
   pinsByTool,
   type ToolDescriptor,
   type ToolFingerprint,
-  type ToolIndex,
   type ToolPart,
   type ToolPin,
-  toolContract,
+  toolIndexOf,
   toolOfStep,
 } from "@planwright/plan";
 import type { PlanClaim } from "@planwright/store";
@@ -71,7 +71,7 @@ export function createPlanTools(
   published: readonly ToolDescriptor[],
 ): PlanTools {
   const pins = pinsByTool(toolPins);
-  const index = indexOf(published);
+  const index = toolIndexOf(published);
   const catalogue = catalogueOfPlan(plan, index, pins);
   const own = catalogue === published ? index : createToolIndex(catalogue);
   const refusals = new Map<string, StepError>();
@@ -105,7 +105,7 @@ export function createPlanTools(
 
   function lookupOf(name: string): ToolDescriptor | undefined {
     const tool = find(name);
-    const lookup = tool && toolContract(tool).contract.lookup;
+    const lookup = tool && knownContract(tool).contract.lookup;
     return lookup && find(lookup.tool, tool);
   }
 
@@ -127,14 +127,6 @@ export function createPlanTools(
       return tool?.server === undefined ? { tool: name } : { tool: bareName(tool), server: tool.server };
     },
   };
-}
-
-const indexes = new WeakMap<readonly ToolDescriptor[], ToolIndex>();
-
-function indexOf(catalogue: readonly ToolDescriptor[]): ToolIndex {
-  const known = indexes.get(catalogue) ?? createToolIndex(catalogue);
-  indexes.set(catalogue, known);
-  return known;
 }
 
 /** Changes by pinned digest, for each descriptor as it was read: plans that use the same tools share them. */

@@ -1,10 +1,10 @@
 import type { Call, Outcome } from "@planwright/engine";
 import {
+  knownContract,
   type Policy,
   qualifiedName,
   type ToolContract,
   type ToolDescriptor,
-  toolContract,
 } from "@planwright/plan";
 import type { Place, ToolLimit, ToolLimits } from "@planwright/queue";
 import type { PlanTools } from "./plan-tools.ts";
@@ -26,7 +26,7 @@ export function sharedLimitOf(
   descriptor: ToolDescriptor,
   { tenant, unannotated }: { tenant: string; unannotated: Policy["unannotated"] },
 ): ToolLimit | null {
-  const { contract } = toolContract(descriptor, { unannotated });
+  const { contract } = knownContract(descriptor, unannotated);
   const maxConcurrency = contract.scope === "plan" ? undefined : concurrencyOf(contract);
   const rate = contract.rateLimit;
   if (maxConcurrency === undefined && !rate) return null;
@@ -88,7 +88,7 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
   /** The tool that is really called: a verification asks the lookup tool. */
   function toolOf({ tool, verify }: Call): string {
     const descriptor = verify ? planTools.find(tool) : undefined;
-    const lookup = descriptor && toolContract(descriptor).contract.lookup?.tool;
+    const lookup = descriptor && knownContract(descriptor).contract.lookup?.tool;
     return lookup === undefined ? tool : (planTools.find(lookup, descriptor)?.name ?? lookup);
   }
 

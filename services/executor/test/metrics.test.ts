@@ -45,6 +45,15 @@ test("/metrics counts plans, calls, retries, doubts and writes", async () => {
   expect(value("lease_losses_total")).toBe(0);
   expect(value("commit_bulks_total")).toBeGreaterThan(0);
   expect(value("commit_writes_total")).toBeGreaterThanOrEqual(value("commit_bulks_total"));
+  const entries = value("planwright_journal_entries_total");
+  // Intents and results of calls with effects stand in entries of their own; the doubtful plan has not ended.
+  expect(entries).toBeGreaterThanOrEqual(4);
+  expect(value("planwright_journal_bulks_total")).toBeGreaterThan(0);
+  expect(value("planwright_journal_bulks_total")).toBeLessThanOrEqual(entries);
+  expect(value("planwright_journal_append_duration_seconds_count")).toBe(entries);
+  expect([value("planwright_journal_refused_total"), value("planwright_journal_failed_total")]).toEqual([
+    0, 0,
+  ]);
   expect([value("jobs_waiting"), value("plans_due")]).toEqual([0, 0]);
   expect(value('planwright_plans{status="WAITING"}')).toBe(1);
   expect(value('planwright_plans{status="RUNNING"}')).toBe(0);

@@ -4,6 +4,7 @@ import { createQueues, createQueueWorker, createSweeper } from "@planwright/queu
 import {
   createFailpoints,
   createHealthServer,
+  createJournalMetrics,
   createLogger,
   createMetrics,
   createShutdown,
@@ -45,10 +46,13 @@ const traces = tracing.traces && createPlanningTraces(tracing.traces);
 const failpoints = createFailpoints(settings.FAILPOINT, STORE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS);
 
 const drafter = failpoints.around(planDrafter, MODEL_FAILPOINTS);
-const database = await readOrExit(() => createStore({ url: settings.MONGODB_URL }), process);
+const registry = createMetrics("planner");
+const database = await readOrExit(
+  () => createStore({ url: settings.MONGODB_URL, journalMetrics: createJournalMetrics(registry) }),
+  process,
+);
 const store = failpoints.around(database, STORE_FAILPOINTS);
 
-const registry = createMetrics("planner");
 const metrics = createPlannerMetrics(registry);
 let isStarted = false;
 const health = await createHealthServer({

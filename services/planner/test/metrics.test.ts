@@ -54,7 +54,8 @@ async function open() {
         return [name.replace("{}", "").replace("{,", "{"), value];
       }),
     );
-    return (name: string): number => Number(series.get(`planwright_planner_${name}`) ?? 0);
+    return (name: string): number =>
+      Number(series.get(name.startsWith("planwright_") ? name : `planwright_planner_${name}`) ?? Number.NaN);
   };
   const at = async (path: string): Promise<[number, unknown]> => {
     const response = await fetch(`${planner.health}${path}`);
@@ -87,6 +88,8 @@ test("/metrics counts runs, calls of models, tokens, cost and repairs", async ()
   expect(value('model_call_duration_seconds_count{model="openai:test"}')).toBe(3);
   expect(value("repairs_total")).toBe(1);
   expect([value("jobs_waiting"), value("requests_due")]).toEqual([0, 0]);
+  // First plans begin a journal without an entry of their own.
+  expect(value("planwright_journal_entries_total")).toBe(0);
 });
 
 test("a planner is ready when it takes requests, also without Redis; not without MongoDB, and no more when it stops", async () => {

@@ -3,17 +3,16 @@ import {
   effectClassOf,
   findRelatedTool,
   isForEachStep,
+  knownContract,
   MAX_STEP_TIMEOUT_MS,
   outputParts,
   type Plan,
-  type Policy,
   planGraph,
   referencedSteps,
   type Step,
   stepsInValue,
   type ToolContract,
   type ToolDescriptor,
-  toolContract,
   toolOfStep,
 } from "@planwright/plan";
 import type { StepError, StepRecord } from "../protocol.ts";
@@ -154,7 +153,7 @@ function createSlot(
   plan: Plan,
   refusal?: StepError,
 ): ToolSlot {
-  const { contract, sources } = contractOf(descriptor ?? { name }, plan.policy.unannotated);
+  const { contract, sources } = knownContract(descriptor ?? { name }, plan.policy.unannotated);
   return {
     name,
     descriptor,
@@ -172,20 +171,6 @@ function createSlot(
 
 function unknownTool(name: string): StepError {
   return { code: "TOOL_NOT_FOUND", message: `Tool ${name} is not known`, retryable: false };
-}
-
-type Contracts = { [unannotated in Policy["unannotated"]]?: ReturnType<typeof toolContract> };
-/** Contracts of the descriptors that many plans share; nothing here changes them. */
-const contracts = new WeakMap<ToolDescriptor, Contracts>();
-
-function contractOf(
-  descriptor: ToolDescriptor,
-  unannotated: Policy["unannotated"],
-): ReturnType<typeof toolContract> {
-  const known = contracts.get(descriptor) ?? {};
-  contracts.set(descriptor, known);
-  known[unannotated] ??= toolContract(descriptor, { unannotated });
-  return known[unannotated];
 }
 
 function limitOf(contract: ToolContract): number {

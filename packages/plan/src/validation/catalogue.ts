@@ -1,9 +1,10 @@
 import type { ToolContract } from "../contract.ts";
-import { type EffectiveContract, toolContract } from "../contract-of-tool.ts";
+import { knownContract } from "../contract-of-tool.ts";
 import { shortName } from "../dialect/step-ids.ts";
 import type { Policy } from "../policy.ts";
+import { remembered } from "../remembered.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";
-import { createToolIndex } from "../tool-index.ts";
+import { toolIndexOf } from "../tool-index.ts";
 
 /** The tools that a plan is checked against, with look-ups that do not slow down with their number. */
 export interface Catalogue {
@@ -20,25 +21,21 @@ export interface Catalogue {
   unreadableOf(tool: ToolDescriptor): readonly string[];
 }
 
-/** Prepares a catalogue. Of tools with the same name the later definition counts. */
+/** Prepares a catalogue, which must not change: what it says is worked out once. Of tools with the same name the later definition counts. */
 export function createCatalogue(
   tools: readonly ToolDescriptor[],
   { unannotated }: Pick<Policy, "unannotated">,
 ): Catalogue {
-  const index = createToolIndex(tools);
-  const names = [...new Set(tools.map(({ name }) => name))];
-  const contracts = new Map<ToolDescriptor, EffectiveContract>();
-  const read = (tool: ToolDescriptor): EffectiveContract => {
-    const contract = contracts.get(tool) ?? toolContract(tool, { unannotated });
-    contracts.set(tool, contract);
-    return contract;
-  };
+  const index = toolIndexOf(tools);
+  const names = namesOf(tools);
   return {
     names,
     find: (name) => index.find(name),
     findFor: (tool, name) => index.findRelated(tool, name),
     offersOf: (name) => names.filter((other) => other.includes("/") && shortName(other) === name),
-    contractOf: (tool) => read(tool).contract,
-    unreadableOf: (tool) => read(tool).unreadable,
+    contractOf: (tool) => knownContract(tool, unannotated).contract,
+    unreadableOf: (tool) => knownContract(tool, unannotated).unreadable,
   };
 }
+
+const namesOf = remembered((tools: readonly ToolDescriptor[]) => [...new Set(tools.map(({ name }) => name))]);

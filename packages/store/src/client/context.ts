@@ -6,6 +6,7 @@ import type { AppendControl } from "../controls/append-control.ts";
 import type { PlanDocument } from "../documents.ts";
 import type { GroupCommit } from "../group-commit/group-commit.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { SessionAppends } from "../journal/session-appends.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import type { ReadGroup } from "../read-group.ts";
 import type { ServerClock } from "../server-clock.ts";
@@ -23,4 +24,6 @@ export interface ClientContext {
   randomBytes: RandomBytes;
   /** Runs the function in a transaction, again on a transient conflict. */
   transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;
+  /** Default: nothing is counted. */
+  appends?: SessionAppends | undefined;
 }

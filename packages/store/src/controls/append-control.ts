@@ -10,9 +10,10 @@ import { type PlanId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
+import type { JournalMetrics } from "../journal/journal-metrics.ts";
 import type { PlanUnits, UnitReads } from "../journal/unit-reads.ts";
 import { repeatUntilAnswered } from "../repeat-until-answered.ts";
-import type { ControlLog } from "./control-log.ts";
+import type { Control, ControlLog } from "./control-log.ts";
 import { headAfterControl } from "./head-after-control.ts";
 
 /** A plan with what its journal tells, when a control is decided. */
@@ -50,6 +51,8 @@ export interface AppendControlOptions {
   now: () => number;
   monotonic: () => number;
   sleep: (ms: number) => Promise<void>;
+  /** Counts appends. Default: nothing is counted. */
+  metrics?: JournalMetrics | undefined;
   /** How long what was not answered is sent again, in milliseconds: a client waits for it. Default 10,000. */
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
@@ -61,8 +64,22 @@ export function createAppendControl(
   { collections: { plans }, unitReads }: { collections: Pick<Collections, "plans">; unitReads: UnitReads },
   options: AppendControlOptions,
 ): AppendControl {
-  const { log, owner, now, monotonic, sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
+  const { log, owner, now, monotonic, metrics } = options;
+  const { sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
   let controls = 0;
+
+  async function append(control: Control): Promise<boolean> {
+    const begunAt = monotonic();
+    const again = { operation: "control", monotonic, sleep, retryForMs, retryEveryMs };
+    try {
+      const taken = await repeatUntilAnswered(() => log.append(control), again);
+      metrics?.appendEnded(taken ? "taken" : "appended", monotonic() - begunAt);
+      return !taken;
+    } catch (error) {
+      metrics?.appendEnded("failed", monotonic() - begunAt);
+      throw error;
+    }
+  }
 
   return async (tenant, planId, decide) => {
     for (;;) {
@@ -87,14 +104,7 @@ export function createAppendControl(
         events: [...startOf(read), event],
       };
       const control = { entry, head: headAfterControl(seq, head) };
-      const taken = await repeatUntilAnswered(() => log.append(control), {
-        operation: "control",
-        monotonic,
-        sleep,
-        retryForMs,
-        retryEveryMs,
-      });
-      if (taken) continue;
+      if (!(await append(control))) continue;
       const after = await plans.findOne({ _id: planId, tenant });
       return { type: "told", plan: after ?? plan };
     }

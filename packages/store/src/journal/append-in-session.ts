@@ -7,11 +7,14 @@ import type { ServerClock } from "../server-clock.ts";
 import { isDuplicateKey } from "../transient-errors.ts";
 import { toJournalDocument } from "./entry-log.ts";
 import { JournalMovedError } from "./errors.ts";
+import type { SessionAppends } from "./session-appends.ts";
 
 /** What appending beside other writes needs. */
 export interface AppendContext {
   collections: Pick<Collections, "journal">;
   clock: ServerClock;
+  /** Default: nothing is counted. */
+  appends?: SessionAppends | undefined;
 }
 
 /** What is told, and who tells it. */
@@ -27,7 +30,7 @@ export interface ToldInSession {
  * @throws {JournalMovedError} when another entry came between: the transaction begins anew
  */
 export async function appendInSession(
-  { collections, clock }: AppendContext,
+  { collections, clock, appends }: AppendContext,
   { _id: planId, requestId, tenant }: Pick<PlanDocument, "_id" | "requestId" | "tenant">,
   { by, events, afterSeq }: ToldInSession,
   session: ClientSession,
@@ -42,9 +45,13 @@ export async function appendInSession(
     writeId: randomUUID(),
     events,
   });
+  const begunAt = performance.now();
   try {
     await collections.journal.insertOne(entry, { session });
   } catch (error) {
-    throw isDuplicateKey(error) ? new JournalMovedError({ place: entry._id }) : error;
+    if (!isDuplicateKey(error)) throw error;
+    appends?.taken(performance.now() - begunAt);
+    throw new JournalMovedError({ place: entry._id });
   }
+  appends?.inserted(session, performance.now() - begunAt);
 }

@@ -13,6 +13,7 @@ import { createBatches } from "../group-commit/batches.ts";
 import { repeatUntilAnswered } from "../repeat-until-answered.ts";
 import { type EntryLog, placeOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
+import type { JournalMetrics } from "./journal-metrics.ts";
 
 /** Largest entry, as JSON text in UTF-8, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;
@@ -50,6 +51,8 @@ export interface JournalOptions {
   soon?: ((happen: () => void) => void) | undefined;
   /** Told of each bulk that was acknowledged, with the entries in it. Default: none. */
   onBulk?: ((entries: number) => void) | undefined;
+  /** Counts appends and bulks. Default: nothing is counted. */
+  metrics?: JournalMetrics | undefined;
 }
 
 /** Appends to journals, and reads them. */
@@ -81,7 +84,7 @@ interface Waiting {
 /** A journal over a log of entries. */
 export function createJournal(options: JournalOptions): Journal {
   const { log, owner, now, monotonic = () => performance.now() } = options;
-  const { sleep = timer, retryForMs = 30_000, retryEveryMs = 250 } = options;
+  const { metrics, sleep = timer, retryForMs = 30_000, retryEveryMs = 250 } = options;
   const batches = createBatches<Waiting>({ send: commit, maxBatch: options.maxBatch, soon: options.soon });
   let sequence = 0;
   let bulks = 0;
@@ -93,6 +96,7 @@ export function createJournal(options: JournalOptions): Journal {
       bulks += 1;
       sent += batch.length;
       options.onBulk?.(batch.length);
+      metrics?.bulkWritten(batch.length);
       for (const { entry, resolve } of batch) {
         const found = taken.get(placeOf(entry));
         const isOwn = found === undefined || found.writeId === entry.writeId;
@@ -107,6 +111,18 @@ export function createJournal(options: JournalOptions): Journal {
     }
   }
 
+  async function timed(appending: Promise<AppendResult>): Promise<AppendResult> {
+    const begunAt = monotonic();
+    try {
+      const result = await appending;
+      metrics?.appendEnded(result.type, monotonic() - begunAt);
+      return result;
+    } catch (error) {
+      metrics?.appendEnded("failed", monotonic() - begunAt);
+      throw error;
+    }
+  }
+
   const again = <T>(operation: string, attempt: () => Promise<T>): Promise<T> =>
     repeatUntilAnswered(attempt, { operation, monotonic, sleep, retryForMs, retryEveryMs });
 
@@ -118,9 +134,11 @@ export function createJournal(options: JournalOptions): Journal {
       if (sizeBytes > MAX_ENTRY_BYTES) {
         throw new EntryTooLargeError({ place: placeOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BYTES });
       }
-      return new Promise((resolve, reject) => {
-        batches.add({ entry, resolve, reject });
-      });
+      return timed(
+        new Promise((resolve, reject) => {
+          batches.add({ entry, resolve, reject });
+        }),
+      );
     },
     async read(requestId, afterSeq = 0) {
       const entries: JournalEntry[] = [];

@@ -1,6 +1,7 @@
 import type { RandomBytes } from "@planwright/plan";
 import type { ClientSession } from "mongodb";
 import type { Collections } from "../collections.ts";
+import type { SessionAppends } from "../journal/session-appends.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import type { ServerClock } from "../server-clock.ts";
 
@@ -12,4 +13,6 @@ export interface PlanningContext {
   /** Source of ids. */
   randomBytes: RandomBytes;
   transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;
+  /** Default: nothing is counted. */
+  appends?: SessionAppends | undefined;
 }
