@@ -1,12 +1,15 @@
 import { parsePlan } from "@planwright/plan";
+import type { PlanClaim } from "@planwright/store";
 import {
   createMemoryDatabase,
   createMemoryStore,
   type Reach,
   UnreachableError,
 } from "@planwright/store/memory";
-import { beforeEach, describe, expect, test } from "vitest";
+import { eventually } from "@planwright/testing";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type OpenStore, STORES } from "./open-stores.ts";
+import { playRecords } from "./play-records.ts";
 
 const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
 if (!parsed.ok) throw new TypeError("the plan is not valid");
@@ -63,7 +66,7 @@ describe.each(STORES)("on $name, a cancel before the start", ({ open }) => {
 });
 
 test.each(["before", "after"])(
-  "a cancel cut off %s any of its writes leaves nothing half done",
+  "a cancel that was cut off %s any of its writes is done when it is asked again",
   async (when) => {
     const database = createMemoryDatabase();
     let writesLeft = Number.POSITIVE_INFINITY;
@@ -73,18 +76,78 @@ test.each(["before", "after"])(
       if (when === "after" && writesLeft-- <= 0) throw new UnreachableError(name);
       return result;
     };
-    const store = createMemoryStore({ database, owner: "api", reach });
+    const store = createMemoryStore({ database, owner: "api", reach, retryForMs: 0, retryEveryMs: 1 });
     const look = createMemoryStore({ database, owner: "reader" });
-    for (const done of [0, 1, 2]) {
+    const seen = new Set<string>();
+    for (let done = 0; done < 12; done++) {
       writesLeft = Number.POSITIVE_INFINITY;
       const { plan, request } = await store.submitPlan(submission);
       writesLeft = done;
       await store.requestCancel("t1", plan._id, "client").catch(() => undefined);
-      const { status } = (await look.getPlan("t1", plan._id))!;
-      expect((await look.getRequest("t1", request._id))!.status).toBe(status);
-      expect((await look.listSteps("t1", [plan._id]))[0]!.status).toBe(
-        status === "READY" ? "PENDING" : status,
-      );
+      const [step] = await look.listSteps("t1", [plan._id]);
+      seen.add(`${(await look.getPlan("t1", plan._id))?.status} ${step?.status}`);
+      expect(await look.requestCancel("t1", plan._id, "client")).toMatchObject({ status: "CANCELLED" });
+      expect(await look.getRequest("t1", request._id)).toMatchObject({ status: "CANCELLED" });
+      expect((await look.listSteps("t1", [plan._id]))[0]).toMatchObject({ status: "CANCELLED" });
     }
+    expect([...seen].toSorted()).toEqual(["CANCELLED CANCELLED", "READY CANCELLED", "READY PENDING"]);
   },
 );
+
+/** A plan of which one step has completed and one has failed. */
+async function failedPlan(store: OpenStore["store"]) {
+  const steps = [
+    { id: "a", tool: "a", arguments: {} },
+    { id: "b", tool: "a", arguments: {} },
+  ];
+  const two = parsePlan(steps);
+  if (!two.ok) throw new TypeError("the plan is not valid");
+  const { plan, request } = await store.submitPlan({ ...submission, plan: two.plan, autoExecute: true });
+  const claim = await eventually(() => store.claimPlan(plan._id, "e1"));
+  const error = { code: "NO", message: "no", retryable: false };
+  await playRecords(store, claim, [
+    { key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 },
+    { key: "b", stepId: "b", status: "FAILED", attempts: 1, error },
+  ]);
+  await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
+  return request._id;
+}
+
+describe.each(STORES)("on $name", ({ open }) => {
+  test("a version that is cancelled before its start keeps what it carried over", async () => {
+    const { store, close } = await open();
+    onTestFinished(() => close());
+    const requestId = await failedPlan(store);
+    const again = await store.rerunPlan("t1", requestId, { from: null, autoExecute: false });
+    if (again.type !== "rerun") throw new TypeError(`there is no version: ${again.type}`);
+    expect(await store.requestCancel("t1", again.plan._id, "client")).toMatchObject({ status: "CANCELLED" });
+    const steps = await store.listSteps("t1", [again.plan._id]);
+    expect(steps.map(({ key, status }) => [key, status])).toEqual([
+      ["a", "COMPLETED"],
+      ["b", "CANCELLED"],
+    ]);
+    expect(await store.getRequest("t1", requestId)).toMatchObject({ status: "CANCELLED" });
+  });
+});
+
+test("a plan that was started while its cancel was on its way goes on until its executor hears of it", async () => {
+  const database = createMemoryDatabase();
+  const other = createMemoryStore({ database, owner: "other" });
+  const { plan, request } = await other.submitPlan(submission);
+  let claim: PlanClaim | null = null;
+  const slow: Reach = async ({ name, apply }) => {
+    const answer = await apply();
+    if (name !== "plans.findOne" || claim) return answer;
+    await other.queuePlan("t1", plan._id, request._id);
+    claim = await other.claimPlan(plan._id, "e1");
+    const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
+    if (claim) await playRecords(other, claim, [done]);
+    return answer;
+  };
+  const store = createMemoryStore({ database, owner: "api", reach: slow });
+  expect(await store.requestCancel("t1", plan._id, "client")).toMatchObject({
+    status: "RUNNING",
+    cancelRequestedAt: expect.any(Date),
+  });
+  expect((await other.listSteps("t1", [plan._id]))[0]).toMatchObject({ status: "COMPLETED", output: 1 });
+});

@@ -66,7 +66,6 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
       status: "COMPLETED",
       outputs: { a: 1 },
       counts: { COMPLETED: 2 },
-      needs: [],
       lease: null,
       dueAt: null,
       error: null,

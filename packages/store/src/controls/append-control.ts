@@ -11,6 +11,7 @@ import type { Document } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
 import type { JournalMetrics } from "../journal/journal-metrics.ts";
+import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits, UnitReads } from "../journal/unit-reads.ts";
 import { repeatUntilAnswered } from "../repeat-until-answered.ts";
 import type { Control, ControlLog } from "./control-log.ts";
@@ -91,19 +92,13 @@ export function createAppendControl(
       const decided = decide({ plan, read });
       if (decided.type === "answer") return decided.answer;
       const { event, by, head } = decided;
-      const seq = read.seq + 1;
       controls += 1;
       const entry = {
-        requestId: plan.requestId,
-        tenant,
-        planId,
-        seq,
-        by: { kind: "api" as const, id: by },
+        ...nextEntry(plan, read, { by, events: [...startOf(read), event] }),
         at: new Date(now()),
         writeId: `${owner}:control:${controls}`,
-        events: [...startOf(read), event],
       };
-      const control = { entry, head: headAfterControl(seq, head) };
+      const control = { entry, head: headAfterControl(entry.seq, head) };
       if (!(await append(control))) continue;
       const after = await plans.findOne({ _id: planId, tenant });
       return { type: "told", plan: after ?? plan };

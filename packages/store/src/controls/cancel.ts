@@ -1,8 +1,10 @@
 import type { JournalEvent } from "@planwright/engine";
-import { STARTED_PLAN_STATUSES } from "@planwright/plan";
+import { isSettledStepStatus, STARTED_PLAN_STATUSES, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { ClientContext } from "../client/context.ts";
 import type { PlanDocument } from "../documents.ts";
 import { endEvent, endedBy, readEnd, tellEnd } from "../execution/plan-end.ts";
+import { nextEntry } from "../journal/next-entry.ts";
+import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { ClientStore } from "../store.ts";
 import { planOf } from "./pause.ts";
 
@@ -18,16 +20,18 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
   async function endUnstarted(tenant: string, plan: PlanDocument, by: string): Promise<boolean> {
     const { _id: planId, requestId } = plan;
     const read = await unitReads.ofPlan(tenant, planId);
+    if (!read) return false;
     // Told before, by a process that was cut off before the documents said so, or for another client.
-    const earlier = await readEnd(journal, requestId, read?.plan);
+    const earlier = await readEnd(journal, requestId, read.plan);
     if (earlier) {
       await tellEnd(context, plan, earlier);
       return true;
     }
+    // Its document was read before: it was started since, and goes on.
+    if (!UNSTARTED_PLAN_STATUSES.includes(read.plan?.status ?? "READY")) return false;
     const end = endEvent({ type: "finish", status: "CANCELLED", outputs: null });
-    const entry = { requestId, tenant, planId, seq: (read?.seq ?? 0) + 1 };
-    const events = [...cancelled(plan), end];
-    const { type } = await journal.append({ ...entry, by: { kind: "api", id: by }, events });
+    const events = [...cancelled(plan, read), end];
+    const { type } = await journal.append(nextEntry(plan, read, { by, events }));
     if (type === "taken") return false;
     const now = await unitReads.ofPlan(tenant, planId);
     await tellEnd(context, plan, endedBy(end, now?.plan));
@@ -38,7 +42,10 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
     async requestCancel(tenant, planId, by) {
       for (;;) {
         const found = await plans.findOne({ _id: planId, tenant });
-        if (found?.status !== "READY") break;
+        // One that was ended is looked at again: whoever did that may have died before the request said so.
+        const isUnstarted =
+          found?.status === "READY" || (found?.status === "CANCELLED" && found.startedAt === null);
+        if (!isUnstarted) break;
         if (await endUnstarted(tenant, found, by)) return plans.findOne({ _id: planId, tenant });
       }
       const asked = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
@@ -53,9 +60,12 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
   };
 }
 
-/** Nothing of the plan was begun, and nothing will be. */
-function cancelled({ plan }: PlanDocument): JournalEvent[] {
-  return (plan?.steps ?? []).map(({ id }): JournalEvent => {
-    return { type: "step.changed", key: id, stepId: id, status: "CANCELLED" };
-  });
+/** Nothing of the plan was begun, and nothing will be; what it carried over stays as it is. */
+function cancelled({ plan }: PlanDocument, read: PlanUnits): JournalEvent[] {
+  const isOpen = (id: string): boolean => !isSettledStepStatus(read.plan?.units.get(id)?.status ?? "PENDING");
+  return (plan?.steps ?? [])
+    .filter(({ id }) => isOpen(id))
+    .map(({ id }): JournalEvent => {
+      return { type: "step.changed", key: id, stepId: id, status: "CANCELLED" };
+    });
 }

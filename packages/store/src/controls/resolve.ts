@@ -3,6 +3,7 @@ import type { PlanId } from "@planwright/plan";
 import type { ClientContext } from "../client/context.ts";
 import type { PlanDocument, StepDocument } from "../documents.ts";
 import { needsOf } from "../execution/plan-needs.ts";
+import { nextEntry } from "../journal/next-entry.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
@@ -23,15 +24,8 @@ export function createResolve({
     unit: StepDocument,
     word: ResolutionWord,
   ): Promise<boolean> {
-    const { _id: planId, requestId, tenant } = plan;
-    const { type } = await journal.append({
-      requestId,
-      tenant,
-      planId,
-      seq: read.seq + 1,
-      by: { kind: "api", id: word.by },
-      events: [settled(unit, word)],
-    });
+    const events = [settled(unit, word)];
+    const { type } = await journal.append(nextEntry(plan, read, { by: word.by, events }));
     if (type === "taken") return false;
     await tellNeeds(plan);
     return true;

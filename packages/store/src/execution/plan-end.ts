@@ -62,10 +62,11 @@ export async function readEnd(
  */
 export async function tellEnd(
   { group }: Pick<ExecutionContext, "group">,
-  { _id, requestId, plan, followUp }: PlanDocument,
+  { _id, requestId, plan, followUp, needs: before = [] }: PlanDocument,
   { status, units, outputs, error, finishedAt }: EndedPlan,
 ): Promise<boolean> {
   const told = error && withoutBytes(error);
+  const needs = needsOf(units.values());
   const change = requestAfterPlan(followUp, { status, ...(told && { error: told }) });
   const [, isChanged] = await group.setInOrder(
     {
@@ -78,7 +79,8 @@ export async function tellEnd(
         dueAt: null,
         waitReason: null,
         counts: countSteps(plan?.steps ?? [], units),
-        needs: needsOf(units.values()),
+        // An empty list would stand in the index of what people have to look at, for every plan that ever ended.
+        ...((needs.length > 0 || before.length > 0) && { needs }),
         outputs,
         error: told,
         lease: null,

@@ -17,6 +17,6 @@ export async function readInSession(
     .find({ _id: behind({ requestId, seq: 0 }) }, { session, projection: WITHOUT_VALUES })
     .sort({ _id: 1 })
     .toArray();
-  const { plans, seq } = fold(emptyRequest(requestId), found.map(toEntry));
-  return { outline: outlineOf(plan), plan: plans.get(plan._id), seq };
+  const request = fold(emptyRequest(requestId), found.map(toEntry));
+  return { outline: outlineOf(plan), request, plan: request.plans.get(plan._id), seq: request.seq };
 }

@@ -19,6 +19,8 @@ const KEPT_STEPS = 100_000;
 
 /** A plan with its units. It never changes: what comes later is in the next one. */
 export interface PlanUnits extends PlanState {
+  /** Its request, with all versions. */
+  request: FoldedRequest;
   /** The place of the last entry that was folded. */
   seq: number;
 }
@@ -84,8 +86,8 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
       const found = await outlinesOf(tenant, planIds);
       const folded = await requestsOf([...new Set(found.map(({ requestId }) => requestId))]);
       return found.map((outline) => {
-        const request = folded.get(outline.requestId);
-        return { outline, plan: request?.plans.get(outline._id), seq: request?.seq ?? 0 };
+        const request = folded.get(outline.requestId) ?? emptyRequest(outline.requestId);
+        return { outline, request, plan: request.plans.get(outline._id), seq: request.seq };
       });
     },
     ({ outline }) => outline._id,
