@@ -181,3 +181,31 @@ test("a late end of the old version does not reach the request any more", async 
   expect(await store.reconcileRequests()).toBe(0);
   expect(await store.getRequest("t1", requestId)).toMatchObject({ status: "EXECUTING" });
 });
+
+test("items that are carried over behind one that is not are there before their list runs again, and are carried over once more", async () => {
+  const parsed = parsePlan([
+    { id: "a", tool: "a", arguments: {} },
+    { id: "each", dependsOn: ["a"], forEach: { items: [0, 1, 2], do: { tool: "t", arguments: {} } } },
+  ]);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  const submitted = { tenant: "t1", query: "do it", plan: parsed.plan, raw: "raw", diagnostics: [] };
+  const { request, plan } = await store.submitPlan({ ...submitted, autoExecute: true });
+  const claim = (await store.claimPlan(plan._id, "e1"))!;
+  const item = (index: number, status: StepStatus) => {
+    const output = status === "COMPLETED" ? { effect: index } : undefined;
+    return { key: `each[${index}]`, stepId: "each", item: index, status, attempts: 1, output };
+  };
+  await playRecords(store, claim, [item(0, "COMPLETED"), item(1, "FAILED"), item(2, "COMPLETED")]);
+  await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
+
+  const second = await store.rerunPlan("t1", request._id, { from: null, autoExecute: true });
+  if (second.type !== "rerun") throw new TypeError(second.type);
+  const carried = { a: "PENDING", each: "PENDING", "each[0]": "COMPLETED", "each[2]": "COMPLETED" };
+  expect(await statusesOf(second.plan._id)).toEqual(carried);
+  const next = (await store.claimPlan(second.plan._id, "e1"))!;
+  await store.finishPlan(next, { type: "finish", status: "FAILED", outputs: {} });
+
+  const third = await store.rerunPlan("t1", request._id, { from: null, autoExecute: true });
+  if (third.type !== "rerun") throw new TypeError(third.type);
+  expect(await statusesOf(third.plan._id)).toEqual(carried);
+});

@@ -36,20 +36,20 @@ export interface ApiClient {
   /** Hands a plan in, under a key of its own, again and again until ids are returned. @throws {ApiError} when it was refused */
   submit(plan: ChaosPlan): Promise<Accepted>;
   /**
-   * One look at a request; undefined when the API is not to be reached just now.
+   * One look at a request, with the attempts of its steps where they are asked for; undefined when the API is not to be reached just now.
    * @throws {ApiError} such as NOT_FOUND
    */
-  read(requestId: string): Promise<Reading | undefined>;
+  read(requestId: string, of?: { attempts: boolean }): Promise<Reading | undefined>;
   /**
    * Asks once for a plan that is over to be run again. Undefined when there was no answer: it may have been heard all the same.
    * @throws {ApiError} such as STATE_CONFLICT
    */
   rerun(requestId: string, from: string | null): Promise<string | undefined>;
   /**
-   * Asks for a request to be cancelled until that is heard, or there is nothing to cancel any more.
+   * Asks for a request to be cancelled until that is heard, or there is nothing to cancel any more: then null, otherwise its plan.
    * @throws {ApiError}
    */
-  cancel(requestId: string): Promise<void>;
+  cancel(requestId: string): Promise<string | null>;
   /** How often the API answered with an error that tells a client nothing, by its code and message. */
   readonly oddErrors: ReadonlyMap<string, number>;
   /** Times that a submission had to be sent again. */
@@ -69,10 +69,10 @@ const CREATE = `mutation($query: String!, $key: String!) {
   accepted: createPlan(query: $query, execute: true, idempotencyKey: $key) { requestId planId }
 }`;
 const RERUN = `mutation($id: ID!, $from: ID) { rerun(requestId: $id, from: $from) { planId } }`;
-const CANCEL = `mutation($id: ID!) { cancel(requestId: $id) { status } }`;
-const READ = `query($id: ID!) { request(requestId: $id) {
+const CANCEL = `mutation($id: ID!) { cancel(requestId: $id) { planId } }`;
+const READ = `query($id: ID!, $attempts: Boolean!) { request(requestId: $id) {
   status planId error { code }
-  plan { status waitReason error { code } steps { key status output } }
+  plan { status waitReason error { code } steps { key status output attempts @include(if: $attempts) { attempt } } }
 } }`;
 
 /** A client of the API at this address. */
@@ -126,16 +126,16 @@ export function createApiClient(url: string): ApiClient {
       for (;;) {
         try {
           const answer = await attempt(CANCEL, { id: requestId });
-          if ("data" in answer) return;
+          if ("data" in answer) return CancelSchema.parse(answer.data).cancel.planId;
           await delay(answer.waitMs);
         } catch (error) {
           if (!(error instanceof ApiError) || error.facts.code !== "STATE_CONFLICT") throw error;
-          return;
+          return null;
         }
       }
     },
-    async read(requestId) {
-      const answer = await attempt(READ, { id: requestId });
+    async read(requestId, { attempts } = { attempts: false }) {
+      const answer = await attempt(READ, { id: requestId, attempts });
       return "data" in answer ? RequestSchema.parse(answer.data).request : undefined;
     },
   };
@@ -143,6 +143,7 @@ export function createApiClient(url: string): ApiClient {
 
 const AcceptedSchema = z.object({ accepted: z.object({ requestId: z.string(), planId: z.string() }) });
 const RerunSchema = z.object({ rerun: z.object({ planId: z.string() }) });
+const CancelSchema = z.object({ cancel: z.object({ planId: z.string() }) });
 const RequestSchema = z.object({ request: ReadingSchema });
 
 /** One operation over HTTP. @throws {ApiError} and whatever `fetch` throws */

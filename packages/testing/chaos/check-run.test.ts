@@ -26,7 +26,15 @@ const before = (place: number, ...writes: Parameters<typeof changesOf>) =>
 test("a run in which nothing went wrong passes", () => {
   expect(checkRun(evidence())).toEqual({
     violations: [],
-    counts: { lost: 0, duplicated: 0, unfinished: 0, regressions: 0, staleWrites: 0, lists: 0 },
+    counts: {
+      lost: 0,
+      duplicated: 0,
+      unfinished: 0,
+      regressions: 0,
+      staleWrites: 0,
+      lists: 0,
+      unlikeJournal: 0,
+    },
     replays: 0,
     inDoubt: 0,
     passed: true,
@@ -42,7 +50,7 @@ const requestOf = (_id: string): Evidence["requests"][number] => ({
 /** A plan that did not come to a good end, told on its request. */
 function cut(planStatus: "FAILED" | "CANCELLED", found: Partial<Evidence>): Evidence {
   const requests = [{ ...requestOf(REQUEST_ID), status: planStatus }];
-  return { ...evidence({ planStatus }), requests, ...found };
+  return evidence({ planStatus, requests, ...found });
 }
 
 const planted: [title: string, kind: ViolationKind, id: string, found: Partial<Evidence>][] = [
@@ -243,8 +251,12 @@ test.each<[string, Partial<Evidence>]>([
     { steps: [step("a", "COMPLETED", 1), step("b", "IN_DOUBT", 2, "looked_up_effect")], ledger: [effect()] },
   ],
 ])("%s may wait for an operator, and is counted", (_title, found) => {
-  const waiting = evidence({ planStatus: "WAITING", plan: { waitReason: "in doubt", finishedAt: null } });
-  expect(checkRun({ ...waiting, ...found })).toMatchObject({ violations: [], inDoubt: 1 });
+  const requests = [{ ...requestOf(REQUEST_ID), status: "EXECUTING" as const }];
+  const plan = { waitReason: "in doubt", finishedAt: null };
+  expect(checkRun(evidence({ planStatus: "WAITING", plan, requests, ...found }))).toMatchObject({
+    violations: [],
+    inDoubt: 1,
+  });
 });
 
 test("a plan that waited for an operator until its deadline is no fault", () => {

@@ -1,6 +1,7 @@
 import { checkEffects } from "./check-effects.ts";
 import { checkEndings } from "./check-endings.ts";
 import { checkHistory } from "./check-history.ts";
+import { checkJournal } from "./check-journal.ts";
 import { checkLists } from "./check-lists.ts";
 import { checkReruns } from "./check-reruns.ts";
 import type { Evidence, Violation, ViolationKind } from "./evidence.ts";
@@ -12,7 +13,7 @@ export interface Verdict {
   counts: { [kind in ViolationKind]: number };
   replays: number;
   inDoubt: number;
-  /** True when nothing was lost, duplicated, left unfinished, taken back, written by a stale executor, or told of a list that was not so. */
+  /** True when nothing was lost, duplicated, left unfinished, taken back, written by a stale executor, told of a list that was not so, or told unlike the journal. */
   passed: boolean;
 }
 
@@ -25,6 +26,7 @@ export function checkRun(evidence: Evidence): Verdict {
     ...checkLists(evidence),
     ...checkReruns(evidence),
     ...checkHistory(evidence),
+    ...checkJournal(evidence),
     ...evidence.seen,
   ];
   const count = (kind: ViolationKind): number =>
@@ -38,6 +40,7 @@ export function checkRun(evidence: Evidence): Verdict {
       regressions: count("regressions"),
       staleWrites: count("staleWrites"),
       lists: count("lists"),
+      unlikeJournal: count("unlikeJournal"),
     },
     replays,
     inDoubt,

@@ -3,6 +3,7 @@ import type { LedgerEntry } from "../src/index.ts";
 import type { Change } from "./change.ts";
 import { labelOf } from "./chaos-plan.ts";
 import type { Evidence, FinalPlan, FinalStep } from "./evidence.ts";
+import { withJournal } from "./journal.fixture.ts";
 
 export const PLAN_ID = "plan_1700000000_abcdefghij0123456789";
 export const REQUEST_ID = "req_1700000000_abcdefghij0123456789";
@@ -87,12 +88,12 @@ export const GOOD_HISTORY = changesOf(
   { id: REQUEST_ID, status: "COMPLETED" },
 );
 
-/** A run of one plan in which nothing went wrong, with changes to it. */
+/** A run of one plan in which nothing went wrong, with changes to it; its journal is what its plans and steps are now, unless given. */
 export function evidence(
   changes: Partial<Evidence> & { planStatus?: PlanStatus; plan?: Partial<FinalPlan> } = {},
 ): Evidence {
   const { planStatus = "COMPLETED", plan, ...rest } = changes;
-  return {
+  const found: Omit<Evidence, "journal"> = {
     accepted: [{ index: 0, requestId: REQUEST_ID, planId: PLAN_ID }],
     requests: [{ _id: REQUEST_ID, planId: PLAN_ID, status: "COMPLETED", error: null }],
     plans: [
@@ -107,6 +108,7 @@ export function evidence(
         createdAt: new Date(0),
         deadlineAt: new Date(60_000),
         finishedAt: new Date(10_000),
+        counts: null,
         ...plan,
       },
     ],
@@ -115,7 +117,10 @@ export function evidence(
     ledger: [effect(), effect({ step: "b", effect: 2, from: 1 })],
     calls: [],
     reruns: [],
+    controls: [],
+    readings: [],
     seen: [],
     ...rest,
   };
+  return { ...withJournal(found), ...rest };
 }

@@ -1,7 +1,9 @@
 import { PlanSchema, PlanStatusSchema, RequestStatusSchema, StepStatusSchema } from "@planwright/plan";
+import type { JournalDocument } from "@planwright/store";
 import { z } from "zod";
 import type { LedgerEntry, LoggedCall } from "../src/index.ts";
 import type { Change } from "./change.ts";
+import type { Reading } from "./reading.ts";
 
 /** What is left of a request in MongoDB. */
 export const FinalRequestSchema = z.object({
@@ -25,6 +27,8 @@ export const FinalPlanSchema = z.object({
   createdAt: z.date(),
   deadlineAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
+  /** Steps by status, told with its end; null before. */
+  counts: z.record(z.string(), z.number()).nullable(),
 });
 export type FinalPlan = z.output<typeof FinalPlanSchema>;
 
@@ -67,6 +71,29 @@ export interface AskedRerun {
   planId: string;
   /** The step to begin with; null: only what did not complete. */
   from: string | null;
+  /** The version that the client was given; null without an answer. */
+  storedAs: string | null;
+}
+
+/** A client asked for something that the journal is to tell. */
+export interface AskedControl {
+  requestId: string;
+  /** The event that tells it. */
+  type: "cancel.asked" | "approval.given" | "doubt.resolved";
+  /** What it is said of: {@link import("./replayed-request.ts").subjectOf}. */
+  subject: string;
+  /** Who asked, as the API knows the client. */
+  by: string;
+  /** The plan of which it was answered as done; null without such an answer. */
+  planId: string | null;
+}
+
+/** A look of a client at a request. */
+export interface SeenReading {
+  requestId: string;
+  reading: Reading;
+  /** The last entry that was durable before the client asked; 0 when that is not known. */
+  afterSeq: number;
 }
 
 /** Everything that is known when a run is over. */
@@ -75,6 +102,8 @@ export interface Evidence {
   requests: readonly FinalRequest[];
   plans: readonly FinalPlan[];
   steps: readonly FinalStep[];
+  /** Every entry of the journals, as it is stored. */
+  journal: readonly JournalDocument[];
   /** Every write, in order. */
   changes: readonly Change[];
   /** Every effect, in order. */
@@ -83,12 +112,23 @@ export interface Evidence {
   calls: readonly LoggedCall[];
   /** What clients asked to be run again, in order; one that got no answer may stand here twice. */
   reruns: readonly AskedRerun[];
+  /** What clients asked of requests that ran. */
+  controls: readonly AskedControl[];
+  /** What clients saw, in order for each request; looks that saw the same as the one before are left out. */
+  readings: readonly SeenReading[];
   /** What clients saw going back, and ids that were not known to the API. */
   seen: readonly Violation[];
 }
 
 /** What must not be, by kind; the run fails when there is any. */
-export type ViolationKind = "lost" | "duplicated" | "unfinished" | "regressions" | "staleWrites" | "lists";
+export type ViolationKind =
+  | "lost"
+  | "duplicated"
+  | "unfinished"
+  | "regressions"
+  | "staleWrites"
+  | "lists"
+  | "unlikeJournal";
 
 /** One breach of what was promised. */
 export interface Violation {

@@ -3,6 +3,7 @@ import type { LoggedCall } from "../src/index.ts";
 import { labelOf } from "./chaos-plan.ts";
 import { PLAN_ID, REQUEST_ID } from "./evidence.fixture.ts";
 import type { Evidence, FinalPlan, FinalStep } from "./evidence.ts";
+import { withJournal } from "./journal.fixture.ts";
 
 /** The version that a rerun made. */
 export const NEXT_ID = "plan_1700000050_abcdefghij0123456789";
@@ -27,7 +28,7 @@ export interface ListVersion {
 export function listEvidence(versions: readonly ListVersion[], changes: Partial<Evidence> = {}): Evidence {
   const plans = versions.map(planOf);
   const last = plans.at(-1);
-  return {
+  const found: Omit<Evidence, "journal"> = {
     accepted: [{ index: 0, requestId: REQUEST_ID, planId: PLAN_ID }],
     requests: [
       { _id: REQUEST_ID, planId: last?._id ?? PLAN_ID, status: requestStatus(last?.status), error: null },
@@ -48,10 +49,14 @@ export function listEvidence(versions: readonly ListVersion[], changes: Partial<
           : [],
       ),
     ),
-    reruns: versions.length > 1 ? [{ requestId: REQUEST_ID, planId: PLAN_ID, from: null }] : [],
+    reruns:
+      versions.length > 1 ? [{ requestId: REQUEST_ID, planId: PLAN_ID, from: null, storedAs: null }] : [],
+    controls: [],
+    readings: [],
     seen: [],
     ...changes,
   };
+  return { ...withJournal(found), ...changes };
 }
 
 /** A call of an item as its tool saw it. */
@@ -121,6 +126,7 @@ function planOf({ planId = PLAN_ID, items, tool, errors, minSuccess, plan }: Lis
     createdAt: new Date(CREATED[planId]),
     deadlineAt: null,
     finishedAt: new Date(CREATED[planId] + 10_000),
+    counts: null,
   };
 }
 

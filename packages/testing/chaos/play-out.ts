@@ -1,14 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { MongoClient } from "mongodb";
 import { readCallLog, readLedger } from "../src/index.ts";
 import { type Accepted, type ApiClient, createApiClient } from "./api-client.ts";
 import { startChangeLog } from "./change-log.ts";
 import type { ChaosPlan } from "./chaos-plan.ts";
-import type { AskedRerun, Evidence, Violation } from "./evidence.ts";
+import type { AskedControl, AskedRerun, Evidence, SeenReading, Violation } from "./evidence.ts";
 import { createFaultInjector, type Kill } from "./fault-injector.ts";
 import { makeFaultSchedule } from "./fault-schedule.ts";
 import { plansHeld } from "./plan-holders.ts";
-import { readAtRest } from "./read-evidence.ts";
+import { readAtRest, readLastSeqs } from "./read-evidence.ts";
 import { type Reading, regressionsBetween } from "./reading.ts";
 import { watchRequest } from "./request-watch.ts";
 import { runAgain } from "./run-again.ts";
@@ -48,6 +49,8 @@ const CANCELLED_SHARE = 0.2;
 const CANCELLED_WITHIN_MS = 1_500;
 /** A share of the plans comes in bursts. */
 const BURST_SHARE = 0.3;
+/** Who a client is to an API without keys. */
+const CLIENT = "anonymous";
 
 /** Hands plans in while faults happen, watches all of them to their end, and gathers what is left. */
 export async function playOut({
@@ -63,6 +66,8 @@ export async function playOut({
   const accepted: Accepted[] = [];
   const seen: Violation[] = [];
   const reruns: AskedRerun[] = [];
+  const controls: AskedControl[] = [];
+  const readings: SeenReading[] = [];
   const report = (violation: Violation): void => {
     seen.push(violation);
     say(`${violation.kind}: ${violation.id}: ${violation.found}`);
@@ -77,6 +82,18 @@ export async function playOut({
   const { faults: count, withinMs, deadAfterMs } = settings;
   const schedule = makeFaultSchedule(random.fork("faults"), { count, withinMs, deadAfterMs });
 
+  const cancel = async (requestId: string): Promise<void> => {
+    const asked: AskedControl = {
+      requestId,
+      type: "cancel.asked",
+      subject: "the plan",
+      by: CLIENT,
+      planId: null,
+    };
+    controls.push(asked);
+    asked.planId = await client.cancel(requestId);
+  };
+
   let settled = 0;
   const progress = setInterval(
     () => say(`${accepted.length} of ${plans.length} plans accepted, ${settled} settled`),
@@ -87,7 +104,13 @@ export async function playOut({
   const watches: Promise<void>[] = [];
   const watch = async (ids: Accepted): Promise<void> => {
     const own = random.fork(`watch ${ids.index}`);
-    const look = () => watchRequest({ client, accepted: ids, random: own, report, signal: over.signal });
+    const { requestId } = ids;
+    let before: Reading | undefined;
+    const see = (reading: Reading): void => {
+      if (!isDeepStrictEqual(reading, before)) readings.push({ requestId, reading, afterSeq: 0 });
+      before = reading;
+    };
+    const look = () => watchRequest({ client, accepted: ids, random: own, see, report, signal: over.signal });
     const reading = await look();
     const { signal } = over;
     const isAnew =
@@ -104,7 +127,7 @@ export async function playOut({
     watches.push(watch(ids));
     const fate = random.fork(`cancel ${plan.index}`);
     if (plan.via === "plan" && fate.chance(CANCELLED_SHARE))
-      watches.push(delay(fate.between(0, CANCELLED_WITHIN_MS)).then(() => client.cancel(ids.requestId)));
+      watches.push(delay(fate.between(0, CANCELLED_WITHIN_MS)).then(() => cancel(ids.requestId)));
     if (random.fork(`again ${plan.index}`).chance(FORGETFUL_SHARE))
       await submitAgain(client, plan, ids, report);
   };
@@ -119,10 +142,16 @@ export async function playOut({
     await injector.close();
   }
   say("a last look at every request");
+  // What was told in an entry alone follows in the documents.
+  await readAtRest(mongo);
+  const durable = await readLastSeqs(mongo);
   const left = [...accepted];
   const lookOn = async (): Promise<void> => {
-    for (let ids = left.pop(); ids !== undefined; ids = left.pop())
-      await lookAgain(client, ids, last.get(ids), report);
+    for (let ids = left.pop(); ids !== undefined; ids = left.pop()) {
+      const reading = await lookAgain(client, ids, last.get(ids), report);
+      const { requestId } = ids;
+      if (reading) readings.push({ requestId, reading, afterSeq: durable.get(requestId) ?? 0 });
+    }
   };
   await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, lookOn));
   const documents = await readAtRest(mongo);
@@ -134,6 +163,8 @@ export async function playOut({
     ledger: await readLedger(system.ledgerFile),
     calls: await readCallLog(system.callsFile),
     reruns,
+    controls,
+    readings,
     seen,
   };
   const { oddErrors } = client;
@@ -168,23 +199,26 @@ async function submitAgain(
   report({ kind: "duplicated", id: requestId, expected: "the same ids for the same key", found });
 }
 
-/** What was over when it was watched is still the same. */
+/** What was over when it was watched is still the same. Resolves with what it is; undefined when there is no answer. */
 async function lookAgain(
   client: ApiClient,
   { requestId }: Accepted,
   before: Reading | undefined,
   report: (violation: Violation) => void,
-): Promise<void> {
+): Promise<Reading | undefined> {
   const giveUpAt = performance.now() + LAST_LOOK_WITHIN_MS;
   const found = (words: string): void =>
     report({ kind: "regressions", id: requestId, expected: "nothing to go back", found: words });
   for (;;) {
-    const after = await client.read(requestId);
+    const after = await client.read(requestId, { attempts: true });
     if (after !== undefined) {
       for (const words of before === undefined ? [] : regressionsBetween(before, after)) found(words);
-      return;
+      return after;
     }
-    if (performance.now() > giveUpAt) return found("no answer although every fault is undone");
+    if (performance.now() > giveUpAt) {
+      found("no answer although every fault is undone");
+      return undefined;
+    }
     await delay(100);
   }
 }

@@ -9,7 +9,7 @@ import { type Evidence, FinalPlanSchema, FinalRequestSchema, FinalStepSchema } f
 const REST_WITHIN_MS = 10_000;
 
 /** What a run left, as of one instant. */
-type Documents = Pick<Evidence, "requests" | "plans" | "steps">;
+type Documents = Pick<Evidence, "requests" | "plans" | "steps" | "journal">;
 
 /** The documents of a run when no plan is being worked on: one that waited for an operator is taken up once more at its deadline. */
 export async function readAtRest(client: MongoClient): Promise<Documents> {
@@ -30,6 +30,18 @@ function isAtRest({ requests, plans }: Documents): boolean {
   );
 }
 
+/** The last entry of each request's journal that is durable now, by request. */
+export async function readLastSeqs(client: MongoClient): Promise<Map<string, number>> {
+  const last = { $group: { _id: "$requestId", seq: { $max: "$seq" } } };
+  const found = client
+    .db()
+    .collection("journal")
+    .aggregate<{ _id: string; seq: number }>([last], {
+      readConcern: { level: "majority" },
+    });
+  return new Map((await found.toArray()).map(({ _id, seq }) => [_id, seq]));
+}
+
 async function readNow(client: MongoClient, session: ClientSession): Promise<Documents> {
   const db = client.db();
   const read = async <T extends Document>(collection: string): Promise<WithId<T>[]> =>
@@ -43,5 +55,6 @@ async function readNow(client: MongoClient, session: ClientSession): Promise<Doc
     requests: z.array(FinalRequestSchema).parse(requests),
     plans: z.array(FinalPlanSchema).parse(plans),
     steps: z.array(FinalStepSchema).parse(steps),
+    journal: entries,
   };
 }

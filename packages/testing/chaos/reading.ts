@@ -21,7 +21,13 @@ export const ReadingSchema = z.object({
       waitReason: z.string().nullable(),
       error: z.object({ code: z.string() }).nullable(),
       steps: z.array(
-        z.object({ key: z.string(), status: StepStatusSchema, output: JsonValueSchema.nullable() }),
+        z.object({
+          key: z.string(),
+          status: StepStatusSchema,
+          output: JsonValueSchema.nullable(),
+          /** Present when they were asked for. */
+          attempts: z.array(z.object({ attempt: z.number() })).optional(),
+        }),
       ),
     })
     .nullable(),

@@ -7,7 +7,7 @@ import type { Observed } from "./play-out.ts";
 import { percentile, recoveryTimes } from "./recovery-times.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a run comes to, in figures. The first six after `faults` must be 0. */
+/** What a run comes to, in figures. The first seven after `faults` must be 0. */
 export interface Report {
   seed: number;
   plans: number;
@@ -20,6 +20,8 @@ export interface Report {
   regressions: number;
   staleWrites: number;
   lists: number;
+  /** What clients were told, and the documents hold, that is not as the journals say. */
+  unlikeJournal: number;
   /** Steps that wait for an operator: a call whose effect cannot be known. */
   inDoubt: number;
   /** Effects of repeatable tools beyond the first. */

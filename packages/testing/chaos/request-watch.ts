@@ -9,6 +9,8 @@ export interface RequestWatchOptions {
   client: Pick<ApiClient, "read">;
   accepted: Accepted;
   random: SeededRandom;
+  /** Hears of each look. */
+  see: (reading: Reading) => void;
   /** Hears of everything that goes back, and of an id that is not known any more. */
   report: (violation: Violation) => void;
   /** Ends the watch. */
@@ -23,12 +25,13 @@ const LOOK_EVERY_MS = 900;
  * Resolves with the last look; undefined when there never was one.
  */
 export async function watchRequest(options: RequestWatchOptions): Promise<Reading | undefined> {
-  const { client, accepted, random, report, signal } = options;
+  const { client, accepted, random, see, report, signal } = options;
   const { requestId } = accepted;
   let last: Reading | undefined;
   while (!signal.aborted) {
     const reading = await look();
     if (reading !== undefined) {
+      see(reading);
       for (const words of last === undefined ? [] : regressionsBetween(last, reading)) {
         report({ kind: "regressions", id: requestId, expected: "nothing to go back", found: words });
       }

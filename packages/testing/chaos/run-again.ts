@@ -33,9 +33,14 @@ export async function runAgain(options: RunAgainOptions): Promise<boolean> {
   const lists = unfinishedLists(plan.steps);
   const from = lists.length > 0 && random.chance(0.5) ? random.pick(lists) : null;
   while (!signal.aborted) {
-    reruns.push({ requestId, planId, from });
+    const asked: AskedRerun = { requestId, planId, from, storedAs: null };
+    reruns.push(asked);
     try {
-      if ((await client.rerun(requestId, from)) !== undefined) return true;
+      const storedAs = await client.rerun(requestId, from);
+      if (storedAs !== undefined) {
+        asked.storedAs = storedAs;
+        return true;
+      }
     } catch (error) {
       // An earlier question was heard after all, and its version is not over.
       if (!(error instanceof ApiError) || error.facts.code !== "STATE_CONFLICT") throw error;

@@ -68,15 +68,25 @@ export function outlineOf(plan: PlanDocument): PlanOutline {
 
 /** Steps in plan order, each followed by its items. */
 export function* unitsInOrder({ outline, plan }: PlanState): Generator<PlacedUnit> {
+  const ends = itemEnds(plan);
   for (const [position, step] of outline.steps.entries()) {
     yield { step, position, item: null, key: step.id, unit: plan?.units.get(step.id) };
-    for (let item = 0; ; item++) {
+    for (let item = 0; item < (ends.get(step.id) ?? 0); item++) {
       const key = itemKey(step.id, item);
       const unit = plan?.units.get(key);
-      if (!unit) break;
-      yield { step, position, item, key, unit };
+      // Before its list is expanded a version has only those items that it carried over.
+      if (unit) yield { step, position, item, key, unit };
     }
   }
+}
+
+/** By list, the position behind the last item that is there. */
+function itemEnds(plan: FoldedPlan | undefined): Map<string, number> {
+  const ends = new Map<string, number>();
+  for (const { stepId, item } of plan?.units.values() ?? []) {
+    if (item !== undefined) ends.set(stepId, Math.max(ends.get(stepId) ?? 0, item + 1));
+  }
+  return ends;
 }
 
 /** One unit of a plan, PENDING. Pure. */

@@ -1,0 +1,244 @@
+/**
+ * Reads the journal of a request by rules of its own: the engine's `fold` is not asked, so that a mistake in it is found as well.
+ *
+ * 1. Places are dense from 1, and each entry is stored under its own.
+ * 2. Epochs never go down. An entry with an epoch is written by the worker that took the lease under it and has not given it back.
+ * 3. Behind the end of a plan nothing is told of it but a doubt that an operator settled; another version may follow.
+ * 4. What is over stays as it is. An attempt ends once, after it began; an item is there once its list was expanded.
+ * 5. A version carries over what the version before has.
+ * 6. Without a lease only clients, operators and planners tell something, and no calls.
+ */
+import { type EventOf, JournalEntrySchema, type JournalEvent } from "@planwright/engine";
+import type { PlanStatus } from "@planwright/plan";
+import type { JournalDocument } from "@planwright/store";
+import {
+  isPlanOver,
+  isUnitOver,
+  lastStatus,
+  newReplayedPlan,
+  type ReplayedPlan,
+  type ReplayedRequest,
+  type ReplayedUnit,
+  subjectOf,
+  tellUnit,
+} from "./replayed-request.ts";
+
+/** Where a journal is while it is read. */
+interface Replay extends ReplayedRequest {
+  epoch: number;
+  /** Undefined while no worker has the lease. */
+  owner: string | undefined;
+}
+
+/** An event in its entry. */
+interface Place {
+  replay: Replay;
+  entry: JournalDocument;
+  plan: ReplayedPlan;
+  fault: (expected: string, found: string) => void;
+}
+
+/** Replays all entries of one request, in the order of their places. Pure. */
+export function replayJournal(requestId: string, entries: readonly JournalDocument[]): ReplayedRequest {
+  const replay: Replay = { requestId, seq: 0, plans: new Map(), faults: [], epoch: 0, owner: undefined };
+  for (const entry of entries.toSorted((one, other) => one.seq - other.seq)) replayEntry(replay, entry);
+  const { epoch: _, owner: __, ...replayed } = replay;
+  return replayed;
+}
+
+function replayEntry(replay: Replay, entry: JournalDocument): void {
+  const { _id, ...told } = entry;
+  const { requestId, planId, seq, epoch, by, events } = told;
+  const fault = (expected: string, found: string): void =>
+    void replay.faults.push({ id: _id, expected, found });
+  const parsed = JournalEntrySchema.safeParse(told);
+  if (!parsed.success) return fault("an entry of the form that is agreed", parsed.error.message);
+  if (seq !== replay.seq + 1) fault(`entry ${replay.seq + 1}, as places are dense`, `entry ${seq}`);
+  if (_id !== `${requestId}/${String(seq).padStart(8, "0")}`) fault("its own place", `entry ${seq}`);
+  replay.seq = seq;
+  if (epoch !== undefined && epoch < replay.epoch)
+    fault(`epoch ${replay.epoch} at least`, `an entry of epoch ${epoch}`);
+  for (const event of events) {
+    if (event.type === "plan.stored") storePlan(replay, entry, event, fault);
+    const known = replay.plans.get(planId);
+    if (known === undefined && replay.plans.size > 0)
+      fault("a plan that was stored before", `${event.type} of ${planId}`);
+    // The first version was accepted before there was an entry.
+    const plan = known ?? newReplayedPlan({ planId, version: 1, storedSeq: 0, units: new Map() });
+    replay.plans.set(planId, plan);
+    const isOwners = epoch === replay.epoch && replay.owner === by.id;
+    if (epoch !== undefined && !isOwners && event.type !== "lease.taken")
+      fault(`entries of ${replay.owner ?? "no worker"}, epoch ${replay.epoch}`, `${by.id}, epoch ${epoch}`);
+    if (event.type !== "plan.stored") replayEvent({ replay, entry, plan, fault }, event);
+  }
+}
+
+function replayEvent(place: Place, event: Exclude<JournalEvent, { type: "plan.stored" }>): void {
+  const { replay, entry, plan, fault } = place;
+  const isSettled = event.type === "step.changed" && event.resolvedBy !== undefined;
+  if (isPlanOver(plan) && !isSettled)
+    fault(`nothing of ${plan.planId}, which ended as ${lastStatus(plan)}`, event.type);
+  if (entry.epoch === undefined && needsLease(event.type))
+    fault("an epoch, as a worker alone tells this", `${event.type} by ${entry.by.kind} ${entry.by.id}`);
+  switch (event.type) {
+    case "execution.asked":
+      return tellPlan(place, "QUEUED");
+    case "lease.taken":
+      return takeLease(place, event);
+    case "lease.released":
+      return release(place, event);
+    case "attempt.started":
+      return startAttempt(place, event);
+    case "attempt.ended":
+      return endAttempt(place, event);
+    case "items.expanded":
+      return expandItems(place, event);
+    case "step.changed":
+      return changeUnit(place, event);
+    case "approval.given":
+    case "doubt.resolved":
+      return tellControl(place, event);
+    case "cancel.asked":
+      tellControl(place, event);
+      return tellPlan(place, "CANCELLING");
+    case "pause.asked":
+      plan.isPauseAsked = true;
+      tellControl(place, event);
+      if (replay.owner === undefined) tellPlan(place, "PAUSED");
+      return;
+    case "resume.asked":
+      plan.isPauseAsked = false;
+      tellControl(place, event);
+      if (lastStatus(plan) === "PAUSED") tellPlan(place, replay.owner === undefined ? "QUEUED" : "RUNNING");
+      return;
+    case "plan.ended":
+      plan.endedSeq = entry.seq;
+      replay.owner = undefined;
+      return tellPlan(place, event.status);
+  }
+}
+
+/** Only the owner of a request tells of calls, and of its lease. */
+function needsLease(type: JournalEvent["type"]): boolean {
+  return type.startsWith("lease.") || type.startsWith("attempt.") || type === "items.expanded";
+}
+
+function tellPlan({ plan, entry }: Place, status: PlanStatus): void {
+  plan.statuses.push({ seq: entry.seq, status });
+}
+
+function tellControl({ plan, entry }: Place, event: Parameters<typeof subjectOf>[0]): void {
+  plan.controls.push({ id: entry._id, type: event.type, by: entry.by.id, subject: subjectOf(event) });
+}
+
+function storePlan(
+  replay: Replay,
+  entry: JournalDocument,
+  event: EventOf<"plan.stored">,
+  fault: Place["fault"],
+): void {
+  const { planId, version, isValid, carried } = event;
+  const before = [...replay.plans.values()].at(-1);
+  if (replay.plans.has(planId)) return fault("each plan stored once", `${planId} a second time`);
+  if (before !== undefined && version !== before.version + 1)
+    fault(`version ${before.version + 1}`, `version ${version}`);
+  const units = new Map<string, ReplayedUnit>();
+  for (const key of carried) {
+    const unit = before?.units.get(key);
+    const last = unit?.moments.at(-1);
+    if (before === undefined || unit === undefined || last === undefined) {
+      fault(`${key} in the version before, since it is carried over`, "nothing");
+      continue;
+    }
+    const carriedFrom = unit.carriedFrom ?? before.planId;
+    units.set(key, { carriedFrom, moments: [{ ...last, seq: entry.seq }], tries: [...unit.tries] });
+  }
+  const status = isValid ? "READY" : "INVALID";
+  replay.plans.set(planId, newReplayedPlan({ planId, version, storedSeq: entry.seq, units, status }));
+}
+
+function takeLease(place: Place, { worker, epoch }: EventOf<"lease.taken">): void {
+  const { replay, plan, entry, fault } = place;
+  if (epoch <= replay.epoch) fault(`an epoch above ${replay.epoch}`, `${worker} took epoch ${epoch}`);
+  if (epoch !== entry.epoch || worker !== entry.by.id)
+    fault(`a lease of ${entry.by.id}, epoch ${entry.epoch}`, `one of ${worker}, epoch ${epoch}`);
+  replay.epoch = epoch;
+  replay.owner = worker;
+  const isCancelling = lastStatus(plan) === "CANCELLING";
+  tellPlan(place, "RUNNING");
+  if (isCancelling) tellPlan(place, "CANCELLING");
+}
+
+function release(place: Place, { status }: EventOf<"lease.released">): void {
+  const { replay, plan, fault } = place;
+  if (replay.owner === undefined) fault("a lease to give back", "none was taken");
+  replay.owner = undefined;
+  const before = lastStatus(plan);
+  if (before === "CANCELLING") return;
+  if (before === "PAUSED" && plan.isPauseAsked) return;
+  tellPlan(place, status === "PAUSED" && !plan.isPauseAsked ? "QUEUED" : status);
+}
+
+function unitOf({ plan, fault }: Place, key: string): ReplayedUnit {
+  const known = plan.units.get(key);
+  if (known !== undefined) return known;
+  if (key.endsWith("]")) fault(`${key} in its list before`, "a list without it");
+  const unit: ReplayedUnit = { carriedFrom: null, moments: [], tries: [] };
+  plan.units.set(key, unit);
+  return unit;
+}
+
+/** A batch that may be repeated goes out whole: those of its items that are over stay as they are. */
+function openUnits(
+  place: Place,
+  { type, units }: EventOf<"attempt.started" | "attempt.ended">,
+): ReplayedUnit[] {
+  const open = units.map((key) => unitOf(place, key)).filter((unit) => !isUnitOver(unit));
+  if (open.length === 0) place.fault("a unit that is not over", `${type} of ${units.join(", ")}`);
+  return open;
+}
+
+function startAttempt(place: Place, event: EventOf<"attempt.started">): void {
+  for (const unit of openUnits(place, event)) {
+    unit.tries.push({ attemptId: event.attemptId, isEnded: false, isUnsent: false });
+    tellUnit(unit, place.entry.seq, { status: "RUNNING" });
+  }
+}
+
+function endAttempt(place: Place, event: EventOf<"attempt.ended">): void {
+  const { attemptId, units, isUnsent = false } = event;
+  for (const unit of openUnits(place, event)) {
+    const [before, ended] = [unit.tries.at(-2), unit.tries.at(-1)];
+    if (ended?.attemptId !== attemptId || ended.isEnded) {
+      place.fault(`attempt ${attemptId} of ${units.join(", ")} under way`, "the end of it");
+      continue;
+    }
+    ended.isEnded = true;
+    ended.isUnsent = isUnsent;
+    if (isUnsent && before?.isUnsent === true) unit.tries.splice(-2, 1);
+    tellUnit(unit, place.entry.seq, {});
+  }
+}
+
+function expandItems({ plan, entry }: Place, { stepId, count }: EventOf<"items.expanded">): void {
+  for (let item = 0; item < count; item++) {
+    const key = `${stepId}[${item}]`;
+    if (plan.units.has(key)) continue;
+    const unit: ReplayedUnit = { carriedFrom: null, moments: [], tries: [] };
+    tellUnit(unit, entry.seq, {});
+    plan.units.set(key, unit);
+  }
+}
+
+function changeUnit(place: Place, event: EventOf<"step.changed">): void {
+  const { key, status, output, outputRef, error } = event;
+  const unit = unitOf(place, key);
+  if (isUnitOver(unit))
+    place.fault(`${key} for good ${unit.moments.at(-1)?.status ?? "over"}`, `it became ${status}`);
+  const told = output !== undefined || outputRef !== undefined;
+  tellUnit(unit, place.entry.seq, {
+    status,
+    ...(told && { output, isAside: outputRef !== undefined }),
+    errorCode: error?.code ?? null,
+  });
+}
