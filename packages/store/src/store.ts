@@ -264,6 +264,8 @@ export interface ClientStore extends PagedReads, HeadReads, StateReads {
     options: VersionWish & {
       from: string | null;
       autoExecute: boolean;
+      /** Who asks, for the journal. Default "api". */
+      by?: string | undefined;
       changes?: readonly ArgumentChange[] | undefined;
     },
   ): Promise<RerunAnswer>;

@@ -198,8 +198,12 @@ test("items that are carried over behind one that is not are there before their 
   await playRecords(store, claim, [item(0, "COMPLETED"), item(1, "FAILED"), item(2, "COMPLETED")]);
   await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
 
-  const second = await store.rerunPlan("t1", request._id, { from: null, autoExecute: true });
+  const second = await store.rerunPlan("t1", request._id, { from: null, autoExecute: true, by: "Olga" });
   if (second.type !== "rerun") throw new TypeError(second.type);
+  const told = (await store.listEventPages("t1", [request._id], { first: 100 })).get(request._id)?.items;
+  expect(told?.filter(({ event }) => event.type === "plan.stored")).toMatchObject([
+    { by: { kind: "api", id: "Olga" } },
+  ]);
   const carried = { a: "PENDING", each: "PENDING", "each[0]": "COMPLETED", "each[2]": "COMPLETED" };
   expect(await statusesOf(second.plan._id)).toEqual(carried);
   const next = (await store.claimPlan(second.plan._id, "e1"))!;

@@ -32,7 +32,7 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
     async rerunPlan(
       tenant,
       requestId,
-      { from, fromVersion, autoExecute, changes = [], idempotency },
+      { from, fromVersion, autoExecute, by = "api", changes = [], idempotency },
     ): Promise<RerunAnswer> {
       const index = createToolIndex(await readCatalogue(collections));
       // Two reruns at once write to the same request: one of them begins anew, and finds a plan that is not over.
@@ -100,7 +100,7 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
         });
         const carried = carriedUnits(fresh, facts, toRerun);
         await moveOn(next, session);
-        const told = { by: "api" as const, afterSeq: read.seq, before: old };
+        const told = { by: { kind: "api" as const, id: by }, afterSeq: read.seq, before: old };
         const stored = await insertVersion(context, fresh, carried, { ...told, session });
         return { type: "rerun", request: next, plan: stored };
       };

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { JournalEvent } from "@planwright/engine";
+import type { JournalEntry, JournalEvent } from "@planwright/engine";
 import type { ClientSession } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
@@ -19,7 +19,7 @@ export interface AppendContext {
 
 /** What is told, and who tells it. */
 export interface ToldInSession {
-  by: "api" | "planner";
+  by: JournalEntry["by"];
   events: JournalEvent[];
   /** The last entry that what is told follows from. */
   afterSeq: number;
@@ -40,7 +40,7 @@ export async function appendInSession(
     tenant,
     planId,
     seq: afterSeq + 1,
-    by: { kind: by, id: by },
+    by,
     at: new Date(clock.now()),
     writeId: randomUUID(),
     events,

@@ -87,7 +87,7 @@ export function createReplanning(
           dependents,
         });
         return insertVersion(context, fresh, carried, {
-          by: "planner",
+          by: { kind: "planner", id: claim.request.planning.lease?.owner ?? "planner" },
           afterSeq: read?.seq ?? 0,
           before: old ?? fresh,
           session,

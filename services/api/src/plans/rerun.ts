@@ -31,6 +31,7 @@ export async function rerun(parts: OperationParts, input: RerunInput): Promise<R
   const from = input.from === undefined || input.from === null ? null : parseStepId(input.from);
   const changes = parseChanges(input.arguments ?? []);
   const answer = await parts.store.rerunPlan(parts.tenant, requestId, {
+    by: parts.by,
     from,
     autoExecute: input.execute,
     changes,
