@@ -156,7 +156,7 @@ export type ReplanAnswer =
 
 /** What became of an operator's word on a step that waits for approval. */
 export type ApprovalAnswer =
-  /** It is told, by whoever said it first. */
+  /** It is told, by the operator who said it first. */
   | { type: "recorded"; plan: PlanDocument; by: string }
   /** There is another hash to be approved. */
   | { type: "stale"; step: StepDocument }

@@ -49,7 +49,7 @@ export function createFaults(
       faults.note(untilMs);
     },
     note(untilMs) {
-      // Whoever was away itself waits as long again before it declares others dead.
+      // An executor that was away itself waits as long again before it declares others dead.
       calmSince = Math.max(calmSince, untilMs + 2 * deadAfterMs + TAKE_OVER_MS);
     },
     calmSince: () => calmSince,

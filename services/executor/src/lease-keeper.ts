@@ -70,7 +70,7 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
     wasHeard = isHeard();
   }
 
-  /** The answer to a claim may have been lost, and a run may have broken off: this process lives, so nobody else would take those plans. */
+  /** The answer to a claim may have been lost, and a run may have broken off: this process lives, so no other executor would take those plans. */
   async function giveUpWhatIsNotHeld(): Promise<void> {
     try {
       const plans = (await store.findHeldPlans(heartbeat.owner())).filter(({ planId }) => !isHeld(planId));

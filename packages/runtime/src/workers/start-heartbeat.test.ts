@@ -69,7 +69,7 @@ test("a process says that it lives before it starts, then about once a second, a
   expect(said).toEqual(["alone at here", "add w", ...beats, "remove w"]);
 });
 
-test("calls may start for as long as nobody can have declared the process dead since its last answered beat was sent", async () => {
+test("calls may start until other workers can have declared the process dead, counted from when its last answered beat was sent", async () => {
   const { workers } = known();
   const begunAt = performance.now();
   let answer: () => void = () => undefined;
@@ -132,7 +132,7 @@ test("a process that could not come back under another name starts nothing, and 
   expect(said).toEqual(["beat w.2"]);
 });
 
-test("who has heard nothing itself for a while declares nobody dead until it has been heard for as long as others may be silent", async () => {
+test("a process that was itself not answered for a while declares no worker dead until it has been heard for as long as others may be silent", async () => {
   const { judged, workers } = known();
   let isAway = false;
   await start({

@@ -42,7 +42,7 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
     async requestCancel(tenant, planId, by) {
       for (;;) {
         const found = await plans.findOne({ _id: planId, tenant });
-        // One that was ended is looked at again: whoever did that may have died before the request said so.
+        // One that was ended is looked at again: the process that did that may have died before the request said so.
         const isUnstarted =
           found?.status === "READY" || (found?.status === "CANCELLED" && found.startedAt === null);
         if (!isUnstarted) break;

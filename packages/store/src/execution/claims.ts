@@ -31,7 +31,7 @@ import { tellPlan } from "./plan-needs.ts";
 /** Bytes of outputs that a claim brings along; what is more, or stands aside, is read when something needs it. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;
 
-/** The part of the store that gives leases, and finds those that nobody works under. */
+/** The part of the store that gives leases, and finds those under which no work is done. */
 export function createClaims(
   context: ExecutionContext,
 ): Pick<ExecutionStore, "claimPlan" | "findHeldPlans" | "giveUpPlans" | "noteOutlived" | "findClaimable"> {

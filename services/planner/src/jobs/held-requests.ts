@@ -16,7 +16,7 @@ export interface HeldRequestsParts {
 /** A request that this process holds. */
 export interface HeldRequest {
   claim: PlanningClaim;
-  /** Aborts when the request is another planner's by now, or nobody's: it was cancelled, or this process was declared dead. */
+  /** Aborts when this planner holds the request no more: another one does, it was cancelled, or this process was declared dead. */
   lost: AbortSignal;
   /** The work has ended, or broke off. */
   release(): void;
