@@ -324,11 +324,10 @@ describe("with a model the draft goes on, and no other is asked for", () => {
       },
       { steps: [{ id: "createNote", tool: "writeNote", arguments: { title: "Hello", folderId: "f-7a10" } }] },
     );
-    const tools = TOOLS.map((tool) => ({ ...tool }));
-    const store = createMemoryPlanningStore({ query: WRITE, tools });
+    const input = { query: WRITE, tools: [...TOOLS] };
+    const store = createMemoryPlanningStore(input);
     await planInProcess(store, { drafter });
-    const [, createNote] = tools;
-    if (createNote) createNote.name = "writeNote";
+    input.tools = TOOLS.map((tool) => (tool.name === "createNote" ? { ...tool, name: "writeNote" } : tool));
     take(store, ["f-7a10"]);
     await planInProcess(store, { drafter });
     expect(asked()).toBe(2);
