@@ -1,6 +1,7 @@
+import { createHeldRequests } from "../src/jobs/held-requests.ts";
 import { createPlanRequest, type PlanningResult, type PlanRequestParts } from "../src/jobs/plan-request.ts";
 import { createPlanningWork, type PlanningWorkParts } from "../src/jobs/planning-work.ts";
-import { heldIn, type MemoryPlanningStore } from "./memory-planning-store.ts";
+import type { MemoryPlanningStore } from "./memory-planning-store.ts";
 
 /** Does once what the request of a store waits for, as a planner of its own would. */
 export function planInProcess(
@@ -8,11 +9,19 @@ export function planInProcess(
   work: Omit<PlanningWorkParts, "store">,
   parts: Partial<Pick<PlanRequestParts, "offerExecution">> = {},
 ): Promise<PlanningResult> {
+  const held = createHeldRequests({
+    store,
+    heartbeat: { owner: () => "test" },
+    lookEveryMs: 20,
+    onError(error) {
+      throw error;
+    },
+  });
   const planRequest = createPlanRequest({
-    held: heldIn(store),
+    held,
     work: createPlanningWork({ store, ...work }),
     offerExecution: () => undefined,
     ...parts,
   });
-  return planRequest(store.request._id, new AbortController().signal);
+  return planRequest(store.request._id, new AbortController().signal).finally(() => held.end());
 }
