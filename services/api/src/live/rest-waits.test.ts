@@ -23,7 +23,12 @@ function world() {
         counts.reads += 1;
         if (tenant !== "t1" || id !== REQUEST) return null;
         const { status, planId } = state;
-        return { _id: id, status, planId, planning: { dueAt: null, lease: null } } as unknown as RequestDocument;
+        return {
+          _id: id,
+          status,
+          planId,
+          planning: { dueAt: null, lease: null },
+        } as unknown as RequestDocument;
       },
       getPlanHeads: async (_, [planId]) => {
         const { planStatus: status, waitReason } = state;
