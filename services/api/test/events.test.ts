@@ -4,7 +4,7 @@ import { buildSchema, isObjectType } from "graphql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SDL } from "../src/index.ts";
 import { bearer } from "./keys.ts";
-import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { type RunningApi, startTestApi, submitPlan } from "./running-api.ts";
 import { claimOnceDue, executeAs, failAs, writeCalled } from "./workers.ts";
 
 const EVENTS = `query ($id: ID!, $first: Int! = 50, $after: String) { events(requestId: $id, first: $first, after: $after) {
@@ -18,11 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-async function submit(plan: object = BLOG_PLAN): Promise<{ requestId: string; planId: string }> {
-  const document = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }";
-  const { body } = await running.graphql(document, { plan });
-  return body.data.submitPlan;
-}
+const submit = (plan?: object) => submitPlan(running, plan);
 
 async function pageOf(id: string, page: object = {}) {
   const { body } = await running.graphql(EVENTS, { id, ...page });

@@ -1,7 +1,7 @@
 /** A request as its journal told it at an earlier entry. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bearer } from "./keys.ts";
-import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { type RunningApi, startTestApi, submitPlan } from "./running-api.ts";
 import { askApprovalAs, claimOnceDue, executeAs, failAs, writeCalled } from "./workers.ts";
 
 const SHOWN = `key item status waitReason dependsOn tool carriedFrom approved effectClass startedAt finishedAt durationMs warnings
@@ -17,11 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-async function submit(plan: object = BLOG_PLAN): Promise<{ requestId: string; planId: string }> {
-  const document = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }";
-  const { body } = await running.graphql(document, { plan });
-  return body.data.submitPlan;
-}
+const submit = (plan?: object) => submitPlan(running, plan);
 
 async function at(id: string, seq: number, filter: object | null = null) {
   const { body } = await running.graphql(AT, { id, seq, filter });

@@ -139,3 +139,13 @@ function tool(name: string, properties: JsonObject, required: string[]): ToolDes
     _meta: { category: "blog" },
   };
 }
+
+/** Submits a plan that is not started, and gives its ids. */
+export async function submitPlan(
+  { graphql }: Pick<RunningApi, "graphql">,
+  plan: object = BLOG_PLAN,
+): Promise<{ requestId: string; planId: string }> {
+  const document = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }";
+  const { body } = await graphql(document, { plan });
+  return body.data.submitPlan;
+}

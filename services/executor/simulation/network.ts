@@ -15,7 +15,7 @@ export function createReach(world: World, process: SimulatedProcess): Reach {
     return faults.isChaos() && random.chance(probability);
   }
 
-  /** A few milliseconds; now and then long enough to matter, seldom longer than an executor may be silent. */
+  /** A few milliseconds; now and then long enough to matter, rarely longer than an executor may be silent. */
   function travelMs(): number {
     const usual = random.whole(1, 4);
     if (!draw(perOperation.slow)) return usual;

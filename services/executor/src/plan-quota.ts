@@ -4,12 +4,12 @@ export interface PlanQuota {
   allowed(): number;
   /** A lease was lost while it held so many plans. */
   lost(held: number): void;
-  /** To be called at each renewal of the leases. */
+  /** To be called at each look at what is held. */
   beat(): void;
 }
 
 /**
- * Renewals without a loss until a process may hold all of its plans again, from none. A few: after one bad moment, such
+ * Looks without a loss until a process may hold all of its plans again, from none. A few: after one bad moment, such
  * as a restart of the database, the plans of a dead executor must find room within seconds.
  */
 const BEATS_TO_ALL = 4;

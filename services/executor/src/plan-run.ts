@@ -501,7 +501,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   }
   const controlEvents = createControlEvents(claim);
 
-  /** What is heard here need not wake anybody when the plan is given back. */
+  /** Controls that are new here. Once heard, they do not make the plan due when it is given back. */
   function newControls(): EngineEvent[] {
     plan.controlSeq = Math.max(plan.controlSeq, claim.journal.seq());
     return controlEvents(claim.journal.plan(), store.now());

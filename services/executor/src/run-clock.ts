@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 /** Time, chance and names, as plan runs use them: from the platform, or from a simulation that repeats itself exactly. */
 export interface RunClock {
-  /** Monotonic milliseconds of this process, the clock that `validUntil` of a claim is read from. */
+  /** Monotonic milliseconds of this process, the clock that `Liveness.validUntil` is read from. */
   now(): number;
   /** Milliseconds that this process has computed so far, over all of its threads. */
   computed(): number;

@@ -1,5 +1,5 @@
 /**
- * The process dies, stands still until it is declared dead, or fails, at every place where a write, a call or an
+ * The process dies, is frozen until it is declared dead, or fails, at every place where a write, a call or an
  * acknowledgement begins or ends. Whatever happens there: every step ends, nothing is lost, and no effect happens twice.
  */
 import type { PlanDocument } from "@planwright/store";

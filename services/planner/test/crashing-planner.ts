@@ -8,7 +8,7 @@ import { TOOLS } from "./tools.ts";
 
 /** For machines with much else to do. */
 const PATIENCE_MS = 60_000;
-/** Long enough for a process that stands still for a second and a half to be heard in time. */
+/** Long enough for a process that is frozen for a second and a half to be heard in time. */
 const DEAD_AFTER_MS = 2_500;
 /** Outlasts that: a planner that is frozen for so long was declared dead. */
 export const PAUSE_MS = 4_000;

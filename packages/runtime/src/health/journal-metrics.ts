@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 
-/** Hears what becomes of appends to journals, as `JournalMetrics` of `@planwright/store`. */
+/** Counts appends to journals by their outcome, as `JournalMetrics` of `@planwright/store`. */
 export interface JournalCounters {
   appendEnded(outcome: "appended" | "taken" | "failed", durationMs: number): void;
   bulkWritten(entries: number): void;

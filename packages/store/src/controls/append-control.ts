@@ -10,7 +10,7 @@ import { type PlanId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
-import type { JournalMetrics } from "../journal/journal-metrics.ts";
+import { type JournalMetrics, timedAppend } from "../journal/journal-metrics.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits, UnitReads } from "../journal/unit-reads.ts";
 import { repeatUntilAnswered } from "../repeat-until-answered.ts";
@@ -69,17 +69,10 @@ export function createAppendControl(
   const { sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
   let controls = 0;
 
-  async function append(control: Control): Promise<boolean> {
-    const begunAt = monotonic();
+  async function append(control: Control): Promise<{ type: "appended" | "taken" }> {
     const again = { operation: "control", monotonic, sleep, retryForMs, retryEveryMs };
-    try {
-      const taken = await repeatUntilAnswered(() => log.append(control), again);
-      metrics?.appendEnded(taken ? "taken" : "appended", monotonic() - begunAt);
-      return !taken;
-    } catch (error) {
-      metrics?.appendEnded("failed", monotonic() - begunAt);
-      throw error;
-    }
+    const taken = await repeatUntilAnswered(() => log.append(control), again);
+    return { type: taken ? "taken" : "appended" };
   }
 
   return async (tenant, planId, decide) => {
@@ -99,7 +92,8 @@ export function createAppendControl(
         writeId: `${owner}:control:${controls}`,
       };
       const control = { entry, head: headAfterControl(entry.seq, head) };
-      if (!(await append(control))) continue;
+      const { type } = await timedAppend(append(control), { metrics, monotonic });
+      if (type === "taken") continue;
       const after = await plans.findOne({ _id: planId, tenant });
       return { type: "told", plan: after ?? plan };
     }

@@ -35,24 +35,27 @@ export interface ToldRecords {
   sizes: Map<string, number>;
 }
 
-/** New states of units as events. Outputs that an entry has no room for stand aside when it answers. */
-export async function recordEvents(
+/**
+ * New states of units as events: at once, unless there are outputs for which an entry has no room; those stand aside when it answers. An intent of
+ * the same turn then stands behind what it follows from.
+ */
+export function recordEvents(
   context: ExecutionContext,
   claim: PlanClaim,
   told: Told,
-): Promise<ToldRecords> {
+): ToldRecords | Promise<ToldRecords> {
   const { sizes, places, large } = measure(told.records);
-  await Promise.all(
-    large.map(async ({ key, output, outputText }) => {
-      const ref = await writeAside(context, claim, key, output);
-      const isOwnText = typeof outputText === "string" ? ({ isOwnText: true } as const) : {};
-      places.set(key, { ...ref, ...isOwnText });
-    }),
-  );
-  return { events: toEvents(told, places), sizes };
+  const toTold = (): ToldRecords => ({ events: toEvents(told, places), sizes });
+  if (large.length === 0) return toTold();
+  const written = large.map(async ({ key, output, outputText }) => {
+    const ref = await writeAside(context, claim, key, output);
+    const isOwnText = typeof outputText === "string" ? ({ isOwnText: true } as const) : {};
+    places.set(key, { ...ref, ...isOwnText });
+  });
+  return Promise.all(written).then(toTold);
 }
 
-/** The same at once; undefined where an output has to stand aside first. Pure. */
+/** The same, and undefined where an output has to stand aside first. Pure. */
 export function recordEventsNow(told: Told): ToldRecords | undefined {
   const { sizes, places, large } = measure(told.records);
   return large.length > 0 ? undefined : { events: toEvents(told, places), sizes };

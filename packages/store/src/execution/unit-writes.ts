@@ -25,9 +25,9 @@ export function createUnitWrites(
     writeNoted: ({ journal }) => journal.append([]),
 
     async writeRecords(claim, records, ends) {
-      const told = { records, ends };
-      // At once where that is possible: an intent of the same turn stands behind what it follows from.
-      const { events, sizes } = recordEventsNow(told) ?? (await recordEvents(context, claim, told));
+      const recorded = recordEvents(context, claim, { records, ends });
+      // Waiting for what is there already would put an intent of the same turn before it.
+      const { events, sizes } = recorded instanceof Promise ? await recorded : recorded;
       await claim.journal.append(events);
       await tellPlan(context, claim, records);
       return sizes;

@@ -13,7 +13,7 @@ import { createBatches } from "../group-commit/batches.ts";
 import { repeatUntilAnswered } from "../repeat-until-answered.ts";
 import { type EntryLog, placeOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
-import type { JournalMetrics } from "./journal-metrics.ts";
+import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
 
 /** Largest entry, as JSON text in UTF-8, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;
@@ -111,18 +111,6 @@ export function createJournal(options: JournalOptions): Journal {
     }
   }
 
-  async function timed(appending: Promise<AppendResult>): Promise<AppendResult> {
-    const begunAt = monotonic();
-    try {
-      const result = await appending;
-      metrics?.appendEnded(result.type, monotonic() - begunAt);
-      return result;
-    } catch (error) {
-      metrics?.appendEnded("failed", monotonic() - begunAt);
-      throw error;
-    }
-  }
-
   const again = <T>(operation: string, attempt: () => Promise<T>): Promise<T> =>
     repeatUntilAnswered(attempt, { operation, monotonic, sleep, retryForMs, retryEveryMs });
 
@@ -134,10 +122,11 @@ export function createJournal(options: JournalOptions): Journal {
       if (sizeBytes > MAX_ENTRY_BYTES) {
         throw new EntryTooLargeError({ place: placeOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BYTES });
       }
-      return timed(
+      return timedAppend(
         new Promise((resolve, reject) => {
           batches.add({ entry, resolve, reject });
         }),
+        { metrics, monotonic },
       );
     },
     async read(requestId, afterSeq = 0) {

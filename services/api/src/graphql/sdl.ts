@@ -36,8 +36,8 @@ type Query {
   """
   The plan of a request as its journal told it at one of its entries: what entries 1 to seq say, and nothing that came later. Above the last entry it
   is what the journal tells now; the seq of the answer says which entry that is, and Request.seq is the last one.
-  The journal tells nothing of planning, nor when an execution, a pause or a cancellation was asked for, nor when an executor gave the plan back. So
-  there is no status of the request here, and of the plan only how it ended.
+  The journal tells nothing of planning, nor when a plan was queued. So there is no status of the request here, and none of the plan before its first
+  entry.
   Errors: NOT_FOUND, BAD_USER_INPUT for a seq below 0.
   """
   requestAt(
@@ -1500,8 +1500,8 @@ type JournalEventEdge {
 }
 
 """
-One thing that happened to a plan, as the journal of its request tells it. The journal begins when an executor takes the first plan: planning is
-not told there, see modelCalls. Outputs and arguments are not told here, only their sizes: read them with the steps.
+One thing that happened to a plan, as the journal of its request tells it. The journal begins when an executor takes the first plan, or
+when a client asks something of it: planning is not told there, see modelCalls. Outputs and arguments are not told here, only their sizes: read them with the steps.
 """
 type JournalEvent {
   "Unique over all requests."

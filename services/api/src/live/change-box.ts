@@ -1,5 +1,6 @@
 import type { RequestId } from "@planwright/plan";
 import type { ChangedRequest } from "@planwright/store";
+import { createWaitingReader } from "./waiting-reader.ts";
 
 /** What a reader of a list is told. */
 export type RequestChange =
@@ -31,65 +32,36 @@ export const MAX_UNREAD = 1_000;
 export function createChangeBox(onReadList: () => void, onClose: () => void): ChangeBox {
   const unread = new Map<RequestId, RequestChange>();
   let isListUnread = true;
-  let isEnded = false;
-  let isClosed = false;
-  let wake: (() => void) | undefined;
 
-  function close(): void {
-    if (isClosed) return;
-    isClosed = true;
-    unread.clear();
-    wake?.();
-    onClose();
-  }
-
-  function take(): RequestChange | undefined {
+  function take(): { value: RequestChange } | undefined {
     if (isListUnread) {
       isListUnread = false;
-      return { kind: "READ_LIST" };
+      return { value: { kind: "READ_LIST" } };
     }
     const [first] = unread;
-    if (first) unread.delete(first[0]);
-    return first?.[1];
+    if (!first) return undefined;
+    const [requestId, value] = first;
+    unread.delete(requestId);
+    return { value };
   }
 
-  const box: ChangeBox = {
-    put(change) {
-      if (isEnded || isClosed) return;
+  const reader = createWaitingReader<RequestChange>({ take, clear: () => unread.clear() }, onClose);
+
+  function readList(): void {
+    if (!reader.isOpen()) return;
+    unread.clear();
+    isListUnread = true;
+    onReadList();
+    reader.wake();
+  }
+
+  return Object.assign(reader, {
+    put(change: Exclude<RequestChange, { kind: "READ_LIST" }>) {
+      if (!reader.isOpen()) return;
       unread.set(change.requestId, change);
-      if (unread.size > MAX_UNREAD) box.readList();
-      wake?.();
+      if (unread.size > MAX_UNREAD) readList();
+      reader.wake();
     },
-    readList() {
-      if (isEnded || isClosed) return;
-      unread.clear();
-      isListUnread = true;
-      onReadList();
-      wake?.();
-    },
-    end() {
-      isEnded = true;
-      wake?.();
-    },
-    async next() {
-      for (;;) {
-        if (isClosed) return { done: true, value: undefined };
-        const value = take();
-        if (value) return { done: false, value };
-        if (isEnded) {
-          close();
-          continue;
-        }
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
-    async return() {
-      close();
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]: () => box,
-  };
-  return box;
+    readList,
+  });
 }
