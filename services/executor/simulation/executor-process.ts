@@ -88,7 +88,7 @@ export function startExecutor(
       store,
       tools: mutant?.tools?.(clients, () => clock.id()) ?? clients,
       readCatalogue: async () => CATALOGUE,
-      heartbeat: mutant?.liveness?.(begun) ?? begun,
+      liveness: mutant?.liveness?.(begun) ?? begun,
       outputMemory: createOutputMemory({ maxBytes: settings.outputMemoryBytes }),
       maxPlans: MAX_PLANS,
       deadAfterMs: settings.deadAfterMs,

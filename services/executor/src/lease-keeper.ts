@@ -17,7 +17,7 @@ export interface LeaseKeeper {
 /** What a lease keeper needs. */
 export interface LeaseKeeperParts {
   store: Pick<ExecutionStore, "findHeldPlans" | "giveUpPlans" | "noteOutlived">;
-  heartbeat: Pick<Liveness, "owner" | "validUntil">;
+  liveness: Pick<Liveness, "owner" | "validUntil">;
   /** The claims that are worked on, as they are at each call. */
   held: () => readonly PlanClaim[];
   /** True for a plan that is worked on, or is being claimed. */
@@ -34,7 +34,7 @@ const LOOKS = 3.3;
 
 /** Begins to look. */
 export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
-  const { store, heartbeat, held, isHeld, maxPlans, deadAfterMs, logger, clock } = parts;
+  const { store, liveness, held, isHeld, maxPlans, deadAfterMs, logger, clock } = parts;
   const everyMs = Math.floor(deadAfterMs / LOOKS);
   const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
   const lostLeases = createLostLeases({ everyMs, deadAfterMs, ...timesNow() });
@@ -56,7 +56,7 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
     void tellOutlived();
   }
 
-  const isHeard = (): boolean => clock.now() <= heartbeat.validUntil();
+  const isHeard = (): boolean => clock.now() <= liveness.validUntil();
 
   /** No call starts until the database answers again; that it does not is said at once. */
   function tellSilence(): void {
@@ -73,7 +73,7 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
   /** The answer to a claim may have been lost, and a run may have broken off: this process lives, so no other executor would take those plans. */
   async function giveUpWhatIsNotHeld(): Promise<void> {
     try {
-      const plans = (await store.findHeldPlans(heartbeat.owner())).filter(({ planId }) => !isHeld(planId));
+      const plans = (await store.findHeldPlans(liveness.owner())).filter(({ planId }) => !isHeld(planId));
       if (plans.length === 0) return;
       await store.giveUpPlans(plans);
       logger.warn(

@@ -139,7 +139,7 @@ const runs = createPlanRuns({
   outputMemory: createOutputMemory({ maxBytes: settings.OUTPUT_MEMORY_BYTES, metrics: metrics.runs }),
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
-  heartbeat,
+  liveness: heartbeat,
   offerPlanning: (requestId) => offers.offerPlanning(requestId),
   maxPlans: settings.MAX_PLANS,
   deadAfterMs: settings.DEAD_AFTER_MS,

@@ -46,7 +46,7 @@ async function slowClaims(
       return catalogues.known ?? [TOOL];
     },
     readCatalogueNow: async () => catalogues.now ?? [TOOL],
-    heartbeat: {
+    liveness: {
       owner: () => "e1",
       validUntil: () => Number.POSITIVE_INFINITY,
       heard: async () => undefined,

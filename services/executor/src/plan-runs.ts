@@ -39,7 +39,7 @@ export interface PlanRunsParts {
   /** The same as it stands this moment, for calls that need approval and tools that are not as a plan knows them. Default: `readCatalogue`. */
   readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
   /** Names this process in leases and attempts, and says how long it may start calls. */
-  heartbeat: Liveness;
+  liveness: Liveness;
   /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are sent. */
   offerPlanning?: ((requestId: RequestId) => void) | undefined;
   maxPlans: number;
@@ -75,7 +75,7 @@ const CONTROL_POLL_MS = 500;
 
 /** Keeps the runs of this process: claims, looks after leases, sees cancellations. */
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
-  const { store, heartbeat, maxPlans, deadAfterMs, logger } = parts;
+  const { store, liveness, maxPlans, deadAfterMs, logger } = parts;
   const { clock = createRunClock(), metrics = NO_METRICS } = parts;
   const outputMemory = parts.outputMemory ?? createOutputMemory({ metrics });
   const readCatalogueNow = parts.readCatalogueNow ?? parts.readCatalogue;
@@ -86,7 +86,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 
   const leases = createLeaseKeeper({
     store,
-    heartbeat,
+    liveness,
     held: () => [...active.values()].map(({ claim }) => claim),
     isHeld: (planId) => active.has(planId) || claiming.has(planId),
     maxPlans,
@@ -109,7 +109,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const catalogue = parts.readCatalogue();
     catalogue.catch(() => undefined);
     const begunAt = clock.now();
-    const claim = await store.claimPlan(planId, heartbeat.owner());
+    const claim = await store.claimPlan(planId, liveness.owner());
     if (!claim) return null;
     metrics.claimed();
     const { plan, epoch } = claim;
@@ -176,7 +176,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       outputMemory,
       offerPlanning: parts.offerPlanning,
       maxStepTimeoutMs: parts.maxStepTimeoutMs,
-      liveness: heartbeat,
+      liveness,
       logger: planLogger,
       clock,
       metrics,

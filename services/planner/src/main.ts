@@ -90,7 +90,7 @@ const heartbeat = await startHeartbeat({
 });
 const held = createHeldRequests({
   store,
-  heartbeat,
+  liveness: heartbeat,
   lookEveryMs: settings.DEAD_AFTER_MS / 3,
   onError: (error) =>
     logger.warn({ err: error }, "held requests were not looked at; the next look tries again"),

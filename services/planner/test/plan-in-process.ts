@@ -11,7 +11,7 @@ export function planInProcess(
 ): Promise<PlanningResult> {
   const held = createHeldRequests({
     store,
-    heartbeat: { owner: () => "test" },
+    liveness: { owner: () => "test" },
     lookEveryMs: 20,
     onError(error) {
       throw error;

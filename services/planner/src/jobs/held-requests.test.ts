@@ -27,7 +27,7 @@ function holding(...held: { requestId: RequestId; epoch: number }[]) {
         givenUp.push(...open.map(({ requestId }) => requestId));
       },
     },
-    heartbeat: { owner: () => owner },
+    liveness: { owner: () => owner },
     lookEveryMs: LOOK_MS,
     onError: (error) => errors.push(error),
   });

@@ -6,7 +6,7 @@ import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwri
 export interface HeldRequestsParts {
   store: Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "giveUpRequests">;
   /** Names this process in the leases that it takes. */
-  heartbeat: Pick<Liveness, "owner">;
+  liveness: Pick<Liveness, "owner">;
   /** Between two looks at what the database says that this process holds, in milliseconds. */
   lookEveryMs: number;
   /** Hears of a look that failed; the next one comes all the same. */
@@ -43,7 +43,7 @@ interface Held {
 
 /** Begins to look. */
 export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
-  const { store, heartbeat, lookEveryMs, onError } = parts;
+  const { store, liveness, lookEveryMs, onError } = parts;
   const held = new Map<RequestId, Held>();
   const claiming = new Set<RequestId>();
 
@@ -53,7 +53,7 @@ export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
 
   async function look(): Promise<void> {
     const before = new Set(held.values());
-    const found = await store.findHeldRequests(heartbeat.owner());
+    const found = await store.findHeldRequests(liveness.owner());
     const epochs = new Map(found.map(({ requestId, epoch }) => [requestId, epoch]));
     for (const one of before) {
       const { request, epoch } = one.claim;
@@ -72,14 +72,14 @@ export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
     async take(requestId) {
       claiming.add(requestId);
       try {
-        const owner = heartbeat.owner();
+        const owner = liveness.owner();
         const claim = await store.claimRequest(requestId, owner);
         if (!claim) return null;
         const lost = new AbortController();
         const one: Held = { claim, lost, missed: 0 };
         held.set(requestId, one);
         // Declared dead while it claimed.
-        if (owner !== heartbeat.owner()) lose(one);
+        if (owner !== liveness.owner()) lose(one);
         return { claim, lost: lost.signal, release: () => void held.delete(requestId) };
       } finally {
         claiming.delete(requestId);
