@@ -302,6 +302,20 @@ describe("a rate limit", () => {
     expect(mostInWindow(arrivals, 500)).toBeLessThanOrEqual(20);
   });
 
+  test("counts a call that was on its way when Redis was emptied", async () => {
+    const redis = await ownRedis();
+    const limits = limitsAt(redis.url);
+    const client = new Redis(redis.url);
+    onTestFinished(() => client.disconnect());
+    const single: ToolLimit = { name: "server/single", rate: { max: 1, perMs: 500 } };
+    const first = await take(limits, single);
+    expect(await first.confirm()).toBe(true);
+    const arrivedAt = performance.now() + REACH_MS - 100;
+    await client.flushall();
+    await take(limits, single);
+    expect(performance.now() - arrivedAt).toBeGreaterThanOrEqual(500);
+  });
+
   test("counts no call that was never sent", async () => {
     const { redisUrl, redisPrefix } = testServers();
     const limits = limitsAt(redisUrl, redisPrefix);

@@ -105,7 +105,8 @@ if needsPlace or needsCall then
   if needsCall and wait >= 0 then
     local counted = redis.call('ZCARD', log)
     local over = rank + 1 - (calls - counted)
-    local known = since + math.min(window, caution) - now
+    -- What was granted before Redis remembers may reach the tool for as long as a call may be on its way.
+    local known = since + reach + math.min(window, caution) - now
     if quiet > 0 and not lost and counted > 0 then known = quiet end
     if known > 0 then wait = math.max(wait, known)
     elseif over > 0 then
