@@ -11,8 +11,17 @@ export {
   JournalEventSchema,
 } from "./journal/events.ts";
 export { advance, emptyRequest, fold } from "./journal/fold.ts";
+export { isPlanningEvent, type PlanningEvent, sumOf } from "./journal/fold-planning.ts";
 export { toldAgain } from "./journal/fold-units.ts";
-export type { FoldedAttempt, FoldedError, FoldedPlan, FoldedRequest, FoldedUnit } from "./journal/folded.ts";
+export type {
+  FoldedAttempt,
+  FoldedError,
+  FoldedPlan,
+  FoldedPlanning,
+  FoldedRequest,
+  FoldedSpending,
+  FoldedUnit,
+} from "./journal/folded.ts";
 export { recordsOf } from "./journal/records-of.ts";
 export {
   type EndedAttempt,

@@ -1,5 +1,5 @@
 /**
- * The events of a journal: what happened to a request's plans, in the words that everybody reads (DESIGN §6).
+ * The events of a journal: what happened to a request and its plans, in the words that everybody reads (DESIGN §6).
  *
  * 1. The list is closed: what is not in it is refused, by who writes and by who reads.
  * 2. An event says what happened and everything that a reader needs to know of it. What follows from it is derived by `fold`.
@@ -13,6 +13,7 @@ import {
   WaitReasonSchema,
 } from "@planwright/plan";
 import { z } from "zod";
+import { PLANNING_EVENT_SCHEMAS } from "./planning-events.ts";
 
 const PlanIdText = z.string().min(1);
 /** Of a step or an item: `stepId` or `stepId[3]`. */
@@ -192,9 +193,10 @@ const EVENT_SCHEMAS = [
     outputs: JsonObjectSchema.nullable(),
     error: StepErrorSchema.nullable(),
   }),
+  ...PLANNING_EVENT_SCHEMAS,
 ] as const;
 
-/** What can happen to the plans of a request. */
+/** What can happen to a request. */
 export const JournalEventSchema = z.discriminatedUnion("type", EVENT_SCHEMAS);
 /** See {@link JournalEventSchema}. */
 export type JournalEvent = z.infer<typeof JournalEventSchema>;
@@ -206,7 +208,7 @@ export type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, {
 export const JournalEntrySchema = z.strictObject({
   requestId: z.string().min(1),
   tenant: z.string(),
-  /** The version that the events are about. */
+  /** The version that the events are about; for planning the current one, which may not be stored yet. */
   planId: PlanIdText,
   /** From 1, without a gap. */
   seq: z.int().min(1).max(99_999_999),
@@ -216,6 +218,8 @@ export const JournalEntrySchema = z.strictObject({
   at: z.date(),
   /** Names the append, so that one whose answer was lost is known again. */
   writeId: z.string().min(1),
+  /** A client's own name for what it asked for here, as `{operation}/{SHA-256}`, and the SHA-256 of what that stands for. Absent: none. */
+  idempotency: z.strictObject({ key: z.string(), payloadHash: z.string() }).optional(),
   events: z.array(JournalEventSchema).min(1),
 });
 /** See {@link JournalEntrySchema}. */

@@ -17,12 +17,19 @@ import { JournalInvalidError } from "./errors.ts";
 import type { EventPlace } from "./event-place.ts";
 import type { EventOf, JournalEntry, JournalEvent } from "./events.ts";
 import { endAttempt, startAttempt } from "./fold-attempts.ts";
+import {
+  endPlanning,
+  foldPlanning,
+  isPlanningEvent,
+  NO_PLANNING,
+  type PlanningEvent,
+} from "./fold-planning.ts";
 import { carryUnits, changeUnit, expandItems } from "./fold-units.ts";
 import type { FoldedPlan, FoldedRequest } from "./folded.ts";
 
 /** A request of which nothing was told yet. */
 export function emptyRequest(requestId: string): FoldedRequest {
-  return { requestId, seq: 0, at: null, owner: null, epoch: 0, plans: new Map() };
+  return { requestId, seq: 0, at: null, owner: null, epoch: 0, plans: new Map(), planning: NO_PLANNING };
 }
 
 /**
@@ -51,6 +58,10 @@ export function advance(request: FoldedRequest, entries: readonly JournalEntry[]
       throw invalid(`epoch ${entry.epoch} wrote it, which epoch ${request.epoch} had replaced`);
     const at: EventPlace = { request, entry, plan: () => planOf(at), invalid };
     for (const event of entry.events) {
+      if (isPlanningEvent(event)) {
+        foldPlanning(at, event);
+        continue;
+      }
       requireOpen(at, event);
       apply(at, event);
     }
@@ -61,8 +72,11 @@ export function advance(request: FoldedRequest, entries: readonly JournalEntry[]
   }
 }
 
-/** After the end of a plan an operator may still settle a doubt, and another version may follow; no other event is valid. */
-function requireOpen({ request, entry, invalid }: EventPlace, event: JournalEvent): void {
+/** What happens to plans. */
+type PlanEvent = Exclude<JournalEvent, PlanningEvent>;
+
+/** After the end of a plan an operator may still settle a doubt, and another version may follow; no other event of a plan is valid. */
+function requireOpen({ request, entry, invalid }: EventPlace, event: PlanEvent): void {
   const plan = request.plans.get(entry.planId);
   if (!plan || !isTerminalPlanStatus(plan.status)) return;
   if (event.type === "plan.stored" || (event.type === "step.changed" && event.resolvedBy)) return;
@@ -89,7 +103,7 @@ function planOf({ request, entry, invalid }: EventPlace): FoldedPlan {
   return first;
 }
 
-function apply(place: EventPlace, event: JournalEvent): void {
+function apply(place: EventPlace, event: PlanEvent): void {
   const { request, entry } = place;
   const { at, by } = entry;
   switch (event.type) {
@@ -166,6 +180,7 @@ function storePlan(place: EventPlace, event: EventOf<"plan.stored">): void {
   if (previous && version !== previous.version + 1)
     throw invalid(`version ${version} follows ${previous.version}`);
   if (planId !== entry.planId) throw invalid(`it is about ${entry.planId}, and stores ${planId}`);
+  endPlanning(place, event);
   const plan = newPlan({ planId, version, units: carryUnits(place, previous, event) });
   request.plans.set(planId, isValid ? plan : { ...plan, status: "INVALID", finishedAt: entry.at });
 }

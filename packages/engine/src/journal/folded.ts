@@ -103,17 +103,37 @@ export interface FoldedPlan {
   endedSeq: number | null;
 }
 
-/** A request's plans after the entries up to `seq`. */
+/** What model calls took, or may take. */
+export type FoldedSpending = EventOf<"model.answered">["spent"];
+
+/** Where the planning of a request stands. */
+export interface FoldedPlanning {
+  /** Who plans; null when no planner does. */
+  planner: Omit<EventOf<"planning.began">, "type" | "from"> | null;
+  /** The highest that any planner had; 0 before the first. */
+  epoch: number;
+  /** What a client asked for with a replan that has not ended; null: it asked for none. */
+  replanAsked: Omit<EventOf<"replan.asked">, "type"> | null;
+  /** Ids of the questions that are open. */
+  questions: readonly string[];
+  /** By model calls that have ended. */
+  spent: FoldedSpending;
+  /** Set aside for model calls that have not ended, by their ids. */
+  calls: ReadonlyMap<string, FoldedSpending>;
+}
+
+/** A request and its plans after the entries up to `seq`. */
 export interface FoldedRequest {
   requestId: string;
   /** Of the last entry; 0 before the first. */
   seq: number;
   /** Time of the last entry; null before the first. */
   at: Date | null;
-  /** Who works at it; null when no worker does. */
+  /** Who executes its plan; null when no worker does. */
   owner: { worker: string; epoch: number } | null;
   /** The highest that any owner had; 0 before the first. */
   epoch: number;
   /** By planId, oldest version first. */
   plans: Map<string, FoldedPlan>;
+  planning: FoldedPlanning;
 }
