@@ -2,9 +2,9 @@ import { OVER_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/pla
 import type { Collection, Db, Document, IndexDescription, MongoClient } from "mongodb";
 import type { ApiKeyDocument } from "./access/api-key.ts";
 import type {
-  IdempotencyKeyDocument,
   ModelCallDocument,
   ObservedOutputDocument,
+  OutboxDocument,
   OutputDocument,
   PlanDocument,
   RemovalDocument,
@@ -26,7 +26,7 @@ export interface Collections {
   tools: Collection<ToolDocument>;
   toolServers: Collection<ToolServerDocument>;
   observedOutputs: Collection<ObservedOutputDocument>;
-  idempotencyKeys: Collection<IdempotencyKeyDocument>;
+  outbox: Collection<OutboxDocument>;
   apiKeys: Collection<ApiKeyDocument>;
   workers: Collection<WorkerDocument>;
   removals: Collection<RemovalDocument>;
@@ -44,15 +44,12 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     tools: db.collection("tools"),
     toolServers: db.collection("toolServers"),
     observedOutputs: db.collection("observedOutputs"),
-    idempotencyKeys: db.collection("idempotencyKeys"),
+    outbox: db.collection("outbox"),
     apiKeys: db.collection("apiKeys"),
     workers: db.collection("workers"),
     removals: db.collection("removals"),
   };
 }
-
-/** How long a client may name a change of a request again by its key. */
-const KEY_LIFE_SECONDS = 86_400;
 
 /** How long what was seen of a tool is kept when the tool is not called any more, or has changed. */
 const OBSERVED_LIFE_SECONDS = 90 * 86_400;
@@ -62,7 +59,7 @@ const WORKER_LIFE_SECONDS = 3_600;
 
 /** Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents alone. */
 const INDEXES: {
-  [name in keyof Omit<Collections, "client" | "toolServers" | "journal" | "removals">]: IndexDescription[];
+  [name in keyof Omit<Collections, "client" | "toolServers" | "outbox" | "removals">]: IndexDescription[];
 } = {
   requests: [
     // A key stands for one request: this is what of two submissions under it refuses one.
@@ -123,6 +120,13 @@ const INDEXES: {
       partialFilterExpression: { needs: { $exists: true } },
     },
   ],
+  journal: [
+    // Of the few entries by which something was asked for under a client's key.
+    {
+      key: { tenant: 1, "idempotency.key": 1 },
+      partialFilterExpression: { "idempotency.key": { $exists: true } },
+    },
+  ],
   outputs: [{ key: { tenant: 1, planId: 1 } }],
   modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } }],
   tools: [{ key: { server: 1 } }],
@@ -130,7 +134,6 @@ const INDEXES: {
     { key: { tenant: 1, seenAt: -1 } },
     { key: { seenAt: 1 }, expireAfterSeconds: OBSERVED_LIFE_SECONDS },
   ],
-  idempotencyKeys: [{ key: { createdAt: 1 }, expireAfterSeconds: KEY_LIFE_SECONDS }],
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { tenant: 1, createdAt: -1 } }],
   workers: [{ key: { seenAt: 1 }, expireAfterSeconds: WORKER_LIFE_SECONDS }],
 };
@@ -156,13 +159,13 @@ export async function createIndexes(collections: Collections): Promise<void> {
   await Promise.all([
     collections.requests.createIndexes(INDEXES.requests),
     collections.plans.createIndexes(INDEXES.plans),
+    collections.journal.createIndexes(INDEXES.journal),
     // It has no index but its own: this makes the collection.
-    collections.journal.createIndexes([{ key: { _id: 1 } }]),
+    collections.outbox.createIndexes([{ key: { _id: 1 } }]),
     collections.outputs.createIndexes(INDEXES.outputs),
     collections.modelCalls.createIndexes(INDEXES.modelCalls),
     collections.tools.createIndexes(INDEXES.tools),
     collections.observedOutputs.createIndexes(INDEXES.observedOutputs),
-    collections.idempotencyKeys.createIndexes(INDEXES.idempotencyKeys),
     collections.apiKeys.createIndexes(INDEXES.apiKeys),
     collections.workers.createIndexes(INDEXES.workers),
   ]);

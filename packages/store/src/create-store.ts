@@ -1,14 +1,13 @@
 import { randomUUID, webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import { type ClientSession, type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { createAccept } from "./acceptance/accept.ts";
 import { createMongoAcceptanceLog } from "./acceptance/acceptance-log.ts";
 import { createAccessStore } from "./access/access-store.ts";
 import { createClientStore } from "./client/create-client-store.ts";
 import { createIndexes, openCollections } from "./collections.ts";
 import { createAppendControl } from "./controls/append-control.ts";
-import { createMongoControlLog } from "./controls/control-log.ts";
 import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./errors.ts";
 import { createExecutionStore } from "./execution/create-execution-store.ts";
 import { requireFormat } from "./format.ts";
@@ -16,12 +15,13 @@ import { createGroupCommit } from "./group-commit/group-commit.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import { createJournal } from "./journal/journal.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
-import { onceUnmoved } from "./journal/once-unmoved.ts";
-import { createSessionAppends } from "./journal/session-appends.ts";
+import { createRequestTurns } from "./journal/request-turns.ts";
+import { createSettleOutbox } from "./journal/settle-outbox.ts";
+import { createMongoTurnLog } from "./journal/turn-log.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
 import { readChanged } from "./live/read-changed.ts";
 import { watchChanges, watchRests } from "./live/watch-changes.ts";
-import { createPlanningStore } from "./planning-store.ts";
+import { createPlanningStore } from "./planning/create-planning-store.ts";
 import { removeEnded } from "./retention/remove-ended.ts";
 import { createServerClock, type ServerClock } from "./server-clock.ts";
 import type { Store } from "./store.ts";
@@ -76,18 +76,6 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     await requireFormat(db);
     const collections = openCollections(client, db);
     await createIndexes(collections);
-    const appends = createSessionAppends(options.journalMetrics);
-    const inTransaction = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
-      client.withSession(async (session) => {
-        const result = await session.withTransaction(() => {
-          appends.begun(session);
-          return run(session);
-        });
-        appends.committed(session);
-        return result;
-      });
-    const transact = <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
-      onceUnmoved(() => inTransaction(run));
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
     const owner = randomUUID();
     const journal = createJournal({
@@ -104,17 +92,24 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       sleep: (ms) => delay(ms),
     });
     const unitReads = createUnitReads(collections, createMongoEntryLog(collections.journal));
-    const appendControl = createAppendControl(
-      { collections, unitReads },
-      {
-        log: createMongoControlLog(groupCollections),
-        owner,
+    const turnsFor = (retryForMs: number) =>
+      createRequestTurns({
+        log: createMongoTurnLog(groupCollections),
+        owner: `${owner}:${retryForMs}`,
         now: () => clock.now(),
         monotonic: () => clock.monotonic(),
         sleep: (ms) => delay(ms),
         metrics: options.journalMetrics,
-      },
-    );
+        retryForMs,
+      });
+    const turns = turnsFor(CLIENT_PATIENCE_MS);
+    const settleOutbox = createSettleOutbox({
+      collections,
+      log: unitReads.log,
+      turns,
+      now: () => clock.now(),
+    });
+    const appendControl = createAppendControl({ collections, unitReads, turns });
     const group = createGroupCommit(groupClient, {
       database: db.databaseName,
       owner,
@@ -126,6 +121,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       group,
       journal,
       unitReads,
+      settleOutbox,
       clock,
       planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     });
@@ -151,16 +147,17 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         unitReads,
         clock,
         randomBytes,
-        transact,
-        appends,
+        turns,
+        settleOutbox,
       }),
       ...createPlanningStore({
         collections,
+        journal,
         unitReads,
         clock,
         randomBytes,
-        transact,
-        appends,
+        turns: turnsFor(WORKER_PATIENCE_MS),
+        settleOutbox,
       }),
       ...execution,
       ...createAccessStore({ collections, clock, randomBytes }),
@@ -184,6 +181,9 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 
 /** Wire version of MongoDB 8.0, the first with bulk writes over several collections. */
 const MIN_WIRE_VERSION = 25;
+/** How long what was not answered is sent again, in milliseconds: for a client that waits, and for a worker whose work would be done anew. */
+const CLIENT_PATIENCE_MS = 10_000;
+const WORKER_PATIENCE_MS = 30_000;
 /** How long a grouped write may be under way before the next ones go out beside it, in milliseconds. */
 const STUCK_AFTER_MS = 2_500;
 /** How often the clock is compared with the server's, in milliseconds. */

@@ -19,6 +19,7 @@ import type {
   ToolPin,
   WaitReason,
 } from "@planwright/plan";
+import type { Binary } from "mongodb";
 
 /** Who may write, as long as that worker lives, and the number that proves it. */
 export interface Lease {
@@ -136,6 +137,8 @@ export interface RequestDocument {
   modelLimits?: ModelLimits;
   /** Absent: no call was made. */
   modelUse?: ModelUse;
+  /** The entry that it follows. Absent: none. */
+  modelUseSeq?: number;
   /** Where the trace stood when the request was accepted: whatever is done for it goes on from there. Absent: it was not traced. */
   trace?: TraceOrigin;
   /** Why planning failed: of the plan, or of the last replan. */
@@ -486,15 +489,12 @@ export interface ObservedOutputDocument {
   seenAt: Date;
 }
 
-/**
- * What a client's own name for a change of a request stands for. `_id` is `{tenant}/{operation}/{SHA-256 of the key}`; it disappears after
- * 24 h.
- */
-export interface IdempotencyKeyDocument {
+/** What follows from an entry and cannot be made from it again, until it is done: mostly there is none. `_id` is the entry's `writeId`. */
+export interface OutboxDocument {
   _id: string;
-  /** SHA-256 of what was asked for under the key. */
-  payloadHash: string;
-  requestId: RequestId;
+  requestId: string;
+  /** The writes as BSON, `{following: [..]}`: see `Following`. */
+  writes: Uint8Array | Binary;
   createdAt: Date;
 }
 

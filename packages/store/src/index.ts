@@ -97,10 +97,9 @@ export type { LearnedOutput } from "./observed-outputs.ts";
 export {
   exceededLimit,
   type LimitExceeded,
+  modelUseOf,
   NO_SPENDING,
   NO_USE,
-  reserve,
-  settle,
 } from "./planning/model-budget.ts";
 export { contextOf } from "./request-context.ts";
 export type {

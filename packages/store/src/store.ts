@@ -274,12 +274,18 @@ export interface ClientStore extends PagedReads, HeadReads, StateReads {
    * of this one. Of several replans and reruns at once one is taken.
    * @throws {IdempotencyKeyReusedError} when the key made something else
    */
-  requestReplan(tenant: string, requestId: RequestId, wish: ReplanWish & VersionWish): Promise<ReplanAnswer>;
+  requestReplan(
+    tenant: string,
+    requestId: RequestId,
+    wish: ReplanWish &
+      VersionWish & { /** Who asks, for the journal. Default "api". */ by?: string | undefined },
+  ): Promise<ReplanAnswer>;
   /**
    * Ends planning that waits or is under way, of a first plan or another version: the request is CANCELLED, no plan comes, and the
    * planner that holds it has lost its lease. Null when the request is not being planned.
+   * @param by - who asks, for the journal. Default "api"
    */
-  cancelPlanning(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
+  cancelPlanning(tenant: string, requestId: RequestId, by?: string): Promise<RequestDocument | null>;
   /** Plans and requests in planning that are not over, of all tenants, or `limit` when there are more. Plans that never started and were paused do not count. */
   countUnfinished(limit: number): Promise<number>;
   /** How many plans of all tenants are in each state that is not terminal, `limit` of a state at most. Every such state is named. */
@@ -291,7 +297,12 @@ export interface ClientStore extends PagedReads, HeadReads, StateReads {
   answerQuestions(
     tenant: string,
     requestId: RequestId,
-    given: { answers: readonly Omit<GivenAnswer, "at">[]; givesUpDraft: boolean },
+    given: {
+      answers: readonly Omit<GivenAnswer, "at">[];
+      givesUpDraft: boolean;
+      /** Who answers, for the journal. Default "api". */
+      by?: string | undefined;
+    },
   ): Promise<RequestDocument | null>;
   /** Like `getPlan` and `listSteps`: asked by many in one turn, it is one read. */
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;

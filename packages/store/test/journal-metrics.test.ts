@@ -1,11 +1,10 @@
-/** What a process is told of its appends, by the journal and inside transactions. */
+/** What a process is told of its appends, by the journal of an executor and by the turns of clients. */
 import { parsePlan } from "@planwright/plan";
 import { createJournal, createStore, type JournalMetrics } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
 import { createMongoEntryLog, type EntryLog, type JournalDocument } from "../src/journal/entry-log.ts";
-import { createSessionAppends } from "../src/journal/session-appends.ts";
 import { createMemoryDatabase } from "../src/memory/memory-database.ts";
 import { createMemoryEntryLog } from "../src/memory/memory-entry-log.ts";
 import { playRecords } from "./play-records.ts";
@@ -59,7 +58,7 @@ test("an append of which nothing is known is one that failed, and its bulk is no
   expect(seen).toMatchObject({ appended: 0, taken: 0, failed: 1, bulks: [] });
 });
 
-test("a store counts what its executor appends, and what a rerun tells in its transaction", async () => {
+test("a store counts what its executor appends, and what a rerun tells", async () => {
   const { seen, metrics } = counting();
   const url = testServers().mongodbUrl;
   const store = await createStore({ url, journalMetrics: metrics });
@@ -87,27 +86,6 @@ test("a store counts what its executor appends, and what a rerun tells in its tr
   await store.rerunPlan("t1", request._id, { from: null, autoExecute: true });
   expect(await stored()).toBe(byOwner + 1);
   expect(seen.appended).toBe(byOwner + 1);
-});
-
-test("an entry of a transaction counts when that is committed, and not when it is given up or begins anew", async () => {
-  const { seen, metrics } = counting();
-  const appends = createSessionAppends(metrics);
-  const client = await MongoClient.connect(testServers().mongodbUrl);
-  onTestFinished(() => client.close());
-  const sessions = [client.startSession(), client.startSession()] as const;
-  onTestFinished(async () => void (await Promise.all(sessions.map((session) => session.endSession()))));
-  const [committed, abandoned] = sessions;
-  appends.begun(committed);
-  appends.inserted(committed, 1);
-  appends.begun(committed);
-  appends.inserted(committed, 2);
-  appends.begun(abandoned);
-  appends.inserted(abandoned, 3);
-  expect(seen.durationsMs).toEqual([]);
-  appends.committed(committed);
-  appends.taken(4);
-  appends.committed(committed);
-  expect(seen).toMatchObject({ appended: 1, taken: 1, durationsMs: [2, 4] });
 });
 
 test("entries that MongoDB refuses count once, however often their bulk is sent", async () => {

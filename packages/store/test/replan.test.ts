@@ -193,9 +193,11 @@ test("the bound holds over versions", async () => {
 test("a planner that lost its lease stores no version, and a replan is completed once", async () => {
   const requestId = await planned({ maxReplans: 1 });
   await end(requestId, "FAILED", HALF);
+  const stale = await claimed(requestId);
+  // Its owner is no worker that is known to live.
+  await store.takeFromDead({ declaresSilent: false });
   const claim = await claimed(requestId);
   const result = { plan: SECOND, raw: null, origin: MODEL, diagnostics: [] };
-  const stale = { ...claim, epoch: claim.epoch - 1 };
   await expect(store.completeReplan(stale, result)).rejects.toThrow(LeaseLostError);
   await expect(store.failReplan(stale, { error: REFUSED, diagnostics: [] })).rejects.toThrow(LeaseLostError);
   const tries = await Promise.allSettled([1, 2, 3].map(() => store.completeReplan(claim, result)));

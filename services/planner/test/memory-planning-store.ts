@@ -1,3 +1,4 @@
+import { sumOf } from "@planwright/engine";
 import type { PolicyInput, ToolDescriptor } from "@planwright/plan";
 import {
   exceededLimit,
@@ -5,8 +6,9 @@ import {
   LeaseLostError,
   type ModelCallDocument,
   type ModelLimits,
+  type ModelSpending,
+  modelUseOf,
   NO_SPENDING,
-  NO_USE,
   newPlan,
   newRequest,
   type PlanDocument,
@@ -14,8 +16,6 @@ import {
   type PlanningStore,
   type PlanRecord,
   type RequestDocument,
-  reserve,
-  settle as settleUse,
   type WorkerStore,
 } from "@planwright/store";
 
@@ -51,6 +51,7 @@ export function createMemoryPlanningStore(input: {
   const plans: PlanDocument[] = [];
   const failures: Failure[] = [];
   const calls: ModelCall[] = [];
+  const use = { spent: NO_SPENDING, calls: new Map<string, ModelSpending>() };
 
   const settle = (claim: PlanningClaim) => {
     const isHeld = request.status === "PLANNING" && request.planning.lease?.epoch === claim.epoch;
@@ -130,17 +131,20 @@ export function createMemoryPlanningStore(input: {
       if (request.planning.lease?.epoch !== claim.epoch) {
         throw new LeaseLostError({ id: request._id, epoch: claim.epoch });
       }
-      const use = request.modelUse ?? NO_USE;
-      const exceeded = exceededLimit(request.modelLimits, use, call.reserved);
+      const exceeded = exceededLimit(request.modelLimits, modelUseOf(use), call.reserved);
       if (exceeded) return { type: "exceeded", ...exceeded };
-      request.modelUse = reserve(use, call.reserved);
+      const callId = String(calls.length);
+      use.calls.set(callId, call.reserved);
+      request.modelUse = modelUseOf(use);
       calls.push({ ...OPEN, requestId: request._id, tenant: request.tenant, ...call, epoch: claim.epoch });
-      return { type: "open", callId: String(calls.length - 1) };
+      return { type: "open", callId };
     },
     async endModelCall(callId, end) {
       const call = calls[Number(callId)];
       if (!call || call.endedAt !== null) return;
-      request.modelUse = settleUse(request.modelUse ?? NO_USE, call.reserved ?? NO_SPENDING, end.spent);
+      use.calls.delete(callId);
+      use.spent = sumOf([use.spent, end.spent]);
+      request.modelUse = modelUseOf(use);
       Object.assign(call, end, { endedAt: EPOCH });
     },
     toolCatalogue: async () => input.tools,

@@ -21,6 +21,8 @@ export const NO_PLANNING: FoldedPlanning = {
   planner: null,
   epoch: 0,
   replanAsked: null,
+  isCancelled: false,
+  isExecutionPlanned: false,
   questions: [],
   spent: NOTHING,
   calls: new Map(),
@@ -38,7 +40,13 @@ export function foldPlanning(place: EventPlace, event: PlanningEvent): void {
 export function endPlanning(place: EventPlace, { isValid }: EventOf<"plan.stored">): void {
   if (place.entry.by.kind === "planner") requirePlanner(place);
   if (!isValid) return;
-  place.request.planning = { ...place.request.planning, planner: null, replanAsked: null };
+  place.request.planning = {
+    ...place.request.planning,
+    planner: null,
+    replanAsked: null,
+    isCancelled: false,
+    isExecutionPlanned: false,
+  };
 }
 
 function changeBy(place: EventPlace, event: PlanningEvent): Partial<FoldedPlanning> {
@@ -66,19 +74,22 @@ function changeBy(place: EventPlace, event: PlanningEvent): Partial<FoldedPlanni
       if (planning.planner?.work === "replan" || planning.replanAsked)
         throw invalid("another replan was asked for before");
       const { note, execute } = event;
-      return { planner: null, replanAsked: { note, execute } };
+      return { planner: null, replanAsked: { note, execute }, isCancelled: false };
     }
+    case "execution.planned":
+      return { isExecutionPlanned: true };
     case "planning.failed":
     case "results.told":
       requirePlanner(place);
       return { planner: null, replanAsked: null };
     case "planning.cancelled":
-      return { planner: null, replanAsked: null, questions: [] };
+      return { planner: null, replanAsked: null, isCancelled: true, questions: [] };
   }
 }
 
 function begin({ request, invalid }: EventPlace, event: EventOf<"planning.began">): Partial<FoldedPlanning> {
   const { worker, epoch, work } = event;
+  if (request.planning.isCancelled && work !== "answer") throw invalid("planning was cancelled");
   if (epoch <= request.planning.epoch)
     throw invalid(`planning epoch ${epoch} follows epoch ${request.planning.epoch}`);
   return { planner: { worker, epoch, work }, epoch, questions: [] };

@@ -105,7 +105,7 @@ function planOf({ request, entry, invalid }: EventPlace): FoldedPlan {
 
 function apply(place: EventPlace, event: PlanEvent): void {
   const { request, entry } = place;
-  const { at, by } = entry;
+  const { at } = entry;
   switch (event.type) {
     case "plan.stored":
       storePlan(place, event);
@@ -132,28 +132,13 @@ function apply(place: EventPlace, event: PlanEvent): void {
     case "step.changed":
       changeUnit(place, event);
       return;
-    case "approval.given": {
-      const { type: _, ...said } = event;
-      place.plan().approvals.push({ ...said, by: by.id, at });
-      return;
-    }
-    case "doubt.resolved": {
-      const { key, attempt, resolution } = event;
-      place.plan().resolutions.push({ key, attempt, resolution, by: by.id, at });
-      return;
-    }
+    case "approval.given":
+    case "doubt.resolved":
     case "cancel.asked":
-      place.plan().cancelAskedAt ??= at;
-      if (place.plan().status !== "CANCELLING") move(place, "CANCELLING");
-      return;
     case "pause.asked":
-      place.plan().pauseAskedAt ??= at;
-      // A plan that is worked on is paused once its calls have ended: its owner says so.
-      if (request.owner === null && place.plan().status !== "PAUSED") move(place, "PAUSED");
-      return;
     case "resume.asked":
-      place.plan().pauseAskedAt = null;
-      if (place.plan().status === "PAUSED") move(place, request.owner === null ? "QUEUED" : "RUNNING");
+      place.plan().controlSeq = entry.seq;
+      control(place, event);
       return;
     case "plan.ended": {
       move(place, event.status);
@@ -168,6 +153,40 @@ function apply(place: EventPlace, event: PlanEvent): void {
       });
       return;
     }
+  }
+}
+
+function control(
+  place: EventPlace,
+  event: EventOf<"approval.given" | "doubt.resolved" | "cancel.asked" | "pause.asked" | "resume.asked">,
+): void {
+  const { request, entry } = place;
+  const { at, by } = entry;
+  const plan = place.plan();
+  switch (event.type) {
+    case "approval.given": {
+      const { type: _, ...said } = event;
+      plan.approvals.push({ ...said, by: by.id, at });
+      return;
+    }
+    case "doubt.resolved": {
+      const { key, attempt, resolution } = event;
+      plan.resolutions.push({ key, attempt, resolution, by: by.id, at });
+      return;
+    }
+    case "cancel.asked":
+      plan.cancelAskedAt ??= at;
+      if (plan.status !== "CANCELLING") move(place, "CANCELLING");
+      return;
+    case "pause.asked":
+      plan.pauseAskedAt ??= at;
+      // A plan that is worked on is paused once its calls have ended: its owner says so.
+      if (request.owner === null && plan.status !== "PAUSED") move(place, "PAUSED");
+      return;
+    case "resume.asked":
+      plan.pauseAskedAt = null;
+      if (plan.status === "PAUSED") move(place, request.owner === null ? "QUEUED" : "RUNNING");
+      return;
   }
 }
 
@@ -193,6 +212,7 @@ function newPlan(of: Pick<FoldedPlan, "planId" | "version" | "units">): FoldedPl
     dueAt: null,
     approvals: [],
     resolutions: [],
+    controlSeq: 0,
     cancelAskedAt: null,
     pauseAskedAt: null,
     outputs: null,

@@ -89,6 +89,8 @@ export interface FoldedPlan {
   units: Map<string, FoldedUnit>;
   approvals: (Omit<EventOf<"approval.given">, "type"> & { by: string; at: Date })[];
   resolutions: { key: string; attempt: number; resolution: Resolution; by: string; at: Date }[];
+  /** The entry of the latest control; 0: none yet. */
+  controlSeq: number;
   cancelAskedAt: Date | null;
   /** Null when it is not to be paused, or not any more. */
   pauseAskedAt: Date | null;
@@ -114,6 +116,10 @@ export interface FoldedPlanning {
   epoch: number;
   /** What a client asked for with a replan that has not ended; null: it asked for none. */
   replanAsked: Omit<EventOf<"replan.asked">, "type"> | null;
+  /** A client has ended planning; what it was to make does not come. */
+  isCancelled: boolean;
+  /** The plan that is being made is to be executed as soon as it is stored, whatever its request said when it was accepted. */
+  isExecutionPlanned: boolean;
   /** Ids of the questions that are open. */
   questions: readonly string[];
   /** By model calls that have ended. */

@@ -52,6 +52,8 @@ export const PLANNING_EVENT_SCHEMAS = [
     /** The plan that was drafted is given up: the planner begins anew, and asks nothing more of what it asked. */
     givesUpDraft: z.boolean(),
   }),
+  /** A client wants the plan that is being made executed as soon as it is stored. */
+  z.strictObject({ type: z.literal("execution.planned") }),
   /** A client wants another plan in the place of one that is over. */
   z.strictObject({
     type: z.literal("replan.asked"),

@@ -1,6 +1,7 @@
-import { type ClientBulkWriteModel, type Collection, MongoClientBulkWriteError } from "mongodb";
+import { type ClientBulkWriteModel, MongoClientBulkWriteError } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
+import { insertUnlessThere } from "../insert-unless-there.ts";
 import { isDuplicateKey } from "../transient-errors.ts";
 
 /** What is accepted: a request, and behind it its plan where it came with one. */
@@ -62,18 +63,6 @@ export function createMongoAcceptanceLog({
       return true;
     },
   };
-}
-
-/** Stores a document, unless it is there already. */
-export async function insertUnlessThere<Stored extends RequestDocument | PlanDocument>(
-  collection: Collection<Stored>,
-  document: Stored,
-): Promise<void> {
-  try {
-    await collection.insertOne(document as never);
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-  }
 }
 
 function toInsert(

@@ -3,10 +3,10 @@ import { createPlanId, createRequestId } from "@planwright/plan";
 import type { ClientContext } from "../client/context.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
 import { IdempotencyKeyReusedError } from "../errors.ts";
+import { insertUnlessThere } from "../insert-unless-there.ts";
 import { newPlan, newRequest } from "../new-documents.ts";
 import type { ClientStore, Idempotency } from "../store.ts";
 import type { Accepted } from "./acceptance-log.ts";
-import { insertUnlessThere } from "./acceptance-log.ts";
 
 /** How long a key stands for what it made, in milliseconds. */
 const KEY_LIFE_MS = 86_400_000;

@@ -1,12 +1,12 @@
 import type { RandomBytes } from "@planwright/plan";
-import type { ClientSession } from "mongodb";
 import type { Accept } from "../acceptance/accept.ts";
 import type { Collections } from "../collections.ts";
 import type { AppendControl } from "../controls/append-control.ts";
 import type { PlanDocument } from "../documents.ts";
 import type { GroupCommit } from "../group-commit/group-commit.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { SessionAppends } from "../journal/session-appends.ts";
+import type { RequestTurns } from "../journal/request-turns.ts";
+import type { SettleOutbox } from "../journal/settle-outbox.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import type { ReadGroup } from "../read-group.ts";
 import type { ServerClock } from "../server-clock.ts";
@@ -22,8 +22,6 @@ export interface ClientContext {
   readPlan: ReadGroup<string, PlanDocument | null>;
   clock: ServerClock;
   randomBytes: RandomBytes;
-  /** Runs the function in a transaction, again on a transient conflict. */
-  transact: <T>(run: (session: ClientSession) => Promise<T>) => Promise<T>;
-  /** Default: nothing is counted. */
-  appends?: SessionAppends | undefined;
+  turns: RequestTurns;
+  settleOutbox: SettleOutbox;
 }

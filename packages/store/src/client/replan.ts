@@ -1,21 +1,14 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
-import type { ClientSession } from "mongodb";
-import type { RequestDocument } from "../documents.ts";
-import { stepDocuments } from "../journal/plan-units.ts";
-import { readInSession } from "../journal/read-in-session.ts";
-import { parkedFor } from "../planning/parked-for.ts";
+import type { Document } from "mongodb";
+import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
+import { PLANNING_CANCELLED, parkedFor } from "../planning/parked-for.ts";
 import type { ClientStore, ReplanAnswer } from "../store.ts";
-import { changeOnce } from "./change-once.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
 import type { ClientContext } from "./context.ts";
 import { isOtherVersion } from "./is-other-version.ts";
 
 /** Most replans of one request, asked for or not. */
 const MAX_REPLANS = 20;
-
-const NO_RESULTS = {
-  code: "PLAN_NOT_COMPLETED",
-  message: "Planning was cancelled, so there are no results to tell of",
-};
 
 /** The part of the store that takes wishes to make plans anew, and to make no plan. */
 export function createReplan(context: ClientContext): Pick<ClientStore, "requestReplan" | "cancelPlanning"> {
@@ -23,22 +16,21 @@ export function createReplan(context: ClientContext): Pick<ClientStore, "request
   const { requests, plans } = context.collections;
 
   return {
-    async requestReplan(tenant, requestId, { fromVersion, idempotency, ...wish }): Promise<ReplanAnswer> {
-      // Two wishes at once write to the same request: one of them begins anew, and finds it PLANNING.
-      const change = async (session: ClientSession): Promise<ReplanAnswer> => {
-        const request = await requests.findOne({ _id: requestId, tenant }, { session });
-        if (!request) return { type: "unknown" };
-        if (isOtherVersion(request, fromVersion)) return { type: "other version", request };
-        const plan = await plans.findOne({ _id: request.planId, tenant }, { session });
-        if (!plan || request.status === "PLANNING") return { type: "no plan", request };
-        if (plan.plan === null || plan.status === "INVALID") return { type: "invalid", request, plan };
-        if (!isTerminalPlanStatus(plan.status)) return { type: "not over", plan };
-        if (plan.status === "COMPLETED") return { type: "nothing failed" };
-        const units = stepDocuments(await readInSession(context.collections, plan, session));
+    async requestReplan(tenant, requestId, { fromVersion, idempotency, by = "api", ...wish }) {
+      const decide = async ({ request, state }: ChangedRequest): Promise<ReplanDecision> => {
+        const no = (answer: ReplanAnswer): ReplanDecision => ({ type: "answer", answer });
+        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        const plan = await plans.findOne({ _id: request.planId, tenant });
+        const isPlanning = request.status === "PLANNING" || state.planning.replanAsked;
+        if (!plan || isPlanning) return no({ type: "no plan", request });
+        if (plan.plan === null || plan.status === "INVALID") return no({ type: "invalid", request, plan });
+        if (!isTerminalPlanStatus(plan.status)) return no({ type: "not over", plan });
+        if (plan.status === "COMPLETED") return no({ type: "nothing failed" });
+        const units = stepDocuments({ outline: outlineOf(plan), plan: state.plans.get(plan._id) });
         const keys = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
-        if (keys.length > 0) return { type: "in doubt", keys };
+        if (keys.length > 0) return no({ type: "in doubt", keys });
         const { max = 0, made = 0 } = request.replans ?? {};
-        if (made >= MAX_REPLANS) return { type: "too many", made };
+        if (made >= MAX_REPLANS) return no({ type: "too many", made });
 
         const now = new Date(clock.now());
         const { set, stamps } = parkedFor("replan");
@@ -50,35 +42,63 @@ export function createReplan(context: ClientContext): Pick<ClientStore, "request
           replan: wish,
           updatedAt: now,
         };
-        const replanning: RequestDocument | null = await requests.findOneAndUpdate(
-          { _id: requestId },
-          { $set: marks },
-          { session, returnDocument: "after" },
-        );
-        return replanning ? { type: "replanning", request: replanning } : { type: "unknown" };
+        const { version } = request;
+        const filter = {
+          _id: requestId,
+          version,
+          status: { $ne: "PLANNING" },
+          "replans.made": notAbove(made),
+        };
+        return {
+          type: "tell",
+          events: [{ type: "replan.asked", ...wish }],
+          by,
+          isKept: true,
+          following: () => [{ collection: "requests", filter, set: marks }],
+          changed: { type: "asked" },
+        };
       };
-      const changed = ({ type }: ReplanAnswer) => (type === "replanning" ? requestId : undefined);
-      return changeOnce(context, { tenant, operation: "replan", idempotency, change, changed });
+      const asked = { tenant, requestId, operation: "replan", idempotency, decide };
+      const answer = await changeRequest<ReplanAnswer, { type: "asked" }>(context, asked);
+      if (answer?.type !== "asked") return answer ?? { type: "unknown" };
+      const request = await requests.findOne({ _id: requestId, tenant });
+      return request ? { type: "replanning", request } : { type: "unknown" };
     },
 
-    cancelPlanning: (tenant, requestId) =>
-      requests.findOneAndUpdate(
-        // Without its lease the planner that is at work on it can write nothing more.
-        { _id: requestId, tenant, status: "PLANNING" },
-        [
-          {
-            $set: {
-              status: "CANCELLED",
-              replan: null,
-              answerError: { $cond: [{ $eq: ["$wantsAnswer", true] }, NO_RESULTS, "$answerError"] },
-              "planning.lease": null,
-              "planning.dueAt": null,
-              "planning.finishedAt": "$$NOW",
-              updatedAt: "$$NOW",
-            },
-          },
-        ],
-        { returnDocument: "after" },
-      ),
+    async cancelPlanning(tenant, requestId, by = "api") {
+      const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
+        if (request.status !== "PLANNING") return { type: "answer", answer: null };
+        const { epoch } = request.planning;
+        // Not what was begun since.
+        const filter = {
+          _id: requestId,
+          status: "PLANNING",
+          version: request.version,
+          "planning.epoch": epoch,
+        };
+        return {
+          type: "tell",
+          events: [{ type: "planning.cancelled" }],
+          by,
+          isKept: true,
+          following: () => [{ collection: "requests", filter, expressions: PLANNING_CANCELLED }],
+          changed: { type: "cancelled" },
+        };
+      };
+      const answer = await changeRequest(context, {
+        tenant,
+        requestId,
+        operation: "cancel planning",
+        decide,
+      });
+      return answer ? requests.findOne({ _id: requestId, tenant }) : null;
+    },
   };
+}
+
+type ReplanDecision = ChangeDecision<ReplanAnswer, { type: "asked" }>;
+
+/** A count that has not gone on, or was never begun. */
+function notAbove(count: number): Document {
+  return count === 0 ? { $in: [0, null] } : { $lte: count };
 }

@@ -6,115 +6,120 @@ import {
   pinsByTool,
   pinTools,
 } from "@planwright/plan";
-import type { ClientSession } from "mongodb";
 import type { RequestDocument } from "../documents.ts";
-import { stepDocuments } from "../journal/plan-units.ts";
-import { readInSession } from "../journal/read-in-session.ts";
+import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
+import type { Following } from "../journal/turn-log.ts";
 import { newPlan } from "../new-documents.ts";
 import { NOTHING_PARKED } from "../planning/parked-for.ts";
 import type { ClientStore, RerunAnswer } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
-import { insertVersion } from "../versions/insert-version.ts";
+import { versionTurn } from "../versions/version-turn.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
 import { carriedUnits, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 import { changeArguments, refusedChange } from "./change-arguments.ts";
-import { changeOnce } from "./change-once.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
 import type { ClientContext } from "./context.ts";
 import { isOtherVersion } from "./is-other-version.ts";
 
 /** The part of the store that runs plans again, as new versions. */
 export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPlan"> {
   const { collections, clock, randomBytes } = context;
-  const { requests, plans } = collections;
+  const { plans } = collections;
 
   return {
-    async rerunPlan(
-      tenant,
-      requestId,
-      { from, fromVersion, autoExecute, by = "api", changes = [], idempotency },
-    ): Promise<RerunAnswer> {
+    async rerunPlan(tenant, requestId, options): Promise<RerunAnswer> {
+      const { from, fromVersion, autoExecute, by = "api", changes = [], idempotency } = options;
       const index = createToolIndex(await readCatalogue(collections));
-      // Two reruns at once write to the same request: one of them begins anew, and finds a plan that is not over.
-      const change = async (session: ClientSession): Promise<RerunAnswer> => {
-        const request = await requests.findOne({ _id: requestId, tenant }, { session });
-        if (!request) return { type: "unknown" };
-        if (isOtherVersion(request, fromVersion)) return { type: "other version", request };
-        if (request.status === "PLANNING") return { type: "no plan", request };
-        const old = await plans.findOne({ _id: request.planId, tenant }, { session });
-        if (!old) return { type: "no plan", request };
-        if (old.plan === null || old.status === "INVALID") return { type: "invalid", request, plan: old };
-        if (!isTerminalPlanStatus(old.status)) return { type: "not over", plan: old };
+      const decide = async ({ request, state }: ChangedRequest): Promise<RerunDecision> => {
+        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        if (request.status === "PLANNING") return no({ type: "no plan", request });
+        const old = await plans.findOne({ _id: request.planId, tenant });
+        if (!old) return no({ type: "no plan", request });
+        if (old.plan === null || old.status === "INVALID") return no({ type: "invalid", request, plan: old });
+        if (!isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });
         if (from !== null && !old.plan.steps.some(({ id }) => id === from))
-          return { type: "unknown step", stepId: from };
-        const read = await readInSession(collections, old, session);
-        const units = stepDocuments(read);
+          return no({ type: "unknown step", stepId: from });
+        const told = state.plans.get(old._id);
+        const units = stepDocuments({ outline: outlineOf(old), plan: told });
         const tools = catalogueOfPlan(old.plan, index, pinsByTool(old.toolPins));
         const changed =
           changes.length === 0
             ? { ok: true as const, plan: old.plan, diagnostics: [] }
             : changeArguments(old.plan, changes, { tools, request: request.query ?? undefined });
         const plan = changed.ok ? changed.plan : old.plan;
-        const resolutions = read.plan?.resolutions ?? [];
+        const resolutions = told?.resolutions ?? [];
         const facts = { plan, units, resolutions, dependents: dependentsOf(plan, tools), from };
         const toRerun = stepsToRerun(facts);
         const { again } = toRerun;
         const refusal = refusedChange(plan, facts, changes);
-        if (refusal && refusal.type !== "may have acted") return refusal;
+        if (refusal && refusal.type !== "may have acted") return no(refusal);
         if (again.size === 0 || (from === null && old.status === "COMPLETED"))
-          return { type: "nothing failed" };
+          return no({ type: "nothing failed" });
         const keys = unitsInDoubt(units, toRerun);
-        if (keys.length > 0) return { type: "in doubt", keys };
-        if (refusal) return refusal;
-        if (!changed.ok) return { type: "invalid arguments", plan: old, diagnostics: changed.diagnostics };
+        if (keys.length > 0) return no({ type: "in doubt", keys });
+        if (refusal) return no(refusal);
+        if (!changed.ok)
+          return no({ type: "invalid arguments", plan: old, diagnostics: changed.diagnostics });
 
-        const now = new Date(clock.now());
-        const next: RequestDocument = {
-          ...request,
-          planId: createPlanId(now.getTime(), randomBytes),
-          version: request.version + 1,
-          status: autoExecute ? "EXECUTING" : "READY",
-          autoExecute,
-          planning: { ...request.planning, lease: null, dueAt: null, work: null },
-          replan: null,
-          error: null,
-          answer: null,
-          answerError: null,
-          updatedAt: now,
-        };
+        const next = nextRequest(request, autoExecute);
         // What has changed since is part of the new version: the caller wants its tools as they are now.
         const toolPins = pinTools(plan, index.tools, old.toolPins);
-        const asking = askForRepeats(plan, units, toRerun, tools);
         const { raw, origin } = old;
-        const diagnostics = [...old.diagnostics, ...changed.diagnostics];
-        const status = autoExecute ? "QUEUED" : "READY";
         const fresh = newPlan({
           request: next,
-          plan: asking,
+          plan: askForRepeats(plan, units, toRerun, tools),
           toolPins,
           raw,
           origin,
-          diagnostics,
-          status,
-          now,
+          diagnostics: [...old.diagnostics, ...changed.diagnostics],
+          status: autoExecute ? "QUEUED" : "READY",
+          now: next.updatedAt,
         });
-        const carried = carriedUnits(fresh, facts, toRerun);
-        await moveOn(next, session);
-        const told = { by: { kind: "api" as const, id: by }, afterSeq: read.seq, before: old };
-        const stored = await insertVersion(context, fresh, carried, { ...told, session });
-        return { type: "rerun", request: next, plan: stored };
+        const { document, event } = versionTurn(fresh, carriedUnits(fresh, facts, toRerun), old);
+        return {
+          type: "tell",
+          events: [event],
+          by,
+          planId: document._id,
+          isKept: true,
+          following: () => [{ collection: "plans", insert: document }, movedTo(next)],
+          changed: { type: "rerun", request: next, plan: document },
+        };
       };
-      const changed = ({ type }: RerunAnswer) => (type === "rerun" ? requestId : undefined);
-      return changeOnce(context, { tenant, operation: "rerun", idempotency, change, changed });
+      const asked = { tenant, requestId, operation: "rerun", idempotency, decide };
+      const answer = await changeRequest<RerunAnswer, Rerun>(context, asked);
+      return answer ?? { type: "unknown" };
     },
   };
 
-  async function moveOn(next: RequestDocument, session: ClientSession): Promise<void> {
-    const { _id, planId, version, status, autoExecute, updatedAt } = next;
-    await requests.updateOne(
-      { _id },
-      { $set: { ...NOTHING_PARKED, planId, version, status, autoExecute, updatedAt } },
-      { session },
-    );
+  function nextRequest(request: RequestDocument, autoExecute: boolean): RequestDocument {
+    const now = new Date(clock.now());
+    return {
+      ...request,
+      planId: createPlanId(now.getTime(), randomBytes),
+      version: request.version + 1,
+      status: autoExecute ? "EXECUTING" : "READY",
+      autoExecute,
+      planning: { ...request.planning, lease: null, dueAt: null, work: null },
+      replan: null,
+      error: null,
+      answer: null,
+      answerError: null,
+      updatedAt: now,
+    };
   }
+}
+
+type Rerun = Extract<RerunAnswer, { type: "rerun" }>;
+type RerunDecision = ChangeDecision<RerunAnswer, Rerun>;
+
+function no(answer: RerunAnswer): RerunDecision {
+  return { type: "answer", answer };
+}
+
+/** The request's document, unless it has gone on since. */
+function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): Following {
+  const set = { ...NOTHING_PARKED, planId, version, status, autoExecute, updatedAt };
+  return { collection: "requests", filter: { _id, version: { $lt: version } }, set };
 }

@@ -3,19 +3,19 @@
  *
  * 1. A control follows from all entries before it: where another one came between, it is decided anew.
  * 2. It needs no lease, and takes none away: the owner hears of it from the plan's document within 1 s, or when it appends next.
- * 3. The plan's document follows the entry in the same command. Asked again, a control that is told already changes nothing.
+ * 3. The plan's document follows the entry in the same command; where it lags by a crash, the next control mends it. Asked again, a control that is told already
+ *    changes nothing.
  */
-import type { JournalEvent } from "@planwright/engine";
+import type { FoldedPlan, JournalEvent } from "@planwright/engine";
 import { type PlanId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument } from "../documents.ts";
-import { type JournalMetrics, timedAppend } from "../journal/journal-metrics.ts";
 import { nextEntry } from "../journal/next-entry.ts";
+import type { RequestTurns } from "../journal/request-turns.ts";
+import type { Following } from "../journal/turn-log.ts";
 import type { PlanUnits, UnitReads } from "../journal/unit-reads.ts";
-import { repeatUntilAnswered } from "../repeat-until-answered.ts";
-import type { Control, ControlLog } from "./control-log.ts";
-import { headAfterControl } from "./head-after-control.ts";
+import { planAfterControl } from "./plan-after-control.ts";
 
 /** A plan with what its journal tells, when a control is decided. */
 export interface ControlledPlan {
@@ -45,35 +45,15 @@ export interface AppendControl {
 }
 
 /** What appending controls needs. */
-export interface AppendControlOptions {
-  log: ControlLog;
-  /** Names this process in what it writes. */
-  owner: string;
-  now: () => number;
-  monotonic: () => number;
-  sleep: (ms: number) => Promise<void>;
-  /** Counts appends. Default: nothing is counted. */
-  metrics?: JournalMetrics | undefined;
-  /** How long what was not answered is sent again, in milliseconds: a client waits for it. Default 10,000. */
-  retryForMs?: number | undefined;
-  /** Waits between tries, in milliseconds. Default 250. */
-  retryEveryMs?: number | undefined;
+export interface AppendControlParts {
+  collections: Pick<Collections, "plans">;
+  unitReads: UnitReads;
+  turns: RequestTurns;
 }
 
-/** Controls over a log. */
-export function createAppendControl(
-  { collections: { plans }, unitReads }: { collections: Pick<Collections, "plans">; unitReads: UnitReads },
-  options: AppendControlOptions,
-): AppendControl {
-  const { log, owner, now, monotonic, metrics } = options;
-  const { sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
-  let controls = 0;
-
-  async function append(control: Control): Promise<{ type: "appended" | "taken" }> {
-    const again = { operation: "control", monotonic, sleep, retryForMs, retryEveryMs };
-    const taken = await repeatUntilAnswered(() => log.append(control), again);
-    return { type: taken ? "taken" : "appended" };
-  }
+/** Controls over turns. */
+export function createAppendControl({ collections, unitReads, turns }: AppendControlParts): AppendControl {
+  const { plans } = collections;
 
   return async (tenant, planId, decide) => {
     for (;;) {
@@ -82,22 +62,31 @@ export function createAppendControl(
         unitReads.ofPlan(tenant, planId),
       ]);
       if (!plan || !read) return undefined;
+      if (read.plan && read.plan.controlSeq > plan.controlSeq && !plan.finishedAt)
+        await turns.follow([lostControl(plan, read.plan)]);
       const decided = decide({ plan, read });
       if (decided.type === "answer") return decided.answer;
       const { event, by, head } = decided;
-      controls += 1;
-      const entry = {
-        ...nextEntry(plan, read, { by, events: [...startOf(read), event] }),
-        at: new Date(now()),
-        writeId: `${owner}:control:${controls}`,
-      };
-      const control = { entry, head: headAfterControl(entry.seq, head) };
-      const { type } = await timedAppend(append(control), { metrics, monotonic });
+      const events = [...startOf(read), event];
+      const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
+      const { type } = await turns.append({
+        entry,
+        following: [planAfterControl(planId, entry.seq, head)],
+      });
       if (type === "taken") continue;
       const after = await plans.findOne({ _id: planId, tenant });
       return { type: "told", plan: after ?? plan };
     }
   };
+}
+
+/** A control whose process died, with MongoDB, before the plan's document said so: an executor looks at the plan, and acts on it. */
+function lostControl({ _id }: PlanDocument, told: FoldedPlan): Following {
+  const { controlSeq, cancelAskedAt, pauseAskedAt } = told;
+  return planAfterControl(_id, controlSeq, {
+    cancelRequestedAt: cancelAskedAt,
+    pauseRequestedAt: pauseAskedAt,
+  });
 }
 
 /** That its execution was asked for is on the plan's document alone, until something is told of it. */

@@ -31,7 +31,8 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
     if (!UNSTARTED_PLAN_STATUSES.includes(read.plan?.status ?? "READY")) return false;
     const end = endEvent({ type: "finish", status: "CANCELLED", outputs: null });
     const events = [...cancelled(plan, read), end];
-    const { type } = await journal.append(nextEntry(plan, read, { by, events }));
+    const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
+    const { type } = await journal.append(entry);
     if (type === "taken") return false;
     const now = await unitReads.ofPlan(tenant, planId);
     await tellEnd(context, plan, endedBy(end, now?.plan));

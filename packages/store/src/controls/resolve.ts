@@ -25,7 +25,8 @@ export function createResolve({
     word: ResolutionWord,
   ): Promise<boolean> {
     const events = [settled(unit, word)];
-    const { type } = await journal.append(nextEntry(plan, read, { by: word.by, events }));
+    const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: word.by }, events });
+    const { type } = await journal.append(entry);
     if (type === "taken") return false;
     await tellNeeds(plan);
     return true;

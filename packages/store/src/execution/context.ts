@@ -1,6 +1,7 @@
 import type { Collections } from "../collections.ts";
 import type { GroupCommit } from "../group-commit/group-commit.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { SettleOutbox } from "../journal/settle-outbox.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import type { ServerClock } from "../server-clock.ts";
 
@@ -10,6 +11,7 @@ export interface ExecutionContext {
   group: GroupCommit;
   journal: Journal;
   unitReads: UnitReads;
+  settleOutbox: SettleOutbox;
   clock: ServerClock;
   /** Waits, by this process's clock. */
   sleep: (ms: number) => Promise<void>;

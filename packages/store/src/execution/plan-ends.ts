@@ -25,7 +25,7 @@ const RECONCILE_AFTER_MS = 15_000;
 export function createPlanEnds(
   context: ExecutionContext,
 ): Pick<ExecutionStore, "releasePlan" | "finishPlan" | "reconcileRequests"> {
-  const { collections, group, clock } = context;
+  const { collections, group, clock, settleOutbox } = context;
   const { requests } = collections;
   const removeHalfAccepted = createRemoveHalfAccepted(collections);
   const held = (claim: PlanClaim) => ({
@@ -91,6 +91,7 @@ export function createPlanEnds(
 
     async reconcileRequests() {
       await removeHalfAccepted(clock.now());
+      await settleOutbox.left();
       const stale = await requests
         .aggregate<UntoldRequest>([
           { $match: { status: "EXECUTING", updatedAt: { $lt: new Date(clock.now() - RECONCILE_AFTER_MS) } } },

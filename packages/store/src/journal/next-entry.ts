@@ -1,19 +1,26 @@
-import { fold, type JournalEvent } from "@planwright/engine";
+import { type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import type { PlanDocument } from "../documents.ts";
 import type { NewEntry } from "./journal.ts";
-import type { PlanUnits } from "./unit-reads.ts";
+
+/** What is told, and who tells it. */
+export type ToldNext = Pick<JournalEntry, "by" | "events" | "idempotency">;
+
+/** The entry that tells something behind all that is known of a request, and what is known behind it. */
+export interface NextEntry {
+  entry: NewEntry;
+  after: FoldedRequest;
+}
 
 /**
- * The entry by which a client or operator tells something of a plan, behind all that is known of its request. What cannot follow from that is
- * not written: the journal could not be read any more. Pure.
+ * An entry behind all that is known of its request. What cannot follow from that is not written: the journal could not be read any more. Pure.
+ * @param of - the plan that is told of, or that planning is to make
  * @throws {JournalInvalidError}
  */
 export function nextEntry(
   { _id: planId, requestId, tenant }: Pick<PlanDocument, "_id" | "requestId" | "tenant">,
-  { request, seq }: Pick<PlanUnits, "request" | "seq">,
-  { by, events }: { by: string; events: JournalEvent[] },
-): NewEntry {
-  const entry: NewEntry = { requestId, tenant, planId, seq: seq + 1, by: { kind: "api", id: by }, events };
-  fold(request, [{ ...entry, at: new Date(0), writeId: "" }]);
-  return entry;
+  request: FoldedRequest,
+  told: ToldNext,
+): NextEntry {
+  const entry: NewEntry = { requestId, tenant, planId, seq: request.seq + 1, ...told };
+  return { entry, after: fold(request, [{ ...entry, at: new Date(0), writeId: "" }]) };
 }

@@ -3,7 +3,7 @@
  * without outputs and arguments.
  */
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
-import type { PlanId } from "@planwright/plan";
+import type { PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collections } from "../collections.ts";
 import { createTenantReads } from "../read-group.ts";
@@ -29,6 +29,8 @@ export interface PlanUnits extends PlanState {
 export interface UnitReads {
   /** The plan's units now; undefined for an unknown plan, and for another tenant's. Asked by many in one turn, it is one read. */
   ofPlan(tenant: string, planId: PlanId): Promise<PlanUnits | undefined>;
+  /** A request as its journal tells it now. The caller knows that it is the tenant's. */
+  ofRequest(requestId: RequestId): Promise<FoldedRequest>;
   /** The log that they are read from. */
   log: EntryLog;
 }
@@ -93,5 +95,9 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
     ({ outline }) => outline._id,
   );
 
-  return { ofPlan: async (tenant, id) => (await read({ tenant, id }))[0], log };
+  return {
+    ofPlan: async (tenant, id) => (await read({ tenant, id }))[0],
+    ofRequest: async (id) => (await requestsOf([id])).get(id) ?? emptyRequest(id),
+    log,
+  };
 }

@@ -1,7 +1,6 @@
 import { webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import type { ClientSession } from "mongodb";
 import { createAccept } from "../acceptance/accept.ts";
 import { createAcceptance } from "../acceptance/acceptance.ts";
 import { createQueuePlan } from "../client/queue-plan.ts";
@@ -19,17 +18,18 @@ import { createPlanEnds } from "../execution/plan-ends.ts";
 import { createUnitWrites } from "../execution/unit-writes.ts";
 import type { EntryLog } from "../journal/entry-log.ts";
 import { createJournal } from "../journal/journal.ts";
-import { onceUnmoved } from "../journal/once-unmoved.ts";
+import { createRequestTurns } from "../journal/request-turns.ts";
+import { createSettleOutbox } from "../journal/settle-outbox.ts";
 import { createUnitReads } from "../journal/unit-reads.ts";
 import { createServerClock } from "../server-clock.ts";
 import type { ClientStore, ExecutionStore } from "../store.ts";
 import { createWorkerStore, type WorkerStore } from "../workers/worker-store.ts";
 import { createMemoryAcceptanceLog } from "./memory-acceptance-log.ts";
-import { createMemoryCollections, createMemoryTransact } from "./memory-collections.ts";
-import { createMemoryControlLog } from "./memory-control-log.ts";
+import { createMemoryCollections } from "./memory-collections.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
 import { createMemoryEntryLog } from "./memory-entry-log.ts";
 import { createMemoryGroup } from "./memory-group.ts";
+import { createMemoryTurnLog } from "./memory-turn-log.ts";
 import { type GroupedWrite, type Reach, reachAtOnce } from "./reach.ts";
 
 /** Settings of {@link createMemoryStore}: what a process brings to the database that it shares. */
@@ -101,20 +101,19 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     ...retry,
   });
   const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
-  const inTransaction = createMemoryTransact(database, reach);
   const unitReads = createUnitReads(collections, log);
+  const turns = createRequestTurns({
+    log: createMemoryTurnLog(database, reach, log),
+    owner,
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep,
+    ...retry,
+  });
   const context = {
-    appendControl: createAppendControl(
-      { collections, unitReads },
-      {
-        log: createMemoryControlLog(database, reach),
-        owner,
-        now: () => clock.now(),
-        monotonic: () => clock.monotonic(),
-        sleep,
-        ...retry,
-      },
-    ),
+    appendControl: createAppendControl({ collections, unitReads, turns }),
+    turns,
+    settleOutbox: createSettleOutbox({ collections, log, turns, now: () => clock.now() }),
     accept: createAccept({
       log: createMemoryAcceptanceLog(database, reach),
       monotonic: () => clock.monotonic(),
@@ -131,7 +130,6 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     sleep,
     planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     randomBytes,
-    transact: <T>(run: (session: ClientSession) => Promise<T>) => onceUnmoved(() => inTransaction(run)),
   };
   return {
     ...createAcceptance(context),

@@ -1,4 +1,4 @@
-import type { ClientSession, Document } from "mongodb";
+import type { Document } from "mongodb";
 import type { Collections } from "../collections.ts";
 import { aggregate } from "./aggregate.ts";
 import { valueAt } from "./evaluate.ts";
@@ -7,11 +7,6 @@ import type { Reach } from "./reach.ts";
 
 type Filter = Document;
 type Change = { $set: Document } | { $set: Document }[];
-/** Present inside a transaction: the operation is then part of one that is on its way already. */
-interface InSession {
-  session?: ClientSession | undefined;
-}
-
 /** What `find` gives: as much of the driver's cursor as this store uses. */
 interface MemoryCursor {
   sort(by: Document): MemoryCursor;
@@ -21,47 +16,39 @@ interface MemoryCursor {
 
 /** As much of the driver's collection as this store uses. */
 function createMemoryCollection(name: string, database: MemoryDatabase, reach: Reach) {
-  const go = <T>(operation: string, apply: () => T, { session }: InSession = {}): Promise<T> | T =>
-    session ? apply() : reach({ name: `${name}.${operation}`, apply });
+  const go = <T>(operation: string, apply: () => T): Promise<T> =>
+    reach({ name: `${name}.${operation}`, apply });
 
   const toUpdate = (change: Change) =>
     Array.isArray(change)
       ? { set: Object.assign({}, ...change.map(({ $set }) => $set)), isPipeline: true }
       : { set: change.$set, isPipeline: false };
 
-  function cursor(filter: Filter, by: Document, count: number, options: InSession): MemoryCursor {
-    const read = async () =>
-      go("find", () => sortDocuments(database.find(name, filter), by).slice(0, count), options);
+  function cursor(filter: Filter, by: Document, count: number): MemoryCursor {
+    const read = async () => go("find", () => sortDocuments(database.find(name, filter), by).slice(0, count));
     return {
-      sort: (next) => cursor(filter, next, count, options),
-      limit: (next) => cursor(filter, by, next, options),
+      sort: (next) => cursor(filter, next, count),
+      limit: (next) => cursor(filter, by, next),
       toArray: read,
     };
   }
 
   return {
-    find: (filter: Filter = {}, options: InSession = {}) =>
-      cursor(filter, {}, Number.POSITIVE_INFINITY, options),
+    find: (filter: Filter = {}) => cursor(filter, {}, Number.POSITIVE_INFINITY),
     aggregate: (pipeline: Document[]) => ({
       toArray: async () => go("aggregate", () => aggregate(database, name, pipeline)),
     }),
-    findOne: async (filter: Filter, options?: InSession) =>
-      go("findOne", () => database.find(name, filter)[0] ?? null, options),
+    findOne: async (filter: Filter) => go("findOne", () => database.find(name, filter)[0] ?? null),
     countDocuments: async (filter: Filter, { limit = Number.POSITIVE_INFINITY }: { limit?: number } = {}) =>
       go("countDocuments", () => Math.min(database.find(name, filter).length, limit)),
-    insertOne: async (document: StoredDocument, options?: InSession) =>
-      go("insertOne", () => database.insert(name, document), options),
-    updateOne: async (filter: Filter, change: Change, options: InSession & { upsert?: boolean } = {}) =>
-      go(
-        "updateOne",
-        () => {
-          const updated = database.update(name, filter, toUpdate(change));
-          if (updated.length > 0 || !options.upsert) return countOf(updated);
-          database.insert(name, { _id: String(filter["_id"]) });
-          return countOf(database.update(name, filter, toUpdate(change)));
-        },
-        options,
-      ),
+    insertOne: async (document: StoredDocument) => go("insertOne", () => database.insert(name, document)),
+    updateOne: async (filter: Filter, change: Change, options: { upsert?: boolean } = {}) =>
+      go("updateOne", () => {
+        const updated = database.update(name, filter, toUpdate(change));
+        if (updated.length > 0 || !options.upsert) return countOf(updated);
+        database.insert(name, { _id: String(filter["_id"]) });
+        return countOf(database.update(name, filter, toUpdate(change)));
+      }),
     updateMany: async (filter: Filter, change: Change) =>
       go("updateMany", () => {
         const ids = database.find(name, filter).map(({ _id }) => _id);
@@ -69,22 +56,18 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
       }),
     distinct: async (path: string, filter: Filter = {}) =>
       go("distinct", () => [...new Set(database.find(name, filter).map((found) => valueAt(found, path)))]),
-    deleteMany: async (filter: Filter, options?: InSession) =>
-      go("deleteMany", () => ({ deletedCount: database.remove(name, filter) }), options),
+    deleteMany: async (filter: Filter) =>
+      go("deleteMany", () => ({ deletedCount: database.remove(name, filter) })),
     findOneAndUpdate: async (
       filter: Filter,
       change: Change,
-      options: InSession & { returnDocument?: "before" | "after" } = {},
+      options: { returnDocument?: "before" | "after" } = {},
     ) =>
-      go(
-        "findOneAndUpdate",
-        () => {
-          const [before] = database.find(name, filter);
-          const [after] = database.update(name, filter, toUpdate(change));
-          return (options.returnDocument === "after" ? after : before) ?? null;
-        },
-        options,
-      ),
+      go("findOneAndUpdate", () => {
+        const [before] = database.find(name, filter);
+        const [after] = database.update(name, filter, toUpdate(change));
+        return (options.returnDocument === "after" ? after : before) ?? null;
+      }),
   };
 }
 
@@ -102,7 +85,7 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
     "modelCalls",
     "tools",
     "toolServers",
-    "idempotencyKeys",
+    "outbox",
     "workers",
   ];
   const collections: unknown = Object.fromEntries(
@@ -110,33 +93,4 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
   );
   // The driver's types have a hundred members more than this store uses; the suite over both stores checks those it does.
   return collections as Collections;
-}
-
-/**
- * Transactions over a database in memory: they happen at one instant, one after the other. Inside, nothing but operations on the
- * database in this session may be waited for.
- */
-export function createMemoryTransact(database: MemoryDatabase, reach: Reach) {
-  const session: unknown = {};
-  let last: Promise<unknown> = Promise.resolve();
-
-  async function atOnce<T>(run: (session: ClientSession) => Promise<T>): Promise<T> {
-    const rollBack = database.savepoint();
-    try {
-      return await run(session as ClientSession);
-    } catch (error) {
-      rollBack();
-      throw error;
-    }
-  }
-
-  return <T>(run: (session: ClientSession) => Promise<T>): Promise<T> =>
-    reach({
-      name: "transaction",
-      apply: () => {
-        const turn = last.then(() => atOnce(run));
-        last = turn.catch(() => undefined); // its caller hears of it
-        return turn;
-      },
-    });
 }

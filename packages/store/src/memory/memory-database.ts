@@ -45,8 +45,6 @@ export interface MemoryDatabase {
     options?: UpdateOptions,
   ): StoredDocument[];
   remove(collection: string, filter: Document): number;
-  /** Remembers everything as it is; the result brings it back. */
-  savepoint(): () => void;
   /** Hears of every write, at once. */
   onChange(listener: (change: DocumentChange) => void): void;
 }
@@ -64,7 +62,7 @@ export class DuplicateKeyError extends TypeError {
 
 /** An empty database. @param now - the server's clock, Unix milliseconds */
 export function createMemoryDatabase(now: () => number = () => Date.now()): MemoryDatabase {
-  let collections = new Map<string, Map<string, StoredDocument>>();
+  const collections = new Map<string, Map<string, StoredDocument>>();
   const listeners: ((change: DocumentChange) => void)[] = [];
 
   function documentsOf(collection: string): Map<string, StoredDocument> {
@@ -113,12 +111,6 @@ export function createMemoryDatabase(now: () => number = () => Date.now()): Memo
       const fitted = fitting(collection, filter, now());
       for (const { _id } of fitted) documentsOf(collection).delete(_id);
       return fitted.length;
-    },
-    savepoint() {
-      const saved = new Map([...collections].map(([name, documents]) => [name, new Map(documents)]));
-      return () => {
-        collections = saved;
-      };
     },
     onChange: (listener) => void listeners.push(listener),
   };

@@ -1,34 +1,34 @@
-import type { RequestDocument } from "../documents.ts";
-import { LeaseLostError } from "../errors.ts";
+import type { RecordedError, RequestDocument } from "../documents.ts";
 import type { PlanningClaim, PlanningStore } from "../store.ts";
 import type { PlanningContext } from "./context.ts";
+import type { PlannerClaims } from "./planner-claims.ts";
 
 /** The part of the store that ends the telling of results. It never touches the status: the request is over already. */
-export function createAnswering({
-  collections: { requests },
-  clock,
-}: PlanningContext): Pick<PlanningStore, "completeAnswer" | "failAnswer"> {
-  async function settle(
-    { request, epoch }: PlanningClaim,
+export function createAnswering(
+  { clock }: Pick<PlanningContext, "clock">,
+  claims: PlannerClaims,
+): Pick<PlanningStore, "completeAnswer" | "failAnswer"> {
+  function settle(
+    claim: PlanningClaim,
     change: Pick<RequestDocument, "answer" | "answerError">,
+    error: RecordedError | null,
   ): Promise<void> {
-    const { _id, planId } = request;
-    const { matchedCount } = await requests.updateOne(
-      { _id, planId, "planning.lease.epoch": epoch, "planning.work": "answer" },
-      {
-        $set: {
-          ...change,
-          "planning.lease": null,
-          "planning.dueAt": null,
-          updatedAt: new Date(clock.now()),
-        },
-      },
-    );
-    if (matchedCount === 0) throw new LeaseLostError({ id: _id, epoch });
+    const { _id, planId } = claim.request;
+    const filter = { _id, planId, "planning.lease.epoch": claim.epoch, "planning.work": "answer" };
+    const nothingDue = { "planning.lease": null, "planning.dueAt": null };
+    return claims.tell<void>(claim, () => {
+      const set = { ...change, ...nothingDue, updatedAt: new Date(clock.now()) };
+      return {
+        type: "tell",
+        events: [{ type: "results.told", error }],
+        following: () => [{ collection: "requests", filter, set }],
+        done: undefined,
+      };
+    });
   }
 
   return {
-    completeAnswer: (claim, answer) => settle(claim, { answer, answerError: null }),
-    failAnswer: (claim, answerError) => settle(claim, { answer: null, answerError }),
+    completeAnswer: (claim, answer) => settle(claim, { answer, answerError: null }, null),
+    failAnswer: (claim, answerError) => settle(claim, { answer: null, answerError }, answerError),
   };
 }

@@ -1,4 +1,5 @@
-/** What the model calls of one request may take and have taken. Pure: the store keeps it on the request. */
+/** What the model calls of one request may take and have taken. Pure: the journal keeps it. */
+import { type FoldedPlanning, sumOf } from "@planwright/engine";
 import type { ModelLimits, ModelSpending, ModelUse } from "../documents.ts";
 
 /** A limit that the next call might break, and by how much. */
@@ -17,6 +18,11 @@ export const NO_SPENDING: ModelSpending = { modelCalls: 0, tokens: 0, costUsd: 0
 /** Before the first call. */
 export const NO_USE: ModelUse = { spent: NO_SPENDING, reserved: NO_SPENDING };
 
+/** What the journal tells of a request's model calls. */
+export function modelUseOf({ spent, calls }: Pick<FoldedPlanning, "spent" | "calls">): ModelUse {
+  return { spent, reserved: sumOf(calls.values()) };
+}
+
 /** The first limit that another call could break, taking what was reserved as spent; null when there is none. */
 export function exceededLimit(
   limits: ModelLimits | undefined,
@@ -32,31 +38,11 @@ export function exceededLimit(
   return null;
 }
 
-/** Sets aside what a call may take. */
-export function reserve({ spent, reserved }: ModelUse, amount: ModelSpending): ModelUse {
-  return { spent, reserved: sum(reserved, amount) };
-}
-
-/** Gives back what was set aside for a call, and counts what it took. */
-export function settle({ spent, reserved }: ModelUse, amount: ModelSpending, took: ModelSpending): ModelUse {
-  const { modelCalls, tokens, costUsd } = amount;
-  return {
-    spent: sum(spent, took),
-    reserved: sum(reserved, { modelCalls: -modelCalls, tokens: -tokens, costUsd: -costUsd }),
-  };
-}
-
 const LIMITS = [
   { limit: "maxModelCalls", unit: "modelCalls" },
   { limit: "maxTokens", unit: "tokens" },
   { limit: "maxCostUsd", unit: "costUsd" },
 ] as const;
-
-const sum = (one: ModelSpending, other: ModelSpending): ModelSpending => ({
-  modelCalls: one.modelCalls + other.modelCalls,
-  tokens: one.tokens + other.tokens,
-  costUsd: round(one.costUsd + other.costUsd),
-});
 
 /** To a billionth: what binary fractions leave behind is no money. */
 const round = (value: number) => Math.round(value * 1e9) / 1e9;

@@ -1,79 +1,107 @@
 /**
- * 1. A call is durable, and what it may take is set aside on its request, before it is sent: a planner that dies in between leaves the reservation,
- *    and a limit is never exceeded by more than what one call takes beyond its estimate.
- * 2. Only the holder of the request's lease begins calls; anybody may end the call that he began.
+ * 1. A call is told, and with that what it may take is set aside, before it is sent: a planner that dies in between leaves what was set aside, and a
+ *    limit is never exceeded by more than what one call takes beyond its estimate.
+ * 2. Only the owner of planning begins calls; a process that began a call ends it, whoever plans by then.
  * 3. A call ends once: ending it again changes nothing.
  * 4. A call belongs to the claim that made it. What the claims before a request's current one were answered is there for it.
  */
 import { randomUUID } from "node:crypto";
-import type { ClientSession } from "mongodb";
+import type { FoldedRequest } from "@planwright/engine";
 import type { Collections } from "../collections.ts";
 import type { ModelCallDocument, RequestDocument } from "../documents.ts";
-import { LeaseLostError } from "../errors.ts";
-import type { EndedModelCall, PlanningStore } from "../store.ts";
+import type { NewEntry } from "../journal/journal.ts";
+import type { Following } from "../journal/turn-log.ts";
+import type { EndedModelCall, ModelCallBegin, PlanningClaim, PlanningStore } from "../store.ts";
 import type { PlanningContext } from "./context.ts";
-import { exceededLimit, NO_SPENDING, NO_USE, reserve, settle } from "./model-budget.ts";
+import { exceededLimit, modelUseOf } from "./model-budget.ts";
+import type { PlannerClaims } from "./planner-claims.ts";
+import type { PlannerJournal } from "./planner-journal.ts";
+
+type Begun = Awaited<ReturnType<PlanningStore["beginModelCall"]>>;
 
 /** The part of the store that keeps model calls, and what they may take. */
-export function createModelCalls({
-  collections: { requests, modelCalls },
-  clock,
-  transact,
-}: PlanningContext): Pick<PlanningStore, "recordModelCall" | "beginModelCall" | "endModelCall"> {
+export function createModelCalls(
+  { collections: { modelCalls }, clock }: PlanningContext,
+  claims: PlannerClaims,
+): Pick<PlanningStore, "recordModelCall" | "beginModelCall" | "endModelCall"> {
+  /** Calls that this process began and has not ended, and where their ends are told. */
+  const open = new Map<string, PlannerJournal>();
+
   return {
     async recordModelCall(call) {
       await modelCalls.insertOne({ ...call, _id: randomUUID(), createdAt: new Date(clock.now()) });
     },
 
-    async beginModelCall({ request: { _id, tenant }, epoch }, call) {
+    async beginModelCall(claim, call) {
       const callId = randomUUID();
-      return transact(async (session) => {
-        const held = await requests.findOne({ _id, "planning.lease.epoch": epoch }, { session });
-        if (!held) throw new LeaseLostError({ id: _id, epoch });
-        const use = held.modelUse ?? NO_USE;
-        const exceeded = exceededLimit(held.modelLimits, use, call.reserved);
-        if (exceeded) return { type: "exceeded", ...exceeded } as const;
-        await requests.updateOne({ _id }, { $set: { modelUse: reserve(use, call.reserved) } }, { session });
-        await modelCalls.insertOne(openCall(callId), { session });
-        return { type: "open", callId } as const;
-      });
-
-      function openCall(id: string): ModelCallDocument {
+      const { purpose, model, reserved } = call;
+      const begun = await claims.tell<Begun>(claim, ({ planning }) => {
+        const exceeded = exceededLimit(claim.request.modelLimits, modelUseOf(planning), reserved);
+        if (exceeded) return { type: "nothing", done: { type: "exceeded", ...exceeded } };
+        const insert = openCall(callId, claim, call, new Date(clock.now()));
         return {
-          _id: id,
-          requestId: _id,
-          tenant,
-          ...call,
-          epoch,
-          answer: "",
-          finishReason: null,
-          inputTokens: null,
-          outputTokens: null,
-          cachedInputTokens: null,
-          latencyMs: 0,
-          costUsd: null,
-          spent: null,
-          error: null,
-          createdAt: new Date(clock.now()),
-          endedAt: null,
+          type: "tell",
+          events: [{ type: "model.called", callId, purpose, model, reserved }],
+          following: (entry, after) => [{ collection: "modelCalls", insert }, useAfter(entry, after)],
+          done: { type: "open", callId },
         };
-      }
+      });
+      if (begun.type === "open") open.set(callId, claims.journalOf(claim));
+      return begun;
     },
 
     async endModelCall(callId, end) {
-      await transact(async (session: ClientSession) => {
-        const call = await modelCalls.findOneAndUpdate(
-          { _id: callId, endedAt: null },
-          { $set: { ...end, endedAt: new Date(clock.now()) } },
-          { session, returnDocument: "before" },
-        );
-        if (!call) return;
-        const request = await requests.findOne({ _id: call.requestId }, { session });
-        const use = settle(request?.modelUse ?? NO_USE, call.reserved ?? NO_SPENDING, end.spent);
-        await requests.updateOne({ _id: call.requestId }, { $set: { modelUse: use } }, { session });
+      const journal = open.get(callId);
+      await journal?.tellAnyway<void>(({ planning }) => {
+        if (!planning.calls.has(callId)) return { type: "nothing", done: undefined };
+        const { spent, error } = end;
+        const set = { ...end, endedAt: new Date(clock.now()) };
+        return {
+          type: "tell",
+          events: [{ type: "model.answered", callId, spent, error }],
+          following: (entry, after) => [
+            { collection: "modelCalls", filter: { _id: callId, endedAt: null }, set },
+            useAfter(entry, after),
+          ],
+          done: undefined,
+        };
       });
+      open.delete(callId);
     },
   };
+}
+
+function openCall(
+  _id: string,
+  { request, epoch }: PlanningClaim,
+  call: ModelCallBegin,
+  createdAt: Date,
+): ModelCallDocument {
+  return {
+    _id,
+    requestId: request._id,
+    tenant: request.tenant,
+    ...call,
+    epoch,
+    answer: "",
+    finishReason: null,
+    inputTokens: null,
+    outputTokens: null,
+    cachedInputTokens: null,
+    latencyMs: 0,
+    costUsd: null,
+    spent: null,
+    error: null,
+    createdAt,
+    endedAt: null,
+  };
+}
+
+/** What readers find of it with the request, unless that follows a later entry. */
+function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest): Following {
+  const isBehind = { $or: [{ modelUseSeq: null }, { modelUseSeq: { $lt: seq } }] };
+  const set = { modelUse: modelUseOf(planning), modelUseSeq: seq };
+  return { collection: "requests", filter: { _id: requestId, ...isBehind }, set };
 }
 
 /**

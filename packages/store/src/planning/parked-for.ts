@@ -17,6 +17,22 @@ export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document;
   return { set: { ...set, answer: null, answerError: null }, stamps: [PLANNING_DUE] };
 }
 
+const NO_RESULTS = {
+  code: "PLAN_NOT_COMPLETED",
+  message: "Planning was cancelled, so there are no results to tell of",
+};
+
+/** Expressions of a request of which planning was cancelled: no planner holds it from then on. */
+export const PLANNING_CANCELLED: Document = {
+  status: "CANCELLED",
+  replan: null,
+  answerError: { $cond: [{ $eq: ["$wantsAnswer", true] }, NO_RESULTS, "$answerError"] },
+  "planning.lease": null,
+  "planning.dueAt": null,
+  "planning.finishedAt": "$$NOW",
+  updatedAt: "$$NOW",
+};
+
 /** Fields that leave nothing to planners: another worker has taken the request further. */
 export const NOTHING_PARKED: Document = {
   "planning.lease": null,

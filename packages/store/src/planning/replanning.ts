@@ -1,117 +1,133 @@
+import type { FoldedRequest } from "@planwright/engine";
 import {
   catalogueOfPlan,
   createPlanId,
   createToolIndex,
   pinsByTool,
   type RequestStatus,
+  type ToolIndex,
 } from "@planwright/plan";
-import type { ClientSession, Document } from "mongodb";
-import type { RequestDocument } from "../documents.ts";
-import { LeaseLostError } from "../errors.ts";
+import type { Document } from "mongodb";
+import type { PlanDocument, RequestDocument } from "../documents.ts";
 import { isPlanEnd, REQUEST_STATUS } from "../execution/request-after-plan.ts";
-import { stepDocuments } from "../journal/plan-units.ts";
-import { readInSession } from "../journal/read-in-session.ts";
+import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import { newPlan } from "../new-documents.ts";
-import type { PlanningClaim, PlanningStore } from "../store.ts";
+import type { NewVersion, PlanningStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { carriedVersion } from "../versions/carried-version.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
-import { insertVersion } from "../versions/insert-version.ts";
+import { type VersionTurn, versionTurn } from "../versions/version-turn.ts";
 import type { PlanningContext } from "./context.ts";
 import { parkedFor } from "./parked-for.ts";
+import type { PlannerClaims } from "./planner-claims.ts";
+import { settled } from "./settled.ts";
 
-/** The part of the store that ends replans, with another version or without. Fenced by the planning epoch, as first plans are. */
+/** The part of the store that ends replans, with another version or without. */
 export function createReplanning(
-  context: PlanningContext,
+  { collections, clock, randomBytes }: PlanningContext,
+  claims: PlannerClaims,
 ): Pick<PlanningStore, "completeReplan" | "failReplan"> {
-  const { collections, clock, randomBytes, transact } = context;
-  const { requests, plans } = collections;
+  const { plans } = collections;
 
-  /** Moves a claimed request on, in the transaction that also writes what it moves to. */
-  async function settle(
-    { request, epoch }: PlanningClaim,
-    now: Date,
-    change: Document,
-    session: ClientSession,
-  ): Promise<void> {
-    const { _id, planId } = request;
-    const { matchedCount } = await requests.updateOne(
-      { _id, planId, status: "PLANNING", "planning.lease.epoch": epoch, "planning.work": "replan" },
-      {
-        $set: {
-          replan: null,
-          updatedAt: now,
-          "planning.lease": null,
-          "planning.dueAt": null,
-          "planning.finishedAt": now,
-          ...change,
-        },
-      },
-      { session },
-    );
-    if (matchedCount === 0) throw new LeaseLostError({ id: _id, epoch });
+  const currentPlan = ({ planId, tenant }: RequestDocument): Promise<PlanDocument | null> =>
+    plans.findOne({ _id: planId, tenant });
+
+  function nextRequest(request: RequestDocument, now: Date): RequestDocument {
+    const execute = request.replan?.execute ?? true;
+    return {
+      ...request,
+      planId: createPlanId(now.getTime(), randomBytes),
+      version: request.version + 1,
+      status: execute ? "EXECUTING" : "READY",
+      autoExecute: execute,
+    };
   }
 
   return {
     async completeReplan(claim, result) {
-      const index = createToolIndex(await readCatalogue(collections));
       const { request } = claim;
-      const { tenant } = request;
-      const execute = request.replan?.execute ?? true;
-      return transact(async (session) => {
+      const index = createToolIndex(await readCatalogue(collections));
+      const old = await currentPlan(request);
+      return claims.tell<PlanDocument>(claim, (state) => {
         const now = new Date(clock.now());
-        const next: RequestDocument = {
-          ...request,
-          planId: createPlanId(now.getTime(), randomBytes),
-          version: request.version + 1,
-          status: execute ? "EXECUTING" : "READY",
-          autoExecute: execute,
-        };
+        const next = nextRequest(request, now);
+        const fresh = newPlan({
+          ...result,
+          request: next,
+          status: next.autoExecute ? "QUEUED" : "READY",
+          now,
+        });
+        const { document, event } = followingVersion(fresh, { result, old, state, index });
         const { planId, version, status, autoExecute } = next;
         const { diagnostics } = result;
-        const moved = { planId, version, status, autoExecute, diagnostics, error: null };
-        await settle(claim, now, moved, session);
-        const old = await plans.findOne({ _id: request.planId, tenant }, { session });
-        const read = old && (await readInSession(collections, old, session));
-        const fresh = newPlan({ ...result, request: next, status: execute ? "QUEUED" : "READY", now });
-        const dependents = dependentsOf(
-          result.plan,
-          catalogueOfPlan(result.plan, index, pinsByTool(result.toolPins)),
-        );
-        const carried = carriedVersion(fresh, {
-          plan: result.plan,
-          old: old?.plan ?? null,
-          toolPins: { now: result.toolPins, before: old?.toolPins },
-          units: read ? stepDocuments(read) : [],
-          resolutions: read?.plan?.resolutions ?? [],
-          dependents,
-        });
-        return insertVersion(context, fresh, carried, {
-          by: { kind: "planner", id: claim.request.planning.lease?.owner ?? "planner" },
-          afterSeq: read?.seq ?? 0,
-          before: old ?? fresh,
-          session,
-        });
+        const moved = { planId, version, status, autoExecute, diagnostics, error: null, replan: null };
+        // By its version alone: once it is told, the request has moved on, whichever planner has claimed it.
+        const filter = { _id: request._id, version: request.version };
+        return {
+          type: "tell",
+          events: [event],
+          planId,
+          isKept: true,
+          following: () => [
+            { collection: "plans", insert: document },
+            { collection: "requests", filter, set: { ...settled(now), ...moved } },
+          ],
+          done: document,
+        };
       });
     },
 
-    failReplan: (claim, { error, diagnostics }) =>
-      transact(async (session) => {
+    async failReplan(claim, { error, diagnostics }) {
+      const { request, epoch } = claim;
+      const { _id, planId } = request;
+      const status = endedAs(await currentPlan(request));
+      const filter = {
+        _id,
+        planId,
+        status: "PLANNING",
+        "planning.lease.epoch": epoch,
+        "planning.work": "replan",
+      };
+      await claims.tell<void>(claim, () => {
         const now = new Date(clock.now());
-        const status = await endedAs(claim.request, session);
-        const answer = answerAfter(claim.request, status, now);
-        await settle(claim, now, { status, error, diagnostics, ...answer }, session);
-      }),
+        const ended = { status, error, diagnostics, replan: null, ...answerAfter(request, status, now) };
+        return {
+          type: "tell",
+          events: [{ type: "planning.failed", error }],
+          following: () => [{ collection: "requests", filter, set: { ...settled(now), ...ended } }],
+          done: undefined,
+        };
+      });
+    },
   };
+}
 
-  /** What the plan that was not replaced has made of its request. */
-  async function endedAs(
-    { planId, tenant }: RequestDocument,
-    session: ClientSession,
-  ): Promise<RequestStatus> {
-    const plan = await plans.findOne({ _id: planId, tenant }, { session });
-    return plan && isPlanEnd(plan.status) ? REQUEST_STATUS[plan.status] : "FAILED";
-  }
+/** What another version follows from. */
+interface Before {
+  result: NewVersion;
+  old: PlanDocument | null;
+  state: FoldedRequest;
+  index: ToolIndex;
+}
+
+/** The version that follows, with the units that it carries over as the journal tells them now. */
+function followingVersion(fresh: PlanDocument, { result, old, state, index }: Before): VersionTurn {
+  const told = old ? state.plans.get(old._id) : undefined;
+  const { plan, toolPins } = result;
+  const carried = carriedVersion(fresh, {
+    plan,
+    old: old?.plan ?? null,
+    toolPins: { now: toolPins, before: old?.toolPins },
+    units: old ? stepDocuments({ outline: outlineOf(old), plan: told }) : [],
+    resolutions: told?.resolutions ?? [],
+    dependents: dependentsOf(plan, catalogueOfPlan(plan, index, pinsByTool(toolPins))),
+  });
+  return versionTurn(fresh, carried, old ?? fresh);
+}
+
+/** What the plan that was not replaced has made of its request. */
+function endedAs(plan: PlanDocument | null): RequestStatus {
+  return plan && isPlanEnd(plan.status) ? REQUEST_STATUS[plan.status] : "FAILED";
 }
 
 /** A client that waits for an answer gets one over what there is, or hears why there is none. */

@@ -1,0 +1,93 @@
+import type { FoldedRequest, JournalEvent } from "@planwright/engine";
+import type { RequestId } from "@planwright/plan";
+import type { PlanDocument, RequestDocument } from "../documents.ts";
+import type { NewEntry } from "../journal/journal.ts";
+import { nextEntry } from "../journal/next-entry.ts";
+import type { Following } from "../journal/turn-log.ts";
+import type { Idempotency, Repeated } from "../store.ts";
+import type { ClientContext } from "./context.ts";
+import { entryKeyOf, findRepeated } from "./repeated.ts";
+
+/** A request with what its journal tells, when a change of it is decided. */
+export interface ChangedRequest {
+  request: RequestDocument;
+  state: FoldedRequest;
+}
+
+/** What is to be told, with what follows for documents; or an answer, where nothing is. */
+export type ChangeDecision<Answer, Changed> =
+  | {
+      type: "tell";
+      events: JournalEvent[];
+      by: string;
+      /** The version that is told of. Default: the current one. */
+      planId?: PlanDocument["_id"];
+      following: (entry: NewEntry) => Following[];
+      /** See `Turn`. */
+      isKept?: boolean;
+      /** What is answered once it is told. */
+      changed: Changed;
+    }
+  | { type: "answer"; answer: Answer };
+
+/** What a client asks of a request. */
+export interface RequestChange<Answer, Changed> {
+  tenant: string;
+  requestId: RequestId;
+  /** Such as "rerun": keys of different operations are apart. */
+  operation: string;
+  /** Default: what is asked for again is done again. */
+  idempotency?: Idempotency | undefined;
+  /** Decided again where another entry came between. */
+  decide: (now: ChangedRequest) => ChangeDecision<Answer, Changed> | Promise<ChangeDecision<Answer, Changed>>;
+}
+
+/**
+ * Changes a request by an entry of its journal, which follows from all entries before it: of changes at once, one is first, and the others are decided
+ * behind it. The key under which it is asked for is part of the entry. Undefined for an unknown request, and for another tenant's.
+ * @throws {IdempotencyKeyReusedError} when the key made another change
+ */
+export async function changeRequest<Answer, Changed>(
+  context: ClientContext,
+  { tenant, requestId, operation, idempotency, decide }: RequestChange<Answer, Changed>,
+): Promise<Answer | Changed | Repeated | undefined> {
+  const { collections, unitReads, turns, settleOutbox } = context;
+  const key = idempotency && entryKeyOf(operation, idempotency);
+
+  async function repeated(): Promise<Repeated | undefined> {
+    if (!key || !(await findRepeated(context, tenant, key))) return undefined;
+    // Who told it may have died before its request said so.
+    await settleOutbox.ofRequest(requestId);
+    return findRepeated(context, tenant, key);
+  }
+
+  for (;;) {
+    const earlier = await repeated();
+    if (earlier) return earlier;
+    const request = await collections.requests.findOne({ _id: requestId, tenant });
+    if (!request) return undefined;
+    const state = await unitReads.ofRequest(requestId);
+    if (lagsBehind(request, state)) {
+      await settleOutbox.ofRequest(requestId);
+      continue;
+    }
+    const decided = await decide({ request, state });
+    // What was told meanwhile may have been this.
+    if (decided.type === "answer") return (await repeated()) ?? decided.answer;
+    const { events, by, planId: _id = request.planId, isKept = false } = decided;
+    const told = { by: { kind: "api" as const, id: by }, events, ...(key && { idempotency: key }) };
+    const { entry } = nextEntry({ _id, requestId, tenant }, state, told);
+    const { type } = await turns.append({ entry, following: decided.following(entry), isKept });
+    if (type === "appended") return decided.changed;
+  }
+}
+
+/** True while a version is told that the request's document does not know: the process that told it is just doing that, or has died. Pure. */
+export function lagsBehind(
+  { version, status, planning }: Pick<RequestDocument, "version" | "status" | "planning">,
+  { plans }: Pick<FoldedRequest, "plans">,
+): boolean {
+  const told = [...plans.values()].at(-1)?.version ?? 0;
+  const isFirst = status === "PLANNING" && (planning.work ?? "plan") === "plan";
+  return told > version || (isFirst && told === version);
+}

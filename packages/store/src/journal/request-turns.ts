@@ -1,0 +1,60 @@
+/**
+ * Turns of clients and planners: an entry, and what follows from it for the documents that readers find requests by. The entry is the commit point
+ * (R3); a process that dies behind it leaves documents that lag, which whoever goes on mends.
+ */
+import { repeatUntilAnswered } from "../repeat-until-answered.ts";
+import type { AppendResult, NewEntry } from "./journal.ts";
+import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
+import type { Following, Turn, TurnLog } from "./turn-log.ts";
+
+/** A turn before it has a time and a name. */
+export interface NewTurn extends Omit<Turn, "entry"> {
+  entry: NewEntry;
+}
+
+/** Appends turns. */
+export interface RequestTurns {
+  /** Durable when it answers, with what follows, or another entry stands at the place. @throws {StoreUnavailableError} */
+  append(turn: NewTurn): Promise<AppendResult>;
+  /** Does what follows from an entry that is there: again, or for a process that died. @throws {StoreUnavailableError} */
+  follow(following: readonly Following[]): Promise<void>;
+}
+
+/** What appending turns needs. */
+export interface RequestTurnsOptions {
+  log: TurnLog;
+  /** Names this process in what it writes. */
+  owner: string;
+  /** Unix milliseconds, by the clock of the database. */
+  now: () => number;
+  monotonic: () => number;
+  sleep: (ms: number) => Promise<void>;
+  /** Counts appends. Default: nothing is counted. */
+  metrics?: JournalMetrics | undefined;
+  /** How long what was not answered is sent again, in milliseconds: a client waits for it. Default 10,000. */
+  retryForMs?: number | undefined;
+  /** Waits between tries, in milliseconds. Default 250. */
+  retryEveryMs?: number | undefined;
+}
+
+/** Turns over a log. */
+export function createRequestTurns(options: RequestTurnsOptions): RequestTurns {
+  const { log, owner, now, monotonic, metrics } = options;
+  const { sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
+  const again = { operation: "journal turn", monotonic, sleep, retryForMs, retryEveryMs };
+  let turns = 0;
+
+  async function append(turn: Turn): Promise<AppendResult> {
+    const taken = await repeatUntilAnswered(() => log.append(turn), again);
+    return taken ? { type: "taken", entry: taken } : { type: "appended", entry: turn.entry };
+  }
+
+  return {
+    append(turn) {
+      turns += 1;
+      const entry = { ...turn.entry, at: new Date(now()), writeId: `${owner}:turn:${turns}` };
+      return timedAppend(append({ ...turn, entry }), { metrics, monotonic });
+    },
+    follow: (following) => repeatUntilAnswered(() => log.follow(following), again),
+  };
+}

@@ -1,0 +1,55 @@
+import { type EntryLog, placeOf } from "../journal/entry-log.ts";
+import { type Following, type TurnLog, toOutbox } from "../journal/turn-log.ts";
+import type { MemoryDatabase } from "./memory-database.ts";
+import type { Reach } from "./reach.ts";
+
+/**
+ * Turns in a database in memory, as one process reaches it. The writes travel one by one, so that a process may die in between: of MongoDB that takes
+ * its own death as well.
+ */
+export function createMemoryTurnLog(
+  database: MemoryDatabase,
+  reach: Reach,
+  log: Pick<EntryLog, "insert">,
+): TurnLog {
+  function apply(write: Following): void {
+    const { collection } = write;
+    if ("insert" in write) {
+      if (database.find(collection, { _id: write.insert._id }).length === 0)
+        database.insert(collection, structuredClone(write.insert));
+    } else if ("set" in write) {
+      database.update(collection, write.filter, { set: write.set, isPipeline: false });
+    } else database.update(collection, write.filter, { set: write.expressions, isPipeline: true });
+  }
+
+  async function follow(following: readonly Following[]): Promise<void> {
+    for (const write of following)
+      await reach({ name: `${write.collection}.follow`, apply: () => apply(write) });
+  }
+
+  return {
+    follow,
+    async append(turn) {
+      const { entry, following, isKept } = turn;
+      const kept = toOutbox(turn);
+      if (isKept) {
+        await reach({
+          name: "outbox.insert",
+          apply: () => {
+            database.remove("outbox", { _id: kept._id });
+            database.insert("outbox", { ...kept });
+          },
+        });
+      }
+      const found = (await log.insert([entry])).get(placeOf(entry));
+      const isOwn = found === undefined || found.writeId === entry.writeId;
+      if (isOwn) await follow(following);
+      if (isKept)
+        await reach({
+          name: "outbox.delete",
+          apply: () => void database.remove("outbox", { _id: kept._id }),
+        });
+      return isOwn ? undefined : found;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { PlanningClaim, PlanningStore } from "../store.ts";
+import { readCatalogue } from "../tool-catalogue.ts";
+import { createAnswering } from "./answering.ts";
+import { createClaimRequests, MAX_PLANNING_CLAIMS } from "./claim-requests.ts";
+import type { PlanningContext } from "./context.ts";
+import { createFirstPlan } from "./first-plan.ts";
+import { createModelCalls } from "./model-calls.ts";
+import { createPlanRecords } from "./plan-record.ts";
+import { createPlannerClaims } from "./planner-claims.ts";
+import { createReplanning } from "./replanning.ts";
+
+/** Claiming requests and telling what became of them, fenced by the journal. */
+export function createPlanningStore(context: PlanningContext): PlanningStore {
+  const claims = createPlannerClaims();
+  const firstPlan = createFirstPlan(context, claims);
+  const replanning = createReplanning(context, claims);
+  const answering = createAnswering(context, claims);
+
+  /** A request that ends every planner is not given to another one. */
+  function endPoisoned(claim: PlanningClaim): Promise<void> {
+    const tries = `begun ${MAX_PLANNING_CLAIMS} times and never came to an end`;
+    const poisoned = (message: string) => ({ code: "POISONED", message });
+    switch (claim.request.planning.work) {
+      case "replan":
+        return replanning.failReplan(claim, {
+          error: poisoned(`Making the plan anew was ${tries}; the plan that failed stays`),
+          diagnostics: [],
+        });
+      case "answer":
+        return answering.failAnswer(claim, poisoned(`The answer was ${tries}; the results are there`));
+      default:
+        return firstPlan.failPlanning(claim, {
+          error: poisoned(`Planning was ${tries}; nothing was executed`),
+          diagnostics: claim.request.diagnostics,
+          raw: null,
+          plan: null,
+          origin: { kind: "offline", model: null },
+        });
+    }
+  }
+
+  return {
+    ...createClaimRequests(context, claims, endPoisoned),
+    ...firstPlan,
+    ...replanning,
+    ...answering,
+    ...createModelCalls(context, claims),
+    ...createPlanRecords(context),
+    toolCatalogue: (tenant) => readCatalogue(context.collections, tenant),
+  };
+}
