@@ -36,7 +36,7 @@ export class OutputMissingError extends CodedError<{ id: string }> {
   }
 }
 
-/** Transactions, change streams and majority writes need a replica set. */
+/** Change streams and majority writes need a replica set. */
 export class StandaloneServerError extends CodedError<{ host: string }> {
   readonly code = "STORE_NOT_A_REPLICA_SET";
   readonly retryable = false;

@@ -232,7 +232,13 @@ export interface ClientStore extends PagedReads, HeadReads, StateReads {
     idempotency?: Idempotency | undefined;
   }): Promise<{ request: RequestDocument; plan: PlanDocument }>;
   /** READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null when unknown. */
-  queuePlan(tenant: string, planId: PlanId, requestId: RequestId): Promise<PlanDocument | null>;
+  queuePlan(
+    tenant: string,
+    planId: PlanId,
+    requestId: RequestId,
+    /** Who asks, for the journal. Default "api". */
+    by?: string,
+  ): Promise<PlanDocument | null>;
   /** Asks for the end of a plan: READY ends at once, QUEUED and later get `cancelRequestedAt`. Null when unknown. */
   requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /**

@@ -34,7 +34,7 @@ async function groupOver(ids: readonly string[]) {
   return { client, group, plans, sizes: () => sizes };
 }
 
-/** Locks a document as a transaction does whose process stands still. */
+/** Locks a document as an operator does who has begun a transaction. */
 async function lock(client: MongoClient, plans: Collection<Counter & Document>, _id: string) {
   const session = client.startSession();
   onTestFinished(() => session.endSession());

@@ -88,8 +88,8 @@ test("/metrics counts runs, calls of models, tokens, cost and repairs", async ()
   expect(value('model_call_duration_seconds_count{model="openai:test"}')).toBe(3);
   expect(value("repairs_total")).toBe(1);
   expect([value("jobs_waiting"), value("requests_due")]).toEqual([0, 0]);
-  // First plans begin a journal without an entry of their own.
-  expect(value("planwright_journal_entries_total")).toBe(0);
+  // Of each request its beginning and its end, and of each call of a model both.
+  expect(value("planwright_journal_entries_total")).toBe(10);
 });
 
 test("a planner is ready when it takes requests, also without Redis; not without MongoDB, and no more when it stops", async () => {

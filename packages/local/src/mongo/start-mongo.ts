@@ -10,7 +10,7 @@ import { becomePrimary, REPLICA_SET, requireReplicaSet } from "./replica-set.ts"
 const NAME = "MongoDB";
 
 /**
- * A MongoDB that is a replica set of one: transactions, change streams, majority writes. `MONGODB_URL` in the
+ * A MongoDB that is a replica set of one: change streams, majority writes. `MONGODB_URL` in the
  * environment names one to use instead. Data in `dataDir/mongo`, log in `dataDir/logs/mongo.log`.
  * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for MONGODB_URL; {ProcessNotReadyError}
  */
@@ -57,8 +57,6 @@ function mongodArguments(dbPath: string, port: number): string[] {
       "file_manager=(close_idle_time=30,close_scan_interval=5,close_handle_minimum=500)",
     ],
     ["--setParameter", "diagnosticDataCollectionEnabled=false"],
-    // A process that dies inside a transaction leaves its locks behind for this long; ours take milliseconds.
-    ["--setParameter", "transactionLifetimeLimitSeconds=5"],
     ["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=100"],
     ["--nounixsocket"],
   ].flat();

@@ -19,7 +19,7 @@ export interface AcceptOptions {
 }
 
 /**
- * Accepts work without a transaction.
+ * Accepts work.
  *
  * 1. What is accepted is one request, and behind it its plan: a plan never stands without its request.
  * 2. All that is accepted meanwhile goes out together; what cannot be stored at all fails alone.

@@ -12,6 +12,7 @@ export function createQueuePlan(context: ClientContext): Pick<ClientStore, "queu
     tenant: string,
     planId: PlanId,
     requestId: RequestId,
+    by = "api",
   ): Promise<PlanDocument | null> {
     const [queued] = await Promise.all([
       group.updateAndRead({
@@ -34,9 +35,9 @@ export function createQueuePlan(context: ClientContext): Pick<ClientStore, "queu
     const plan = await readPlan(planId);
     if (plan) return plan.tenant === tenant ? plan : null;
     // Still being planned: it starts as soon as there is a plan.
-    const decide = (now: ChangedRequest) => whenPlanned(now, planId);
+    const decide = (now: ChangedRequest) => whenPlanned(now, { planId, by });
     const answer = await changeRequest(context, { tenant, requestId, operation: "execute", decide });
-    return answer?.type === "stored since" ? queuePlan(tenant, planId, requestId) : null;
+    return answer?.type === "stored since" ? queuePlan(tenant, planId, requestId, by) : null;
   }
 
   return { queuePlan };
@@ -47,7 +48,10 @@ interface WhenPlanned {
   type: "planned" | "stored since" | "unchanged";
 }
 
-function whenPlanned({ request }: ChangedRequest, planId: PlanId): ChangeDecision<WhenPlanned, WhenPlanned> {
+function whenPlanned(
+  { request }: ChangedRequest,
+  { planId, by }: { planId: PlanId; by: string },
+): ChangeDecision<WhenPlanned, WhenPlanned> {
   const { _id, status, autoExecute } = request;
   const isCurrent = request.planId === planId;
   if (isCurrent && status === "READY") return { type: "answer", answer: { type: "stored since" } };
@@ -57,7 +61,8 @@ function whenPlanned({ request }: ChangedRequest, planId: PlanId): ChangeDecisio
   return {
     type: "tell",
     events: [{ type: "execution.planned" }],
-    by: "api",
+    by,
+    isKept: true,
     following: () => [{ collection: "requests", filter, set: { autoExecute: true } }],
     changed: { type: "planned" },
   };

@@ -10,7 +10,7 @@
  *    MongoDB a record of every write.
  * 4. A write that cannot be stored at all fails alone: it takes none of its bulk with it.
  * 5. Of two writes in order the second is never seen without the first, and is not done when the first one failed.
- * 6. A write that waits for a lock, such as that of a transaction whose process died, holds up no other for long.
+ * 6. A write that waits for a lock, such as that of an operator at work on a document, holds up no other for long.
  */
 import type { MongoClient } from "mongodb";
 import type { PlanDocument, RequestDocument } from "../documents.ts";

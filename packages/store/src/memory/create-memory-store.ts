@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { createAccept } from "../acceptance/accept.ts";
 import { createAcceptance } from "../acceptance/acceptance.ts";
+import { createAnswerQuestions } from "../client/answer-questions.ts";
 import { createQueuePlan } from "../client/queue-plan.ts";
 import { createReads } from "../client/reads.ts";
 import { createReplan } from "../client/replan.ts";
@@ -21,8 +22,9 @@ import { createJournal } from "../journal/journal.ts";
 import { createRequestTurns } from "../journal/request-turns.ts";
 import { createSettleOutbox } from "../journal/settle-outbox.ts";
 import { createUnitReads } from "../journal/unit-reads.ts";
+import { createPlanningStore } from "../planning/create-planning-store.ts";
 import { createServerClock } from "../server-clock.ts";
-import type { ClientStore, ExecutionStore } from "../store.ts";
+import type { ClientStore, ExecutionStore, PlanningStore } from "../store.ts";
 import { createWorkerStore, type WorkerStore } from "../workers/worker-store.ts";
 import { createMemoryAcceptanceLog } from "./memory-acceptance-log.ts";
 import { createMemoryCollections } from "./memory-collections.ts";
@@ -61,8 +63,9 @@ export interface MemoryStoreOptions {
   serverNow?: (() => number) | undefined;
 }
 
-/** What a store in memory can do: all but planning, catalogues and its own life. */
-export type MemoryStore = Omit<ClientStore, "answerQuestions"> &
+/** What a store in memory can do: all but catalogues and its own life. */
+export type MemoryStore = ClientStore &
+  PlanningStore &
   Omit<ExecutionStore, "publishTools" | "publishServer" | "keepOnlyServers" | "learnOutputs"> &
   WorkerStore;
 
@@ -136,10 +139,12 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     ...createQueuePlan(context),
     ...createCancel(context),
     ...createPause(context),
+    ...createAnswerQuestions(context),
     ...createApprove(context),
     ...createResolve(context),
     ...createReplan(context),
     ...createRerun(context),
+    ...createPlanningStore(context),
     ...createReads(context),
     ...createClaims(context),
     ...createUnitWrites(context),

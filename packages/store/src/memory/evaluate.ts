@@ -23,6 +23,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   $in: ([value, list]) => Array.isArray(list) && list.map(comparable).includes(comparable(value)),
   $lt: ([a, b]) => compare(a, b) < 0,
   $lte: ([a, b]) => compare(a, b) <= 0,
+  $mergeObjects: (operands) => Object.assign({}, ...operands),
   $max: (operands) => extreme(operands, 1),
   $min: (operands) => extreme(operands, -1),
   $ne: ([a, b]) => comparable(a) !== comparable(b),
@@ -49,12 +50,12 @@ export function evaluate(expression: unknown, scope: Scope): unknown {
   return Object.fromEntries(entries.map(([name, part]) => [name, evaluate(part, scope)]));
 }
 
-/** The value at a dotted path; null where there is none. */
+/** The value at a dotted path, of lists on the way those of all elements; null where there is none. */
 export function valueAt(document: Document, path: string): unknown {
   let value: unknown = document;
   for (const name of path.split(".")) {
     if (typeof value !== "object" || value === null) return null;
-    value = Reflect.get(value, name);
+    value = Array.isArray(value) ? value.map((one) => valueAt(one, name)) : Reflect.get(value, name);
   }
   return value ?? null;
 }
@@ -77,6 +78,7 @@ export function comparable(value: unknown): unknown {
 
 function evaluateOperator(name: string, operand: unknown, scope: Scope): unknown {
   if (name === "$literal") return operand;
+  if (name === "$filter") return filtered(operand, scope);
   const operator = OPERATORS[name];
   if (!operator) throw new TypeError(`The store in memory does not know ${name}`);
   const operands = Array.isArray(operand) ? operand : [operand];
@@ -84,6 +86,16 @@ function evaluateOperator(name: string, operand: unknown, scope: Scope): unknown
     operands.map((one) => evaluate(one, scope)),
     scope,
   );
+}
+
+/** Of a list, what fits; each element is `$$this`. */
+function filtered(operand: unknown, scope: Scope): unknown[] {
+  const { input, cond } = operand as { input: unknown; cond: unknown };
+  const list = evaluate(input, scope);
+  if (!Array.isArray(list)) return [];
+  const fits = (element: unknown): boolean =>
+    evaluate(cond, { ...scope, document: { ...scope.document, $this: element } }) === true;
+  return list.filter(fits);
 }
 
 /** Numbers, or a date and numbers of milliseconds. */

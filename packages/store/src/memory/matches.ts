@@ -8,6 +8,8 @@ const isThere = (value: unknown): boolean => value !== null && value !== undefin
 
 /** The operators of filters that this store uses. As in MongoDB, a value that is not there is in no range. */
 const TESTS: Readonly<Record<string, Test>> = {
+  $all: (value, operand) =>
+    Array.isArray(operand) && operand.every((wanted) => Array.isArray(value) && isAmong(wanted, value)),
   $elemMatch: (value, operand) => holdsMatch(value, operand),
   $eq: (value, operand) =>
     isEqual(value, operand) || (Array.isArray(value) && value.some((one) => isEqual(one, operand))),

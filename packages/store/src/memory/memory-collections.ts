@@ -85,6 +85,7 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
     "modelCalls",
     "tools",
     "toolServers",
+    "observedOutputs",
     "outbox",
     "workers",
   ];

@@ -27,7 +27,12 @@ export async function replan(parts: OperationParts, input: ReplanInput): Promise
   parts.operation?.about(requestId);
   const note = parseText("note", input.note);
   const { execute } = input;
-  const wish = { note, execute, ...parseVersionWish(input, ["replan", requestId, note, execute]) };
+  const wish = {
+    note,
+    execute,
+    by: parts.by,
+    ...parseVersionWish(input, ["replan", requestId, note, execute]),
+  };
   if (await parts.isModelMissing?.()) throw modelMissing(await findRequest(parts, requestId));
   const answer = await parts.store.requestReplan(parts.tenant, requestId, wish);
   switch (answer.type) {

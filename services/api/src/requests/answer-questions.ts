@@ -44,6 +44,7 @@ export async function answerQuestions(parts: OperationParts, input: AnswersInput
   const answered = await parts.store.answerQuestions(parts.tenant, request._id, {
     answers,
     givesUpDraft: unfit.length > 0,
+    by: parts.by,
   });
   if (!answered) throw nothingAsked(await findRequest(parts, request._id));
   if (answered.status === "PLANNING") parts.offers.offerPlanning(answered._id);

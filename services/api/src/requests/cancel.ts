@@ -11,7 +11,7 @@ import { findRequest } from "./find-request.ts";
  */
 export async function cancelRequest(parts: OperationParts, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(parts, requestId);
-  const cancelled = await parts.store.cancelPlanning(parts.tenant, request._id);
+  const cancelled = await parts.store.cancelPlanning(parts.tenant, request._id, parts.by);
   if (cancelled) return cancelled;
   const plan = await parts.store.requestCancel(parts.tenant, request.planId, parts.by);
   if (plan?.cancelRequestedAt && !plan.finishedAt) {

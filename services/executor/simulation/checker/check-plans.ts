@@ -19,7 +19,7 @@ export interface PlanWrite {
   /** Simulated milliseconds. */
   now: number;
   calmSince: number;
-  /** Checks when all that happens at this instant has happened: a transaction writes more than one document. */
+  /** Checks when all that happens at this instant has happened: one command writes more than one document. */
   soon: (check: () => void) => void;
 }
 

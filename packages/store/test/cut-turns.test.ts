@@ -1,0 +1,304 @@
+/**
+ * Turns of clients and planners, cut off behind each of their writes: the process dies there, and MongoDB with it, or nothing could come between. What was
+ * told is done by whoever goes on, and what was not told never happened.
+ */
+import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
+import { parsePlan, toFreeQuestions } from "@planwright/plan";
+import type { PlanDocument, PlanningClaim, RequestDocument } from "@planwright/store";
+import { createMemoryDatabase, createMemoryStore, type MemoryStore } from "@planwright/store/memory";
+import { describe, expect, test } from "vitest";
+import { playRecords } from "./play-records.ts";
+
+const TENANT = "t1";
+const ORIGIN = { kind: "model" as const, model: "openai:x" };
+const REFUSED = { code: "NOT_UNDERSTOOD", message: "say it in other words" };
+/** By then another process looks at what was left, and gives up what was never told. */
+const LATER_MS = 700_000;
+
+function plan(...ids: string[]) {
+  const parsed = parsePlan(ids.map((id) => ({ id, tool: id, arguments: {} })));
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
+
+const RESULT = { plan: plan("a"), raw: "{}", origin: ORIGIN, diagnostics: [] };
+
+/** A database, and processes that reach it until they die. */
+function createWorld() {
+  let nowMs = Date.UTC(2026, 0, 1);
+  const database = createMemoryDatabase(() => nowMs);
+  let processes = 0;
+
+  function open() {
+    processes += 1;
+    let operations = 0;
+    let last = Number.POSITIVE_INFINITY;
+    const store = createMemoryStore({
+      database,
+      owner: `process ${processes}`,
+      monotonic: () => nowMs,
+      wall: () => nowMs,
+      sleep: async () => undefined,
+      reach: ({ apply }) => {
+        // A dead process hears nothing.
+        if (operations >= last) return new Promise(() => undefined);
+        operations += 1;
+        return Promise.resolve(apply());
+      },
+    });
+    return {
+      store,
+      operations: () => operations,
+      /** It dies before its next operation but so many. */
+      diesAfter: (more: number) => void (last = operations + more),
+      isDead: () => operations >= last,
+    };
+  }
+
+  return {
+    database,
+    open,
+    later: (ms: number) => void (nowMs += ms),
+    request: (id: string) => database.find("requests", { _id: id })[0] as unknown as RequestDocument,
+    plans: (requestId: string) => database.find("plans", { requestId }) as unknown as PlanDocument[],
+    state(requestId: string): FoldedRequest {
+      const entries = database
+        .find("journal", { requestId })
+        .map(({ _id, ...entry }) => entry as JournalEntry)
+        .toSorted((a, b) => a.seq - b.seq);
+      return fold(emptyRequest(requestId), entries);
+    },
+  };
+}
+
+type World = ReturnType<typeof createWorld>;
+
+/** What is done once, and what it needs before. */
+interface Deed {
+  name: string;
+  /** Brings a request to where it can be done. */
+  before: (store: MemoryStore) => Promise<RequestDocument["_id"]>;
+  /** What is cut off. */
+  act: (store: MemoryStore, id: RequestDocument["_id"], claim: PlanningClaim | null) => Promise<unknown>;
+  /** It is done by a planner, under a claim; another one does it again when that is not told. Default: a client does it, and asks again. */
+  isPlanners?: boolean;
+  /** What comes of it. */
+  then: Partial<RequestDocument>;
+}
+
+async function claimed(store: MemoryStore, id: RequestDocument["_id"]): Promise<PlanningClaim> {
+  const claim = await store.claimRequest(id, "planner");
+  if (!claim) throw new TypeError("not claimed");
+  return claim;
+}
+
+const asked = async (store: MemoryStore, more: object = {}): Promise<RequestDocument["_id"]> =>
+  (await store.createRequest({ tenant: TENANT, query: "do a", autoExecute: false, ...more }))._id;
+
+async function planned(store: MemoryStore, more: object = {}): Promise<RequestDocument["_id"]> {
+  const id = await asked(store, { autoExecute: true, ...more });
+  await store.completePlanning(await claimed(store, id), RESULT);
+  return id;
+}
+
+async function ended(store: MemoryStore, status: "COMPLETED" | "FAILED", more: object = {}) {
+  const id = await planned(store, more);
+  const [stored] = await store.listPlans(TENANT, id);
+  const claim = await store.claimPlan(stored!._id, "executor");
+  if (!claim) throw new TypeError("not claimed");
+  await playRecords(store, claim, [{ key: "a", stepId: "a", status, attempts: 1 }]);
+  await store.finishPlan(claim, { type: "finish", status, outputs: {} });
+  return id;
+}
+
+async function asking(store: MemoryStore): Promise<RequestDocument["_id"]> {
+  const id = await asked(store);
+  const questions = toFreeQuestions(["Who?"], 0);
+  await store.askQuestions(await claimed(store, id), { questions, draft: null });
+  return id;
+}
+
+const failed = (store: MemoryStore) => ended(store, "FAILED");
+const replanned = (store: MemoryStore) => ended(store, "FAILED", { maxReplans: 1 });
+const told = (store: MemoryStore) => ended(store, "COMPLETED", { wantsAnswer: true });
+const key = { idempotency: { key: "k", payloadHash: "p" } };
+
+const DEEDS: Deed[] = [
+  {
+    name: "a first plan",
+    before: asked,
+    act: (store, _, claim) => store.completePlanning(claim!, RESULT),
+    isPlanners: true,
+    then: { status: "READY", version: 1 },
+  },
+  {
+    name: "a first plan that can never run",
+    before: asked,
+    act: (store, _, claim) => store.failPlanning(claim!, { ...RESULT, plan: null, error: REFUSED }),
+    isPlanners: true,
+    then: { status: "FAILED", error: REFUSED },
+  },
+  {
+    name: "no first plan",
+    before: asked,
+    act: (store, _, claim) =>
+      store.failPlanning(claim!, { ...RESULT, raw: null, plan: null, error: REFUSED }),
+    isPlanners: true,
+    then: { status: "FAILED", error: REFUSED },
+  },
+  {
+    name: "questions",
+    before: asked,
+    act: (store, _, claim) =>
+      store.askQuestions(claim!, { questions: toFreeQuestions(["Who?"], 0), draft: null }),
+    isPlanners: true,
+    then: { status: "NEEDS_INPUT", questionsAsked: 1 },
+  },
+  {
+    name: "another version after a failure",
+    before: replanned,
+    act: (store, _, claim) => store.completeReplan(claim!, { ...RESULT, plan: plan("b") }),
+    isPlanners: true,
+    then: { status: "EXECUTING", version: 2 },
+  },
+  {
+    name: "no other version after a failure",
+    before: replanned,
+    act: (store, _, claim) => store.failReplan(claim!, { error: REFUSED, diagnostics: [] }),
+    isPlanners: true,
+    then: { status: "FAILED", version: 1, error: REFUSED },
+  },
+  {
+    name: "results in words",
+    before: told,
+    act: (store, _, claim) => store.completeAnswer(claim!, "All done."),
+    isPlanners: true,
+    then: { status: "COMPLETED", answer: "All done." },
+  },
+  {
+    name: "answers",
+    before: asking,
+    act: (store, id) =>
+      store.answerQuestions(TENANT, id, {
+        answers: [{ questionId: "q1", question: "Who?", answer: "Me", gives: null }],
+        givesUpDraft: false,
+      }),
+    then: { status: "PLANNING", questions: [] },
+  },
+  {
+    name: "a rerun under a key",
+    before: failed,
+    act: (store, id) => store.rerunPlan(TENANT, id, { from: null, autoExecute: true, ...key }),
+    then: { status: "EXECUTING", version: 2 },
+  },
+  {
+    name: "a rerun of the version that was looked at",
+    before: failed,
+    act: (store, id) => store.rerunPlan(TENANT, id, { from: null, autoExecute: true, fromVersion: 1 }),
+    then: { status: "EXECUTING", version: 2 },
+  },
+  {
+    name: "a replan under a key",
+    before: failed,
+    act: (store, id) => store.requestReplan(TENANT, id, { note: null, execute: true, ...key }),
+    then: { status: "PLANNING", version: 1 },
+  },
+  {
+    name: "the end of planning",
+    before: asked,
+    act: (store, id) => store.cancelPlanning(TENANT, id),
+    then: { status: "CANCELLED" },
+  },
+  {
+    name: "the wish to execute what is being planned",
+    before: asked,
+    async act(store, id) {
+      const request = await store.getRequest(TENANT, id);
+      return store.queuePlan(TENANT, request!.planId, id);
+    },
+    then: { status: "PLANNING", autoExecute: true },
+  },
+];
+
+/** The same request, made anew for each cut. */
+async function begun({ before, isPlanners = false }: Deed) {
+  const world = createWorld();
+  const id = await before(world.open().store);
+  const process = world.open();
+  const claim = isPlanners ? await claimed(process.store, id) : null;
+  return { world, id, process, claim };
+}
+
+/** Operations of a deed that is not cut off. */
+async function countOperations(deed: Deed): Promise<number> {
+  const { process, id, claim } = await begun(deed);
+  const before = process.operations();
+  await deed.act(process.store, id, claim);
+  return process.operations() - before;
+}
+
+/** Another process goes on: it asks again, or plans what is still to be planned. */
+async function goOn({ act, isPlanners = false }: Deed, world: World, id: RequestDocument["_id"]) {
+  const { store } = world.open();
+  if (!isPlanners) return act(store, id, null);
+  await store.takeFromDead({ declaresSilent: true });
+  const claim = await store.claimRequest(id, "another planner");
+  return claim ? act(store, id, claim) : undefined;
+}
+
+/** What must hold whatever was cut off. */
+function expectWhole(world: World, id: RequestDocument["_id"], { then }: Pick<Deed, "then">): void {
+  const request = world.request(id);
+  expect(request).toMatchObject(then);
+  const state = world.state(id);
+  const stored = world.plans(id).toSorted((a, b) => a.version - b.version);
+  // Each version that is told is there, once, and no other one.
+  expect(stored.map(({ _id, version }) => [_id, version])).toEqual(
+    [...state.plans.values()].map(({ planId, version }) => [planId, version]),
+  );
+  expect(stored.at(-1)?._id ?? request.planId).toBe(request.planId);
+  expect(world.database.find("outbox", {})).toEqual([]);
+  if (request.status !== "PLANNING") expect(request.planning).toMatchObject({ lease: null, dueAt: null });
+}
+
+describe.each(DEEDS)("$name", (deed) => {
+  test("is whole when another process goes on, wherever it was cut off", async () => {
+    const operations = await countOperations(deed);
+    expect(operations).toBeGreaterThan(1);
+    for (let cut = 0; cut <= operations; cut++) {
+      const { world, id, process, claim } = await begun(deed);
+      process.diesAfter(cut);
+      void deed.act(process.store, id, claim);
+      await expect.poll(() => process.isDead(), { interval: 1 }).toBe(true);
+      await turnOfTheLoop();
+      await goOn(deed, world, id);
+      // What was never told is given up in the end.
+      world.later(LATER_MS);
+      await world.open().store.reconcileRequests();
+      expectWhole(world, id, deed);
+    }
+  });
+
+  test("is done, or not at all, when no client asks again", async () => {
+    const operations = await countOperations(deed);
+    for (let cut = 0; cut <= operations; cut++) {
+      const { world, id, process, claim } = await begun(deed);
+      const before = world.request(id);
+      const seq = world.state(id).seq;
+      process.diesAfter(cut);
+      void deed.act(process.store, id, claim);
+      await expect.poll(() => process.isDead(), { interval: 1 }).toBe(true);
+      await turnOfTheLoop();
+      const isTold = world.state(id).seq > seq;
+      world.later(LATER_MS);
+      await world.open().store.reconcileRequests();
+      if (!isTold) expect(world.request(id)).toEqual(before);
+      else if (!deed.isPlanners) expectWhole(world, id, deed);
+      expect(world.database.find("outbox", {})).toEqual([]);
+    }
+  });
+});
+
+async function turnOfTheLoop(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,174 @@
+/** What a turn promises, over MongoDB and in memory: the entry first, what follows behind it, and all of it once, whatever is lost on the way. */
+import type { JournalEntry } from "@planwright/engine";
+import { createPlanId, createRequestId } from "@planwright/plan";
+import { createMemoryDatabase, createMemoryEntryLog } from "@planwright/store/memory";
+import { testServers } from "@planwright/testing";
+import { type Document, MongoClient } from "mongodb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openCollections } from "../src/collections.ts";
+import { createRequestTurns } from "../src/journal/request-turns.ts";
+import {
+  createMongoTurnLog,
+  type Following,
+  fromOutbox,
+  type TurnLog,
+  toOutbox,
+} from "../src/journal/turn-log.ts";
+import { createMemoryTurnLog } from "../src/memory/memory-turn-log.ts";
+import { reachAtOnce, UnreachableError } from "../src/memory/reach.ts";
+
+/** A turn log, and what is in its database. */
+interface Opened {
+  log: TurnLog;
+  find(
+    collection: "requests" | "plans" | "modelCalls" | "journal" | "outbox",
+    id: string,
+  ): Promise<Document | null>;
+  put(collection: "requests", document: Document & { _id: string }): Promise<void>;
+}
+
+let client: MongoClient;
+beforeAll(async () => {
+  const writeConcern = { w: "majority", journal: true } as const;
+  client = await MongoClient.connect(testServers().mongodbUrl, { retryWrites: false, writeConcern });
+});
+afterAll(() => client.close());
+
+const LOGS: { name: string; open: () => Opened }[] = [
+  {
+    name: "MongoDB",
+    open: () => {
+      const db = client.db();
+      const of = (name: string) => db.collection<Document & { _id: string }>(name);
+      return {
+        log: createMongoTurnLog(openCollections(client, db)),
+        find: (collection, id) => of(collection).findOne({ _id: id }),
+        put: async (collection, document) => void (await of(collection).insertOne(document)),
+      };
+    },
+  },
+  {
+    name: "memory",
+    open: () => {
+      const database = createMemoryDatabase();
+      return {
+        log: createMemoryTurnLog(database, reachAtOnce, createMemoryEntryLog(database)),
+        find: async (collection, id) => database.find(collection, { _id: id })[0] ?? null,
+        put: async (collection, document) => database.insert(collection, document),
+      };
+    },
+  },
+];
+
+const random = (bytes: Uint8Array) => crypto.getRandomValues(bytes);
+
+/** A request at version 1, and the turn that moves it to version 2. */
+async function moving({ put }: Opened, writeId = "w1") {
+  const now = new Date(1_700_000_000_000);
+  const requestId = createRequestId(now.getTime(), random);
+  const planId = createPlanId(now.getTime(), random);
+  const entry: JournalEntry = {
+    requestId,
+    tenant: "t1",
+    planId,
+    seq: 1,
+    by: { kind: "api", id: "Olga" },
+    at: now,
+    writeId,
+    events: [
+      { type: "plan.stored", planId, version: 2, isValid: true, carried: [], settled: [], unanswered: [] },
+    ],
+  };
+  // Names that BSON and its relatives give a meaning.
+  const plan = { _id: planId, requestId, version: 2, plan: { $date: "today", "a.b": { $set: 1 } }, at: now };
+  const following: Following[] = [
+    { collection: "plans", insert: plan },
+    { collection: "requests", filter: { _id: requestId, version: { $lt: 2 } }, set: { version: 2, planId } },
+    {
+      collection: "requests",
+      filter: { _id: requestId, version: 2, moves: { $lt: 1 } },
+      expressions: { moves: { $add: ["$moves", 1] } },
+    },
+  ];
+  await put("requests", { _id: requestId, tenant: "t1", version: 1, moves: 0, createdAt: now });
+  return {
+    turn: { entry, following, isKept: true },
+    plan,
+    requestId,
+    planId,
+    place: `${requestId}/00000001`,
+  };
+}
+
+describe.each(LOGS)("with $name", ({ open }) => {
+  test("what follows is done behind the entry, and nothing is kept then", async () => {
+    const opened = open();
+    const { turn, plan, requestId, planId, place } = await moving(opened);
+    expect(await opened.log.append(turn)).toBeUndefined();
+    expect(await opened.find("journal", place)).toMatchObject({ writeId: "w1", seq: 1 });
+    expect(await opened.find("plans", planId)).toEqual(plan);
+    expect(await opened.find("requests", requestId)).toMatchObject({ version: 2, planId, moves: 1 });
+    expect(await opened.find("outbox", "w1")).toBeNull();
+  });
+
+  test("done again it changes nothing", async () => {
+    const opened = open();
+    const { turn, requestId, planId } = await moving(opened);
+    await opened.log.append(turn);
+    expect(await opened.log.append(turn)).toBeUndefined();
+    await opened.log.follow(turn.following);
+    expect(await opened.find("requests", requestId)).toMatchObject({ version: 2, planId, moves: 1 });
+    expect(await opened.find("outbox", "w1")).toBeNull();
+  });
+
+  test("where another entry stands nothing follows, and that entry is given back", async () => {
+    const opened = open();
+    const { turn, requestId, planId } = await moving(opened, "other");
+    const events: JournalEntry["events"] = [{ type: "planning.cancelled" }];
+    const first = { ...turn.entry, writeId: "first", events };
+    expect(await opened.log.append({ entry: first, following: [] })).toBeUndefined();
+    expect(await opened.log.append(turn)).toMatchObject({ writeId: "first", events });
+    expect(await opened.find("plans", planId)).toBeNull();
+    expect(await opened.find("requests", requestId)).toMatchObject({ version: 1 });
+    expect(await opened.find("outbox", "other")).toBeNull();
+  });
+
+  test("one that was cut off behind its entry is done by asking again", async () => {
+    const opened = open();
+    const { turn, requestId, planId } = await moving(opened);
+    await opened.log.append({ entry: turn.entry, following: [] });
+    expect(await opened.log.append(turn)).toBeUndefined();
+    expect(await opened.find("requests", requestId)).toMatchObject({ version: 2, planId, moves: 1 });
+  });
+
+  test("a turn whose answers are lost is sent again, and counts once", async () => {
+    const opened = open();
+    const { turn, requestId } = await moving(opened);
+    let losses = 3;
+    const losing: TurnLog = {
+      ...opened.log,
+      async append(given) {
+        const taken = await opened.log.append(given);
+        if (losses-- > 0) throw new UnreachableError("no answer");
+        return taken;
+      },
+    };
+    const turns = createRequestTurns({
+      log: losing,
+      owner: requestId,
+      now: () => 1_700_000_000_000,
+      monotonic: () => 0,
+      sleep: async () => undefined,
+    });
+    const { at: _, writeId: __, ...entry } = turn.entry;
+    const appended = await turns.append({ ...turn, entry });
+    expect(appended).toMatchObject({ type: "appended", entry: { writeId: `${requestId}:turn:1` } });
+    expect(await opened.find("requests", requestId)).toMatchObject({ version: 2, moves: 1 });
+    expect((await turns.append({ ...turn, entry })).type).toBe("taken");
+  });
+});
+
+test("what is kept is what was given, whatever its names", async () => {
+  const { turn } = await moving(LOGS[1]!.open());
+  expect(fromOutbox(toOutbox(turn))).toEqual(turn.following);
+});
