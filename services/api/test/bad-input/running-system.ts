@@ -46,7 +46,7 @@ export type Leavings = "nothing" | "a request that is over";
 /** So many cases after one another are followed by a good plan, and every one by a good query. */
 const CASES_BETWEEN_PLANS = 25;
 /** Keys say when they were used last; everything else stays as it is. */
-const COLLECTIONS = ["requests", "plans", "steps", "outputs", "modelCalls", "tools", "idempotencyKeys"];
+const COLLECTIONS = ["requests", "plans", "journal", "outbox", "outputs", "modelCalls", "tools"];
 const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }";
 const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
 const READ = "query ($id: ID!) { request(requestId: $id) { status } }";
