@@ -3,9 +3,9 @@ import { createLogger } from "@planwright/runtime";
 import type { ExecutionStore } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { expect, test } from "vitest";
-import { startPlanRun } from "./plan-run.ts";
-import { createPlanTools } from "./plan-tools.ts";
-import { createSecrets } from "./secrets/secrets.ts";
+import { createPlanTools } from "../plan-tools.ts";
+import { createSecrets } from "../secrets/secrets.ts";
+import { startPlanRun } from "./start-plan-run.ts";
 
 const TENANT = "t1";
 const ALIVE = {

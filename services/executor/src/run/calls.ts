@@ -1,0 +1,231 @@
+/** The calls of one run: each with its intent, its place under limits, its approval, and the tool as it was when the plan was made. */
+import { createHash } from "node:crypto";
+import {
+  type Call,
+  isUnansweredLookup,
+  isUnreachable,
+  type Outcome,
+  type StepError,
+  unitKeysOf,
+} from "@planwright/engine";
+import type { JsonValue, ToolDescriptor } from "@planwright/plan";
+import type { Place } from "@planwright/queue";
+import type { Logger } from "@planwright/runtime";
+import type { AttemptEnd, ExecutionStore, PlanClaim } from "@planwright/store";
+import type { Clearance, ToolClients } from "@planwright/tools";
+import type { Approvals } from "../approvals.ts";
+import { askLookup } from "../ask-lookup.ts";
+import type { RunMetrics } from "../metrics/run-metrics.ts";
+import type { OutputRecorder } from "../observed-outputs/output-recorder.ts";
+import type { PlanTools } from "../plan-tools.ts";
+import { redactedOutcome } from "../redacted-outcome.ts";
+import type { RunClock } from "../run-clock.ts";
+import type { PlanSecrets } from "../secrets/secrets.ts";
+import type { PlanLimits } from "../tool-limits.ts";
+import type { AttemptTrace, PlanTrace } from "../tracing/run-traces.ts";
+import type { PendingWrites } from "./pending-writes.ts";
+import type { RightToCall } from "./right-to-call.ts";
+import type { RunTimers } from "./timers.ts";
+
+/** What calling needs. */
+export interface RunCallsParts {
+  claim: PlanClaim;
+  planTools: PlanTools;
+  store: Pick<ExecutionStore, "now">;
+  tools: Pick<ToolClients, "callTool">;
+  secrets: PlanSecrets | undefined;
+  limits: PlanLimits | undefined;
+  approvals: Pick<Approvals, "refusalOf">;
+  outputs: Pick<OutputRecorder, "note"> | undefined;
+  pending: PendingWrites;
+  right: RightToCall;
+  timers: Pick<RunTimers, "wait">;
+  clock: RunClock;
+  metrics: RunMetrics;
+  trace: PlanTrace | undefined;
+  logger: Logger;
+  /** Nothing starts any more, and nothing is told. */
+  isOver: () => boolean;
+  /** The plan's deadline has passed. */
+  isExpired: () => boolean;
+  /** Hears how a call ended. */
+  onEnded: (call: Call, outcome: Outcome) => void;
+}
+
+/** The calls under way of one run. */
+export interface RunCalls {
+  /** Rejects when the run cannot go on: the lease is lost, or the database. */
+  make(call: Call): Promise<void>;
+  abort(key: string, reason?: string): void;
+  abortAll(): void;
+}
+
+/** No call is under way yet. */
+export function createRunCalls(parts: RunCallsParts): RunCalls {
+  const { claim, planTools, store, tools, secrets, limits, approvals, pending, right, timers } = parts;
+  const { clock, metrics, trace, logger, isOver, isExpired, onEnded } = parts;
+  const { plan } = claim;
+  const controllers = new Map<string, AbortController>();
+  /** Changes of tools that were logged. */
+  const loggedChanges = new Set<string>();
+
+  async function make(call: Call): Promise<void> {
+    const controller = new AbortController();
+    controllers.set(call.key, controller);
+    const refusal = call.approvable && !call.verify ? await approvals.refusalOf(call) : null;
+    if (refusal) return ended(call, { type: "failed", effect: "none", error: refusal });
+    const entering = limits?.enter(call);
+    if (!entering) return attempt(call, controller.signal);
+    const entry = await entering;
+    if (entry.type === "deferred") return ended(call, entry);
+    try {
+      if (controller.signal.aborted) return ended(call, { type: "aborted" });
+      await attempt(call, controller.signal, entry.place);
+    } finally {
+      entry.place.release();
+    }
+  }
+
+  /** @param place - the call's place under a limit beyond the plan */
+  async function attempt(call: Call, signal: AbortSignal, place?: Place): Promise<void> {
+    const attemptId = clock.id();
+    await pending.intend(call, { attemptId, argsHash: hashOf(call.arguments) });
+    if (!(await right.wait())) return;
+    const startedAt = clock.now();
+    if (call.attempt > 1 && !call.verify) metrics.retried();
+    const attemptTrace = trace?.attempt(call);
+    const outcome = redactedOutcome(await send(call, signal, place, attemptTrace));
+    attemptTrace?.ended(describe(call, outcome));
+    if (outcome.type === "failed" && outcome.effect === "unknown") place?.abandon();
+    if (!isOver()) {
+      const durationMs = Math.round(clock.now() - startedAt);
+      const end = { attemptId, endedAtMs: store.now(), durationMs, ...describe(call, outcome) };
+      metrics.attempted(call.tool, end.outcome, durationMs);
+      pending.ended(call, end);
+    }
+    ended(call, outcome);
+    // Its result is on its way by now.
+    if (outcome.type === "completed" && !call.verify) noteOutput(call, outcome.output);
+  }
+
+  function ended(call: Call, outcome: Outcome): void {
+    controllers.delete(call.key);
+    onEnded(call, outcome);
+  }
+
+  function noteOutput({ tool: name, items }: Call, output: JsonValue): void {
+    const tool = planTools.find(name);
+    parts.outputs?.note({ tenant: plan.tenant, tool, isItem: items !== undefined, output });
+  }
+
+  /** The same key over crashes and retries: it names the unit, not the attempt. */
+  async function send(
+    call: Call,
+    signal: AbortSignal,
+    place: Place | undefined,
+    attemptTrace: AttemptTrace | undefined,
+  ): Promise<Outcome> {
+    if (signal.aborted) return { type: "aborted" };
+    const traced = attemptTrace ? attemptTrace.around(tools) : tools;
+    const idempotencyKey = `${callingPlan(call)}/${call.key}`;
+    if (call.verify) {
+      const callTool: ToolClients["callTool"] = (lookup) =>
+        traced.callTool({
+          ...lookup,
+          beforeSend: (offered) => clear(call, { offered, place, fill: async () => toSend(lookup) }),
+        });
+      const { wait } = timers;
+      return askLookup({ call, idempotencyKey, planTools, tools: { callTool }, signal, wait });
+    }
+    const { arguments: args, timeoutMs } = call;
+    const address = planTools.addressOf(call.tool);
+    const fill = async () => secrets?.fill(call.stepId, { ...address, arguments: args }) ?? toSend(call);
+    return traced.callTool({
+      ...address,
+      arguments: args,
+      timeoutMs,
+      signal,
+      idempotencyKey,
+      beforeSend: (offered) => clear(call, { offered, place, fill }),
+    });
+  }
+
+  /** Asked when the connection stands, in this order: a tool that has changed is not even given a secret to be thrown away. */
+  async function clear(
+    call: Call,
+    of: { offered: ToolDescriptor; place: Place | undefined; fill: () => Promise<Clearance> },
+  ): Promise<Clearance> {
+    const refusal = refusalOfTool(call, of.offered);
+    if (refusal) return { type: "failed", effect: "none", error: refusal };
+    const clearance = await of.fill();
+    if (clearance.type !== "send") return clearance;
+    return (await mayGo(call, of.place)) ? clearance : { type: "aborted" };
+  }
+
+  /** Asked when the connection stands, which may have taken long. */
+  async function mayGo(call: Call, place: Place | undefined): Promise<boolean> {
+    do {
+      if (!(await right.wait())) return false;
+      if (place && !(await place.confirm())) return false;
+    } while (!right.isHeld());
+    return !isOver() && (call.settles === true || !isExpired());
+  }
+
+  /** Why a call must not go to a tool as its server lists it now; what changes nothing of that is told. */
+  function refusalOfTool(call: Call, offered: ToolDescriptor): StepError | undefined {
+    const { tool, verify: isLookup = false } = call;
+    const sendsSecrets = !isLookup && (secrets?.areIn(call.stepId, call.arguments) ?? false);
+    const { changes, refusal, warning } = planTools.judge({ tool, isLookup, sendsSecrets }, offered);
+    if (changes.length === 0) return undefined;
+    if (warning !== undefined) pending.warn(call, warning);
+    const change = JSON.stringify([offered.server, offered.name, changes]);
+    if (loggedChanges.has(change)) return refusal;
+    loggedChanges.add(change);
+    const facts = { tool: offered.name, server: offered.server, changes };
+    logger.warn(facts, refusal ? "tool has changed, and is not called" : "tool has changed, and is called");
+    return refusal;
+  }
+
+  /** The plan that first sent this call, if no version since has had an answer to it. */
+  function callingPlan(call: Call): string {
+    const earlier = claim.journal.unit(call.stepId)?.unanswered ?? [];
+    if (earlier.length === 0) return plan._id;
+    const keys = new Set(unitKeysOf(call));
+    const argsHash = hashOf(call.arguments);
+    // A batch is the one that was sent only when it serves the same items, which its arguments show.
+    const same = earlier.find((one) => keys.has(one.key) && one.argsHash === argsHash);
+    return same?.planId ?? plan._id;
+  }
+
+  return {
+    make,
+    abort: (key, reason) => controllers.get(key)?.abort(reason),
+    abortAll() {
+      for (const controller of controllers.values()) controller.abort();
+    },
+  };
+}
+
+function toSend({ arguments: args }: Pick<Call, "arguments">): Clearance {
+  return { type: "send", arguments: args };
+}
+
+function describe(call: Call, outcome: Outcome): Pick<AttemptEnd, "outcome" | "error" | "isUnsent"> {
+  switch (outcome.type) {
+    case "completed":
+      return { outcome: "completed", error: null };
+    case "failed":
+      return {
+        outcome: outcome.effect === "unknown" ? "unknown" : "failed",
+        error: outcome.error,
+        isUnsent: isUnreachable(outcome) || isUnansweredLookup(call, outcome),
+      };
+    case "aborted":
+    case "deferred":
+      return { outcome: "aborted", error: null };
+  }
+}
+
+function hashOf(value: object): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}

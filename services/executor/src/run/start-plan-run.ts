@@ -1,0 +1,340 @@
+/**
+ * The shell around `decide()` for one claimed plan: it performs commands and reports what happened, and decides nothing.
+ *
+ * 1. No call starts before its intent is durable, unless a repeat does no harm (class R).
+ * 2. No call starts later than this process's last heartbeat allows, by its monotonic clock: it waits for the next one.
+ * 3. The engine hears of a record only after MongoDB acknowledged it, but for results of reads: what builds on those is written behind them, or
+ *    is a read that a crash repeats with them (R2).
+ * 4. An executor that lost the lease, or the database, aborts its calls and writes nothing more.
+ * 5. No call that needs approval starts unless it is what was approved.
+ * 6. No call goes to a tool that has changed since the plan was made, by what its server lists when the call is sent; nor does a secret.
+ */
+import {
+  type Command,
+  createEngineState,
+  decide,
+  type EngineEvent,
+  heldBytesOf,
+  unitKeysOf,
+} from "@planwright/engine";
+import { CodedError, type RequestId, type ToolDescriptor } from "@planwright/plan";
+import type { ToolLimits } from "@planwright/queue";
+import type { Liveness, Logger } from "@planwright/runtime";
+import {
+  type ExecutionStore,
+  type FinishCommand,
+  LeaseLostError,
+  type PlanClaim,
+  StoreUnavailableError,
+} from "@planwright/store";
+import type { ToolClients } from "@planwright/tools";
+import { createApprovals } from "../approvals.ts";
+import { createControlEvents } from "../control-events.ts";
+import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
+import type { OutputRecorder } from "../observed-outputs/output-recorder.ts";
+import { createOutputMemory, type OutputMemory } from "../output-memory.ts";
+import { createPlanLog } from "../plan-log.ts";
+import type { PlanTools } from "../plan-tools.ts";
+import { createRunClock, type RunClock } from "../run-clock.ts";
+import { createSecrets, type Secrets } from "../secrets/secrets.ts";
+import { createPlanLimits } from "../tool-limits.ts";
+import type { PlanTrace } from "../tracing/run-traces.ts";
+import { createRunCalls } from "./calls.ts";
+import { createPendingWrites } from "./pending-writes.ts";
+import { createRunPhases } from "./phase.ts";
+import { createRightToCall } from "./right-to-call.ts";
+import { createRunTimers } from "./timers.ts";
+
+/** What a run needs. */
+export interface PlanRunParts {
+  claim: PlanClaim;
+  /** The plan's tools, with their contracts and schemas. */
+  planTools: PlanTools;
+  /** The catalogue as it stands this moment: what approved calls are compared with. */
+  readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
+  store: ExecutionStore;
+  tools: Pick<ToolClients, "callTool">;
+  /** What plans name as `secret://name`. Default: none. */
+  secrets?: Secrets | undefined;
+  /** Limits of tools over all executors. Default: none are held. */
+  limits?: ToolLimits | undefined;
+  /** Outputs in memory of all plans of this process. Default: one of its own. */
+  outputMemory?: OutputMemory | undefined;
+  /** Learns what outputs look like. Default: nothing is learned. */
+  outputs?: Pick<OutputRecorder, "note"> | undefined;
+  /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are sent. */
+  offerPlanning?: ((requestId: RequestId) => void) | undefined;
+  /** Most that a step may ask for as its timeoutMs, in milliseconds. Default: the engine's. */
+  maxStepTimeoutMs?: number | undefined;
+  /** How long this process may start calls. */
+  liveness: Liveness;
+  logger: Logger;
+  /** Default: the platform's. */
+  clock?: RunClock | undefined;
+  /** Default: nothing is counted. */
+  metrics?: RunMetrics | undefined;
+  /** Default: nothing is traced. */
+  trace?: PlanTrace | undefined;
+}
+
+/** One plan under way in this process. */
+export interface PlanRun {
+  /** Resolves when the plan is over, released or lost; never rejects. */
+  done: Promise<void>;
+  /** True once it was given up because the lease was gone, or the database. */
+  isLost(): boolean;
+  /** Starts nothing new, lets running calls end, gives the plan back. */
+  handOver(): void;
+  /** The lease is gone: abort and write nothing more. */
+  lose(): void;
+}
+
+/** A plan that can only wait longer than this is released, in milliseconds. */
+const RELEASE_AFTER_MS = 5_000;
+
+/** Starts working on a claimed plan. */
+export function startPlanRun(parts: PlanRunParts): PlanRun {
+  const { claim, planTools, store, tools, logger, clock = createRunClock(), metrics = NO_METRICS } = parts;
+  const { trace, liveness, outputMemory = createOutputMemory() } = parts;
+  const { plan } = claim;
+  const phases = createRunPhases();
+  const isOver = (): boolean => !phases.isBefore("over");
+  const timers = createRunTimers(clock, () => store.now());
+  const state = createEngineState({
+    plan: plan.plan,
+    tools: planTools.catalogue,
+    refusals: planTools.refusals,
+    records: claim.records,
+    maxStepTimeoutMs: parts.maxStepTimeoutMs,
+    maxReadBytes: outputMemory.maxBytes,
+  });
+  const heldOutputs = outputMemory.join({
+    heldBytes: () => heldBytesOf(state),
+    drop: (toBytes) => dispatch({ type: "drop", toBytes, at: store.now() }),
+  });
+  const planLog = createPlanLog(logger, plan.plan);
+  const approvals = createApprovals(parts);
+  const planLimits =
+    parts.limits &&
+    createPlanLimits({
+      limits: parts.limits,
+      planId: plan._id,
+      tenant: plan.tenant,
+      unannotated: plan.plan.policy.unannotated,
+      planTools,
+      now: () => store.now(),
+      random: () => clock.random(),
+      onCleared: (call) =>
+        dispatch({ type: "limit.cleared", key: unitKeysOf(call)[0] ?? call.key, at: store.now() }),
+    });
+  const pending = createPendingWrites({
+    claim,
+    store,
+    timers,
+    toUnitRecord: (record) => approvals.toUnitRecord(record),
+    onError: fail,
+  });
+  const calls = createRunCalls({
+    claim,
+    planTools,
+    store,
+    tools,
+    secrets: (parts.secrets ?? createSecrets()).ofPlan(plan),
+    limits: planLimits,
+    approvals,
+    outputs: parts.outputs,
+    pending,
+    right: createRightToCall({ claim, liveness, clock, isOver, onLost: lose }),
+    timers,
+    clock,
+    metrics,
+    trace,
+    logger,
+    isOver,
+    isExpired,
+    onEnded: ({ key, attempt }, outcome) =>
+      dispatch({ type: "attempt.ended", key, attempt, outcome, at: store.now(), random: clock.random() }),
+  });
+  const controlEvents = createControlEvents(claim);
+  let isLost = false;
+  let resolveDone: () => void = () => {};
+  const done = new Promise<void>((resolve) => {
+    resolveDone = resolve;
+  });
+
+  function end(): void {
+    phases.enter("over");
+    timers.end();
+    calls.abortAll();
+    planLimits?.end();
+    heldOutputs.leave();
+    resolveDone();
+  }
+
+  /** Anything unexpected ends this run without a write: this process gives the plan up (`lease-keeper.ts`), and an executor goes on. */
+  function fail(error: unknown): void {
+    if (isOver()) return;
+    isLost = error instanceof LeaseLostError || error instanceof StoreUnavailableError;
+    tellFailure(error);
+    end();
+  }
+
+  function tellFailure(error: unknown): void {
+    if (error instanceof LeaseLostError) {
+      metrics.leaseLost();
+      trace?.ended("lease lost", error.code);
+      logger.warn({ code: error.code }, "lease lost");
+    } else if (error instanceof StoreUnavailableError) {
+      trace?.ended("broken off", error.code);
+      const facts = { err: error, code: error.code };
+      logger.warn(facts, "the database was lost; the plan is left to any executor");
+    } else {
+      trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
+      logger.error({ err: error }, "run ended early; the plan is left to any executor");
+    }
+  }
+
+  function lose(): void {
+    fail(new LeaseLostError({ id: plan._id, epoch: claim.epoch }));
+  }
+
+  function isExpired(): boolean {
+    return plan.deadlineAt !== null && plan.deadlineAt.getTime() <= store.now();
+  }
+
+  function dispatch(event: EngineEvent | EngineEvent[]): void {
+    const isNothing = Array.isArray(event) && event.length === 0;
+    if (!phases.isBefore("leaving") || isNothing) return;
+    const events = Array.isArray(event) ? event : [event];
+    const at = store.now();
+    // Said again it changes nothing; but in a process that stood still other news come before the timer.
+    try {
+      const decided = decide(state, isExpired() ? [{ type: "deadline", at }, ...events] : events);
+      for (const command of decided) perform(command);
+      heldOutputs.changed();
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  function perform(command: Command): void {
+    switch (command.type) {
+      case "record":
+        record(command).catch(fail);
+        return;
+      case "call":
+        calls.make(command.call).catch(fail);
+        return;
+      case "abort":
+        calls.abort(command.key, command.reason);
+        return;
+      case "load":
+        heldOutputs
+          .load(
+            command.bytes,
+            () => store.readStoredOutputs(claim, command.keys),
+            (outputs) => dispatch({ type: "loaded", id: command.id, outputs, at: store.now() }),
+          )
+          .catch(fail);
+        return;
+      case "timer":
+        timers.wakeAt(command.at, () => dispatch({ type: "timer", at: store.now() }));
+        return;
+      case "park":
+        park(command).catch(fail);
+        return;
+      case "finish":
+        finish(command).catch(fail);
+        return;
+    }
+  }
+
+  async function record(command: CommandOf<"record">): Promise<void> {
+    const keys = command.records.map(({ key }) => key);
+    const { records, ends } = pending.toWrite(command.records);
+    const noted = command.isRepeatable ? store.noteRecords(claim, records, ends) : undefined;
+    if (noted) tellAhead(keys, noted);
+    const sizes = noted
+      ? await store.writeNoted(claim).then(() => noted)
+      : await store.writeRecords(claim, records, ends);
+    for (const { status } of command.records) if (status === "IN_DOUBT") metrics.inDoubt();
+    planLog.recorded(command.records);
+    dispatch({ type: "recorded", keys, sizes, at: store.now() });
+  }
+
+  /** Once the commands of this turn are performed: those of the next one come behind them. */
+  function tellAhead(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
+    queueMicrotask(() => dispatch({ type: "recorded", keys, sizes, isAhead: true, at: store.now() }));
+  }
+
+  async function finish(command: CommandOf<"finish">): Promise<void> {
+    const { isForPlanner } = await store.finishPlan(claim, command, pending.toWrite(command.records));
+    if (isForPlanner) parts.offerPlanning?.(plan.requestId);
+    metrics.ended(command.status);
+    trace?.ended(command.status, failureOf(command));
+    planLog.recorded(command.records);
+    planLog.ended(command);
+    end();
+  }
+
+  async function park(command: CommandOf<"park">): Promise<void> {
+    const { reason, status } = command;
+    const until = (reason === "limit" ? planLimits?.asideUntil() : undefined) ?? command.until ?? null;
+    if (phases.now() === "handing over") {
+      await giveBack({ status: "QUEUED" });
+      trace?.ended("handed over");
+    } else if (until !== null && until - store.now() <= RELEASE_AFTER_MS) return;
+    else {
+      await giveBack({ status, reason, dueAtMs: until });
+      trace?.ended(status);
+      logger.info({ reason, until }, "plan waits");
+    }
+    end();
+  }
+
+  async function giveBack(to: Parameters<ExecutionStore["releasePlan"]>[1]): Promise<void> {
+    phases.enter("leaving");
+    await store.releasePlan(claim, to);
+  }
+
+  /** Controls that are new here. Once heard, they do not make the plan due when it is given back. */
+  function newControls(): EngineEvent[] {
+    plan.controlSeq = Math.max(plan.controlSeq, claim.journal.seq());
+    return controlEvents(claim.journal.plan(), store.now());
+  }
+
+  if (plan.deadlineAt) {
+    timers.wakeAt(plan.deadlineAt.getTime(), () => dispatch({ type: "deadline", at: store.now() }));
+  }
+  claim.journal.onControl(() => {
+    if (!phases.isBefore("leaving")) return;
+    const heard = newControls();
+    // The executor that gets the plan next lets it go on.
+    dispatch(phases.now() === "handing over" ? heard.filter(({ type }) => type !== "resume") : heard);
+  });
+  // A plan that is to end, or to pause, hears so before it would start anything; the other controls need what it knows by then.
+  const controls = newControls();
+  const isEarly = ({ type }: EngineEvent): boolean => type === "cancel" || type === "pause";
+  dispatch([
+    ...controls.filter(isEarly),
+    { type: "started", at: store.now() },
+    ...controls.filter((control) => !isEarly(control)),
+  ]);
+
+  return {
+    done,
+    isLost: () => isLost,
+    handOver() {
+      phases.enter("handing over");
+      dispatch({ type: "pause", at: store.now() });
+    },
+    lose,
+  };
+}
+
+type CommandOf<Type extends Command["type"]> = Extract<Command, { type: Type }>;
+
+/** The code of a plan that came to a bad end; null for every other one. */
+function failureOf({ status, error }: FinishCommand): string | null {
+  return error?.code ?? (status === "FAILED" ? "PLAN_FAILED" : null);
+}
