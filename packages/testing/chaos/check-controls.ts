@@ -1,4 +1,4 @@
-/** What clients asked for, against the journal. See {@link import("./check-journal.ts").checkJournal}, rule 4. */
+/** What clients asked for, against the journal. See {@link import("./check-journal.ts").checkJournal}, rule 5. */
 import type { JournalFacts } from "./check-readings.ts";
 import type { AskedControl, AskedRerun } from "./evidence.ts";
 import { groupBy } from "./group-by.ts";

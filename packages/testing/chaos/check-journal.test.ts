@@ -8,6 +8,7 @@ import { evidence, PLAN_ID, REQUEST_ID, STALE_OWNER, step } from "./evidence.fix
 import type { AskedControl, Evidence, FinalStep, SeenReading } from "./evidence.ts";
 import { entryOf, journalsOf, WORKER } from "./journal.fixture.ts";
 import { listEvidence, NEXT_ID } from "./list-evidence.fixture.ts";
+import { replayJournal } from "./replay-journal.ts";
 
 const A = `${PLAN_ID}/a`;
 const B = `${PLAN_ID}/b`;
@@ -165,6 +166,275 @@ describe("in a journal is found", () => {
     expect(found.violations).toContainEqual(expect.objectContaining({ kind: "unlikeJournal", id }));
     expect(found.counts.unlikeJournal).toBeGreaterThan(0);
     expect(found.passed).toBe(false);
+  });
+});
+
+/** Who plans, and what its planner is called in entries. */
+const PLANNER = { kind: "planner", id: "host:201:cccccccc" } as const;
+const NEXT_PLANNER = { kind: "planner", id: "host:202:dddddddd" } as const;
+const CLIENT = { kind: "api", id: "ann" } as const;
+type Turn = Pick<JournalDocument, "by" | "events"> & Partial<JournalDocument>;
+
+const turn = (by: JournalDocument["by"], ...events: JournalEvent[]): Turn => ({ by, events });
+const began = (epoch: number, { id: worker }: { id: string }): JournalEvent => ({
+  type: "planning.began",
+  worker,
+  epoch,
+  work: "plan",
+  from: null,
+});
+const spent = { modelCalls: 1, tokens: 10, costUsd: 0.1 };
+const modelCalled = (callId: string): JournalEvent => ({
+  type: "model.called",
+  callId,
+  purpose: "draft",
+  model: "large",
+  reserved: spent,
+});
+const modelAnswered = (callId: string): JournalEvent => ({
+  type: "model.answered",
+  callId,
+  spent,
+  error: null,
+});
+const asks = (...ids: string[]): JournalEvent => ({
+  type: "question.asked",
+  questions: ids.map((id) => ({ id, question: "Which one?" })),
+});
+const answers = (ids: string[], givesUpDraft = false): JournalEvent => ({
+  type: "answer.given",
+  answers: ids.map((questionId) => ({ questionId, answer: "that one" })),
+  givesUpDraft,
+});
+const firstStored = (isValid = true): JournalEvent => ({
+  type: "plan.stored",
+  planId: PLAN_ID,
+  version: 1,
+  isValid,
+  carried: [],
+  settled: [],
+  unanswered: [],
+});
+const planningFailed: JournalEvent = { type: "planning.failed", error: { code: "X", message: "no" } };
+const replanAsked: JournalEvent = { type: "replan.asked", note: null, execute: true };
+
+/** Entries of one request in these turns, one after the other. */
+const journalOf = (turns: readonly Turn[]): JournalDocument[] =>
+  turns.map((entry, place) => entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, ...entry, seq: place + 1 }));
+/** What executors tell of the plan, behind planning. */
+const EXECUTION: Turn[] = JOURNAL.map(({ by, epoch, events }) => ({ by, events, ...(epoch && { epoch }) }));
+/** Entry 1 takes the request, 2 and 3 are a model call, 4 asks, 5 answers, 6 takes it again, 7 stores the plan. */
+const PLANNING: Turn[] = [
+  turn(PLANNER, began(1, PLANNER)),
+  turn(PLANNER, modelCalled("call_1")),
+  turn(PLANNER, modelAnswered("call_1")),
+  turn(PLANNER, asks("q1", "q2")),
+  turn(CLIENT, answers(["q1"]), answers(["q2"])),
+  turn(NEXT_PLANNER, began(2, NEXT_PLANNER)),
+  turn(NEXT_PLANNER, firstStored(), { type: "execution.asked" }),
+];
+const planned = (changes: Partial<Evidence> = {}): Evidence => ({
+  ...GOOD,
+  requests: GOOD.requests.map((request) => ({ ...request, source: "query" as const })),
+  journal: journalOf([...PLANNING, ...EXECUTION]),
+  ...changes,
+});
+/** The good planning with other turns from this entry on, and with the execution behind it. */
+const from = (seq: number, ...turns: Turn[]): JournalDocument[] =>
+  journalOf([...PLANNING.slice(0, seq - 1), ...turns, ...EXECUTION]);
+const STORED = PLANNING.at(-1)!;
+const TAKEN_AGAIN = PLANNING.at(-2)!;
+const byNext = (...events: JournalEvent[]): Turn => turn(NEXT_PLANNER, ...events);
+
+describe("a planned request passes when", () => {
+  const requestWith = (status: Evidence["requests"][number]["status"]) =>
+    planned().requests.map((request) => ({ ...request, status }));
+  const unplanned = { plans: [], steps: [] };
+  test.each<[title: string, found: Partial<Evidence>]>([
+    ["its journal tells how it was planned and executed", {}],
+    [
+      "another planner takes it over, and the first one tells what its model answered",
+      {
+        journal: from(
+          3,
+          byNext(began(2, NEXT_PLANNER), modelCalled("call_2")),
+          turn(PLANNER, modelAnswered("call_1")),
+          byNext(modelAnswered("call_2")),
+          STORED,
+        ),
+      },
+    ],
+    [
+      "one answer gives up the draft",
+      { journal: from(5, turn(CLIENT, answers(["q1"], true)), TAKEN_AGAIN, STORED) },
+    ],
+    [
+      "a client asks for the results in words, and for another plan, behind the end",
+      {
+        journal: journalOf([
+          ...PLANNING,
+          ...EXECUTION,
+          turn(PLANNER, began(3, PLANNER), modelCalled("call_3"), modelAnswered("call_3")),
+          turn(PLANNER, { type: "results.told", error: null }),
+          turn(CLIENT, replanAsked),
+          turn(PLANNER, began(4, PLANNER), planningFailed),
+        ]),
+      },
+    ],
+    [
+      "its planning failed with a plan to show",
+      {
+        journal: journalOf([...PLANNING.slice(0, 6), byNext(firstStored(false), planningFailed)]),
+        requests: requestWith("FAILED"),
+        plans: evidence({ planStatus: "INVALID" }).plans,
+        steps: [],
+      },
+    ],
+    [
+      "its planning failed without one",
+      {
+        ...unplanned,
+        journal: journalOf([...PLANNING.slice(0, 6), byNext(planningFailed)]),
+        requests: requestWith("FAILED"),
+      },
+    ],
+    [
+      "it was cancelled before a planner came",
+      {
+        ...unplanned,
+        journal: journalOf([turn(CLIENT, { type: "planning.cancelled" })]),
+        requests: requestWith("CANCELLED"),
+      },
+    ],
+    ["no planner has come yet", { ...unplanned, journal: [], requests: requestWith("PLANNING") }],
+  ])("%s", (_title, found) => {
+    expect(checkJournal(planned(found))).toEqual([]);
+  });
+});
+
+describe("in the planning of a journal is found", () => {
+  const faultsOf = (...turns: Turn[]): string[] =>
+    replayJournal(REQUEST_ID, journalOf(turns)).faults.map(({ id }) => id);
+  const resultsTold: JournalEvent = { type: "results.told", error: null };
+  const BEGUN_PLANNING = turn(PLANNER, began(1, PLANNER));
+  const OF_A_PLANNER: [what: string, event: JournalEvent][] = [
+    ["a model call", modelCalled("call_1")],
+    ["a question", asks("q1")],
+    ["a failure", planningFailed],
+    ["results in words", resultsTold],
+    ["a plan", firstStored()],
+    ["a plan that cannot run", firstStored(false)],
+  ];
+
+  test.each(OF_A_PLANNER)("%s of a planner that does not plan, and of no other", (_what, event) => {
+    expect(faultsOf(BEGUN_PLANNING, turn(PLANNER, event))).toEqual([]);
+    expect(faultsOf(turn(PLANNER, event))).toEqual([placeOf(1)]);
+    expect(faultsOf(BEGUN_PLANNING, turn(NEXT_PLANNER, event))).toEqual([placeOf(2)]);
+    const takenOver = [BEGUN_PLANNING, turn(NEXT_PLANNER, began(2, NEXT_PLANNER))];
+    expect(faultsOf(...takenOver, turn(PLANNER, event))).toEqual([placeOf(3)]);
+  });
+
+  test.each(OF_A_PLANNER.filter(([, { type }]) => type !== "plan.stored"))(
+    "%s that a client tells",
+    (_what, event) => {
+      expect(faultsOf(BEGUN_PLANNING, turn({ kind: "api", id: PLANNER.id }, event))).toEqual([placeOf(2)]);
+    },
+  );
+
+  test.each<[end: string, ...turns: Turn[]]>([
+    ["a question", turn(PLANNER, asks("q1"))],
+    ["a failure", turn(PLANNER, planningFailed)],
+    ["results in words", turn(PLANNER, resultsTold)],
+    ["a plan", turn(PLANNER, firstStored())],
+    ["a plan that a client has run again", turn(CLIENT, firstStored())],
+    ["a cancel", turn(CLIENT, { type: "planning.cancelled" })],
+    ["a wish for a replan", turn(CLIENT, replanAsked)],
+  ])("a model call behind the end of planning by %s", (_end, ended) => {
+    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, modelCalled("call_1")))).toEqual([placeOf(3)]);
+    const again = turn(PLANNER, began(2, PLANNER), modelCalled("call_1"));
+    expect(faultsOf(BEGUN_PLANNING, ended, again)).toEqual([]);
+  });
+
+  test("no end where a plan is stored that cannot run", () => {
+    expect(
+      faultsOf(BEGUN_PLANNING, turn(PLANNER, firstStored(false)), turn(PLANNER, planningFailed)),
+    ).toEqual([]);
+  });
+
+  const called = turn(PLANNER, modelCalled("call_1"));
+  const answered = turn(PLANNER, modelAnswered("call_1"));
+  const asked = turn(PLANNER, asks("q1", "q2"));
+  const cancelled = turn(CLIENT, { type: "planning.cancelled" });
+  test.each<[title: string, ...turns: Turn[]]>([
+    ["an epoch that was taken before", turn(NEXT_PLANNER, began(1, NEXT_PLANNER))],
+    ["a lower epoch", turn(NEXT_PLANNER, began(9, NEXT_PLANNER)), turn(PLANNER, began(8, PLANNER))],
+    ["a planner that begins in the name of another", turn(PLANNER, began(2, NEXT_PLANNER))],
+    ["planning that a client begins", turn(CLIENT, began(2, CLIENT))],
+    ["an answer of a model that was not called", called, turn(PLANNER, modelAnswered("call_2"))],
+    ["a second answer of a model", called, answered, answered],
+    ["a model call under an id that is under way", called, called],
+    ["a model call under an id that was answered", called, answered, called],
+    ["an answer to what was not asked", asked, turn(CLIENT, answers(["q3"]))],
+    ["a second answer to a question", asked, turn(CLIENT, answers(["q1"])), turn(CLIENT, answers(["q1"]))],
+    [
+      "an answer behind that which gave up the draft",
+      asked,
+      turn(CLIENT, answers(["q1"], true)),
+      turn(CLIENT, answers(["q2"])),
+    ],
+    ["an answer behind a cancel", asked, cancelled, turn(CLIENT, answers(["q1"]))],
+    ["an answer once a planner has begun anew", asked, TAKEN_AGAIN, turn(CLIENT, answers(["q1"]))],
+    [
+      "a plan that was not stored",
+      { epoch: 1, ...turn({ kind: "executor", id: WORKER }, ...taken(1, WORKER).events) },
+    ],
+  ])("%s", (_title, ...turns) => {
+    expect(faultsOf(BEGUN_PLANNING, ...turns)).toEqual([placeOf(turns.length + 1)]);
+  });
+
+  test("no plan, whatever it tells", () => {
+    const replayed = replayJournal(
+      REQUEST_ID,
+      journalOf([...PLANNING.slice(0, 6), turn(CLIENT, replanAsked)]),
+    );
+    expect(replayed).toMatchObject({ faults: [], isPlanned: true, beginsWith: "planning.began" });
+    expect(replayed.plans.size).toBe(0);
+  });
+});
+
+describe("of a planned request is found", () => {
+  const requestWith = (status: Evidence["requests"][number]["status"]) =>
+    planned().requests.map((request) => ({ ...request, status }));
+  const queued = { ...evidence({ planStatus: "QUEUED", steps: [] }), requests: requestWith("EXECUTING") };
+  test.each<[title: string, found: Partial<Evidence>]>([
+    ["a journal that begins with its execution", { journal: JOURNAL }],
+    ["a plan without a journal", { ...queued, journal: [] }],
+    ["an end without a journal", { journal: [], plans: [], steps: [], requests: requestWith("FAILED") }],
+    ["a plan that no entry stored", { ...queued, journal: journalOf(PLANNING.slice(0, 6)) }],
+    [
+      "another end than that of its planning",
+      {
+        plans: [],
+        steps: [],
+        journal: journalOf([...PLANNING.slice(0, 6), byNext(planningFailed)]),
+        requests: requestWith("CANCELLED"),
+      },
+    ],
+    [
+      "another end than its cancel",
+      {
+        journal: journalOf([
+          ...PLANNING,
+          ...EXECUTION,
+          turn(CLIENT, replanAsked),
+          turn(CLIENT, { type: "planning.cancelled" }),
+        ]),
+      },
+    ],
+  ])("%s", (_title, found) => {
+    expect(checkJournal(planned(found))).toEqual([
+      expect.objectContaining({ kind: "unlikeJournal", id: REQUEST_ID }),
+    ]);
   });
 });
 

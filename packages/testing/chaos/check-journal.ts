@@ -4,13 +4,14 @@
  * 1. Every journal follows its own rules ({@link replayJournal}).
  * 2. Plans, steps, items and requests as the documents and the API hold them at the end are as their journal leaves them.
  * 3. What a client saw is a state that the journal passed through, and looks go through it in order. A look sees all that was durable before it.
- * 4. What a client asked for and was answered stands in the journal once, under its name; and nothing that no client asked for does.
+ * 4. The journal of a planned request begins with its planning, and tells of every plan that it was stored.
+ * 5. What a client asked for and was answered stands in the journal once, under its name; and nothing that no client asked for does.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isRequestOver, isTerminalPlanStatus } from "@planwright/plan";
 import { checkControls } from "./check-controls.ts";
 import { checkReadings } from "./check-readings.ts";
-import type { Evidence, FinalPlan, FinalStep, Violation } from "./evidence.ts";
+import type { Evidence, FinalPlan, FinalRequest, FinalStep, Violation } from "./evidence.ts";
 import { groupBy } from "./group-by.ts";
 import { replayJournal } from "./replay-journal.ts";
 import {
@@ -41,15 +42,13 @@ export function checkJournal(evidence: Evidence): Violation[] {
   ]);
   for (const id of ids) {
     const replayed = replayJournal(id, entriesOf.get(id) ?? []);
+    const request = evidence.requests.find(({ _id }) => _id === id);
     for (const fault of replayed.faults) report(fault.id, fault.expected, fault.found);
     const plans = (plansOf.get(id) ?? []).toSorted((one, other) => one.version - other.version);
+    checkBeginning(replayed, request, plans, report);
     const byId = withUntold(replayed, plans, report);
     for (const plan of plans) checkPlan(byId.get(plan._id), plan, unitsOf.get(plan._id) ?? [], report);
-    checkRequest(
-      evidence.requests.find(({ _id }) => _id === id),
-      byId,
-      report,
-    );
+    checkRequest(request, byId, replayed, report);
     const facts = { requestId: id, lastSeq: replayed.seq, replayed: byId, plans };
     checkReadings(facts, readingsOf.get(id) ?? [], report);
     checkControls(facts, controlsOf.get(id) ?? [], evidence.reruns, report);
@@ -57,9 +56,22 @@ export function checkJournal(evidence: Evidence): Violation[] {
   return violations;
 }
 
-/** Plans by their journals; those of which nothing was told are as they were stored. */
+/** What was planned was taken by a planner before there is anything else to tell. */
+function checkBeginning(
+  { requestId, beginsWith, isPlanned }: ReplayedRequest,
+  request: FinalRequest | undefined,
+  plans: readonly FinalPlan[],
+  report: Report,
+): void {
+  if (request?.source !== "query" || isPlanned) return;
+  // Perhaps no planner has come to it yet.
+  if (beginsWith === null && plans.length === 0 && !isRequestOver(request.status)) return;
+  report(requestId, "a journal that begins with planning.began", beginsWith ?? "no entry");
+}
+
+/** Plans by their journals; those submitted plans of which nothing was told are as they were stored. */
 function withUntold(
-  { requestId, plans: told }: ReplayedRequest,
+  { requestId, isPlanned, plans: told }: ReplayedRequest,
   plans: readonly FinalPlan[],
   report: Report,
 ): Map<string, ReplayedPlan> {
@@ -69,7 +81,7 @@ function withUntold(
   const found = new Map(told);
   for (const { _id: planId, version } of plans) {
     if (found.has(planId)) continue;
-    if (version > 1) report(requestId, `an entry that stored ${planId}`, "none");
+    if (version > 1 || isPlanned) report(requestId, `an entry that stored ${planId}`, "none");
     found.set(planId, newReplayedPlan({ planId, version, storedSeq: 0, units: new Map() }));
   }
   return found;
@@ -139,12 +151,19 @@ function checkCounts(
 }
 
 function checkRequest(
-  request: Evidence["requests"][number] | undefined,
+  request: FinalRequest | undefined,
   replayed: ReadonlyMap<string, ReplayedPlan>,
+  { planningEndedAs }: ReplayedRequest,
   report: Report,
 ): void {
   const plan = request && replayed.get(request.planId);
-  if (request === undefined || plan === undefined) return;
+  if (request === undefined) return;
+  if (planningEndedAs === "CANCELLED" || (plan === undefined && planningEndedAs !== null)) {
+    if (request.status !== planningEndedAs)
+      report(request._id, `${planningEndedAs}, as its planning by its journal`, request.status);
+    return;
+  }
+  if (plan === undefined) return;
   const expected = requestStatusOf(plan);
   if (expected === undefined ? isRequestOver(request.status) : expected !== request.status)
     report(request._id, `what follows from its plan, ${lastStatus(plan)} by its journal`, request.status);

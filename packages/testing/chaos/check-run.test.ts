@@ -13,6 +13,7 @@ import {
   step,
 } from "./evidence.fixture.ts";
 import type { Evidence, ViolationKind } from "./evidence.ts";
+import { entryOf } from "./journal.fixture.ts";
 
 const A = `${PLAN_ID}/a`;
 const B = `${PLAN_ID}/b`;
@@ -42,6 +43,7 @@ test("a run in which nothing went wrong passes", () => {
 });
 
 const requestOf = (_id: string): Evidence["requests"][number] => ({
+  source: "plan",
   _id,
   planId: PLAN_ID,
   status: "COMPLETED",
@@ -162,13 +164,16 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     "a request that is not told of its plan's end",
     "unfinished",
     REQUEST_ID,
-    { requests: [{ _id: REQUEST_ID, planId: PLAN_ID, status: "EXECUTING", error: null }] },
+    { requests: [{ _id: REQUEST_ID, planId: PLAN_ID, source: "plan", status: "EXECUTING", error: null }] },
   ],
   [
     "a request that was not planned",
     "unfinished",
     REQUEST_ID,
-    { requests: [{ _id: REQUEST_ID, planId: PLAN_ID, status: "PLANNING", error: null }], plans: [] },
+    {
+      requests: [{ _id: REQUEST_ID, planId: PLAN_ID, source: "plan", status: "PLANNING", error: null }],
+      plans: [],
+    },
   ],
   ["a plan that goes on", "unfinished", PLAN_ID, evidence({ planStatus: "RUNNING" })],
   [
@@ -296,10 +301,22 @@ test("a step may have had its effect and fail by the tool's own answer, or be in
 
 test("a request may end without a plan", () => {
   const error = { code: "MODEL_TIMEOUT" };
-  const requests = [{ _id: REQUEST_ID, planId: PLAN_ID, status: "FAILED" as const, error }];
-  expect(checkRun(evidence({ requests, plans: [], steps: [], ledger: [], changes: [] })).violations).toEqual(
-    [],
-  );
+  const request = { ...requestOf(REQUEST_ID), source: "query" as const, status: "FAILED" as const, error };
+  const worker = "host:201:cccccccc";
+  const journal = [
+    entryOf({
+      requestId: REQUEST_ID,
+      planId: PLAN_ID,
+      seq: 1,
+      by: { kind: "planner", id: worker },
+      events: [
+        { type: "planning.began", worker, epoch: 1, work: "plan", from: null },
+        { type: "planning.failed", error: { ...error, message: "No answer" } },
+      ],
+    }),
+  ];
+  const found = { requests: [request], plans: [], steps: [], ledger: [], changes: [], journal };
+  expect(checkRun(evidence(found)).violations).toEqual([]);
 });
 
 test("the last write of an owner is good until the next claim has reached the step", () => {

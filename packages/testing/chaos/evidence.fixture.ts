@@ -95,7 +95,7 @@ export function evidence(
   const { planStatus = "COMPLETED", plan, ...rest } = changes;
   const found: Omit<Evidence, "journal"> = {
     accepted: [{ index: 0, requestId: REQUEST_ID, planId: PLAN_ID }],
-    requests: [{ _id: REQUEST_ID, planId: PLAN_ID, status: "COMPLETED", error: null }],
+    requests: [{ _id: REQUEST_ID, planId: PLAN_ID, source: "plan", status: "COMPLETED", error: null }],
     plans: [
       {
         _id: PLAN_ID,

@@ -9,6 +9,8 @@ import type { Reading } from "./reading.ts";
 export const FinalRequestSchema = z.object({
   _id: z.string(),
   planId: z.string(),
+  /** A sentence that planners make a plan of, or a plan that a client handed in. */
+  source: z.enum(["query", "plan"]),
   status: RequestStatusSchema,
   error: z.object({ code: z.string() }).nullable(),
 });

@@ -31,7 +31,13 @@ export function listEvidence(versions: readonly ListVersion[], changes: Partial<
   const found: Omit<Evidence, "journal"> = {
     accepted: [{ index: 0, requestId: REQUEST_ID, planId: PLAN_ID }],
     requests: [
-      { _id: REQUEST_ID, planId: last?._id ?? PLAN_ID, status: requestStatus(last?.status), error: null },
+      {
+        _id: REQUEST_ID,
+        planId: last?._id ?? PLAN_ID,
+        source: "plan",
+        status: requestStatus(last?.status),
+        error: null,
+      },
     ],
     plans,
     steps: versions.flatMap(unitsOf),

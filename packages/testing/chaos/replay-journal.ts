@@ -7,10 +7,19 @@
  * 4. What is over stays as it is. An attempt ends once, after it began; an item is there once its list was expanded.
  * 5. A version carries over what the version before has.
  * 6. Without a lease only clients, operators and planners tell something, and no calls.
+ * 7. Planning has rules of its own ({@link replayPlanning}). Where a journal begins with it, every plan is stored by an entry.
  */
 import { type EventOf, JournalEntrySchema, type JournalEvent } from "@planwright/engine";
 import type { PlanStatus } from "@planwright/plan";
 import type { JournalDocument } from "@planwright/store";
+import {
+  isOfPlanning,
+  newReplayedPlanning,
+  type PlanningEvent,
+  type ReplayedPlanning,
+  replayPlanning,
+  replayStored,
+} from "./replay-planning.ts";
 import {
   isPlanOver,
   isUnitOver,
@@ -28,6 +37,7 @@ interface Replay extends ReplayedRequest {
   epoch: number;
   /** Undefined while no worker has the lease. */
   owner: string | undefined;
+  planning: ReplayedPlanning;
 }
 
 /** An event in its entry. */
@@ -40,10 +50,24 @@ interface Place {
 
 /** Replays all entries of one request, in the order of their places. Pure. */
 export function replayJournal(requestId: string, entries: readonly JournalDocument[]): ReplayedRequest {
-  const replay: Replay = { requestId, seq: 0, plans: new Map(), faults: [], epoch: 0, owner: undefined };
-  for (const entry of entries.toSorted((one, other) => one.seq - other.seq)) replayEntry(replay, entry);
-  const { epoch: _, owner: __, ...replayed } = replay;
-  return replayed;
+  const sorted = entries.toSorted((one, other) => one.seq - other.seq);
+  const [first] = sorted[0]?.events ?? [];
+  const replay: Replay = {
+    requestId,
+    seq: 0,
+    beginsWith: first?.type ?? null,
+    // A client may end planning before a planner has begun.
+    isPlanned: first?.type === "planning.began" || first?.type === "planning.cancelled",
+    plans: new Map(),
+    faults: [],
+    planningEndedAs: null,
+    epoch: 0,
+    owner: undefined,
+    planning: newReplayedPlanning(),
+  };
+  for (const entry of sorted) replayEntry(replay, entry);
+  const { epoch: _, owner: __, planning, ...replayed } = replay;
+  return { ...replayed, planningEndedAs: planning.endedAs };
 }
 
 function replayEntry(replay: Replay, entry: JournalDocument): void {
@@ -59,21 +83,28 @@ function replayEntry(replay: Replay, entry: JournalDocument): void {
   if (epoch !== undefined && epoch < replay.epoch)
     fault(`epoch ${replay.epoch} at least`, `an entry of epoch ${epoch}`);
   for (const event of events) {
-    if (event.type === "plan.stored") storePlan(replay, entry, event, fault);
-    const known = replay.plans.get(planId);
-    if (known === undefined && replay.plans.size > 0)
-      fault("a plan that was stored before", `${event.type} of ${planId}`);
-    // The first version was accepted before there was an entry.
-    const plan = known ?? newReplayedPlan({ planId, version: 1, storedSeq: 0, units: new Map() });
-    replay.plans.set(planId, plan);
     const isOwners = epoch === replay.epoch && replay.owner === by.id;
     if (epoch !== undefined && !isOwners && event.type !== "lease.taken")
       fault(`entries of ${replay.owner ?? "no worker"}, epoch ${replay.epoch}`, `${by.id}, epoch ${epoch}`);
+    if (isOfPlanning(event)) {
+      replayPlanning({ planning: replay.planning, entry, fault }, event);
+      continue;
+    }
+    if (event.type === "plan.stored") storePlan(replay, entry, event, fault);
+    const known = replay.plans.get(planId);
+    if (known === undefined && (replay.isPlanned || replay.plans.size > 0))
+      fault("a plan that was stored before", `${event.type} of ${planId}`);
+    // The first version of a submitted plan was accepted before there was an entry.
+    const plan = known ?? newReplayedPlan({ planId, version: 1, storedSeq: 0, units: new Map() });
+    replay.plans.set(planId, plan);
     if (event.type !== "plan.stored") replayEvent({ replay, entry, plan, fault }, event);
   }
 }
 
-function replayEvent(place: Place, event: Exclude<JournalEvent, { type: "plan.stored" }>): void {
+/** What happens to a plan that is stored. */
+type PlanEvent = Exclude<JournalEvent, PlanningEvent | { type: "plan.stored" }>;
+
+function replayEvent(place: Place, event: PlanEvent): void {
   const { replay, entry, plan, fault } = place;
   const isSettled = event.type === "step.changed" && event.resolvedBy !== undefined;
   if (isPlanOver(plan) && !isSettled)
@@ -139,6 +170,7 @@ function storePlan(
 ): void {
   const { planId, version, isValid, carried } = event;
   const before = [...replay.plans.values()].at(-1);
+  replayStored({ planning: replay.planning, entry, fault }, event);
   if (replay.plans.has(planId)) return fault("each plan stored once", `${planId} a second time`);
   if (before !== undefined && version !== before.version + 1)
     fault(`version ${before.version + 1}`, `version ${version}`);

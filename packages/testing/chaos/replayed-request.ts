@@ -1,5 +1,5 @@
 /** What the oracle's own reading of a journal comes to. */
-import type { EventOf } from "@planwright/engine";
+import type { EventOf, JournalEvent } from "@planwright/engine";
 import {
   isTerminalPlanStatus,
   isTerminalStepStatus,
@@ -52,7 +52,7 @@ export interface ToldControl {
 export interface ReplayedPlan {
   planId: string;
   version: number;
-  /** The entry that stored it; 0 for the first version. */
+  /** The entry that stored it; 0 for the first version of a submitted plan. */
   storedSeq: number;
   endedSeq: number | null;
   statuses: { seq: number; status: PlanStatus }[];
@@ -75,6 +75,12 @@ export interface ReplayedRequest {
   requestId: string;
   /** Of the last entry. */
   seq: number;
+  /** Type of its first event; null for a journal without entries. */
+  beginsWith: JournalEvent["type"] | null;
+  /** It begins with planning: no plan is there before the journal tells it. */
+  isPlanned: boolean;
+  /** How planning ended last, where it gave no plan; null when it gave one, or a client asked for another one since. */
+  planningEndedAs: "FAILED" | "CANCELLED" | null;
   /** By planId, oldest version first. */
   plans: Map<string, ReplayedPlan>;
   faults: JournalFault[];
@@ -114,6 +120,7 @@ const REQUEST_AFTER: { readonly [status in PlanStatus]?: RequestStatus } = {
   COMPLETED: "COMPLETED",
   PARTIAL: "PARTIAL",
   FAILED: "FAILED",
+  INVALID: "FAILED",
   EXPIRED: "FAILED",
   CANCELLED: "CANCELLED",
 };

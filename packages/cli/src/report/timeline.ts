@@ -12,7 +12,11 @@ interface Moment {
   what: string;
 }
 
-/** What happened, oldest first, each with the time since the request was accepted. @param maxLines - the latest are kept */
+/**
+ * What happened, oldest first, each with the time since the request was accepted. It is made of the request and not of its events, which tell planning
+ * and model calls too: each has one line here.
+ * @param maxLines - the latest are kept
+ */
 export function timeline(request: RequestSnapshot, maxLines: number): string[] {
   const moments = [...ofRequest(request), ...ofPlans(request), ...(request.plan ? ofSteps(request.plan) : [])]
     .filter((moment): moment is { at: string; what: string } => moment.at !== null)

@@ -19,7 +19,10 @@ export interface TimelineParts {
 
 type Moment = Omit<TimelineEntry, "at"> & { event: string; at: Date | null | undefined };
 
-/** What happened under a request, oldest first, by the times that were recorded. Pure. */
+/**
+ * What happened under a request, oldest first, by the times that were recorded. Pure. It is made of documents and not of the journal, which tells
+ * planning and model calls too: each has one row here.
+ */
 export function bundleTimeline({ request, plans, steps, modelCalls }: TimelineParts): TimelineEntry[] {
   const moments: Moment[] = [
     ...ofRequest(request),

@@ -22,15 +22,15 @@ export type Query = {
    */
   request: Maybe<Request>;
   /**
-   * What happened to the plans of a request, event by event, in the order of its journal. Read on with endCursor to learn what came since.
+   * What happened to a request and its plans, event by event, in the order of its journal. Read on with endCursor to learn what came since.
    * Errors: NOT_FOUND, BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
    */
   events: JournalEventConnection;
   /**
    * The plan of a request as its journal told it at one of its entries: what entries 1 to seq say, and nothing that came later. Above the last entry it
    * is what the journal tells now; the seq of the answer says which entry that is, and Request.seq is the last one.
-   * The journal tells nothing of planning, nor when a plan was queued. So there is no status of the request here, and none of the plan before its first
-   * entry.
+   * Planning is told by events alone, and the journal does not tell when a plan was queued. So there is no status of the request here, and none of the
+   * plan before its first entry.
    * Errors: NOT_FOUND, BAD_USER_INPUT for a seq below 0.
    */
   requestAt: RequestAt;
@@ -719,7 +719,7 @@ export type Request = {
   /** The last entry of its journal, to be used with requestAt; 0 before the first one. */
   seq: Scalars['Int']['output'];
   /**
-   * What happened to the plans of the request, event by event, in the order of its journal.
+   * What happened to the request and its plans, event by event, in the order of its journal.
    * Errors: BAD_USER_INPUT for a page size outside 1 to 100, or a cursor that was never given out for such a list.
    */
   events: JournalEventConnection;
@@ -1436,8 +1436,9 @@ export type JournalEventEdge = {
 };
 
 /**
- * One thing that happened to a plan, as the journal of its request tells it. The journal begins when an executor takes the first plan, or
- * when a client asks something of it: planning is not told there, see modelCalls. Outputs and arguments are not told here, only their sizes: read them with the steps.
+ * One thing that happened to a request, as its journal tells it. The journal of a sentence begins when a planner takes it; that of a submitted plan
+ * when an executor takes the plan, or when a client asks something of it. Outputs and arguments are not told here, only their sizes: read them with the
+ * steps. Nor is what models were asked and answered, see modelCalls; nor what users answered, see answers.
  */
 export type JournalEvent = {
   /** Unique over all requests. */
@@ -1450,14 +1451,15 @@ export type JournalEvent = {
   at: Scalars['DateTime']['output'];
   /** Who made the entry. */
   by: JournalWriter;
-  /** The version of the plan that it is about. */
+  /** The version of the plan that it is about; for planning the one that was current then, which may not be stored yet. */
   planId: Scalars['ID']['output'];
   /**
-   * What happened: plan.stored, execution.asked, lease.taken, lease.released, attempt.started, attempt.ended, items.expanded, step.changed,
-   * approval.given, doubt.resolved, cancel.asked, pause.asked, resume.asked, or plan.ended. Later versions may tell of more.
+   * What happened: planning.began, model.called, model.answered, question.asked, answer.given, replan.asked, planning.failed, planning.cancelled,
+   * results.told, plan.stored, execution.asked, lease.taken, lease.released, attempt.started, attempt.ended, items.expanded,
+   * step.changed, approval.given, doubt.resolved, cancel.asked, pause.asked, resume.asked, or plan.ended. Later versions may tell of more.
    */
   type: Scalars['String']['output'];
-  /** The step that it is about; null when it is about the whole plan. */
+  /** The step that it is about; null when it is about the whole plan, or about planning. */
   stepId: Maybe<Scalars['ID']['output']>;
   /** key of the step or item; null when it is about the whole plan, or about several items: facts.units names those. */
   key: Maybe<Scalars['ID']['output']>;
@@ -1465,7 +1467,7 @@ export type JournalEvent = {
   attempt: Maybe<Scalars['Int']['output']>;
   /** Where the step stands since then, or the plan; null for an event that is no change of a status. */
   status: Maybe<Scalars['String']['output']>;
-  /** Why the step or the call failed, or the plan; null when it did not. Its data is null here: read it with the step. */
+  /** Why the step or the call failed, the plan, or planning; null when it did not. Its data is null here: read it with the step. */
   error: Maybe<StepError>;
   /** Why the step or the plan waits, or what an operator gave as the reason of an approval; null without one. */
   reason: Maybe<Scalars['String']['output']>;
@@ -1475,7 +1477,9 @@ export type JournalEvent = {
    * lease.released: dueAt. attempt.started: attemptId, units, unitsCount, tool, effectClass, mayAct, isLookup, argsHash, argumentsBytes, startedAt.
    * attempt.ended: attemptId, units, unitsCount, outcome, endedAt, durationMs, isUnsent. items.expanded: count. step.changed: outputBytes,
    * isOutputAside, warnings, warningsCount, nextAttemptAt, mayHaveActed, approved, settled, approvalHash, argumentsBytes.
-   * approval.given: approved, approvalHash. doubt.resolved: resolution.
+   * approval.given: approved, approvalHash. doubt.resolved: resolution. planning.began: worker, epoch, work, from.
+   * model.called: callId, purpose, model, reserved. model.answered: callId, spent. question.asked: questions, questionsCount.
+   * answer.given: questionIds, questionIdsCount, givesUpDraft. replan.asked: note, execute. Of a question or a note 200 characters are told.
    */
   facts: Scalars['JSON']['output'];
 };
@@ -1488,7 +1492,7 @@ export type RequestAt = {
   seq: Scalars['Int']['output'];
   /** When that entry was made; null for none. */
   at: Maybe<Scalars['DateTime']['output']>;
-  /** The version that was current then; null before the first entry. */
+  /** The version that was current then; null before the journal tells of one. */
   plan: Maybe<PlanAt>;
 };
 

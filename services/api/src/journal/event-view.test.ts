@@ -25,6 +25,10 @@ const nothing = {
   facts: {},
 };
 
+const SPENT = { modelCalls: 1, tokens: 1_200, costUsd: 0.01 };
+const REASON = { code: "MODEL_REFUSED", message: "The model refused" };
+const TOLD_REASON = { ...REASON, retryable: false, data: null };
+
 test.each<[JournalEvent, object]>([
   [
     {
@@ -48,7 +52,66 @@ test.each<[JournalEvent, object]>([
     { type: "items.expanded", stepId: "each", count: 7 },
     { ...nothing, stepId: "each", key: "each", facts: { count: 7 } },
   ],
-])("%j is shown with what belongs to it, and without outputs", (event, expected) => {
+  [
+    { type: "planning.began", worker: "host:1:a", epoch: 2, work: "plan", from: "host:1:b" },
+    { ...nothing, facts: { worker: "host:1:a", epoch: 2, work: "plan", from: "host:1:b" } },
+  ],
+  [
+    { type: "model.called", callId: "call_1", purpose: "draft", model: "large", reserved: SPENT },
+    { ...nothing, facts: { callId: "call_1", purpose: "draft", model: "large", reserved: SPENT } },
+  ],
+  [
+    { type: "model.answered", callId: "call_1", spent: SPENT, error: null },
+    { ...nothing, facts: { callId: "call_1", spent: SPENT } },
+  ],
+  [
+    { type: "model.answered", callId: "call_1", spent: SPENT, error: REASON },
+    { ...nothing, error: TOLD_REASON, facts: { callId: "call_1", spent: SPENT } },
+  ],
+  [
+    { type: "question.asked", questions: [{ id: "q1", question: "Which author?" }] },
+    { ...nothing, facts: { questions: [{ id: "q1", question: "Which author?" }], questionsCount: 1 } },
+  ],
+  [
+    {
+      type: "answer.given",
+      answers: [
+        { questionId: "q1", answer: "secret" },
+        { questionId: "q2", answer: "secret too" },
+      ],
+      givesUpDraft: false,
+    },
+    { ...nothing, facts: { questionIds: ["q1", "q2"], questionIdsCount: 2, givesUpDraft: false } },
+  ],
+  [
+    { type: "replan.asked", note: "without mail", execute: true },
+    { ...nothing, facts: { note: "without mail", execute: true } },
+  ],
+  [
+    { type: "replan.asked", note: null, execute: false },
+    { ...nothing, facts: { note: null, execute: false } },
+  ],
+  [
+    { type: "planning.failed", error: REASON },
+    { ...nothing, error: TOLD_REASON },
+  ],
+  [{ type: "planning.cancelled" }, nothing],
+  [{ type: "results.told", error: null }, nothing],
+  [
+    { type: "results.told", error: REASON },
+    { ...nothing, error: TOLD_REASON },
+  ],
+])("%j is shown with what belongs to it, and without outputs and answers", (event, expected) => {
   expect(view(event)).toMatchObject({ ...expected, type: event.type });
   expect(JSON.stringify(view(event))).not.toContain("secret");
+});
+
+test("of a long question or note 200 characters are shown at most, and none of them is halved", () => {
+  const long = "𝄞".repeat(1_000);
+  const cut = `${"𝄞".repeat(99)}…`;
+  const asked = view({ type: "question.asked", questions: [{ id: "q1", question: long }] });
+  expect(asked.facts).toEqual({ questions: [{ id: "q1", question: cut }], questionsCount: 1 });
+  const whole = "𝄞".repeat(100);
+  expect(view({ type: "replan.asked", note: long, execute: true }).facts.note).toBe(cut);
+  expect(view({ type: "replan.asked", note: whole, execute: true }).facts.note).toBe(whole);
 });

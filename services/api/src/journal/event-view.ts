@@ -1,6 +1,9 @@
-import type { EventOf, JournalEvent } from "@planwright/engine";
+import { type EventOf, isPlanningEvent, type JournalEvent, type PlanningEvent } from "@planwright/engine";
 import type { JsonObject } from "@planwright/plan";
 import type { EventHead } from "@planwright/store";
+
+/** Characters of a question that are told here, or of what a client noted: the whole of it is read with the request. */
+const MAX_WORDS = 200;
 
 /** What is told of an error here: its data is read with the step. */
 type ErrorView = Pick<NonNullable<EventOf<"attempt.ended">["error"]>, "code" | "message" | "retryable">;
@@ -30,7 +33,7 @@ export interface EventView extends Pick<EventHead, "seq" | "position" | "at" | "
   facts: JsonObject;
 }
 
-/** An event for clients, without outputs and arguments. Pure. */
+/** An event for clients, without outputs, arguments and answers. Pure. */
 export function toEventView(head: EventHead): EventView {
   const { requestId, seq, position, at, by, planId, event } = head;
   const { units = [], attempt, status, error, reason, facts = {} } = toldBy(head);
@@ -56,6 +59,7 @@ export function toEventView(head: EventHead): EventView {
 
 /** Total over the list of events: one that is not here does not compile. */
 function toldBy({ event, lengths }: EventHead): Told {
+  if (isPlanningEvent(event)) return toldOfPlanning(event);
   switch (event.type) {
     case "plan.stored": {
       const { version, isValid, carried, settled, unanswered } = event;
@@ -105,6 +109,54 @@ function toldBy({ event, lengths }: EventHead): Told {
     case "resume.asked":
       return {};
   }
+}
+
+/** What users answered is their own: it is read with the request. */
+function toldOfPlanning(event: PlanningEvent): Told {
+  switch (event.type) {
+    case "planning.began": {
+      const { worker, epoch, work, from } = event;
+      return { facts: { worker, epoch, work, from } };
+    }
+    case "model.called": {
+      const { callId, purpose, model, reserved } = event;
+      return { facts: { callId, purpose, model, reserved } };
+    }
+    case "model.answered": {
+      const { callId, spent, error } = event;
+      return { error: error && planningError(error), facts: { callId, spent } };
+    }
+    case "question.asked": {
+      // A planner asks no more than MAX_QUESTIONS at once: the list itself is not cut.
+      const questions = event.questions.map(({ id, question }) => ({ id, question: cut(question) }));
+      return { facts: { questions, questionsCount: event.questions.length } };
+    }
+    case "answer.given": {
+      const { answers, givesUpDraft } = event;
+      const questionIds = answers.map(({ questionId }) => questionId);
+      return { facts: { questionIds, questionIdsCount: answers.length, givesUpDraft } };
+    }
+    case "replan.asked": {
+      const { note, execute } = event;
+      return { facts: { note: note && cut(note), execute } };
+    }
+    case "planning.failed":
+      return { error: planningError(event.error) };
+    case "results.told":
+      return { error: event.error && planningError(event.error) };
+    case "planning.cancelled":
+      return {};
+  }
+}
+
+/** Planning that has failed is over: nothing tries it again by itself. */
+function planningError({ code, message }: EventOf<"planning.failed">["error"]): ErrorView {
+  return { code, message, retryable: false };
+}
+
+/** A pair of code units at the end stays whole, or goes. */
+function cut(text: string): string {
+  return text.length <= MAX_WORDS ? text : `${text.slice(0, MAX_WORDS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 function changeOf(event: EventOf<"step.changed">, lengths: EventHead["lengths"]): Told {

@@ -1,0 +1,129 @@
+/**
+ * What a journal tells of planning, by rules of the oracle's own. It is about a request, and never makes a plan.
+ *
+ * 1. Epochs of planning only go up. A planner begins in its own name.
+ * 2. Model calls, questions, failures, results in words, and versions that a planner stores are told by the planner that began last, whose
+ *    planning has not ended since: by a question, a failure, results in words, a version that can run, a cancel, or a wish for a replan.
+ * 3. A model is called once under an id, and answers once, after that.
+ * 4. An answer is about a question that is open.
+ */
+import type { EventOf, JournalEvent } from "@planwright/engine";
+import type { JournalDocument } from "@planwright/store";
+
+const OF_PLANNING = {
+  "planning.began": true,
+  "model.called": true,
+  "model.answered": true,
+  "question.asked": true,
+  "answer.given": true,
+  "replan.asked": true,
+  "planning.failed": true,
+  "planning.cancelled": true,
+  "results.told": true,
+} as const;
+
+/** What is told of planning. */
+export type PlanningEvent = EventOf<keyof typeof OF_PLANNING>;
+
+/** The planning of a request while its journal is read. */
+export interface ReplayedPlanning {
+  epoch: number;
+  /** The planner that began last; undefined once its planning has ended. */
+  planner: string | undefined;
+  /** Ids of model calls, and whether they were answered. */
+  calls: Map<string, { isAnswered: boolean }>;
+  /** Ids of the questions that are open. */
+  questions: Set<string>;
+  /** How planning ended last, where it gave no plan; null when it gave one, or a client asked for another one since. */
+  endedAs: "FAILED" | "CANCELLED" | null;
+}
+
+/** Where an event stands. */
+interface Place {
+  planning: ReplayedPlanning;
+  entry: Pick<JournalDocument, "by">;
+  fault: (expected: string, found: string) => void;
+}
+
+/** Planning of which nothing was told yet. */
+export function newReplayedPlanning(): ReplayedPlanning {
+  return { epoch: 0, planner: undefined, calls: new Map(), questions: new Set(), endedAs: null };
+}
+
+/** True for what is told of planning. Pure. */
+export function isOfPlanning(event: JournalEvent): event is PlanningEvent {
+  return Object.hasOwn(OF_PLANNING, event.type);
+}
+
+/** Replays one event of planning. */
+export function replayPlanning(place: Place, event: PlanningEvent): void {
+  const { planning, fault } = place;
+  switch (event.type) {
+    case "planning.began":
+      return begin(place, event);
+    case "model.called":
+      requirePlanner(place, event.type);
+      if (planning.calls.has(event.callId)) fault("each model call once", `${event.callId} a second time`);
+      planning.calls.set(event.callId, { isAnswered: false });
+      return;
+    case "model.answered": {
+      const call = planning.calls.get(event.callId);
+      if (call === undefined) return fault(`model call ${event.callId} before`, "its answer");
+      if (call.isAnswered) fault(`one answer to ${event.callId}`, "another one");
+      call.isAnswered = true;
+      return;
+    }
+    case "question.asked":
+      requirePlanner(place, event.type);
+      planning.questions = new Set(event.questions.map(({ id }) => id));
+      return end(planning, null);
+    case "answer.given":
+      return answer(place, event);
+    case "replan.asked":
+      return end(planning, null);
+    case "planning.failed":
+      requirePlanner(place, event.type);
+      return end(planning, "FAILED");
+    case "planning.cancelled":
+      planning.questions.clear();
+      return end(planning, "CANCELLED");
+    case "results.told":
+      requirePlanner(place, event.type);
+      return end(planning, null);
+  }
+}
+
+/** Replays that a version was stored. */
+export function replayStored(place: Place, { isValid }: EventOf<"plan.stored">): void {
+  if (place.entry.by.kind === "planner") requirePlanner(place, "plan.stored");
+  if (isValid) end(place.planning, null);
+}
+
+function begin({ planning, entry, fault }: Place, { worker, epoch }: EventOf<"planning.began">): void {
+  if (epoch <= planning.epoch)
+    fault(`an epoch of planning above ${planning.epoch}`, `${worker} took epoch ${epoch}`);
+  if (entry.by.kind !== "planner" || entry.by.id !== worker)
+    fault(`planning of ${entry.by.kind} ${entry.by.id}`, `planning of ${worker}`);
+  planning.epoch = epoch;
+  planning.planner = worker;
+  // A planner that begins anew has no need of what was asked before.
+  planning.questions.clear();
+}
+
+function answer({ planning, fault }: Place, { answers, givesUpDraft }: EventOf<"answer.given">): void {
+  const ids = new Set(answers.map(({ questionId }) => questionId));
+  for (const id of ids)
+    if (!planning.questions.delete(id)) fault(`${id} as an open question`, "an answer to it");
+  if (givesUpDraft) planning.questions.clear();
+}
+
+function end(planning: ReplayedPlanning, endedAs: ReplayedPlanning["endedAs"]): void {
+  planning.planner = undefined;
+  planning.endedAs = endedAs;
+}
+
+function requirePlanner({ planning, entry, fault }: Place, told: string): void {
+  const { kind, id } = entry.by;
+  if (kind !== "planner" || planning.planner !== id)
+    fault(`${told} by ${planning.planner ?? "no planner"}`, `${told} by ${kind} ${id}`);
+}
