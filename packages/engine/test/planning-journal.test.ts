@@ -91,6 +91,7 @@ const replanAsked = (note: string | null = "otherwise", execute = true): EventOf
 });
 const failed: JournalEvent = { type: "planning.failed", error: { code: "X", message: "no" } };
 const cancelled: JournalEvent = { type: "planning.cancelled" };
+const executionPlanned: JournalEvent = { type: "execution.planned" };
 const resultsTold: JournalEvent = { type: "results.told", error: null };
 const stored = (version: number, isValid = true): JournalEvent => ({
   type: "plan.stored",
@@ -115,6 +116,7 @@ const ACTIONS = [
   "fail",
   "tell results",
   "cancel",
+  "plan execution",
   "ask replan",
   "rerun",
   "execute",
@@ -128,6 +130,8 @@ class Life {
   versions = 0;
   current: "none" | "open" | "over" = "none";
   replanAsked: { note: string | null; execute: boolean } | null = null;
+  isCancelled = false;
+  isExecutionPlanned = false;
   questions: string[] = [];
   /** Ids and who made them, with the tokens set aside. */
   calls = new Map<string, { by: Writer; tokens: number }>();
@@ -153,6 +157,8 @@ class Life {
       },
       epoch: this.epoch,
       replanAsked: this.replanAsked,
+      isCancelled: this.isCancelled,
+      isExecutionPlanned: this.isExecutionPlanned,
       questions: [...this.questions],
       calls: new Map([...this.calls].map(([id, call]) => [id, spending(call.tokens)])),
       spent: { ...spending(tokens), modelCalls: this.answeredTokens.length },
@@ -170,6 +176,8 @@ class Life {
     this.journal.append(by, stored(this.versions), ...more);
     this.current = "open";
     this.#end();
+    this.isCancelled = false;
+    this.isExecutionPlanned = false;
   }
 
   #act(action: (typeof ACTIONS)[number], size: number): void {
@@ -178,6 +186,7 @@ class Life {
     switch (action) {
       case "begin": {
         if (this.questions.length > 0 || this.current === "open") return;
+        if (this.isCancelled && this.current === "none") return;
         const next = [ADA, BOB][size % 2] ?? ADA;
         this.epoch += 1 + (size % 3);
         const work = this.current === "none" ? "plan" : this.replanAsked ? "replan" : "answer";
@@ -253,12 +262,19 @@ class Life {
       case "cancel":
         journal.append(CLIENT, cancelled);
         this.#end();
+        this.isCancelled = true;
         this.questions = [];
+        return;
+      case "plan execution":
+        if (this.current !== "none") return;
+        journal.append(CLIENT, executionPlanned);
+        this.isExecutionPlanned = true;
         return;
       case "ask replan":
         if (this.current !== "over" || this.replanAsked || this.questions.length > 0) return;
         this.replanAsked = { note: size % 2 ? "otherwise" : null, execute: size % 3 > 0 };
         this.planner = null;
+        this.isCancelled = false;
         journal.append(CLIENT, replanAsked(this.replanAsked.note, this.replanAsked.execute));
         return;
       case "rerun":
@@ -324,6 +340,10 @@ test("planning makes no plan and changes none, and a plan says nothing of planni
   );
 });
 
+/** Behind the end of a first plan. */
+const over = (journal: Journal): Journal =>
+  journal.append(ADA, stored(1), { type: "execution.asked" }).execute();
+
 /** A request in whose life everything of planning happens once, at least. */
 const story = (): Journal => {
   const journal = new Journal();
@@ -336,6 +356,7 @@ const story = (): Journal => {
     .append(CLIENT, answers(["q2"]))
     .append(CLIENT, answers(["q1"], true))
     .append(ADA, began(ADA, 3))
+    .append(CLIENT, executionPlanned)
     .append(ADA, stored(1), { type: "execution.asked" })
     .execute()
     .append(BOB, began(BOB, 4, "answer"))
@@ -359,6 +380,7 @@ const TYPES = [
 test("the story tells of every type of planning event", () => {
   expect(TYPES.toSorted()).toEqual([
     "answer.given",
+    "execution.planned",
     "model.answered",
     "model.called",
     "planning.began",
@@ -507,18 +529,21 @@ test.each<[string, (journal: Journal) => Journal, string]>([
   ],
   [
     "a replan while one is asked for",
-    (journal) => journal.append(CLIENT, replanAsked(), replanAsked()),
+    (journal) => over(journal).append(CLIENT, replanAsked(), replanAsked()),
     "another replan was asked for before",
   ],
   [
     "a replan while one is under way",
-    (journal) => journal.append(BOB, began(BOB, 3, "replan")).append(CLIENT, replanAsked()),
+    (journal) =>
+      over(journal)
+        .append(BOB, began(BOB, 3, "replan"))
+        .append(CLIENT, replanAsked()),
     "another replan was asked for before",
   ],
   [
     "a replan while one waits for an answer",
     (journal) =>
-      journal
+      over(journal)
         .append(CLIENT, replanAsked())
         .append(BOB, began(BOB, 3, "replan"), asks("q1"))
         .append(CLIENT, replanAsked()),
@@ -529,4 +554,21 @@ test.each<[string, (journal: Journal) => Journal, string]>([
   expect(() => journal.read()).toThrow(message);
   expect(() => journal.read()).toThrow(/^Entry \d+ of req_/);
   expect(() => journal.read()).toThrow(JournalInvalidError);
+});
+
+test("planning that was cancelled begins again only when a client asks for another version", () => {
+  const journal = () => new Journal().append(ADA, began(ADA, 1)).append(CLIENT, cancelled);
+  expect(() => journal().append(BOB, began(BOB, 2)).read()).toThrow("planning was cancelled");
+  expect(story().read().planning).toMatchObject({ isCancelled: false, epoch: 7 });
+});
+
+test("a replan is asked for a plan that is over, and for nothing else", () => {
+  expect(() => new Journal().append(CLIENT, replanAsked()).read()).toThrow("no plan is over");
+  const open = new Journal().append(ADA, began(ADA, 1)).append(ADA, stored(1));
+  expect(() => open.append(CLIENT, replanAsked()).read()).toThrow("no plan is over");
+});
+
+test("nothing is told of a plan that a planner is to make before it is stored", () => {
+  const journal = new Journal().append(ADA, began(ADA, 1)).append(CLIENT, { type: "execution.asked" });
+  expect(() => journal.read()).toThrow("was not stored before");
 });

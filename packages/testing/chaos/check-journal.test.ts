@@ -347,12 +347,19 @@ describe("in the planning of a journal is found", () => {
     ["results in words", turn(PLANNER, resultsTold)],
     ["a plan", turn(PLANNER, firstStored())],
     ["a plan that a client has run again", turn(CLIENT, firstStored())],
-    ["a cancel", turn(CLIENT, { type: "planning.cancelled" })],
     ["a wish for a replan", turn(CLIENT, replanAsked)],
   ])("a model call behind the end of planning by %s", (_end, ended) => {
     expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, modelCalled("call_1")))).toEqual([placeOf(3)]);
     const again = turn(PLANNER, began(2, PLANNER), modelCalled("call_1"));
     expect(faultsOf(BEGUN_PLANNING, ended, again)).toEqual([]);
+  });
+
+  test("a model call, and other planning, behind the end of planning by a cancel", () => {
+    const ended = turn(CLIENT, { type: "planning.cancelled" });
+    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, modelCalled("call_1")))).toEqual([placeOf(3)]);
+    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, began(2, PLANNER)))).toEqual([placeOf(3)]);
+    const again = [turn(CLIENT, replanAsked), turn(PLANNER, began(2, PLANNER))];
+    expect(faultsOf(BEGUN_PLANNING, ended, ...again)).toEqual([]);
   });
 
   test("no end where a plan is stored that cannot run", () => {

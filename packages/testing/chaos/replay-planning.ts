@@ -6,6 +6,7 @@
  *    planning has not ended since: by a question, a failure, results in words, a version that can run, a cancel, or a wish for a replan.
  * 3. A model is called once under an id, and answers once, after that.
  * 4. An answer is about a question that is open.
+ * 5. Planning that was cancelled does not begin again, unless a client asks for a replan.
  */
 import type { EventOf, JournalEvent } from "@planwright/engine";
 import type { JournalDocument } from "@planwright/store";
@@ -16,6 +17,7 @@ const OF_PLANNING = {
   "model.answered": true,
   "question.asked": true,
   "answer.given": true,
+  "execution.planned": true,
   "replan.asked": true,
   "planning.failed": true,
   "planning.cancelled": true,
@@ -79,6 +81,8 @@ export function replayPlanning(place: Place, event: PlanningEvent): void {
       return end(planning, null);
     case "answer.given":
       return answer(place, event);
+    case "execution.planned":
+      return;
     case "replan.asked":
       return end(planning, null);
     case "planning.failed":
@@ -99,7 +103,9 @@ export function replayStored(place: Place, { isValid }: EventOf<"plan.stored">):
   if (isValid) end(place.planning, null);
 }
 
-function begin({ planning, entry, fault }: Place, { worker, epoch }: EventOf<"planning.began">): void {
+function begin({ planning, entry, fault }: Place, { worker, epoch, work }: EventOf<"planning.began">): void {
+  if (planning.endedAs === "CANCELLED" && work !== "answer")
+    fault("no planning after its cancel", `${worker} began to ${work}`);
   if (epoch <= planning.epoch)
     fault(`an epoch of planning above ${planning.epoch}`, `${worker} took epoch ${epoch}`);
   if (entry.by.kind !== "planner" || entry.by.id !== worker)

@@ -1,3 +1,4 @@
+import { isTerminalPlanStatus } from "@planwright/plan";
 import type { EventPlace } from "./event-place.ts";
 import type { EventOf, JournalEvent } from "./events.ts";
 import type { FoldedPlanning, FoldedSpending } from "./folded.ts";
@@ -71,6 +72,8 @@ function changeBy(place: EventPlace, event: PlanningEvent): Partial<FoldedPlanni
     case "answer.given":
       return answer(place, event);
     case "replan.asked": {
+      const current = [...request.plans.values()].at(-1);
+      if (!current || !isTerminalPlanStatus(current.status)) throw invalid("no plan is over");
       if (planning.planner?.work === "replan" || planning.replanAsked)
         throw invalid("another replan was asked for before");
       const { note, execute } = event;

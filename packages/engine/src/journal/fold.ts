@@ -93,11 +93,12 @@ function copyOf(plan: FoldedPlan): FoldedPlan {
   };
 }
 
-/** The version that an entry is about. The first one was accepted before there was an entry. */
+/** The version that an entry is about. The first one was accepted before there was an entry, where no planner made it. */
 function planOf({ request, entry, invalid }: EventPlace): FoldedPlan {
   const plan = request.plans.get(entry.planId);
   if (plan) return plan;
-  if (request.plans.size > 0) throw invalid(`${entry.planId} was not stored before`);
+  const isPlanned = request.planning.epoch > 0;
+  if (request.plans.size > 0 || isPlanned) throw invalid(`${entry.planId} was not stored before`);
   const first = newPlan({ planId: entry.planId, version: 1, units: new Map() });
   request.plans.set(entry.planId, first);
   return first;

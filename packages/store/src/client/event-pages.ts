@@ -10,8 +10,8 @@ import type { Page } from "./page.ts";
 import type { ListPage, PagedReads } from "./paged-reads.ts";
 import { listsById, readLists } from "./read-lists.ts";
 
-/** What is left out beside {@link WITHOUT_VALUES}: all other places where an output may stand, whole or in part. */
-const MORE_VALUES = ["events.outputRef.preview", "events.resolution.output"];
+/** What is left out beside {@link WITHOUT_VALUES}: all other places where an output may stand, whole or in part, and what users answered. */
+const MORE_VALUES = ["events.outputRef.preview", "events.resolution.output", "events.answers.answer"];
 
 const CursorSchema = z.tuple([z.number().int().min(1).max(99_999_999), z.number().int().min(0)]);
 

@@ -101,7 +101,7 @@ export type StepAt = StepHead & Pick<StepDocument, "attempts">;
 
 /** What the journal of a request told at one of its entries. */
 export interface RequestState extends Pick<FoldedRequest, "seq" | "at" | "owner"> {
-  /** The version that was the current one; null before the first entry. Without outputs. */
+  /** The version that was the current one; null before one is told. Without outputs. */
   plan: FoldedPlan | null;
   /** Of that version, in plan order. */
   steps: StepAt[];

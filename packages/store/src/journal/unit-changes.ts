@@ -1,4 +1,11 @@
-import { advance, emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
+import {
+  advance,
+  emptyRequest,
+  type FoldedRequest,
+  fold,
+  isPlanningEvent,
+  type JournalEntry,
+} from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { PlanDocument, StepDocument } from "../documents.ts";
 import { type JournalDocument, toEntry } from "./entry-log.ts";
@@ -47,6 +54,7 @@ export function createUnitChanges(
     const before = requests.get(requestId) ?? emptyRequest(requestId);
     const after = fold(before, [entry]);
     requests.set(requestId, after);
+    if (entry.events.every(isPlanningEvent)) return [];
     // The entry names a plan that was stored before.
     const stored = planOf(planId as PlanId);
     if (!stored)

@@ -1454,8 +1454,8 @@ export type JournalEvent = {
   /** The version of the plan that it is about; for planning the one that was current then, which may not be stored yet. */
   planId: Scalars['ID']['output'];
   /**
-   * What happened: planning.began, model.called, model.answered, question.asked, answer.given, replan.asked, planning.failed, planning.cancelled,
-   * results.told, plan.stored, execution.asked, lease.taken, lease.released, attempt.started, attempt.ended, items.expanded,
+   * What happened: planning.began, model.called, model.answered, question.asked, answer.given, execution.planned, replan.asked, planning.failed,
+   * planning.cancelled, results.told, plan.stored, execution.asked, lease.taken, lease.released, attempt.started, attempt.ended, items.expanded,
    * step.changed, approval.given, doubt.resolved, cancel.asked, pause.asked, resume.asked, or plan.ended. Later versions may tell of more.
    */
   type: Scalars['String']['output'];

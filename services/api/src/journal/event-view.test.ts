@@ -95,6 +95,7 @@ test.each<[JournalEvent, object]>([
     { type: "planning.failed", error: REASON },
     { ...nothing, error: TOLD_REASON },
   ],
+  [{ type: "execution.planned" }, nothing],
   [{ type: "planning.cancelled" }, nothing],
   [{ type: "results.told", error: null }, nothing],
   [

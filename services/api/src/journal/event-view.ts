@@ -144,6 +144,7 @@ function toldOfPlanning(event: PlanningEvent): Told {
       return { error: planningError(event.error) };
     case "results.told":
       return { error: event.error && planningError(event.error) };
+    case "execution.planned":
     case "planning.cancelled":
       return {};
   }
