@@ -83,7 +83,7 @@ interface Deed {
   /** It is done by a planner, under a claim; another one does it again when that is not told. Default: a client does it, and asks again. */
   isPlanners?: boolean;
   /** What comes of it. */
-  then: Partial<RequestDocument>;
+  result: Partial<RequestDocument>;
 }
 
 async function claimed(store: MemoryStore, id: RequestDocument["_id"]): Promise<PlanningClaim> {
@@ -129,14 +129,14 @@ const DEEDS: Deed[] = [
     before: asked,
     act: (store, _, claim) => store.completePlanning(claim!, RESULT),
     isPlanners: true,
-    then: { status: "READY", version: 1 },
+    result: { status: "READY", version: 1 },
   },
   {
     name: "a first plan that can never run",
     before: asked,
     act: (store, _, claim) => store.failPlanning(claim!, { ...RESULT, plan: null, error: REFUSED }),
     isPlanners: true,
-    then: { status: "FAILED", error: REFUSED },
+    result: { status: "FAILED", error: REFUSED },
   },
   {
     name: "no first plan",
@@ -144,7 +144,7 @@ const DEEDS: Deed[] = [
     act: (store, _, claim) =>
       store.failPlanning(claim!, { ...RESULT, raw: null, plan: null, error: REFUSED }),
     isPlanners: true,
-    then: { status: "FAILED", error: REFUSED },
+    result: { status: "FAILED", error: REFUSED },
   },
   {
     name: "questions",
@@ -152,28 +152,28 @@ const DEEDS: Deed[] = [
     act: (store, _, claim) =>
       store.askQuestions(claim!, { questions: toFreeQuestions(["Who?"], 0), draft: null }),
     isPlanners: true,
-    then: { status: "NEEDS_INPUT", questionsAsked: 1 },
+    result: { status: "NEEDS_INPUT", questionsAsked: 1 },
   },
   {
     name: "another version after a failure",
     before: replanned,
     act: (store, _, claim) => store.completeReplan(claim!, { ...RESULT, plan: plan("b") }),
     isPlanners: true,
-    then: { status: "EXECUTING", version: 2 },
+    result: { status: "EXECUTING", version: 2 },
   },
   {
     name: "no other version after a failure",
     before: replanned,
     act: (store, _, claim) => store.failReplan(claim!, { error: REFUSED, diagnostics: [] }),
     isPlanners: true,
-    then: { status: "FAILED", version: 1, error: REFUSED },
+    result: { status: "FAILED", version: 1, error: REFUSED },
   },
   {
     name: "results in words",
     before: told,
     act: (store, _, claim) => store.completeAnswer(claim!, "All done."),
     isPlanners: true,
-    then: { status: "COMPLETED", answer: "All done." },
+    result: { status: "COMPLETED", answer: "All done." },
   },
   {
     name: "answers",
@@ -183,31 +183,31 @@ const DEEDS: Deed[] = [
         answers: [{ questionId: "q1", question: "Who?", answer: "Me", gives: null }],
         givesUpDraft: false,
       }),
-    then: { status: "PLANNING", questions: [] },
+    result: { status: "PLANNING", questions: [] },
   },
   {
     name: "a rerun under a key",
     before: failed,
     act: (store, id) => store.rerunPlan(TENANT, id, { from: null, autoExecute: true, ...key }),
-    then: { status: "EXECUTING", version: 2 },
+    result: { status: "EXECUTING", version: 2 },
   },
   {
     name: "a rerun of the version that was looked at",
     before: failed,
     act: (store, id) => store.rerunPlan(TENANT, id, { from: null, autoExecute: true, fromVersion: 1 }),
-    then: { status: "EXECUTING", version: 2 },
+    result: { status: "EXECUTING", version: 2 },
   },
   {
     name: "a replan under a key",
     before: failed,
     act: (store, id) => store.requestReplan(TENANT, id, { note: null, execute: true, ...key }),
-    then: { status: "PLANNING", version: 1 },
+    result: { status: "PLANNING", version: 1 },
   },
   {
     name: "the end of planning",
     before: asked,
     act: (store, id) => store.cancelPlanning(TENANT, id),
-    then: { status: "CANCELLED" },
+    result: { status: "CANCELLED" },
   },
   {
     name: "the wish to execute what is being planned",
@@ -216,7 +216,7 @@ const DEEDS: Deed[] = [
       const request = await store.getRequest(TENANT, id);
       return store.queuePlan(TENANT, request!.planId, id);
     },
-    then: { status: "PLANNING", autoExecute: true },
+    result: { status: "PLANNING", autoExecute: true },
   },
 ];
 
@@ -247,9 +247,9 @@ async function goOn({ act, isPlanners = false }: Deed, world: World, id: Request
 }
 
 /** What must hold whatever was cut off. */
-function expectWhole(world: World, id: RequestDocument["_id"], { then }: Pick<Deed, "then">): void {
+function expectWhole(world: World, id: RequestDocument["_id"], { result }: Pick<Deed, "result">): void {
   const request = world.request(id);
-  expect(request).toMatchObject(then);
+  expect(request).toMatchObject(result);
   const state = world.state(id);
   const stored = world.plans(id).toSorted((a, b) => a.version - b.version);
   // Each version that is told is there, once, and no other one.
