@@ -76,10 +76,10 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
           status: autoExecute ? "QUEUED" : "READY",
           now: next.updatedAt,
         });
-        const { document, event } = versionTurn(fresh, carriedUnits(fresh, facts, toRerun), old);
+        const { document, events } = versionTurn(fresh, carriedUnits(fresh, facts, toRerun), old);
         return {
           type: "tell",
-          events: [event],
+          events,
           by,
           planId: document._id,
           isKept: true,

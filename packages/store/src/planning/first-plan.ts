@@ -32,13 +32,13 @@ export function createFirstPlan(
         const { request } = claim;
         const autoExecute = request.autoExecute || planning.isExecutionPlanned;
         const fresh = newPlan({ ...result, request, status: autoExecute ? "QUEUED" : "READY", now });
-        const { document, event } = versionTurn(fresh, [], fresh);
+        const { document, events } = versionTurn(fresh, [], fresh);
         const status = autoExecute ? "EXECUTING" : "READY";
         const { diagnostics } = result;
         const set = { ...settled(now), status, autoExecute, diagnostics, draft: null };
         return {
           type: "tell",
-          events: [event],
+          events,
           isKept: true,
           following: () => [{ collection: "plans", insert: document }, planned(claim, set)],
           done: document,
@@ -56,10 +56,10 @@ export function createFirstPlan(
           return { type: "tell", events: [failed], following: () => [held(claim, set)], done: undefined };
         }
         const shown = newPlan({ request, plan, raw, origin, diagnostics, status: "INVALID", now });
-        const { document, event } = versionTurn(shown, [], shown);
+        const { document, events } = versionTurn(shown, [], shown);
         return {
           type: "tell",
-          events: [event, failed],
+          events: [...events, failed],
           isKept: true,
           following: () => [{ collection: "plans", insert: document }, planned(claim, set)],
           done: undefined,

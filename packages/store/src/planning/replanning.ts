@@ -57,7 +57,7 @@ export function createReplanning(
           status: next.autoExecute ? "QUEUED" : "READY",
           now,
         });
-        const { document, event } = followingVersion(fresh, { result, old, state, index });
+        const { document, events } = followingVersion(fresh, { result, old, state, index });
         const { planId, version, status, autoExecute } = next;
         const { diagnostics } = result;
         const moved = { planId, version, status, autoExecute, diagnostics, error: null, replan: null };
@@ -65,7 +65,7 @@ export function createReplanning(
         const filter = { _id: request._id, version: request.version };
         return {
           type: "tell",
-          events: [event],
+          events,
           planId,
           isKept: true,
           following: () => [

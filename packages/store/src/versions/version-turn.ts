@@ -1,15 +1,15 @@
-import type { EventOf } from "@planwright/engine";
+import type { EventOf, JournalEvent } from "@planwright/engine";
 import type { PlanDocument, StepDocument } from "../documents.ts";
 import { needsOf } from "../execution/plan-needs.ts";
 
-/** Another version of a plan, and the event by which it is stored. */
+/** A version of a plan, and the events by which it is stored, and started where it is to run at once. */
 export interface VersionTurn {
   document: PlanDocument;
-  event: EventOf<"plan.stored">;
+  events: JournalEvent[];
 }
 
 /**
- * Another version of a plan with its units, of which some are over already. Pure.
+ * A version of a plan with its units, of which some are over already. Pure.
  * @param before - the version before: epochs are those of the request, whose owners are told apart over all versions
  */
 export function versionTurn(
@@ -33,5 +33,6 @@ export function versionTurn(
       carriedFrom === null ? unansweredCalls : [],
     ),
   };
-  return { document, event };
+  const isStarted = document.status === "QUEUED";
+  return { document, events: [event, ...(isStarted ? [{ type: "execution.asked" as const }] : [])] };
 }

@@ -1502,7 +1502,7 @@ export type PlanAt = {
   planId: Scalars['ID']['output'];
   /** From 1. */
   version: Scalars['Int']['output'];
-  /** Where it stood; null before its first entry and before an executor took it, for the journal does not tell when it was queued. */
+  /** Where it stood; null before an entry tells that it was started: that of executePlan is told with the entry that follows it. */
   status: Maybe<PlanStatus>;
   /** Why it failed; its data is null here. */
   error: Maybe<StepError>;

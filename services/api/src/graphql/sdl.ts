@@ -1570,7 +1570,7 @@ type PlanAt {
   planId: ID!
   "From 1."
   version: Int!
-  "Where it stood; null before its first entry and before an executor took it, for the journal does not tell when it was queued."
+  "Where it stood; null before an entry tells that it was started: that of executePlan is told with the entry that follows it."
   status: PlanStatus
   "Why it failed; its data is null here."
   error: StepError

@@ -62,10 +62,12 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
   function showSoon(): void {
     if (isToBeShown) return;
     isToBeShown = true;
-    timers.wakeAt(store.now() + SHOW_RUNNING_AFTER_MS, () => {
-      isToBeShown = false;
-      store.writeNoted(claim).catch(onError);
-    });
+    timers.wakeAt(store.now() + SHOW_RUNNING_AFTER_MS, () => void show().catch(onError));
+  }
+
+  async function show(): Promise<void> {
+    isToBeShown = false;
+    await store.writeNoted(claim);
   }
 
   return {
