@@ -215,6 +215,7 @@ test("a reader that asks again with its last cursor learns what came since", asy
   const since = await pageOf(requestId, { after });
   expect(since.nodes).toMatchObject([
     { type: "plan.stored", status: "READY", facts: { version: 2, isValid: true, carriedCount: 0 } },
+    { type: "execution.asked" },
   ]);
 });
 

@@ -100,8 +100,7 @@ test("an earlier version is the current one until the next is stored", async () 
   await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { version } }", { id: requestId });
   expect((await at(requestId, seq)).plan).toMatchObject({ planId, version: 1, status: "FAILED" });
   const next = await at(requestId, seq + 1);
-  // That its execution was asked for is not in the journal.
-  expect(next.plan).toMatchObject({ version: 2, status: null, startedAt: null });
+  expect(next.plan).toMatchObject({ version: 2, status: "QUEUED", startedAt: null });
   expect(next.plan.planId).not.toBe(planId);
   expect(next.plan.steps).toMatchObject([
     { key: "createAuthor", status: "PENDING", waitReason: null },
