@@ -78,14 +78,16 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     await createIndexes(collections);
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
     const owner = randomUUID();
+    const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
+    const turnLog = createMongoTurnLog(groupCollections);
     const journal = createJournal({
-      log: createMongoEntryLog(groupClient.db(db.databaseName).collection("journal")),
+      log: createMongoEntryLog(groupCollections.journal),
+      turnLog,
       owner,
       now: () => clock.now(),
       onBulk: options.onBulk,
       metrics: options.journalMetrics,
     });
-    const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
     const accept = createAccept({
       log: createMongoAcceptanceLog(groupCollections),
       monotonic: () => clock.monotonic(),
@@ -94,7 +96,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     const unitReads = createUnitReads(collections, createMongoEntryLog(collections.journal));
     const turnsFor = (retryForMs: number) =>
       createRequestTurns({
-        log: createMongoTurnLog(groupCollections),
+        log: turnLog,
         owner: `${owner}:${retryForMs}`,
         now: () => clock.now(),
         monotonic: () => clock.monotonic(),

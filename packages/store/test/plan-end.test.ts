@@ -162,7 +162,7 @@ test("a database that is away behind the entry costs delay: the plan ends once i
   const database = createMemoryDatabase();
   let isCut = false;
   const cut: Reach = async ({ name, apply }) => {
-    if (isCut && name.endsWith(".write")) throw new UnreachableError("lost on its way");
+    if (isCut && /\.(write|follow)$/.test(name)) throw new UnreachableError("lost on its way");
     return apply();
   };
   const dying = createMemoryStore({ database, owner: "e1", reach: cut, retryForMs: 0 });

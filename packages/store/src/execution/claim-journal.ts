@@ -14,6 +14,7 @@ import {
   type FoldedPlan,
   type FoldedRequest,
   type FoldedUnit,
+  fold,
   type JournalEntry,
   type JournalEvent,
 } from "@planwright/engine";
@@ -21,6 +22,7 @@ import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/p
 import { LeaseLostError } from "../errors.ts";
 import { EntryTooLargeError } from "../journal/errors.ts";
 import type { Journal, NewEntry } from "../journal/journal.ts";
+import type { Following } from "../journal/turn-log.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
 
 /** A plan's journal, as its owner writes it. */
@@ -41,7 +43,15 @@ export interface ClaimJournal {
   note(events: readonly JournalEvent[]): void;
   /** Tells this, and what was noted; where that is nothing, it waits for what is under way. Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
   append(events: readonly JournalEvent[]): Promise<void>;
+  /**
+   * The same for what nothing more is told behind, with what follows from it. Says whether that is done; otherwise it is left to the caller.
+   * @param followingOf - what follows from the entry, and the request behind it
+   */
+  appendLast(events: readonly JournalEvent[], followingOf: FollowingOf): Promise<boolean>;
 }
+
+/** What follows from an entry, and the request behind it. */
+export type FollowingOf = (entry: JournalEntry, after: FoldedRequest) => Following[];
 
 /** Who owns what. */
 export interface ClaimedJournal {
@@ -65,30 +75,42 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   /** The append that waits for the one under way. */
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
+  /** Of what is told last. */
+  let followingOf: FollowingOf | undefined;
+  let isFollowed = false;
   let onControl: () => void = () => undefined;
 
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
 
-  async function write(events: readonly JournalEvent[]): Promise<void> {
+  async function write(events: readonly JournalEvent[], isLast = true): Promise<void> {
     try {
-      await appendEntry(events);
+      await appendEntry(events, isLast ? followingOf : undefined);
     } catch (error) {
       if (!(error instanceof EntryTooLargeError) || events.length < 2) throw error;
       const half = Math.ceil(events.length / 2);
-      await write(events.slice(0, half));
-      await write(events.slice(half));
+      await write(events.slice(0, half), false);
+      await write(events.slice(half), isLast);
     }
   }
 
-  async function appendEntry(events: readonly JournalEvent[]): Promise<void> {
+  async function appendEntry(
+    events: readonly JournalEvent[],
+    follows: FollowingOf | undefined,
+  ): Promise<void> {
     const by = { kind: "executor" as const, id: owner };
     for (;;) {
       // An owner that claimed the request since has told so; one before may have ended the plan.
       if (state.epoch > epoch || isOver()) throw lost();
       const entry = { requestId, tenant, planId, epoch, by, events: [...events], seq: state.seq + 1 };
       requireValid(entry);
-      const result = await journal.append(entry);
-      if (result.type === "appended") return follow([result.entry]);
+      const result = await journal.append(
+        entry,
+        follows && ((stamped) => follows(stamped, fold(state, [withoutEventValues(stamped)]))),
+      );
+      if (result.type === "appended") {
+        isFollowed = result.isFollowed ?? false;
+        return follow([result.entry]);
+      }
       follow(await journal.read(requestId, state.seq));
     }
   }
@@ -151,6 +173,12 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
     append(events) {
       pending.push(...events);
       return flush();
+    },
+    async appendLast(events, of) {
+      pending.push(...events);
+      followingOf = of;
+      await flush();
+      return isFollowed;
     },
   };
 }

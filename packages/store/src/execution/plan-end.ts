@@ -11,14 +11,16 @@ import {
   toldError,
 } from "@planwright/engine";
 import { type JsonObject, type RequestId, STARTED_REQUEST_STATUSES, type StepStatus } from "@planwright/plan";
+import type { Document } from "mongodb";
 import type { FinishCommand, PlanDocument } from "../documents.ts";
 import type { Journal } from "../journal/journal.ts";
 import { withoutBytes } from "../journal/plan-units.ts";
+import type { Following } from "../journal/turn-log.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { PLANNING_DUE } from "../planning/parked-for.ts";
 import type { ExecutionContext } from "./context.ts";
 import { needsOf } from "./plan-needs.ts";
-import { isPlanEnd, requestAfterPlan } from "./request-after-plan.ts";
+import { isPlanEnd, type RequestChange, requestAfterPlan } from "./request-after-plan.ts";
 import { keptError } from "./turns.ts";
 
 /** The event by which a plan ends. Pure. */
@@ -56,47 +58,83 @@ export async function readEnd(
   return event && endedBy(event, plan);
 }
 
+/** What the end of a plan changes: its document, and behind that its request's. */
+interface EndWrites {
+  plan: Document;
+  /** Not when that was done already and the request has gone on since. */
+  ifStarted: Document;
+  request: RequestChange;
+  isForPlanner: boolean;
+}
+
+/** Pure. */
+function writesOf(
+  { _id, plan, followUp, needs: before = [] }: PlanDocument,
+  { status, units, outputs, error, finishedAt }: EndedPlan,
+): EndWrites {
+  const told = error && withoutBytes(error);
+  const needs = needsOf(units.values());
+  const request = requestAfterPlan(followUp, { status, ...(told && { error: told }) });
+  return {
+    plan: {
+      status,
+      dueAt: null,
+      waitReason: null,
+      counts: countSteps(plan?.steps ?? [], units),
+      // An empty list would stand in the index of what people have to look at, for every plan that ever ended.
+      ...((needs.length > 0 || before.length > 0) && { needs }),
+      outputs,
+      error: told,
+      lease: null,
+      finishedAt,
+    },
+    ifStarted: { planId: _id, status: { $in: STARTED_REQUEST_STATUSES } },
+    request,
+    isForPlanner: request.stamps.includes(PLANNING_DUE),
+  };
+}
+
+/** The end of a plan as what follows from its entry, where that is the command that tells it. Pure. */
+export function followingEnd(plan: PlanDocument, ended: EndedPlan, at: Date): Following[] {
+  const { plan: set, ifStarted, request } = writesOf(plan, ended);
+  const stamps = Object.fromEntries(request.stamps.map((field) => [field, at]));
+  return [
+    { collection: "plans", filter: { _id: plan._id, finishedAt: null }, set: { ...set, updatedAt: at } },
+    {
+      collection: "requests",
+      filter: { _id: plan.requestId, ...ifStarted },
+      set: { ...request.set, ...stamps },
+    },
+  ];
+}
+
+/** Whether a request waits for a planner by the end of its plan. Pure. */
+export function isForPlanner(plan: PlanDocument, ended: EndedPlan): boolean {
+  return writesOf(plan, ended).isForPlanner;
+}
+
 /**
  * Has the plan's document and its request's say that the plan has ended: the request never before the plan. Done again it changes nothing.
  * @returns whether the request waits for a planner by it
  */
 export async function tellEnd(
   { group }: Pick<ExecutionContext, "group">,
-  { _id, requestId, plan, followUp, needs: before = [] }: PlanDocument,
-  { status, units, outputs, error, finishedAt }: EndedPlan,
+  plan: PlanDocument,
+  ended: EndedPlan,
 ): Promise<boolean> {
-  const told = error && withoutBytes(error);
-  const needs = needsOf(units.values());
-  const change = requestAfterPlan(followUp, { status, ...(told && { error: told }) });
+  const writes = writesOf(plan, ended);
   const [, isChanged] = await group.setInOrder(
     {
       collection: "plans",
-      id: _id,
+      id: plan._id,
       // Not fenced by the lease: the journal says that the plan has ended.
       condition: { finishedAt: null },
-      set: {
-        status,
-        dueAt: null,
-        waitReason: null,
-        counts: countSteps(plan?.steps ?? [], units),
-        // An empty list would stand in the index of what people have to look at, for every plan that ever ended.
-        ...((needs.length > 0 || before.length > 0) && { needs }),
-        outputs,
-        error: told,
-        lease: null,
-        finishedAt,
-      },
+      set: writes.plan,
       stamps: ["updatedAt"],
     },
-    {
-      collection: "requests",
-      id: requestId,
-      // Not when that was done already and the request has gone on since.
-      condition: { planId: _id, status: { $in: STARTED_REQUEST_STATUSES } },
-      ...change,
-    },
+    { collection: "requests", id: plan.requestId, condition: writes.ifStarted, ...writes.request },
   );
-  return isChanged && change.stamps.includes(PLANNING_DUE);
+  return isChanged && writes.isForPlanner;
 }
 
 function isEnd(event: JournalEvent): event is EndEvent {

@@ -7,7 +7,7 @@ import { FIRST_EPOCH } from "../new-documents.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
-import { endEvent, endedBy, tellEnd } from "./plan-end.ts";
+import { endEvent, endedBy, followingEnd, isForPlanner, tellEnd } from "./plan-end.ts";
 import { REQUEST_STATUS, requestAfterPlan } from "./request-after-plan.ts";
 import { recordEvents } from "./turns.ts";
 
@@ -85,8 +85,12 @@ export function createPlanEnds(
       const { events } = await recordEvents(context, claim, last);
       await removeLeftovers(claim, events);
       const end = endEvent(finish);
-      await claim.journal.append([...events, end]);
-      return { isForPlanner: await tellEnd(context, claim.plan, endedBy(end, claim.journal.plan())) };
+      const { plan } = claim;
+      const isFollowed = await claim.journal.appendLast([...events, end], ({ at }, { plans }) =>
+        followingEnd(plan, endedBy(end, plans.get(plan._id)), at),
+      );
+      const ended = endedBy(end, claim.journal.plan());
+      return { isForPlanner: isFollowed ? isForPlanner(plan, ended) : await tellEnd(context, plan, ended) };
     },
 
     async reconcileRequests() {

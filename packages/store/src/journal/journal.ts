@@ -6,6 +6,7 @@
  * 3. An append whose answer was lost is sent again, and knows its own entry by its `writeId`.
  * 4. Appends of all requests of a process go out together: while bulks are under way the next one collects.
  * 5. An entry that cannot be stored at all fails alone.
+ * 6. What follows from an entry goes in the same command where no other entry goes with it; otherwise whoever appended does it behind its answer.
  */
 import type { JournalEntry } from "@planwright/engine";
 import { StoreUnavailableError, WriteNotPossibleError } from "../errors.ts";
@@ -14,6 +15,7 @@ import { repeatUntilAnswered } from "../repeat-until-answered.ts";
 import { type EntryLog, placeOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
+import type { Following, TurnLog } from "./turn-log.ts";
 
 /** Largest entry, as JSON text in UTF-8, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;
@@ -26,13 +28,20 @@ export type NewEntry = Omit<JournalEntry, "at" | "writeId">;
 
 /** What became of an append. */
 export type AppendResult =
-  | { type: "appended"; entry: JournalEntry }
+  | {
+      type: "appended";
+      entry: JournalEntry;
+      /** What follows from it is done too. Absent: it is not, or nothing was to follow. */
+      isFollowed?: true;
+    }
   /** Nothing was written: this entry stands at the place. */
   | { type: "taken"; entry: JournalEntry };
 
 /** Options of {@link createJournal}. */
 export interface JournalOptions {
   log: EntryLog;
+  /** Where an entry goes with what follows from it. Default: that is left to whoever appends. */
+  turnLog?: Pick<TurnLog, "append"> | undefined;
   /** Distinguishes this process's appends from all others. */
   owner: string;
   /** Unix milliseconds, by the clock of the database. */
@@ -59,9 +68,10 @@ export interface JournalOptions {
 export interface Journal {
   /**
    * Appends an entry at its `seq`, unless that place is taken. Durable when it answers.
+   * @param followingOf - what follows from the entry: it may be done with it, see invariant 6
    * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} of these only the second leaves open whether it was written
    */
-  append(entry: NewEntry): Promise<AppendResult>;
+  append(entry: NewEntry, followingOf?: (entry: JournalEntry) => Following[]): Promise<AppendResult>;
   /**
    * The entries of a request behind a place, all of them, in their order; none for an unknown request.
    * @throws {StoreUnavailableError}
@@ -77,13 +87,14 @@ export interface Journal {
 
 interface Waiting {
   entry: JournalEntry;
+  following: readonly Following[];
   resolve: (result: AppendResult) => void;
   reject: (error: Error) => void;
 }
 
 /** A journal over a log of entries. */
 export function createJournal(options: JournalOptions): Journal {
-  const { log, owner, now, monotonic = () => performance.now() } = options;
+  const { log, turnLog, owner, now, monotonic = () => performance.now() } = options;
   const { metrics, sleep = timer, retryForMs = 30_000, retryEveryMs = 250 } = options;
   const batches = createBatches<Waiting>({ send: commit, maxBatch: options.maxBatch, soon: options.soon });
   let sequence = 0;
@@ -92,11 +103,11 @@ export function createJournal(options: JournalOptions): Journal {
 
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
+      const [only] = batch;
+      if (only && batch.length === 1 && only.following.length > 0 && turnLog)
+        return await commitTurn(only, turnLog);
       const taken = await again("journal append", () => log.insert(batch.map(({ entry }) => entry)));
-      bulks += 1;
-      sent += batch.length;
-      options.onBulk?.(batch.length);
-      metrics?.bulkWritten(batch.length);
+      acknowledged(batch.length);
       for (const { entry, resolve } of batch) {
         const found = taken.get(placeOf(entry));
         const isOwn = found === undefined || found.writeId === entry.writeId;
@@ -111,11 +122,27 @@ export function createJournal(options: JournalOptions): Journal {
     }
   }
 
+  async function commitTurn(
+    { entry, following, resolve }: Waiting,
+    { append }: Pick<TurnLog, "append">,
+  ): Promise<void> {
+    const taken = await again("journal append", () => append({ entry, following }));
+    acknowledged(1);
+    resolve(taken ? { type: "taken", entry: taken } : { type: "appended", entry, isFollowed: true });
+  }
+
+  function acknowledged(entries: number): void {
+    bulks += 1;
+    sent += entries;
+    options.onBulk?.(entries);
+    metrics?.bulkWritten(entries);
+  }
+
   const again = <T>(operation: string, attempt: () => Promise<T>): Promise<T> =>
     repeatUntilAnswered(attempt, { operation, monotonic, sleep, retryForMs, retryEveryMs });
 
   return {
-    async append(given) {
+    async append(given, followingOf) {
       sequence += 1;
       const entry: JournalEntry = { ...given, at: new Date(now()), writeId: `${owner}:${sequence}` };
       const sizeBytes = Buffer.byteLength(JSON.stringify(entry));
@@ -124,7 +151,7 @@ export function createJournal(options: JournalOptions): Journal {
       }
       return timedAppend(
         new Promise((resolve, reject) => {
-          batches.add({ entry, resolve, reject });
+          batches.add({ entry, following: followingOf?.(entry) ?? [], resolve, reject });
         }),
         { metrics, monotonic },
       );

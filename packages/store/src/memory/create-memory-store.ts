@@ -93,8 +93,10 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   });
   const entryLog = createMemoryEntryLog(database, reach);
   const log = options.rewriteLog ? options.rewriteLog(entryLog) : entryLog;
+  const turnLog = createMemoryTurnLog(database, reach, log);
   const journal = createJournal({
     log,
+    turnLog,
     owner,
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
@@ -106,7 +108,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
   const unitReads = createUnitReads(collections, log);
   const turns = createRequestTurns({
-    log: createMemoryTurnLog(database, reach, log),
+    log: turnLog,
     owner,
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
