@@ -99,7 +99,7 @@ export function followingEnd(plan: PlanDocument, ended: EndedPlan, at: Date): Fo
   const { plan: set, ifStarted, request } = writesOf(plan, ended);
   const stamps = Object.fromEntries(request.stamps.map((field) => [field, at]));
   return [
-    { collection: "plans", filter: { _id: plan._id, finishedAt: null }, set: { ...set, updatedAt: at } },
+    { collection: "plans", filter: { _id: plan._id }, set: { ...set, updatedAt: at } },
     {
       collection: "requests",
       filter: { _id: plan.requestId, ...ifStarted },
@@ -127,8 +127,8 @@ export async function tellEnd(
     {
       collection: "plans",
       id: plan._id,
-      // Not fenced by the lease: the journal says that the plan has ended.
-      condition: { finishedAt: null },
+      // Neither fenced nor asked for anything: the journal says that the plan has ended, and by its id alone it is found cheapest.
+      condition: {},
       set: writes.plan,
       stamps: ["updatedAt"],
     },
