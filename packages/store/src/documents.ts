@@ -260,7 +260,7 @@ export interface PlanDocument {
   /** Finished units at the last claim: a claim that finds more has seen progress. */
   progressSeen: number;
   waitReason: WaitReason | null;
-  /** True for a first version: until its first claim nothing is told of its steps, and nothing need be read. */
+  /** True for a plan that was submitted to run at once, or not started yet: until its first claim nothing is told of it, and nothing need be read. */
   isFresh: boolean;
   /** What people can do for it: for units that wait for approval, or are in doubt. Absent: nothing yet. */
   needs?: ("approval" | "doubt")[];

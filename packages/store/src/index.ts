@@ -103,6 +103,8 @@ export {
 } from "./planning/model-budget.ts";
 export { contextOf } from "./request-context.ts";
 export type {
+  AmendAnswer,
+  AmendedPlan,
   AttemptEnd,
   ClientStore,
   EndedModelCall,

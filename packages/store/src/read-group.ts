@@ -1,5 +1,4 @@
 import DataLoader from "dataloader";
-import type { Collection, Document, Filter } from "mongodb";
 
 /** Reads what belongs to one key; those asked for in the same turn share one question to MongoDB. Nothing is kept. */
 export type ReadGroup<Key, T> = (key: Key) => Promise<T>;
@@ -21,18 +20,6 @@ function createReadGroup<Key, T>(read: (keys: readonly Key[]) => Promise<T[]>): 
     batchScheduleFn: (send) => setImmediate(send),
   });
   return (key) => loader.load(key);
-}
-
-/** Documents by id; null when there is none. */
-export function createDocumentReads<T extends Document & { _id: string }>(
-  collection: Collection<T>,
-): ReadGroup<string, T | null> {
-  return createReadGroup(async (ids) => {
-    const filter = { _id: { $in: [...new Set(ids)] } } as Document as Filter<T>;
-    const found = await collection.find(filter).toArray();
-    const byId = new Map<string, T>(found.map((document) => [document._id, document as T]));
-    return ids.map((id) => byId.get(id) ?? null);
-  });
 }
 
 /**

@@ -132,6 +132,36 @@ export type RerunAnswer =
   | { type: "no plan"; request: RequestDocument }
   | { type: "unknown" };
 
+/** A plan that was put in the place of another one. */
+export interface AmendedPlan {
+  type: "amended";
+  request: RequestDocument;
+  plan: PlanDocument;
+  /** Ids of steps that completed and are carried over, never to be called again. */
+  carried: string[];
+  /** Of steps with side effects that completed: those that are called again, since they or what they use has changed. */
+  repeated: string[];
+  /** And those that are not. */
+  notRepeated: string[];
+}
+
+/** What became of a wish to put another plan in the place of one. */
+export type AmendAnswer =
+  | AmendedPlan
+  /** Its key made a version before, and now none. */
+  | Repeated
+  /** Another version is current than the one that the caller has looked at. */
+  | { type: "other version"; request: RequestDocument }
+  /** The current plan was started, and goes on. */
+  | { type: "not over"; plan: PlanDocument }
+  /** Units of unknown effect: another plan might make them happen again. */
+  | { type: "in doubt"; keys: string[] }
+  /** Units of which a call acted, or may have, and no answer says so: in other words it would be another call beside that one. */
+  | { type: "may have acted"; keys: string[] }
+  /** Planning goes on, or ended without a plan. */
+  | { type: "no plan"; request: RequestDocument }
+  | { type: "unknown" };
+
 /** What became of a wish to make a plan anew. */
 export type ReplanAnswer =
   /** A planner takes it from here: the request is PLANNING. */
@@ -275,6 +305,16 @@ export interface ClientStore extends PagedReads, HeadReads, StateReads {
       changes?: readonly ArgumentChange[] | undefined;
     },
   ): Promise<RerunAnswer>;
+  /**
+   * Puts another plan, checked by the caller, in the place of one that is over, or was not started: that one is SUPERSEDED. Steps that stand in both, word
+   * for word, and that completed are carried over; all others begin anew. Of several at once one makes a version.
+   * @throws {IdempotencyKeyReusedError} when the key made something else
+   */
+  amendPlan(
+    tenant: string,
+    requestId: RequestId,
+    amended: VersionWish & Omit<NewVersion, "origin"> & { autoExecute: boolean; by?: string | undefined },
+  ): Promise<AmendAnswer>;
   /**
    * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan from what became
    * of this one. Of several replans and reruns at once one is taken.

@@ -198,6 +198,29 @@ const DEEDS: Deed[] = [
     result: { status: "EXECUTING", version: 2 },
   },
   {
+    name: "another plan in the place of one that failed",
+    before: failed,
+    act: (store, id) =>
+      store.amendPlan(TENANT, id, { plan: plan("b"), raw: "", diagnostics: [], autoExecute: true, ...key }),
+    result: { status: "EXECUTING", version: 2 },
+  },
+  {
+    name: "another plan in the place of one that was not started",
+    before: (store) => planned(store, { autoExecute: false }),
+    act: (store, id) =>
+      store.amendPlan(TENANT, id, { plan: plan("b"), raw: "", diagnostics: [], autoExecute: false, ...key }),
+    result: { status: "READY", version: 2 },
+  },
+  {
+    name: "the start of a plan",
+    before: (store) => planned(store, { autoExecute: false }),
+    async act(store, id) {
+      const request = await store.getRequest(TENANT, id);
+      return store.queuePlan(TENANT, request!.planId, id);
+    },
+    result: { status: "EXECUTING", version: 1 },
+  },
+  {
     name: "a replan under a key",
     before: failed,
     act: (store, id) => store.requestReplan(TENANT, id, { note: null, execute: true, ...key }),

@@ -200,9 +200,19 @@ function storePlan(place: EventPlace, event: EventOf<"plan.stored">): void {
   if (previous && version !== previous.version + 1)
     throw invalid(`version ${version} follows ${previous.version}`);
   if (planId !== entry.planId) throw invalid(`it is about ${entry.planId}, and stores ${planId}`);
+  if (previous) supersede(place, previous);
   endPlanning(place, event);
   const plan = newPlan({ planId, version, units: carryUnits(place, previous, event) });
   request.plans.set(planId, isValid ? plan : { ...plan, status: "INVALID", finishedAt: entry.at });
+}
+
+/** A version that another one follows is over, or was not started and never will be. */
+function supersede({ request, entry, invalid }: EventPlace, previous: FoldedPlan): void {
+  if (isTerminalPlanStatus(previous.status)) return;
+  if (!canMove(PLAN_LIFECYCLE, previous.status, "SUPERSEDED"))
+    throw invalid(`${previous.planId} is ${previous.status}, and another version follows`);
+  const ended = { status: "SUPERSEDED" as const, finishedAt: entry.at, endedSeq: entry.seq };
+  request.plans.set(previous.planId, { ...previous, ...ended });
 }
 
 function newPlan(of: Pick<FoldedPlan, "planId" | "version" | "units">): FoldedPlan {

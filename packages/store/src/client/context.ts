@@ -2,13 +2,11 @@ import type { RandomBytes } from "@planwright/plan";
 import type { Accept } from "../acceptance/accept.ts";
 import type { Collections } from "../collections.ts";
 import type { AppendControl } from "../controls/append-control.ts";
-import type { PlanDocument } from "../documents.ts";
 import type { GroupCommit } from "../group-commit/group-commit.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RequestTurns } from "../journal/request-turns.ts";
 import type { SettleOutbox } from "../journal/settle-outbox.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
-import type { ReadGroup } from "../read-group.ts";
 import type { ServerClock } from "../server-clock.ts";
 
 /** What the parts of the client store share. */
@@ -19,7 +17,6 @@ export interface ClientContext {
   group: GroupCommit;
   journal: Journal;
   unitReads: UnitReads;
-  readPlan: ReadGroup<string, PlanDocument | null>;
   clock: ServerClock;
   randomBytes: RandomBytes;
   turns: RequestTurns;

@@ -3,8 +3,8 @@ import { createApprove } from "../controls/approve.ts";
 import { createCancel } from "../controls/cancel.ts";
 import { createPause } from "../controls/pause.ts";
 import { createResolve } from "../controls/resolve.ts";
-import { createDocumentReads } from "../read-group.ts";
 import type { ClientStore } from "../store.ts";
+import { createAmend } from "./amend.ts";
 import { createAnswerQuestions } from "./answer-questions.ts";
 import type { ClientContext } from "./context.ts";
 import { createQueuePlan } from "./queue-plan.ts";
@@ -13,8 +13,7 @@ import { createReplan } from "./replan.ts";
 import { createRerun } from "./rerun.ts";
 
 /** Accepting, asking, reading: everything that clients and operators reach, bound to a tenant. */
-export function createClientStore(parts: Omit<ClientContext, "readPlan">): ClientStore {
-  const context = { ...parts, readPlan: createDocumentReads(parts.collections.plans) };
+export function createClientStore(context: ClientContext): ClientStore {
   return {
     ...createAcceptance(context),
     ...createQueuePlan(context),
@@ -25,6 +24,7 @@ export function createClientStore(parts: Omit<ClientContext, "readPlan">): Clien
     ...createResolve(context),
     ...createReplan(context),
     ...createRerun(context),
+    ...createAmend(context),
     ...createReads(context),
   };
 }

@@ -6,11 +6,8 @@ import {
   pinsByTool,
   pinTools,
 } from "@planwright/plan";
-import type { RequestDocument } from "../documents.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
-import type { Following } from "../journal/turn-log.ts";
 import { newPlan } from "../new-documents.ts";
-import { NOTHING_PARKED } from "../planning/parked-for.ts";
 import type { ClientStore, RerunAnswer } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
@@ -21,6 +18,7 @@ import { changeArguments, refusedChange } from "./change-arguments.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
 import type { ClientContext } from "./context.ts";
 import { isOtherVersion } from "./is-other-version.ts";
+import { movedTo, nextVersionOf } from "./next-version.ts";
 
 /** The part of the store that runs plans again, as new versions. */
 export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPlan"> {
@@ -62,7 +60,12 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
         if (!changed.ok)
           return no({ type: "invalid arguments", plan: old, diagnostics: changed.diagnostics });
 
-        const next = nextRequest(request, autoExecute);
+        const now = new Date(clock.now());
+        const next = nextVersionOf(request, {
+          planId: createPlanId(now.getTime(), randomBytes),
+          autoExecute,
+          now,
+        });
         // What has changed since is part of the new version: the caller wants its tools as they are now.
         const toolPins = pinTools(plan, index.tools, old.toolPins);
         const { raw, origin } = old;
@@ -74,7 +77,7 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
           origin,
           diagnostics: [...old.diagnostics, ...changed.diagnostics],
           status: autoExecute ? "QUEUED" : "READY",
-          now: next.updatedAt,
+          now,
         });
         const { document, events } = versionTurn(fresh, carriedUnits(fresh, facts, toRerun), old);
         return {
@@ -92,23 +95,6 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
       return answer ?? { type: "unknown" };
     },
   };
-
-  function nextRequest(request: RequestDocument, autoExecute: boolean): RequestDocument {
-    const now = new Date(clock.now());
-    return {
-      ...request,
-      planId: createPlanId(now.getTime(), randomBytes),
-      version: request.version + 1,
-      status: autoExecute ? "EXECUTING" : "READY",
-      autoExecute,
-      planning: { ...request.planning, lease: null, dueAt: null, work: null },
-      replan: null,
-      error: null,
-      answer: null,
-      answerError: null,
-      updatedAt: now,
-    };
-  }
 }
 
 type Rerun = Extract<RerunAnswer, { type: "rerun" }>;
@@ -116,10 +102,4 @@ type RerunDecision = ChangeDecision<RerunAnswer, Rerun>;
 
 function no(answer: RerunAnswer): RerunDecision {
   return { type: "answer", answer };
-}
-
-/** The request's document, unless it has gone on since. */
-function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): Following {
-  const set = { ...NOTHING_PARKED, planId, version, status, autoExecute, updatedAt };
-  return { collection: "requests", filter: { _id, version: { $lt: version } }, set };
 }

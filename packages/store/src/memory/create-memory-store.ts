@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { createAccept } from "../acceptance/accept.ts";
 import { createAcceptance } from "../acceptance/acceptance.ts";
+import { createAmend } from "../client/amend.ts";
 import { createAnswerQuestions } from "../client/answer-questions.ts";
 import { createQueuePlan } from "../client/queue-plan.ts";
 import { createReads } from "../client/reads.ts";
@@ -130,7 +131,6 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     group,
     journal,
     unitReads,
-    readPlan: (id: string) => collections.plans.findOne({ _id: id }),
     clock,
     sleep,
     planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
@@ -146,6 +146,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     ...createResolve(context),
     ...createReplan(context),
     ...createRerun(context),
+    ...createAmend(context),
     ...createPlanningStore(context),
     ...createReads(context),
     ...createClaims(context),

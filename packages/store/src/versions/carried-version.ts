@@ -28,15 +28,21 @@ export interface VersionFacts {
   dependents: ReadonlyMap<string, readonly string[]>;
 }
 
+/** What of a version with another plan runs again. */
+export interface VersionSteps {
+  /** Steps that stand in both plans, word for word. */
+  same: ReadonlySet<string>;
+  /** Steps that run again, or for the first time. */
+  again: ReadonlySet<string>;
+  /** Those of them whose earlier results count for nothing. */
+  anew: ReadonlySet<string>;
+}
+
 /**
- * The units of a version with another plan. A step that stands in both, word for word, and that completed is carried over as it is,
- * unless it used the output of a list with failed items, or of a step that became another one; of a list that did not complete, or
- * not all of its items, those that did, unless they may be other ones now. Everything else begins anew. Pure.
+ * Which steps of a version with another plan run again: all but those that stand in both, word for word, and that completed, unless they used the
+ * output of a list with failed items, or of a step that became another one. Pure.
  */
-export function carriedVersion(
-  document: PlanDocument,
-  { plan, old, toolPins, units, resolutions, dependents }: VersionFacts,
-): StepDocument[] {
+export function versionSteps({ plan, old, toolPins, units, dependents }: VersionFacts): VersionSteps {
   // Names can be compared with names only, and tools with tools.
   const pins = toolPins?.now && toolPins.before ? toolPins : undefined;
   const before = stepsById(old?.steps ?? [], pins?.before);
@@ -54,7 +60,20 @@ export function carriedVersion(
   const outdated = readersOf(plan, changed, dependents);
   const isOpen = (id: string): boolean => !completed.has(id) || unfinished.has(id) || outdated.has(id);
   const again = new Set(ids.filter(isOpen));
-  const anew = readersOf(plan, again, dependents);
+  return { same, again, anew: readersOf(plan, again, dependents) };
+}
+
+/**
+ * The units of a version with another plan. What does not run again is carried over as it is; of a list that did not complete, or not all of its
+ * items, those that did, unless they may be other ones now. Everything else begins anew. Pure.
+ */
+export function carriedVersion(
+  document: PlanDocument,
+  facts: VersionFacts,
+  { same, again, anew } = versionSteps(facts),
+): StepDocument[] {
+  const { plan, units, resolutions } = facts;
+  const known = units.filter(({ stepId }) => same.has(stepId));
   const carried = carriedUnits(document, { plan, units: known, resolutions }, { again, anew });
   const positions = new Map(plan.steps.map(({ id }, position) => [id as string, position]));
   return carried.map((unit) => ({ ...unit, position: positions.get(unit.stepId) ?? unit.position }));

@@ -1,0 +1,156 @@
+import {
+  catalogueOfPlan,
+  createPlanId,
+  createToolIndex,
+  hasSideEffects,
+  isTerminalPlanStatus,
+  type Plan,
+  pinsByTool,
+  type ToolDescriptor,
+  toolOfStep,
+  UNSTARTED_PLAN_STATUSES,
+} from "@planwright/plan";
+import type { PlanDocument, StepDocument, UnitResolution } from "../documents.ts";
+import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
+import type { Following } from "../journal/turn-log.ts";
+import { newPlan } from "../new-documents.ts";
+import type { AmendAnswer, AmendedPlan, ClientStore } from "../store.ts";
+import { readCatalogue } from "../tool-catalogue.ts";
+import { carriedVersion, type VersionSteps, versionSteps } from "../versions/carried-version.ts";
+import { dependentsOf } from "../versions/dependents-of.ts";
+import { versionTurn } from "../versions/version-turn.ts";
+import { askForRepeats } from "./ask-for-repeats.ts";
+import { mayHaveActed } from "./carry-over.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import type { ClientContext } from "./context.ts";
+import { isOtherVersion } from "./is-other-version.ts";
+import { movedTo, nextVersionOf } from "./next-version.ts";
+
+/** The part of the store that puts another plan, written by a person or a program, in the place of a plan. */
+export function createAmend(context: ClientContext): Pick<ClientStore, "amendPlan"> {
+  const { collections, clock, randomBytes } = context;
+  const { plans } = collections;
+
+  return {
+    async amendPlan(tenant, requestId, amended): Promise<AmendAnswer> {
+      const { fromVersion, autoExecute, by = "api", idempotency } = amended;
+      const index = createToolIndex(await readCatalogue(collections));
+      const tools = catalogueOfPlan(amended.plan, index, pinsByTool(amended.toolPins));
+      const dependents = dependentsOf(amended.plan, tools);
+
+      const decide = async ({ request, state }: ChangedRequest): Promise<AmendDecision> => {
+        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        const old = await plans.findOne({ _id: request.planId, tenant });
+        if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
+        const isUnstarted = UNSTARTED_PLAN_STATUSES.includes(old.status);
+        if (!isUnstarted && !isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });
+        const told = state.plans.get(old._id);
+        const units = stepDocuments({ outline: outlineOf(old), plan: told });
+        const inDoubt = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
+        if (inDoubt.length > 0) return no({ type: "in doubt", keys: inDoubt });
+
+        const resolutions = told?.resolutions ?? [];
+        const pins = { now: amended.toolPins, before: old.toolPins };
+        const facts = { plan: amended.plan, old: old.plan, toolPins: pins, units, resolutions, dependents };
+        const steps = versionSteps(facts);
+        const acted = actedInOtherWords(units, steps, resolutions);
+        if (acted.length > 0) return no({ type: "may have acted", keys: acted });
+        const now = new Date(clock.now());
+        const next = nextVersionOf(request, {
+          planId: createPlanId(now.getTime(), randomBytes),
+          autoExecute,
+          now,
+        });
+        const { toolPins, raw, diagnostics } = amended;
+        const fresh = newPlan({
+          request: next,
+          // What is repeated only because something before it has changed is shown to an operator first.
+          plan: askForRepeats(
+            amended.plan,
+            units,
+            { ...steps, named: changedSteps(amended.plan, steps) },
+            tools,
+          ),
+          toolPins,
+          raw,
+          origin: { kind: "submitted", model: null },
+          diagnostics,
+          status: autoExecute ? "QUEUED" : "READY",
+          now,
+        });
+        const { document, events } = versionTurn(fresh, carriedVersion(fresh, facts, steps), old);
+        return {
+          type: "tell",
+          events,
+          by,
+          planId: document._id,
+          isKept: true,
+          following: () => [
+            { collection: "plans", insert: document },
+            ...(isUnstarted ? [superseded(old, now)] : []),
+            movedTo(next),
+          ],
+          changed: {
+            type: "amended",
+            request: next,
+            plan: document,
+            ...doneBefore(amended.plan, units, steps, tools),
+          },
+        };
+      };
+      const asked = { tenant, requestId, operation: "amend", idempotency, decide };
+      return (await changeRequest<AmendAnswer, AmendedPlan>(context, asked)) ?? { type: "unknown" };
+    },
+  };
+}
+
+type AmendDecision = ChangeDecision<AmendAnswer, AmendedPlan>;
+
+function no(answer: AmendAnswer): AmendDecision {
+  return { type: "answer", answer };
+}
+
+/** A plan that was not started and never will be. */
+function superseded({ _id, status }: PlanDocument, now: Date): Following {
+  const set = { status: "SUPERSEDED", finishedAt: now, dueAt: null, updatedAt: now };
+  return { collection: "plans", filter: { _id, status }, set };
+}
+
+/** Steps that are not what they were, or are new. */
+function changedSteps({ steps }: Plan, { same }: VersionSteps): Set<string> {
+  return new Set(steps.map(({ id }): string => id).filter((id) => !same.has(id)));
+}
+
+/** Units of which a call acted, or may have, and no answer says so, that would be called in other words: another call beside that one. */
+function actedInOtherWords(
+  units: readonly StepDocument[],
+  { same, again, anew }: VersionSteps,
+  resolutions: readonly UnitResolution[],
+): string[] {
+  const isOther = (id: string): boolean => again.has(id) && (!same.has(id) || anew.has(id));
+  return units
+    .filter((unit) => isOther(unit.stepId) && mayHaveActed(unit, resolutions))
+    .map(({ key }) => key);
+}
+
+/** Steps that completed before: which of them are carried over, and of those with side effects which are repeated, and which are not. */
+function doneBefore(
+  { steps }: Plan,
+  units: readonly StepDocument[],
+  { again }: VersionSteps,
+  tools: readonly ToolDescriptor[],
+): Pick<AmendedPlan, "carried" | "repeated" | "notRepeated"> {
+  const known = new Map(tools.map((tool) => [tool.name, tool]));
+  const completed = new Set(
+    units.filter(({ item, status }) => item === null && status === "COMPLETED").map(({ stepId }) => stepId),
+  );
+  const done = steps.filter(({ id }) => completed.has(id));
+  const acting = done.filter((step) => hasSideEffects(known.get(toolOfStep(step))));
+  const idsOf = (all: readonly { id: string }[], isAgain: boolean): string[] =>
+    all.map(({ id }) => id).filter((id) => again.has(id) === isAgain);
+  return {
+    carried: idsOf(done, false),
+    repeated: idsOf(acting, true),
+    notRepeated: idsOf(acting, false),
+  };
+}

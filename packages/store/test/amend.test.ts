@@ -1,0 +1,229 @@
+/** Another plan in the place of one, in every store. */
+import { type JsonObject, type Plan, parsePlan, type RequestId } from "@planwright/plan";
+import { IdempotencyKeyReusedError, type PlanDocument, type UnitRecord } from "@planwright/store";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type OpenStore, STORES } from "./open-stores.ts";
+import { playRecords } from "./play-records.ts";
+
+type AnyStore = OpenStore["store"];
+
+function planOf(...steps: JsonObject[]): Plan {
+  const parsed = parsePlan(steps.map((step) => ({ tool: String(step["id"]), arguments: {}, ...step })));
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
+
+const FIRST = planOf({ id: "a" }, { id: "b", arguments: { to: "<<a.to>>" } }, { id: "c" });
+const amended = (plan: Plan, more: object = {}) => ({
+  plan,
+  raw: "{}",
+  diagnostics: [],
+  autoExecute: true,
+  ...more,
+});
+
+async function submit(store: AnyStore, plan: Plan | null, autoExecute: boolean): Promise<PlanDocument> {
+  const diagnostics = plan
+    ? []
+    : [{ severity: "error" as const, code: "PLAN_SHAPE", message: "no", path: "" }];
+  const asked = { tenant: "t1", query: "do it", plan, raw: "", diagnostics, autoExecute };
+  return (await store.submitPlan(asked as Parameters<AnyStore["submitPlan"]>[0])).plan;
+}
+
+/** Runs a plan to its end, with the units as they are given. */
+async function run(store: AnyStore, { _id }: PlanDocument, records: readonly Partial<UnitRecord>[]) {
+  const claim = (await store.claimPlan(_id, "e1"))!;
+  const whole = records.map((record) => ({ stepId: record.key, attempts: 1, ...record }) as UnitRecord);
+  await playRecords(store, claim, whole);
+  await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
+}
+
+const HALF = [
+  { key: "a", status: "COMPLETED" as const, output: { to: "x" } },
+  { key: "b", status: "COMPLETED" as const, output: 1 },
+  { key: "c", status: "FAILED" as const },
+];
+
+describe.each(STORES)("with $name", ({ open }) => {
+  async function opened(): Promise<AnyStore> {
+    const { store, close } = await open();
+    onTestFinished(close);
+    return store;
+  }
+
+  /** A request of which `c` failed. */
+  async function failed(store: AnyStore): Promise<RequestId> {
+    const plan = await submit(store, FIRST, true);
+    await run(store, plan, HALF);
+    return plan.requestId;
+  }
+
+  const versionsOf = async (store: AnyStore, id: RequestId) =>
+    (await store.listPlans("t1", id)).map(({ version, status }) => [version, status]);
+
+  test("takes the place of a plan that was not started, which is SUPERSEDED and never runs", async () => {
+    const store = await opened();
+    const first = await submit(store, FIRST, false);
+    const answer = await store.amendPlan("t1", first.requestId, amended(planOf({ id: "z" })));
+    expect(answer).toMatchObject({ type: "amended", carried: [], repeated: [], notRepeated: [] });
+    expect(await versionsOf(store, first.requestId)).toEqual([
+      [2, "QUEUED"],
+      [1, "SUPERSEDED"],
+    ]);
+    expect(await store.queuePlan("t1", first._id, first.requestId)).toMatchObject({ status: "SUPERSEDED" });
+    expect(await store.claimPlan(first._id, "e1")).toBeNull();
+    expect(await store.getRequest("t1", first.requestId)).toMatchObject({ status: "EXECUTING", version: 2 });
+    const told = await store.readStateAt("t1", first.requestId, 1);
+    expect(told?.plan).toMatchObject({ version: 2, status: "QUEUED" });
+  });
+
+  test("of a plan that is over keeps what completed, and calls again what is another one", async () => {
+    const store = await opened();
+    const id = await failed(store);
+    const next = planOf(
+      { id: "a" },
+      { id: "b", arguments: { to: "<<a.to>>" } },
+      { id: "c", arguments: { now: 1 } },
+    );
+    const answer = await store.amendPlan("t1", id, amended(next));
+    expect(answer).toMatchObject({
+      type: "amended",
+      carried: ["a", "b"],
+      notRepeated: ["a", "b"],
+      repeated: [],
+    });
+    if (answer.type !== "amended") return;
+    expect(await versionsOf(store, id)).toEqual([
+      [2, "QUEUED"],
+      [1, "FAILED"],
+    ]);
+    const claim = (await store.claimPlan(answer.plan._id, "e2"))!;
+    expect(claim.records.map(({ key, status }) => [key, status])).toEqual([
+      ["a", "COMPLETED"],
+      ["b", "COMPLETED"],
+    ]);
+    const steps = await store.listSteps("t1", [answer.plan._id]);
+    expect(steps.map(({ key, status, carriedFrom }) => [key, status, carriedFrom !== null])).toEqual([
+      ["a", "COMPLETED", true],
+      ["b", "COMPLETED", true],
+      ["c", "PENDING", false],
+    ]);
+  });
+
+  test("shows an operator what would be repeated only because something before it is another one", async () => {
+    const store = await opened();
+    const id = await failed(store);
+    const next = planOf({ id: "a", arguments: { who: "Zoe" } }, { id: "b", arguments: { to: "<<a.to>>" } });
+    const answer = await store.amendPlan("t1", id, amended(next));
+    expect(answer).toMatchObject({ type: "amended", carried: [], repeated: ["a", "b"], notRepeated: [] });
+    if (answer.type !== "amended") return;
+    expect(answer.plan.plan?.steps.map(({ id: step, approval }) => [step, approval ?? false])).toEqual([
+      ["a", false],
+      ["b", true],
+    ]);
+  });
+
+  test("takes the place of a plan that could not be read", async () => {
+    const store = await opened();
+    const { requestId } = await submit(store, null, true);
+    expect(await store.amendPlan("t1", requestId, amended(FIRST))).toMatchObject({ type: "amended" });
+    expect(await versionsOf(store, requestId)).toEqual([
+      [2, "QUEUED"],
+      [1, "INVALID"],
+    ]);
+  });
+
+  test("is refused while the plan goes on, for another version, and in doubt", async () => {
+    const store = await opened();
+    const going = await submit(store, FIRST, true);
+    expect(await store.amendPlan("t1", going.requestId, amended(FIRST))).toMatchObject({ type: "not over" });
+    expect(await store.amendPlan("t1", going.requestId, amended(FIRST, { fromVersion: 2 }))).toMatchObject({
+      type: "other version",
+    });
+    expect(await store.amendPlan("t2", going.requestId, amended(FIRST))).toEqual({ type: "unknown" });
+    await run(store, going, [{ key: "a", status: "IN_DOUBT" }]);
+    expect(await store.amendPlan("t1", going.requestId, amended(planOf({ id: "z" })))).toEqual({
+      type: "in doubt",
+      keys: ["a"],
+    });
+    const asked = await store.createRequest({ tenant: "t1", query: "do", autoExecute: false });
+    expect(await store.amendPlan("t1", asked._id, amended(FIRST))).toMatchObject({ type: "no plan" });
+    expect((await store.listPlans("t1", going.requestId)).length).toBe(1);
+  });
+
+  test("does not call in other words what may have acted under a key", async () => {
+    const store = await opened();
+    const first = await submit(store, planOf({ id: "a" }), true);
+    const claim = (await store.claimPlan(first._id, "e1"))!;
+    const call = {
+      key: "a",
+      stepId: "a",
+      tool: "a",
+      arguments: {},
+      attempt: 1,
+      timeoutMs: 1_000,
+      effectClass: "K" as const,
+      mayAct: true,
+    };
+    const intent = { call, attemptId: "t1", argsHash: "h1" } as Parameters<
+      AnyStore["writeIntents"]
+    >[1][number];
+    await store.writeIntents(claim, [intent]);
+    const error = { code: "TOOL_TIMEOUT", message: "no answer", retryable: true };
+    const end = {
+      key: "a",
+      attemptId: "t1",
+      endedAtMs: store.now(),
+      durationMs: 1,
+      outcome: "unknown" as const,
+      error,
+    };
+    const record = {
+      key: "a",
+      stepId: "a",
+      status: "FAILED" as const,
+      attempts: 1,
+      error,
+      mayHaveActed: true,
+    };
+    await store.writeRecords(claim, [record], [end]);
+    await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
+    const other = amended(planOf({ id: "a", arguments: { now: 1 } }));
+    expect(await store.amendPlan("t1", first.requestId, other)).toEqual({
+      type: "may have acted",
+      keys: ["a"],
+    });
+    const same = amended(planOf({ id: "a" }, { id: "b" }));
+    expect(await store.amendPlan("t1", first.requestId, same)).toMatchObject({ type: "amended" });
+    const [again] = await store.listSteps("t1", [(await store.listPlans("t1", first.requestId))[0]!._id]);
+    expect(again?.unansweredCalls).toMatchObject([{ key: "a", planId: first._id }]);
+  });
+
+  test("of many at once makes one version, and none where the plan was started first", async () => {
+    const store = await opened();
+    const first = await submit(store, FIRST, false);
+    const wishes = Array.from({ length: 8 }, () =>
+      store.amendPlan("t1", first.requestId, amended(planOf({ id: "z" }), { fromVersion: 1 })),
+    );
+    const starting = store.queuePlan("t1", first._id, first.requestId);
+    const made = (await Promise.all(wishes)).filter(({ type }) => type === "amended");
+    await starting;
+    const versions = await versionsOf(store, first.requestId);
+    if (made.length === 1) expect(versions.at(-1)).toEqual([1, "SUPERSEDED"]);
+    else expect([made.length, versions]).toEqual([0, [[1, "QUEUED"]]]);
+  });
+
+  test("under a key makes one version, and nothing for something else", async () => {
+    const store = await opened();
+    const id = await failed(store);
+    const key = (payloadHash: string) => ({ idempotency: { key: "k", payloadHash } });
+    expect((await store.amendPlan("t1", id, amended(FIRST, key("p")))).type).toBe("amended");
+    expect(await store.amendPlan("t1", id, amended(FIRST, key("p")))).toMatchObject({
+      type: "repeated",
+      request: { version: 2 },
+    });
+    await expect(store.amendPlan("t1", id, amended(FIRST, key("q")))).rejects.toBeInstanceOf(
+      IdempotencyKeyReusedError,
+    );
+  });
+});
