@@ -36,20 +36,44 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   const plans = new Map<string, PlanDocument>();
   const unitChangesOf = createUnitChanges((planId) => plans.get(planId));
 
-  /** What an entry did to steps; undefined for an event of another collection. */
-  function stepChanges(event: ChangeStreamDocument): Change[] | undefined {
-    if (event.operationType !== "insert") return undefined;
+  /** Entries that tell of a version before its plan is inserted, with what is told of the request meanwhile. */
+  const early = new Map<string, ChangeStreamDocument[]>();
+
+  function changesOf(event: ChangeStreamDocument): Change[] {
+    if (event.operationType !== "insert" || event.ns.coll === "requests") return toChange(event);
     // Written by the store alone, each collection in its own form.
-    if (event.ns.coll === "plans")
-      plans.set(String(event.documentKey._id), event.fullDocument as PlanDocument);
-    if (event.ns.coll !== "journal") return undefined;
+    if (event.ns.coll === "plans") {
+      const plan = event.fullDocument as PlanDocument;
+      plans.set(plan._id, plan);
+      const waiting = early.get(plan.requestId) ?? [];
+      early.delete(plan.requestId);
+      return [...toChange(event), ...waiting.flatMap(changesOf)];
+    }
     const { _id, ...entry } = event.fullDocument as JournalDocument;
+    const waiting = early.get(entry.requestId);
+    const isEarly = !plans.has(entry.planId) && entry.events.some(({ type }) => type === "plan.stored");
+    if (!waiting && !isEarly) return stepChanges(event, _id, entry);
+    early.set(entry.requestId, [...(waiting ?? []), event]);
+    return [];
+  }
+
+  /** What an entry did to steps. */
+  function stepChanges(event: { wallTime?: Date }, id: string, entry: JournalEntry): Change[] {
     const at = event.wallTime?.getTime() ?? Date.now();
     try {
       return unitChangesOf(entry).map((change) => toStepChange(change, { at, entry }));
     } catch (error) {
-      return [{ at, collection: "steps", id: _id, type: "invalid", fields: [], reason: String(error) }];
+      return [{ at, collection: "steps", id, type: "invalid", fields: [], reason: String(error) }];
     }
+  }
+
+  /** Entries whose plan never came. */
+  function neverStored(): Change[] {
+    return [...early.values()].flat().flatMap((event) => {
+      if (event.operationType !== "insert") return [];
+      const { _id, ...entry } = event.fullDocument as JournalDocument;
+      return stepChanges(event, _id, entry);
+    });
   }
 
   const pipeline = [{ $match: { "ns.coll": { $in: ["requests", "plans", "journal", MARKS] } } }];
@@ -67,7 +91,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
           if (isFirst) onOpen(); // the cursor is open: from here on nothing is missed
           if (event === null) continue;
           if ("ns" in event && "coll" in event.ns && event.ns.coll === MARKS) sawMark();
-          else changes.push(...(stepChanges(event) ?? toChange(event)));
+          else changes.push(...changesOf(event));
         }
       } catch {
         await delay(TRY_AGAIN_MS); // MongoDB is away; the token says where to go on
@@ -88,6 +112,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
       await marked;
       isOver = true;
       await recording;
+      changes.push(...neverStored());
     },
   };
 }

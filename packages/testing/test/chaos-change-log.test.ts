@@ -93,3 +93,46 @@ test("a claim is seen with its owner", async () => {
     {},
   ]);
 });
+
+test("an entry that stores a version waits for its plan, and so does what follows it; without the plan it is invalid", async () => {
+  const log = await startChangeLog(client);
+  const journal = client.db().collection<Document & { _id: string }>("journal");
+  const plans = client.db().collection<Document & { _id: string }>("plans");
+  const store = (requestId: string, seq: number, event: JournalEvent) =>
+    journal.insertOne({
+      _id: `${requestId}/${String(seq).padStart(8, "0")}`,
+      requestId,
+      planId: event.type === "plan.stored" ? event.planId : PLAN_ID,
+      seq,
+      by: { kind: "api", id: "api" },
+      at: new Date(),
+      events: [event],
+    });
+  const stored = {
+    type: "plan.stored" as const,
+    planId: PLAN_ID,
+    version: 1,
+    isValid: true,
+    carried: [],
+    settled: [],
+    unanswered: [],
+  };
+  const cancelled: JournalEvent = { type: "step.changed", key: "a", stepId: "a", status: "CANCELLED" };
+  await store(REQUEST_ID, 1, stored);
+  await store(REQUEST_ID, 2, cancelled);
+  await plans.insertOne({
+    _id: PLAN_ID,
+    requestId: REQUEST_ID,
+    status: "READY",
+    epoch: 0,
+    plan: { steps: [{ id: "a", tool: "t", arguments: {}, dependsOn: [] }] },
+  });
+  const other = REQUEST_ID.replace("a", "b");
+  await store(other, 1, { ...stored, planId: "plan_other" });
+  await log.finish();
+  expect(log.changes.map(({ type, id, status }) => [type, id, status])).toEqual([
+    ["insert", PLAN_ID, "READY"],
+    ["update", `${PLAN_ID}/a`, "CANCELLED"],
+    ["invalid", `${other}/00000001`, undefined],
+  ]);
+});
