@@ -29,6 +29,7 @@ const SITUATIONS: [string, ((planId: string) => Promise<unknown>) | null][] = [
   ["approve(", (planId) => askApprovalAs(running.store, planId)],
   ["resolveInDoubt(", (planId) => doubtAs(running.store, planId)],
   ["output(ref", (planId) => executeAs(running.store, planId)],
+  ["amendPlan(", null],
   ["rerun(", (planId) => failAs(running.store, planId)],
   ["replan(", (planId) => failAs(running.store, planId)],
 ];

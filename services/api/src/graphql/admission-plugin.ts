@@ -13,6 +13,7 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
   "createPlanWithWorkflow",
   "rerun",
   "replan",
+  "amendPlan",
 ]);
 
 /**

@@ -1,6 +1,7 @@
 import { createPlanWithRequestId, type OlderSentenceInput } from "../legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
+import { type AmendInput, amendPlan } from "../plans/amend-plan.ts";
 import { type ApprovalInput, approve } from "../plans/approve.ts";
 import { executePlan } from "../plans/execute-plan.ts";
 import { type ReplanInput, replan } from "../plans/replan.ts";
@@ -33,6 +34,7 @@ export const mutationResolvers = {
   approve: mutation((context, input: ApprovalInput) => approve(context, input)),
   resolveInDoubt: mutation((context, input: ResolutionInput) => resolveInDoubt(context, input)),
   rerun: mutation((context, input: RerunInput) => rerun(context, input)),
+  amendPlan: mutation((context, input: AmendInput) => amendPlan(context, input)),
   replan: mutation((context, input: ReplanInput) => replan(context, input)),
   createPlanWithRequestId: mutation((context, input: OlderSentenceInput) =>
     createPlanWithRequestId(context, input),

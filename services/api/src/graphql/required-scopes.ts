@@ -22,6 +22,7 @@ export const SCOPE_OF_MUTATION: Readonly<Record<keyof typeof mutationResolvers, 
   resume: "operate",
   rerun: "operate",
   replan: "operate",
+  amendPlan: "operate",
   approve: "operate",
   resolveInDoubt: "operate",
 };

@@ -236,6 +236,17 @@ export type Mutation = {
    */
   rerun: Request;
   /**
+   * Puts another plan in the place of a request's plan that is over, or was not started, and returns at once: a new version under the same request. It is
+   * checked as by submitPlan, and nothing is stored when it is not valid. A plan that was not started is SUPERSEDED by it and never runs. Steps that
+   * stand in both plans, word for word, and that completed are carried over with their outputs and never called again; a step that is another one, or that
+   * uses the output of one, is called anew. Where that repeats a side effect only because of a step before it, it waits for approval. Of several at
+   * once one makes a version.
+   * Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT, PLANNING_FAILED when there never was a plan;
+   * STATE_CONFLICT while the plan goes on, for another fromVersion, and when steps are IN_DOUBT, or may have acted and would be called in other words,
+   * which extensions.steps then names; IDEMPOTENCY_KEY_REUSED.
+   */
+  amendPlan: Amendment;
+  /**
    * Has another version of a plan made that is over and not COMPLETED, and returns at once: the request is PLANNING. The model sees
    * what became of the plan, shortened and as data. Steps that completed are carried over and never called again; steps with side
    * effects that it adds or changes wait for approval, unless both the policy replannedEffects of the plan and the planner's setting
@@ -395,6 +406,20 @@ export type MutationRerunArgs = {
   requestId: Scalars['ID']['input'];
   from?: InputMaybe<Scalars['ID']['input']>;
   arguments?: InputMaybe<Array<StepArguments>>;
+  execute?: Scalars['Boolean']['input'];
+  fromVersion?: InputMaybe<Scalars['Int']['input']>;
+  idempotencyKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Every field may be refused with OVERLOADED before anything of the operation runs: send it again after
+ * extensions.retryAfterMs milliseconds. Where the service asks for a key or token, every operation may be refused as a whole:
+ * UNAUTHENTICATED, FORBIDDEN with the scope that is missing, RATE_LIMITED with extensions.retryAfterMs.
+ */
+export type MutationAmendPlanArgs = {
+  requestId: Scalars['ID']['input'];
+  plan: Scalars['JSON']['input'];
   execute?: Scalars['Boolean']['input'];
   fromVersion?: InputMaybe<Scalars['Int']['input']>;
   idempotencyKey?: InputMaybe<Scalars['String']['input']>;
@@ -1494,6 +1519,18 @@ export type RequestAt = {
   at: Maybe<Scalars['DateTime']['output']>;
   /** The version that was current then; null before the journal tells of one. */
   plan: Maybe<PlanAt>;
+};
+
+/** A plan that was put in the place of another one, and what becomes of what had completed. The lists are null where its key made the version before. */
+export type Amendment = {
+  /** The request, with its new version. */
+  request: Request;
+  /** Ids of steps that completed and are carried over with their outputs: they are never called again. */
+  carried: Maybe<Array<Scalars['ID']['output']>>;
+  /** Of steps with side effects that completed: those that are called again, since they are others, or use what is another one. */
+  repeated: Maybe<Array<Scalars['ID']['output']>>;
+  /** And those that are not: what they did stays as it is. */
+  notRepeated: Maybe<Array<Scalars['ID']['output']>>;
 };
 
 /** One version of a plan as the journal of its request told it at one of its entries. What never changes, such as document, is read with plan(id). */

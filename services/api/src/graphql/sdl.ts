@@ -339,6 +339,35 @@ type Mutation {
   ): Request!
 
   """
+  Puts another plan in the place of a request's plan that is over, or was not started, and returns at once: a new version under the same request. It is
+  checked as by submitPlan, and nothing is stored when it is not valid. A plan that was not started is SUPERSEDED by it and never runs. Steps that
+  stand in both plans, word for word, and that completed are carried over with their outputs and never called again; a step that is another one, or that
+  uses the output of one, is called anew. Where that repeats a side effect only because of a step before it, it waits for approval. Of several at
+  once one makes a version.
+  Errors: NOT_FOUND, BAD_USER_INPUT, NOT_READY while planning goes on, PLAN_INVALID, NEEDS_INPUT, PLANNING_FAILED when there never was a plan;
+  STATE_CONFLICT while the plan goes on, for another fromVersion, and when steps are IN_DOUBT, or may have acted and would be called in other words,
+  which extensions.steps then names; IDEMPOTENCY_KEY_REUSED.
+  """
+  amendPlan(
+    "req_{unix seconds}_{random}."
+    requestId: ID!
+    "The whole plan, in any accepted dialect, at most 1 MiB. Pass it as a variable: a document holds 2,000 tokens at most."
+    plan: JSON!
+    "Start executing at once."
+    execute: Boolean! = false
+    """
+    The version that you have looked at, from 1: refused with STATE_CONFLICT, naming currentVersion, when another one is current by now.
+    Absent means any.
+    """
+    fromVersion: Int
+    """
+    The client's own name for this wish, 1 to 256 characters: sent again within 24 h, it gives the same request and makes nothing more.
+    With other arguments it is refused. Keys of amendPlan are its own.
+    """
+    idempotencyKey: String
+  ): Amendment!
+
+  """
   Has another version of a plan made that is over and not COMPLETED, and returns at once: the request is PLANNING. The model sees
   what became of the plan, shortened and as data. Steps that completed are carried over and never called again; steps with side
   effects that it adds or changes wait for approval, unless both the policy replannedEffects of the plan and the planner's setting
@@ -1560,6 +1589,18 @@ type RequestAt {
   at: DateTime
   "The version that was current then; null before the journal tells of one."
   plan: PlanAt
+}
+
+"A plan that was put in the place of another one, and what becomes of what had completed. The lists are null where its key made the version before."
+type Amendment {
+  "The request, with its new version."
+  request: Request!
+  "Ids of steps that completed and are carried over with their outputs: they are never called again."
+  carried: [ID!]
+  "Of steps with side effects that completed: those that are called again, since they are others, or use what is another one."
+  repeated: [ID!]
+  "And those that are not: what they did stays as it is."
+  notRepeated: [ID!]
 }
 
 """

@@ -1,10 +1,10 @@
-import type { ReplanAnswer, RerunAnswer } from "@planwright/store";
+import type { AmendAnswer, ReplanAnswer, RerunAnswer } from "@planwright/store";
 import { NotReadyError, RequestNotFoundError, StateConflictError } from "../errors.ts";
 import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
 
 /** Why a plan gets no other version, whichever way it was asked for. */
 export type VersionRefusal = Extract<
-  RerunAnswer | ReplanAnswer,
+  RerunAnswer | ReplanAnswer | AmendAnswer,
   { type: "other version" | "not over" | "in doubt" | "invalid" | "no plan" | "unknown" }
 >;
 
@@ -19,7 +19,7 @@ const MAX_NAMED = 100;
 export function refuseVersion(
   requestId: string,
   answer: VersionRefusal,
-  words: { can: string; version: string },
+  words: { can: string; version: string /** Default: plans that are over. */; plans?: string },
 ): never {
   switch (answer.type) {
     case "other version": {
@@ -33,7 +33,7 @@ export function refuseVersion(
     case "not over":
       throw new StateConflictError(
         { requestId, status: answer.plan.status },
-        `The plan is ${answer.plan.status}: only a plan that is over can ${words.can}`,
+        `The plan is ${answer.plan.status}: only ${words.plans ?? "a plan that is over"} can ${words.can}`,
         answer.plan.status === "READY"
           ? "Start it with executePlan."
           : `Wait for its end, or cancel it; it may be the ${words.version} that another client asked for.`,

@@ -1,0 +1,96 @@
+import { type Diagnostic, type Plan, parsePlan, pinTools, type ToolPin } from "@planwright/plan";
+import type { AmendedPlan, RequestDocument } from "@planwright/store";
+import { PlanInvalidError, StateConflictError } from "../errors.ts";
+import type { OperationParts } from "../parts.ts";
+import { findRequest } from "../requests/find-request.ts";
+import { readPlanInput } from "./plan-input.ts";
+import { refuseVersion } from "./refuse-version.ts";
+import { parseVersionWish, type VersionWishInput } from "./version-wish.ts";
+
+/** Steps that an error names at most. */
+const MAX_NAMED = 100;
+
+/** A plan, and the request that it is for. */
+export interface AmendInput extends VersionWishInput {
+  requestId: string;
+  plan: unknown;
+  execute: boolean;
+}
+
+/** What became of it. */
+export interface Amendment {
+  request: RequestDocument;
+  /** Null where its key made the version before. */
+  carried: readonly string[] | null;
+  repeated: readonly string[] | null;
+  notRepeated: readonly string[] | null;
+}
+
+/**
+ * Puts a plan in the place of a request's plan that is over, or was not started. With a key that made a version before, none.
+ * @throws {IdempotencyKeyReusedError} for a key that stands for something else
+ * @throws {BadInputError | RequestNotFoundError | PlanInvalidError | StateConflictError | NotReadyError}
+ * @throws {PlanningFailedError | NeedsInputError} when there never was a plan
+ */
+export async function amendPlan(parts: OperationParts, input: AmendInput): Promise<Amendment> {
+  const { value, raw } = readPlanInput(input.plan);
+  const wish = parseVersionWish(input, ["amendPlan", input.requestId, value, input.execute]);
+  const request = await findRequest(parts, input.requestId);
+  const { _id: requestId } = request;
+  const { plan, toolPins, diagnostics } = await checked(parts, request, value);
+  const answer = await parts.store.amendPlan(parts.tenant, requestId, {
+    plan,
+    toolPins,
+    raw,
+    diagnostics,
+    autoExecute: input.execute,
+    by: parts.by,
+    ...wish,
+  });
+  switch (answer.type) {
+    case "amended":
+      return amended(parts, answer);
+    case "repeated":
+      return { request: answer.request, carried: null, repeated: null, notRepeated: null };
+    case "may have acted":
+      throw new StateConflictError(
+        { requestId, steps: answer.keys.slice(0, MAX_NAMED), status: "FAILED" },
+        `A call of these steps acted, or may have: ${answer.keys.slice(0, MAX_NAMED).join(", ")}. In other words it would be another call beside that one`,
+        "Leave these steps as they are: they bear the same key then and act once. Or rerun the plan first.",
+      );
+    default:
+      return refuseVersion(requestId, answer, {
+        can: "be amended",
+        version: "version",
+        plans: "a plan that is over, or was not started,",
+      });
+  }
+}
+
+/** @throws {PlanInvalidError} Nothing is stored then. */
+async function checked(
+  { knownTools, tenant, maxStepTimeoutMs }: OperationParts,
+  { _id: requestId, planId }: RequestDocument,
+  value: unknown,
+): Promise<{ plan: Plan; toolPins: ToolPin[]; diagnostics: Diagnostic[] }> {
+  const { tools, parsed } = await knownTools.ask(
+    tenant,
+    (known) => ({ tools: known, parsed: parsePlan(value, { tools: known, maxStepTimeoutMs }) }),
+    ({ parsed: { ok } }) => ok,
+  );
+  if (parsed.ok) {
+    const { plan, diagnostics } = parsed;
+    return { plan, toolPins: pinTools(plan, tools), diagnostics };
+  }
+  throw new PlanInvalidError({ requestId, planId }, parsed.diagnostics, {
+    remedy:
+      "Correct the plan as the diagnostics say and ask again; nothing was stored, and the plan before stays.",
+  });
+}
+
+function amended({ operation, offers }: OperationParts, answer: AmendedPlan): Amendment {
+  const { request, plan, carried, repeated, notRepeated } = answer;
+  operation?.about(request._id, request.trace);
+  if (plan.status === "QUEUED") offers.offerExecution(plan._id, plan.epoch);
+  return { request, carried, repeated, notRepeated };
+}
