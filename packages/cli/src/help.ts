@@ -66,6 +66,11 @@ export const EXAMPLES = {
     `planwright retry ${ID} --from createBlog`,
     `planwright retry ${ID} --set createBlog.title='Hello again' --watch`,
   ),
+  amend: examples(
+    `planwright amend ${ID} plan.json`,
+    `planwright amend ${ID} plan.json --execute --watch`,
+    `planwright amend ${ID} - --execute < plan.json`,
+  ),
   replan: examples(`planwright replan ${ID} --watch`, `planwright replan ${ID} --note "use another email"`),
   cancel: examples(`planwright cancel ${ID}`, `planwright cancel ${ID} --watch`),
   pause: examples(`planwright pause ${ID}`),

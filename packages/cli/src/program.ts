@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from "commander";
 import { LIST_REQUESTS } from "./api/operations.ts";
+import { type AmendOptions, amend } from "./commands/amend.ts";
 import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import { cancel, execute, pause, type RetryOptions, replan, resume, retry } from "./commands/control.ts";
@@ -164,6 +165,17 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .addOption(watch())
     .action((requestId: string, options: RetryOptions) =>
       does((context) => retry(context, requestId, options)),
+    );
+  add(
+    "amend",
+    "put a corrected plan in the place of one that is over or was not started; what stays and completed is kept",
+  )
+    .addArgument(requestArgument())
+    .argument("<file>", "the whole plan as it is to be, as JSON; - for standard input")
+    .option("--execute", "start it at once")
+    .addOption(watch())
+    .action((requestId: string, file: string, options: AmendOptions) =>
+      does((context) => amend(context, { requestId, file }, options)),
     );
   add("replan", "have a model make the rest of a failed plan anew; what completed is kept")
     .addArgument(requestArgument())

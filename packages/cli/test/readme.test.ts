@@ -72,6 +72,7 @@ const SITUATIONS: [command: string, prepare: () => Promise<string>][] = [
   ],
   [`planwright retry ${SOME_ID} --set`, failed],
   ["planwright retry", failed],
+  ["planwright amend", failed],
   ["planwright replan", failed],
   [
     "planwright pause",

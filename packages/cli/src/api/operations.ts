@@ -68,6 +68,15 @@ export const REPLAN = mutation(
   "$requestId: ID!, $note: String, $key: String!",
   "replan(requestId: $requestId, note: $note, idempotencyKey: $key)",
 );
+const Ids = z.array(z.string()).nullable();
+/** What becomes of what had completed; null where the same wish was answered before. */
+const AmendmentSchema = z.object({ request: AcceptedSchema, carried: Ids, repeated: Ids, notRepeated: Ids });
+export const AMEND_PLAN = {
+  document: `mutation ($requestId: ID!, $plan: JSON!, $execute: Boolean!, $key: String!) {
+    amended: amendPlan(requestId: $requestId, plan: $plan, execute: $execute, idempotencyKey: $key) {
+      request ${IDS} carried repeated notRepeated } }`,
+  schema: z.object({ amended: AmendmentSchema }).transform(({ amended }) => amended),
+};
 export const ANSWER_QUESTIONS = mutation(
   "$requestId: ID!, $answers: [String!]!",
   "answerQuestions(requestId: $requestId, answers: $answers)",
