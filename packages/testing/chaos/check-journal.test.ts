@@ -362,6 +362,14 @@ describe("in the planning of a journal is found", () => {
     expect(faultsOf(BEGUN_PLANNING, ended, ...again)).toEqual([]);
   });
 
+  test("a version that follows one which goes on, and none that follows one which was not started", () => {
+    const next: JournalEvent = { ...firstStored(), planId: NEXT_ID, version: 2 } as JournalEvent;
+    const ready = [BEGUN_PLANNING, turn(PLANNER, firstStored())];
+    expect(faultsOf(...ready, turn(CLIENT, next))).toEqual([]);
+    const started = turn(CLIENT, { type: "execution.asked" });
+    expect(faultsOf(...ready, started, turn(CLIENT, next))).toEqual([placeOf(4)]);
+  });
+
   test("no end where a plan is stored that cannot run", () => {
     expect(
       faultsOf(BEGUN_PLANNING, turn(PLANNER, firstStored(false)), turn(PLANNER, planningFailed)),

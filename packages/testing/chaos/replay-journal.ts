@@ -5,7 +5,7 @@
  * 2. Epochs never go down. An entry with an epoch is written by the worker that took the lease under it and has not given it back.
  * 3. Behind the end of a plan nothing is told of it but a doubt that an operator settled; another version may follow.
  * 4. What is over stays as it is. An attempt ends once, after it began; an item is there once its list was expanded.
- * 5. A version carries over what the version before has.
+ * 5. A version carries over what the version before has. One that was not started is over by it; one that goes on has none behind it.
  * 6. Without a lease only clients, operators and planners tell something, and no calls.
  * 7. Planning has rules of its own ({@link replayPlanning}). Where a journal begins with it, every plan is stored by an entry.
  */
@@ -174,6 +174,12 @@ function storePlan(
   if (replay.plans.has(planId)) return fault("each plan stored once", `${planId} a second time`);
   if (before !== undefined && version !== before.version + 1)
     fault(`version ${before.version + 1}`, `version ${version}`);
+  if (before !== undefined && !isPlanOver(before)) {
+    if (lastStatus(before) !== "READY")
+      fault("a version before that is over, or was not started", lastStatus(before));
+    before.statuses.push({ seq: entry.seq, status: "SUPERSEDED" });
+    before.endedSeq = entry.seq;
+  }
   const units = new Map<string, ReplayedUnit>();
   for (const key of carried) {
     const unit = before?.units.get(key);
