@@ -129,7 +129,7 @@ export async function playOut({
     if (plan.via === "plan" && fate.chance(CANCELLED_SHARE))
       watches.push(delay(fate.between(0, CANCELLED_WITHIN_MS)).then(() => cancel(ids.requestId)));
     if (random.fork(`again ${plan.index}`).chance(FORGETFUL_SHARE))
-      await submitAgain(client, plan, ids, report);
+      await submitAgain(client, plan, ids, { reruns, report });
   };
   try {
     await Promise.all([injector.run(schedule), ...plans.map(submit)]);
@@ -186,15 +186,16 @@ function submissionTimes(random: SeededRandom, count: number, withinMs: number):
   });
 }
 
-/** The same submission again gives the same ids. */
+/** The same submission again gives the same ids; of one that was run again meanwhile, the plan that is current then. */
 async function submitAgain(
   client: ApiClient,
   plan: ChaosPlan,
   { requestId, planId }: Accepted,
-  report: (violation: Violation) => void,
+  { reruns, report }: { reruns: readonly AskedRerun[]; report: (violation: Violation) => void },
 ): Promise<void> {
   const again = await client.submit(plan);
-  if (again.requestId === requestId && again.planId === planId) return;
+  const wasRunAgain = reruns.some((asked) => asked.requestId === requestId);
+  if (again.requestId === requestId && (again.planId === planId || wasRunAgain)) return;
   const found = `${again.requestId} and ${again.planId}`;
   report({ kind: "duplicated", id: requestId, expected: "the same ids for the same key", found });
 }
