@@ -151,6 +151,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         randomBytes,
         turns,
         settleOutbox,
+        sleep: (ms) => delay(ms),
       }),
       ...createPlanningStore({
         collections,

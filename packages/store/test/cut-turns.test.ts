@@ -4,7 +4,12 @@
  */
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import { parsePlan, toFreeQuestions } from "@planwright/plan";
-import type { PlanDocument, PlanningClaim, RequestDocument } from "@planwright/store";
+import {
+  type PlanDocument,
+  type PlanningClaim,
+  type RequestDocument,
+  RequestLagsError,
+} from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore, type MemoryStore } from "@planwright/store/memory";
 import { describe, expect, test } from "vitest";
 import { playRecords } from "./play-records.ts";
@@ -325,3 +330,18 @@ describe.each(DEEDS)("$name", (deed) => {
 async function turnOfTheLoop(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
+
+test("a request whose document goes on not to say what is told is refused, for a while", async () => {
+  const world = createWorld();
+  const { store } = world.open();
+  const id = await failed(store);
+  const dying = world.open();
+  const deed = DEEDS.find(({ name }) => name === "a rerun under a key")!;
+  const before = world.request(id);
+  void (await deed.act(dying.store, id, null));
+  // As if the process had died, and the outbox had been lost.
+  world.database.update("requests", { _id: id }, { set: { ...before }, isPipeline: false });
+  await expect(store.rerunPlan(TENANT, id, { from: null, autoExecute: true })).rejects.toThrow(
+    RequestLagsError,
+  );
+});

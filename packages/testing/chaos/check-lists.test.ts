@@ -220,3 +220,15 @@ test.each(planted)("%s is found", (_title, kind, id, found) => {
   expect(violations).toContainEqual(expect.objectContaining({ kind, id }));
   expect(passed).toBe(false);
 });
+
+test("an item of a rerun that a look-up found needs no call", () => {
+  const calls = again.calls.filter(({ key }) => key !== item(1, NEXT_ID));
+  const effect = effectOf(NEXT_ID, 1);
+  const foundAs = { ...effect, arguments: { ...effect.arguments, reference: "0/each[1]" } };
+  const lostItems = (ledger: typeof again.ledger) =>
+    checkRun({ ...again, calls, ledger }).violations.filter(
+      ({ kind, id }) => kind === "lost" && id === item(1, NEXT_ID),
+    );
+  expect(lostItems(again.ledger)).not.toEqual([]);
+  expect(lostItems([...again.ledger, foundAs])).toEqual([]);
+});

@@ -4,7 +4,7 @@
  * 1. A version was asked for.
  * 2. What had completed is carried over as it was, and its tool hears nothing: but for what the client named, what depends on
  *    that, and what reads a list of which items failed.
- * 3. Every item that had not completed is called again, where its list came to its end.
+ * 3. Every item that had not completed is called again, where its list came to its end; or a look-up has found what an earlier call of it did.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Step } from "@planwright/plan";
@@ -19,10 +19,11 @@ type Calls = ReadonlyMap<string, readonly UnitCall[]>;
 /** Checks every version after the first. Pure. */
 export function checkReruns(evidence: Evidence): Violation[] {
   const calls = callsByLabel(evidence.calls);
+  const found = new Set(evidence.ledger.map((effect) => effect.arguments["reference"]));
   return [...versionsByRequest(evidence).values()].flatMap((versions) =>
     versions.flatMap((next, place) => {
       const before = versions[place - 1];
-      return before === undefined ? [] : checkRerun(before, next, evidence.reruns, calls);
+      return before === undefined ? [] : checkRerun(before, next, evidence.reruns, { calls, found });
     }),
   );
 }
@@ -31,7 +32,7 @@ function checkRerun(
   before: PlanVersion,
   next: PlanVersion,
   reruns: readonly AskedRerun[],
-  calls: Calls,
+  { calls, found }: { calls: Calls /** What look-ups know. */; found: ReadonlySet<unknown> },
 ): Violation[] {
   // A question that got no answer is asked again, and may be heard late: of the next version, then.
   const asks = reruns.filter(({ requestId }) => requestId === next.plan.requestId);
@@ -43,7 +44,14 @@ function checkRerun(
   const kept = before.units
     .filter(({ stepId, item, status }) => status === "COMPLETED" && !mayRepeat(stepId, item))
     .flatMap((unit) => checkKept(unit, after.get(unit.key), next, calls));
-  return [...kept, ...checkCalledAgain(before, next, calls)];
+  const isFound = (key: string): boolean =>
+    next.index !== undefined && after.get(key)?.status === "COMPLETED" && found.has(labelOf(next.index, key));
+  return [
+    ...kept,
+    ...checkCalledAgain(before, next, calls)
+      .filter(({ key }) => !isFound(key))
+      .map(toLost),
+  ];
 }
 
 /** Says of a unit that completed whether the rerun may call it again all the same. */
@@ -105,7 +113,12 @@ function checkKept(
   ];
 }
 
-function checkCalledAgain(before: PlanVersion, next: PlanVersion, calls: Calls): Violation[] {
+/** Items that were to be called again, and were not. */
+function checkCalledAgain(
+  before: PlanVersion,
+  next: PlanVersion,
+  calls: Calls,
+): { planId: string; key: string }[] {
   const completed = new Set(
     before.units.filter(({ status }) => status === "COMPLETED").map(({ key }) => key),
   );
@@ -115,8 +128,11 @@ function checkCalledAgain(before: PlanVersion, next: PlanVersion, calls: Calls):
     .flatMap(({ step, planned }) => Array.from({ length: planned }, (_, item) => `${step.id}[${item}]`))
     .filter((key) => !completed.has(key))
     .filter((key) => !wasCalled(next, key, calls))
-    .map((key) => lost(`${next.plan._id}/${key}`, "a call, since it had not completed before", "none"));
+    .map((key) => ({ planId: next.plan._id, key }));
 }
+
+const toLost = ({ planId, key }: { planId: string; key: string }): Violation =>
+  lost(`${planId}/${key}`, "a call, since it had not completed before", "none");
 
 /** Under the key of this version, or of an earlier one whose call may have acted. */
 function wasCalled({ index, plan }: PlanVersion, key: string, calls: Calls): boolean {

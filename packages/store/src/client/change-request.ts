@@ -1,12 +1,17 @@
 import type { FoldedRequest, JournalEvent } from "@planwright/engine";
 import type { RequestId } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
+import { RequestLagsError } from "../journal/errors.ts";
 import type { NewEntry } from "../journal/journal.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { Following } from "../journal/turn-log.ts";
 import type { Idempotency, Repeated } from "../store.ts";
 import type { ClientContext } from "./context.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
+
+/** Looks at a request whose document lags, and the waits between them, in milliseconds: the first one has that mended. */
+const MAX_LAGS = 10;
+const LAG_MS = 200;
 
 /** A request with what its journal tells, when a change of it is decided. */
 export interface ChangedRequest {
@@ -46,6 +51,7 @@ export interface RequestChange<Answer, Changed> {
  * Changes a request by an entry of its journal, which follows from all entries before it: of changes at once, one is first, and the others are decided
  * behind it. The key under which it is asked for is part of the entry. Undefined for an unknown request, and for another tenant's.
  * @throws {IdempotencyKeyReusedError} when the key made another change
+ * @throws {RequestLagsError} when its document goes on not to say what is told
  */
 export async function changeRequest<Answer, Changed>(
   context: ClientContext,
@@ -61,14 +67,17 @@ export async function changeRequest<Answer, Changed>(
     return findRepeated(context, tenant, key);
   }
 
-  for (;;) {
+  for (let lags = 0; ; ) {
     const earlier = await repeated();
     if (earlier) return earlier;
     const request = await collections.requests.findOne({ _id: requestId, tenant });
     if (!request) return undefined;
     const state = await unitReads.ofRequest(requestId);
     if (lagsBehind(request, state)) {
+      lags += 1;
+      if (lags > MAX_LAGS) throw new RequestLagsError({ requestId });
       await settleOutbox.ofRequest(requestId);
+      if (lags > 1) await context.sleep(LAG_MS);
       continue;
     }
     const decided = await decide({ request, state });

@@ -21,4 +21,6 @@ export interface ClientContext {
   randomBytes: RandomBytes;
   turns: RequestTurns;
   settleOutbox: SettleOutbox;
+  /** Waits, by this process's clock. */
+  sleep: (ms: number) => Promise<void>;
 }

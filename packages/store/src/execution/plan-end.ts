@@ -127,8 +127,8 @@ export async function tellEnd(
     {
       collection: "plans",
       id: plan._id,
-      // Neither fenced nor asked for anything: the journal says that the plan has ended, and by its id alone it is found cheapest.
-      condition: {},
+      // Not fenced by the lease: the journal says that the plan has ended.
+      condition: { finishedAt: null },
       set: writes.plan,
       stamps: ["updatedAt"],
     },

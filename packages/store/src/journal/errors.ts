@@ -12,11 +12,11 @@ export class EntryTooLargeError extends CodedError<{ place: string; sizeBytes: n
   }
 }
 
-/** Another entry came between what was read of a journal and what was to follow from it: that is done anew. */
-export class JournalMovedError extends CodedError<{ place: string }> {
-  readonly code = "STORE_JOURNAL_MOVED";
+/** A request's document does not say what its journal tells, and goes on not to: a process is just changing it, or has died. Asked again later it does. */
+export class RequestLagsError extends CodedError<{ requestId: string }> {
+  readonly code = "STORE_REQUEST_LAGS";
   readonly retryable = true;
-  constructor(facts: { place: string }) {
-    super(`Entry ${facts.place} was written by another process meanwhile`, facts);
+  constructor(facts: { requestId: string }) {
+    super(`Request ${facts.requestId} does not say yet what its journal tells`, facts);
   }
 }

@@ -4,6 +4,7 @@ import {
   CursorInvalidError,
   IdempotencyKeyReusedError,
   isTransient,
+  RequestLagsError,
   StoreUnavailableError,
 } from "@planwright/store";
 import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
@@ -172,6 +173,7 @@ const CLOSED_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 function isUnavailable(error: unknown): boolean {
-  if (error instanceof StoreUnavailableError || isTransient(error)) return true;
+  if (error instanceof StoreUnavailableError || error instanceof RequestLagsError) return true;
+  if (isTransient(error)) return true;
   return error instanceof Error && CLOSED_NAMES.has(error.name);
 }
