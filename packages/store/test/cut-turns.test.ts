@@ -33,13 +33,15 @@ function createWorld() {
     processes += 1;
     let operations = 0;
     let last = Number.POSITIVE_INFINITY;
+    let fatal: string | undefined;
     const store = createMemoryStore({
       database,
       owner: `process ${processes}`,
       monotonic: () => nowMs,
       wall: () => nowMs,
       sleep: async () => undefined,
-      reach: ({ apply }) => {
+      reach: ({ name, apply }) => {
+        if (name === fatal) last = operations;
         // A dead process hears nothing.
         if (operations >= last) return new Promise(() => undefined);
         operations += 1;
@@ -51,6 +53,8 @@ function createWorld() {
       operations: () => operations,
       /** It dies before its next operation but so many. */
       diesAfter: (more: number) => void (last = operations + more),
+      /** It dies before its next operation of this name. */
+      diesBefore: (name: string) => void (fatal = name),
       isDead: () => operations >= last,
     };
   }
@@ -103,12 +107,17 @@ async function planned(store: MemoryStore, more: object = {}): Promise<RequestDo
 
 async function ended(store: MemoryStore, status: "COMPLETED" | "FAILED", more: object = {}) {
   const id = await planned(store, more);
+  await run(store, id, status);
+  return id;
+}
+
+/** Runs the current plan of a request to its end. */
+async function run(store: MemoryStore, id: RequestDocument["_id"], status: "COMPLETED" | "FAILED") {
   const [stored] = await store.listPlans(TENANT, id);
   const claim = await store.claimPlan(stored!._id, "executor");
   if (!claim) throw new TypeError("not claimed");
   await playRecords(store, claim, [{ key: "a", stepId: "a", status, attempts: 1 }]);
   await store.finishPlan(claim, { type: "finish", status, outputs: {} });
-  return id;
 }
 
 async function asking(store: MemoryStore): Promise<RequestDocument["_id"]> {
@@ -319,6 +328,46 @@ describe.each(DEEDS)("$name", (deed) => {
       else if (!deed.isPlanners) expectWhole(world, id, deed);
       expect(world.database.find("outbox", {})).toEqual([]);
     }
+  });
+});
+
+/** Has a process do something, and die before an operation. */
+async function cutOff(process: ReturnType<World["open"]>, name: string, act: (store: MemoryStore) => unknown) {
+  process.diesBefore(name);
+  void act(process.store);
+  await expect.poll(() => process.isDead(), { interval: 1 }).toBe(true);
+  await turnOfTheLoop();
+}
+
+describe("what is done again a minute late", () => {
+  const ANEW = { note: null, execute: true };
+
+  test("does not end a replan that was begun since the first plan was stored", async () => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await asked(store, { autoExecute: true });
+    const process = world.open();
+    const claim = await claimed(process.store, id);
+    await cutOff(process, "outbox.delete", (cut) => cut.completePlanning(claim, RESULT));
+    await run(store, id, "FAILED");
+    await store.requestReplan(TENANT, id, ANEW);
+    world.later(LATER_MS);
+    await store.reconcileRequests();
+    expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: ANEW });
+    expect(await store.claimRequest(id, "planner")).not.toBeNull();
+  });
+
+  test("does not cancel a replan that was asked for since another one was cancelled", async () => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await failed(store);
+    await store.requestReplan(TENANT, id, ANEW);
+    await cutOff(world.open(), "outbox.delete", (cut) => cut.cancelPlanning(TENANT, id));
+    expect(world.request(id)).toMatchObject({ status: "CANCELLED" });
+    await store.requestReplan(TENANT, id, ANEW);
+    world.later(LATER_MS);
+    await store.reconcileRequests();
+    expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: ANEW });
   });
 });
 

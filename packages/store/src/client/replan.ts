@@ -69,12 +69,13 @@ export function createReplan(context: ClientContext): Pick<ClientStore, "request
       const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
         if (request.status !== "PLANNING") return { type: "answer", answer: null };
         const { epoch } = request.planning;
-        // Not what was begun since.
+        // Not what was begun since: a planner that claims it has the next epoch, and another replan is one more.
         const filter = {
           _id: requestId,
           status: "PLANNING",
           version: request.version,
           "planning.epoch": epoch,
+          "replans.made": notAbove(request.replans?.made ?? 0),
         };
         return {
           type: "tell",
