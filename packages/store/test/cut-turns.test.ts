@@ -14,6 +14,8 @@ const ORIGIN = { kind: "model" as const, model: "openai:x" };
 const REFUSED = { code: "NOT_UNDERSTOOD", message: "say it in other words" };
 /** By then another process looks at what was left, and gives up what was never told. */
 const LATER_MS = 700_000;
+/** No process here has so many operations. */
+const ENDLESS = 1_000;
 
 function plan(...ids: string[]) {
   const parsed = parsePlan(ids.map((id) => ({ id, tool: id, arguments: {} })));
@@ -40,12 +42,13 @@ function createWorld() {
       monotonic: () => nowMs,
       wall: () => nowMs,
       sleep: async () => undefined,
-      reach: ({ name, apply }) => {
+      reach: async ({ name, apply }) => {
+        if (operations > ENDLESS) throw new TypeError(`It never ends: ${name} again`);
         if (name === fatal) last = operations;
         // A dead process hears nothing.
         if (operations >= last) return new Promise(() => undefined);
         operations += 1;
-        return Promise.resolve(apply());
+        return apply();
       },
     });
     return {
@@ -230,6 +233,15 @@ const DEEDS: Deed[] = [
     result: { status: "EXECUTING", version: 1 },
   },
   {
+    name: "the end of a plan that was not started",
+    before: (store) => planned(store, { autoExecute: false }),
+    async act(store, id) {
+      const request = await store.getRequest(TENANT, id);
+      return store.requestCancel(TENANT, request!.planId, "client");
+    },
+    result: { status: "CANCELLED", version: 1 },
+  },
+  {
     name: "a replan under a key",
     before: failed,
     act: (store, id) => store.requestReplan(TENANT, id, { note: null, execute: true, ...key }),
@@ -332,7 +344,11 @@ describe.each(DEEDS)("$name", (deed) => {
 });
 
 /** Has a process do something, and die before an operation. */
-async function cutOff(process: ReturnType<World["open"]>, name: string, act: (store: MemoryStore) => unknown) {
+async function cutOff(
+  process: ReturnType<World["open"]>,
+  name: string,
+  act: (store: MemoryStore) => unknown,
+) {
   process.diesBefore(name);
   void act(process.store);
   await expect.poll(() => process.isDead(), { interval: 1 }).toBe(true);
@@ -368,6 +384,36 @@ describe("what is done again a minute late", () => {
     world.later(LATER_MS);
     await store.reconcileRequests();
     expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: ANEW });
+  });
+});
+
+const AMENDED = { plan: plan("b"), raw: "", diagnostics: [], autoExecute: true };
+
+describe("behind a turn whose process died before the plan's document said so", () => {
+  async function unstarted(wasSubmitted = false) {
+    const world = createWorld();
+    const { store } = world.open();
+    const submitted = { tenant: TENANT, query: "do a", ...RESULT, raw: "", autoExecute: false };
+    const id = wasSubmitted
+      ? (await store.submitPlan(submitted)).plan.requestId
+      : await planned(store, { autoExecute: false });
+    return { world, store, id, planId: world.request(id).planId };
+  }
+
+  test("a cancel is asked of the plan that was started", async () => {
+    const { world, store, id, planId } = await unstarted();
+    await cutOff(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
+    const cancelled = await store.requestCancel(TENANT, planId, "client");
+    expect(cancelled).toMatchObject({ status: "QUEUED", cancelRequestedAt: expect.any(Date) });
+  });
+
+  test.each([
+    { by: "a planner", wasSubmitted: false },
+    { by: "a client", wasSubmitted: true },
+  ])("a cancel leaves a plan, made by $by, in whose place another one was put", async ({ wasSubmitted }) => {
+    const { world, store, id, planId } = await unstarted(wasSubmitted);
+    await cutOff(world.open(), "plans.follow", (cut) => cut.amendPlan(TENANT, id, AMENDED));
+    expect(await store.requestCancel(TENANT, planId, "client")).toMatchObject({ status: "SUPERSEDED" });
   });
 });
 

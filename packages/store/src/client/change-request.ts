@@ -74,10 +74,10 @@ export async function changeRequest<Answer, Changed>(
     const decided = await decide({ request, state });
     // What was told meanwhile may have been this.
     if (decided.type === "answer") return (await repeated()) ?? decided.answer;
-    const { events, by, planId: _id = request.planId, isKept = false } = decided;
+    const { events, by, following, planId: _id = request.planId, isKept = false } = decided;
     const told = { by: { kind: "api" as const, id: by }, events, ...(key && { idempotency: key }) };
     const { entry } = nextEntry({ _id, requestId, tenant }, state, told);
-    const { type } = await turns.append({ entry, following: decided.following(entry), isKept });
+    const { type } = await turns.append({ entry, following, isKept });
     if (type === "appended") return decided.changed;
   }
 }
