@@ -36,6 +36,7 @@ function createWorld() {
     let operations = 0;
     let last = Number.POSITIVE_INFINITY;
     let fatal: string | undefined;
+    let between: { name: string; act: () => Promise<unknown> } | undefined;
     const store = createMemoryStore({
       database,
       owner: `process ${processes}`,
@@ -44,6 +45,11 @@ function createWorld() {
       sleep: async () => undefined,
       reach: async ({ name, apply }) => {
         if (operations > ENDLESS) throw new TypeError(`It never ends: ${name} again`);
+        if (name === between?.name) {
+          const { act } = between;
+          between = undefined;
+          await act();
+        }
         if (name === fatal) last = operations;
         // A dead process hears nothing.
         if (operations >= last) return new Promise(() => undefined);
@@ -59,6 +65,8 @@ function createWorld() {
       /** It dies before its next operation of this name. */
       diesBefore: (name: string) => void (fatal = name),
       isDead: () => operations >= last,
+      /** Something else happens before its next operation of this name. */
+      before: (name: string, act: () => Promise<unknown>) => void (between = { name, act }),
     };
   }
 
@@ -400,6 +408,22 @@ describe("behind a turn whose process died before the plan's document said so", 
     return { world, store, id, planId: world.request(id).planId };
   }
 
+  test("another plan is refused once the first one was started", async () => {
+    const { world, store, id, planId } = await unstarted();
+    await cutOff(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
+    expect(await store.amendPlan(TENANT, id, AMENDED)).toMatchObject({
+      type: "not over",
+      plan: { status: "QUEUED" },
+    });
+  });
+
+  test("another plan leaves one that was cancelled as it ended", async () => {
+    const { world, store, id, planId } = await unstarted();
+    await cutOff(world.open(), "plans.follow", (cut) => cut.requestCancel(TENANT, planId, "client"));
+    expect(await store.amendPlan(TENANT, id, AMENDED)).toMatchObject({ type: "amended" });
+    expect(world.plans(id).map(({ status }) => status)).toEqual(["CANCELLED", "QUEUED"]);
+  });
+
   test("a cancel is asked of the plan that was started", async () => {
     const { world, store, id, planId } = await unstarted();
     await cutOff(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
@@ -414,6 +438,43 @@ describe("behind a turn whose process died before the plan's document said so", 
     const { world, store, id, planId } = await unstarted(wasSubmitted);
     await cutOff(world.open(), "plans.follow", (cut) => cut.amendPlan(TENANT, id, AMENDED));
     expect(await store.requestCancel(TENANT, planId, "client")).toMatchObject({ status: "SUPERSEDED" });
+  });
+});
+
+describe("what is decided while something ends", () => {
+  test.each([
+    {
+      name: "a rerun",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) =>
+        store.rerunPlan(TENANT, id, { from: null, autoExecute: true }),
+    },
+    {
+      name: "a replan",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) =>
+        store.requestReplan(TENANT, id, { note: null, execute: true }),
+    },
+    {
+      name: "another plan",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) => store.amendPlan(TENANT, id, AMENDED),
+    },
+  ])("$name is made of a plan that ends before it is read", async ({ act }) => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await planned(store);
+    const process = world.open();
+    process.before("plans.findOne", () => run(store, id, "FAILED"));
+    expect((await act(process.store, id))?.type).toMatch(/^(rerun|replanning|amended)$/);
+  });
+
+  test("a plan that is stored before it is read is started", async () => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await asked(store);
+    const claim = await claimed(store, id);
+    const process = world.open();
+    process.before("plans.findOne", () => store.completePlanning(claim, RESULT));
+    const { planId } = world.request(id);
+    expect(await process.store.queuePlan(TENANT, planId, id)).toMatchObject({ status: "QUEUED" });
   });
 });
 

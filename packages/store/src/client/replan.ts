@@ -13,14 +13,13 @@ const MAX_REPLANS = 20;
 /** The part of the store that takes wishes to make plans anew, and to make no plan. */
 export function createReplan(context: ClientContext): Pick<ClientStore, "requestReplan" | "cancelPlanning"> {
   const { clock } = context;
-  const { requests, plans } = context.collections;
+  const { requests } = context.collections;
 
   return {
     async requestReplan(tenant, requestId, { fromVersion, idempotency, by = "api", ...wish }) {
-      const decide = async ({ request, state }: ChangedRequest): Promise<ReplanDecision> => {
+      const decide = ({ request, plan, state }: ChangedRequest): ReplanDecision => {
         const no = (answer: ReplanAnswer): ReplanDecision => ({ type: "answer", answer });
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
-        const plan = await plans.findOne({ _id: request.planId, tenant });
         const isPlanning = request.status === "PLANNING" || state.planning.replanAsked;
         if (!plan || isPlanning) return no({ type: "no plan", request });
         if (plan.plan === null || plan.status === "INVALID") return no({ type: "invalid", request, plan });
