@@ -466,6 +466,25 @@ describe("what is decided while something ends", () => {
     expect((await act(process.store, id))?.type).toMatch(/^(rerun|replanning|amended)$/);
   });
 
+  test.each([
+    {
+      name: "a rerun",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) =>
+        store.rerunPlan(TENANT, id, { from: null, autoExecute: true }),
+    },
+    {
+      name: "another plan",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) => store.amendPlan(TENANT, id, AMENDED),
+    },
+  ])("$name is refused where a replan was asked for before the plan is read", async ({ act }) => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await failed(store);
+    const process = world.open();
+    process.before("plans.findOne", () => store.requestReplan(TENANT, id, { note: null, execute: true }));
+    expect(await act(process.store, id)).toMatchObject({ type: "no plan", request: { status: "PLANNING" } });
+  });
+
   test("a plan that is stored before it is read is started", async () => {
     const world = createWorld();
     const { store } = world.open();

@@ -86,14 +86,17 @@ export async function changeRequest<Answer, Changed>(
 }
 
 /**
- * True while the journal tells more than the documents say: of a version that the request's does not know, or of a plan whose own says that nothing has
- * happened to it. The process that told it is just doing what follows, which is kept until it is done, or has died. Pure.
+ * True while the journal tells more than the documents say: of a version, or of a replan, that the request's does not know, or of a plan whose own says
+ * that nothing has happened to it. The process that told it is just doing what follows, which is kept until it is done, or has died. Pure.
  */
-function lagsBehind({ request, plan, state: { plans } }: ChangedRequest): boolean {
+function lagsBehind({ request, plan, state }: ChangedRequest): boolean {
+  const { plans } = state;
   const { version, status, planning } = request;
   const told = [...plans.values()].at(-1)?.version ?? 0;
   const isFirst = status === "PLANNING" && (planning.work ?? "plan") === "plan";
   if (told > version || (isFirst && told === version)) return true;
+  const isPlanned = status === "PLANNING" || status === "NEEDS_INPUT";
+  if (state.planning.replanAsked && !isPlanned) return true;
   const isUnstarted = (of: PlanDocument["status"]): boolean => UNSTARTED_PLAN_STATUSES.includes(of);
   return plan !== null && isUnstarted(plan.status) && !isUnstarted(statusOf(plan, plans));
 }
