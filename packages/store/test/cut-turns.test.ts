@@ -19,6 +19,8 @@ const ORIGIN = { kind: "model" as const, model: "openai:x" };
 const REFUSED = { code: "NOT_UNDERSTOOD", message: "say it in other words" };
 /** By then another process looks at what was left, and gives up what was never told. */
 const LATER_MS = 700_000;
+/** No process here has so many operations. */
+const ENDLESS = 1_000;
 
 function plan(...ids: string[]) {
   const parsed = parsePlan(ids.map((id) => ({ id, tool: id, arguments: {} })));
@@ -38,17 +40,26 @@ function createWorld() {
     processes += 1;
     let operations = 0;
     let last = Number.POSITIVE_INFINITY;
+    let fatal: string | undefined;
+    let between: { name: string; act: () => Promise<unknown> } | undefined;
     const store = createMemoryStore({
       database,
       owner: `process ${processes}`,
       monotonic: () => nowMs,
       wall: () => nowMs,
       sleep: async () => undefined,
-      reach: ({ apply }) => {
+      reach: async ({ name, apply }) => {
+        if (operations > ENDLESS) throw new TypeError(`It never ends: ${name} again`);
+        if (name === between?.name) {
+          const { act } = between;
+          between = undefined;
+          await act();
+        }
+        if (name === fatal) last = operations;
         // A dead process hears nothing.
         if (operations >= last) return new Promise(() => undefined);
         operations += 1;
-        return Promise.resolve(apply());
+        return apply();
       },
     });
     return {
@@ -56,7 +67,11 @@ function createWorld() {
       operations: () => operations,
       /** It dies before its next operation but so many. */
       diesAfter: (more: number) => void (last = operations + more),
+      /** It dies before its next operation of this name. */
+      diesBefore: (name: string) => void (fatal = name),
       isDead: () => operations >= last,
+      /** Something else happens before its next operation of this name. */
+      before: (name: string, act: () => Promise<unknown>) => void (between = { name, act }),
     };
   }
 
@@ -108,12 +123,17 @@ async function planned(store: MemoryStore, more: object = {}): Promise<RequestDo
 
 async function ended(store: MemoryStore, status: "COMPLETED" | "FAILED", more: object = {}) {
   const id = await planned(store, more);
+  await run(store, id, status);
+  return id;
+}
+
+/** Runs the current plan of a request to its end. */
+async function run(store: MemoryStore, id: RequestDocument["_id"], status: "COMPLETED" | "FAILED") {
   const [stored] = await store.listPlans(TENANT, id);
   const claim = await store.claimPlan(stored!._id, "executor");
   if (!claim) throw new TypeError("not claimed");
   await playRecords(store, claim, [{ key: "a", stepId: "a", status, attempts: 1 }]);
   await store.finishPlan(claim, { type: "finish", status, outputs: {} });
-  return id;
 }
 
 async function asking(store: MemoryStore): Promise<RequestDocument["_id"]> {
@@ -226,6 +246,15 @@ const DEEDS: Deed[] = [
     result: { status: "EXECUTING", version: 1 },
   },
   {
+    name: "the end of a plan that was not started",
+    before: (store) => planned(store, { autoExecute: false }),
+    async act(store, id) {
+      const request = await store.getRequest(TENANT, id);
+      return store.requestCancel(TENANT, request!.planId, "client");
+    },
+    result: { status: "CANCELLED", version: 1 },
+  },
+  {
     name: "a replan under a key",
     before: failed,
     act: (store, id) => store.requestReplan(TENANT, id, { note: null, execute: true, ...key }),
@@ -324,6 +353,152 @@ describe.each(DEEDS)("$name", (deed) => {
       else if (!deed.isPlanners) expectWhole(world, id, deed);
       expect(world.database.find("outbox", {})).toEqual([]);
     }
+  });
+});
+
+/** Has a process do something, and die before an operation. */
+async function cutOff(
+  process: ReturnType<World["open"]>,
+  name: string,
+  act: (store: MemoryStore) => unknown,
+) {
+  process.diesBefore(name);
+  void act(process.store);
+  await expect.poll(() => process.isDead(), { interval: 1 }).toBe(true);
+  await turnOfTheLoop();
+}
+
+describe("what is done again a minute late", () => {
+  const ANEW = { note: null, execute: true };
+
+  test("does not end a replan that was begun since the first plan was stored", async () => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await asked(store, { autoExecute: true });
+    const process = world.open();
+    const claim = await claimed(process.store, id);
+    await cutOff(process, "outbox.delete", (cut) => cut.completePlanning(claim, RESULT));
+    await run(store, id, "FAILED");
+    await store.requestReplan(TENANT, id, ANEW);
+    world.later(LATER_MS);
+    await store.reconcileRequests();
+    expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: ANEW });
+    expect(await store.claimRequest(id, "planner")).not.toBeNull();
+  });
+
+  test("does not cancel a replan that was asked for since another one was cancelled", async () => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await failed(store);
+    await store.requestReplan(TENANT, id, ANEW);
+    await cutOff(world.open(), "outbox.delete", (cut) => cut.cancelPlanning(TENANT, id));
+    expect(world.request(id)).toMatchObject({ status: "CANCELLED" });
+    await store.requestReplan(TENANT, id, ANEW);
+    world.later(LATER_MS);
+    await store.reconcileRequests();
+    expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: ANEW });
+  });
+});
+
+const AMENDED = { plan: plan("b"), raw: "", diagnostics: [], autoExecute: true };
+
+describe("behind a turn whose process died before the plan's document said so", () => {
+  async function unstarted(wasSubmitted = false) {
+    const world = createWorld();
+    const { store } = world.open();
+    const submitted = { tenant: TENANT, query: "do a", ...RESULT, raw: "", autoExecute: false };
+    const id = wasSubmitted
+      ? (await store.submitPlan(submitted)).plan.requestId
+      : await planned(store, { autoExecute: false });
+    return { world, store, id, planId: world.request(id).planId };
+  }
+
+  test("another plan is refused once the first one was started", async () => {
+    const { world, store, id, planId } = await unstarted();
+    await cutOff(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
+    expect(await store.amendPlan(TENANT, id, AMENDED)).toMatchObject({
+      type: "not over",
+      plan: { status: "QUEUED" },
+    });
+  });
+
+  test("another plan leaves one that was cancelled as it ended", async () => {
+    const { world, store, id, planId } = await unstarted();
+    await cutOff(world.open(), "plans.follow", (cut) => cut.requestCancel(TENANT, planId, "client"));
+    expect(await store.amendPlan(TENANT, id, AMENDED)).toMatchObject({ type: "amended" });
+    expect(world.plans(id).map(({ status }) => status)).toEqual(["CANCELLED", "QUEUED"]);
+  });
+
+  test("a cancel is asked of the plan that was started", async () => {
+    const { world, store, id, planId } = await unstarted();
+    await cutOff(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
+    const cancelled = await store.requestCancel(TENANT, planId, "client");
+    expect(cancelled).toMatchObject({ status: "QUEUED", cancelRequestedAt: expect.any(Date) });
+  });
+
+  test.each([
+    { by: "a planner", wasSubmitted: false },
+    { by: "a client", wasSubmitted: true },
+  ])("a cancel leaves a plan, made by $by, in whose place another one was put", async ({ wasSubmitted }) => {
+    const { world, store, id, planId } = await unstarted(wasSubmitted);
+    await cutOff(world.open(), "plans.follow", (cut) => cut.amendPlan(TENANT, id, AMENDED));
+    expect(await store.requestCancel(TENANT, planId, "client")).toMatchObject({ status: "SUPERSEDED" });
+  });
+});
+
+describe("what is decided while something ends", () => {
+  test.each([
+    {
+      name: "a rerun",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) =>
+        store.rerunPlan(TENANT, id, { from: null, autoExecute: true }),
+    },
+    {
+      name: "a replan",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) =>
+        store.requestReplan(TENANT, id, { note: null, execute: true }),
+    },
+    {
+      name: "another plan",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) => store.amendPlan(TENANT, id, AMENDED),
+    },
+  ])("$name is made of a plan that ends before it is read", async ({ act }) => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await planned(store);
+    const process = world.open();
+    process.before("plans.findOne", () => run(store, id, "FAILED"));
+    expect((await act(process.store, id))?.type).toMatch(/^(rerun|replanning|amended)$/);
+  });
+
+  test.each([
+    {
+      name: "a rerun",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) =>
+        store.rerunPlan(TENANT, id, { from: null, autoExecute: true }),
+    },
+    {
+      name: "another plan",
+      act: (store: MemoryStore, id: RequestDocument["_id"]) => store.amendPlan(TENANT, id, AMENDED),
+    },
+  ])("$name is refused where a replan was asked for before the plan is read", async ({ act }) => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await failed(store);
+    const process = world.open();
+    process.before("plans.findOne", () => store.requestReplan(TENANT, id, { note: null, execute: true }));
+    expect(await act(process.store, id)).toMatchObject({ type: "no plan", request: { status: "PLANNING" } });
+  });
+
+  test("a plan that is stored before it is read is started", async () => {
+    const world = createWorld();
+    const { store } = world.open();
+    const id = await asked(store);
+    const claim = await claimed(store, id);
+    const process = world.open();
+    process.before("plans.findOne", () => store.completePlanning(claim, RESULT));
+    const { planId } = world.request(id);
+    expect(await process.store.queuePlan(TENANT, planId, id)).toMatchObject({ status: "QUEUED" });
   });
 });
 

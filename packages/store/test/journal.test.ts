@@ -367,6 +367,24 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect((await foldAll(journal)).plans.get(PLAN)?.units.get("large")?.status).toBe("RUNNING");
   });
 
+  test("what follows from the last entry goes with none of those that are still being written", async () => {
+    const { claim } = await held(open());
+    const large = ["a", "b", "c"].flatMap((key) => [
+      started(key),
+      completed(key, "x".repeat(MAX_ENTRY_BYTES / 2)),
+    ]);
+    const before = claim.append(large);
+    await Promise.resolve();
+    const last: JournalEvent = { type: "plan.ended", status: "COMPLETED", outputs: {}, error: null };
+    const followed: JournalEvent[][] = [];
+    const end = claim.appendLast([last], ({ events }) => {
+      followed.push(events);
+      return [];
+    });
+    await Promise.all([before, end]);
+    expect(followed).toEqual([[last]]);
+  });
+
   test("an owner writes nothing that cannot follow from what is there", async () => {
     const { journal, claim } = await held(open());
     await claim.append([started("a"), ended("a"), completed("a")]);

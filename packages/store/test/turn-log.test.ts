@@ -161,10 +161,11 @@ describe.each(LOGS)("with $name", ({ open }) => {
       sleep: async () => undefined,
     });
     const { at: _, writeId: __, ...entry } = turn.entry;
-    const appended = await turns.append({ ...turn, entry });
+    const following = () => turn.following;
+    const appended = await turns.append({ ...turn, entry, following });
     expect(appended).toMatchObject({ type: "appended", entry: { writeId: `${requestId}:turn:1` } });
     expect(await opened.find("requests", requestId)).toMatchObject({ version: 2, moves: 1 });
-    expect((await turns.append({ ...turn, entry })).type).toBe("taken");
+    expect((await turns.append({ ...turn, entry, following })).type).toBe("taken");
   });
 });
 

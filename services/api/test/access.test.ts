@@ -236,6 +236,17 @@ test("an approval carries the name of the key, and no word of the client", async
   expect(answer.body.data.approve.plan.approvals).toEqual([{ by: "Olga of operations" }]);
 });
 
+test("the start of a plan carries the name of the key", async () => {
+  const key = await bearer(running.store, ["execute", "read"], { name: "Eve of execution" });
+  const submit = "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId } }";
+  const ready = await running.graphql(submit, { plan: BLOG_PLAN }, key);
+  const { requestId: id } = ready.body.data.submitPlan;
+  await running.graphql("mutation ($id: ID!) { executePlan(requestId: $id) { status } }", { id }, key);
+  const events = "query ($id: ID!) { events(requestId: $id) { nodes { type by { id } } } }";
+  const told = await running.graphql(events, { id }, key);
+  expect(told.body.data.events.nodes).toEqual([{ type: "execution.asked", by: { id: "Eve of execution" } }]);
+});
+
 describe("anonymous callers", () => {
   /** The status that a caller gets who reaches the service by this name. */
   async function statusFor(api: RunningApi, host: string): Promise<number | undefined> {

@@ -29,7 +29,6 @@ import { movedTo, nextVersionOf } from "./next-version.ts";
 /** The part of the store that puts another plan, written by a person or a program, in the place of a plan. */
 export function createAmend(context: ClientContext): Pick<ClientStore, "amendPlan"> {
   const { collections, clock, randomBytes } = context;
-  const { plans } = collections;
 
   return {
     async amendPlan(tenant, requestId, amended): Promise<AmendAnswer> {
@@ -38,9 +37,8 @@ export function createAmend(context: ClientContext): Pick<ClientStore, "amendPla
       const tools = catalogueOfPlan(amended.plan, index, pinsByTool(amended.toolPins));
       const dependents = dependentsOf(amended.plan, tools);
 
-      const decide = async ({ request, state }: ChangedRequest): Promise<AmendDecision> => {
+      const decide = ({ request, plan: old, state }: ChangedRequest): AmendDecision => {
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
-        const old = await plans.findOne({ _id: request.planId, tenant });
         if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
         const isUnstarted = UNSTARTED_PLAN_STATUSES.includes(old.status);
         if (!isUnstarted && !isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });

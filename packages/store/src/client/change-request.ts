@@ -1,5 +1,5 @@
 import type { FoldedRequest, JournalEvent } from "@planwright/engine";
-import type { RequestId } from "@planwright/plan";
+import { type RequestId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
 import { RequestLagsError } from "../journal/errors.ts";
 import type { NewEntry } from "../journal/journal.ts";
@@ -13,9 +13,11 @@ import { entryKeyOf, findRepeated } from "./repeated.ts";
 const MAX_LAGS = 10;
 const LAG_MS = 200;
 
-/** A request with what its journal tells, when a change of it is decided. */
+/** A request with what its journal tells, when a change of it is decided. The documents were read first: the journal tells all that they say. */
 export interface ChangedRequest {
   request: RequestDocument;
+  /** The current version of its plan; null while there is none. */
+  plan: PlanDocument | null;
   state: FoldedRequest;
 }
 
@@ -72,31 +74,43 @@ export async function changeRequest<Answer, Changed>(
     if (earlier) return earlier;
     const request = await collections.requests.findOne({ _id: requestId, tenant });
     if (!request) return undefined;
-    const state = await unitReads.ofRequest(requestId);
-    if (lagsBehind(request, state)) {
+    const plan = await collections.plans.findOne({ _id: request.planId, tenant });
+    const now = { request, plan, state: await unitReads.ofRequest(requestId) };
+    if (lagsBehind(now)) {
       lags += 1;
       if (lags > MAX_LAGS) throw new RequestLagsError({ requestId });
       await settleOutbox.ofRequest(requestId);
       if (lags > 1) await context.sleep(LAG_MS);
       continue;
     }
-    const decided = await decide({ request, state });
+    const decided = await decide(now);
     // What was told meanwhile may have been this.
     if (decided.type === "answer") return (await repeated()) ?? decided.answer;
-    const { events, by, planId: _id = request.planId, isKept = false } = decided;
+    const { events, by, following, planId: _id = request.planId, isKept = false } = decided;
     const told = { by: { kind: "api" as const, id: by }, events, ...(key && { idempotency: key }) };
-    const { entry } = nextEntry({ _id, requestId, tenant }, state, told);
-    const { type } = await turns.append({ entry, following: decided.following(entry), isKept });
+    const { entry } = nextEntry({ _id, requestId, tenant }, now.state, told);
+    const { type } = await turns.append({ entry, following, isKept });
     if (type === "appended") return decided.changed;
   }
 }
 
-/** True while a version is told that the request's document does not know: the process that told it is just doing that, or has died. Pure. */
-export function lagsBehind(
-  { version, status, planning }: Pick<RequestDocument, "version" | "status" | "planning">,
-  { plans }: Pick<FoldedRequest, "plans">,
-): boolean {
+/**
+ * True while the journal tells more than the documents say: of a version, or of a replan, that the request's does not know, or of a plan whose own says
+ * that nothing has happened to it. The process that told it is just doing what follows, which is kept until it is done, or has died. Pure.
+ */
+function lagsBehind({ request, plan, state }: ChangedRequest): boolean {
+  const { plans } = state;
+  const { version, status, planning } = request;
   const told = [...plans.values()].at(-1)?.version ?? 0;
   const isFirst = status === "PLANNING" && (planning.work ?? "plan") === "plan";
-  return told > version || (isFirst && told === version);
+  if (told > version || (isFirst && told === version)) return true;
+  const isPlanned = status === "PLANNING" || status === "NEEDS_INPUT";
+  if (state.planning.replanAsked && !isPlanned) return true;
+  const isUnstarted = (of: PlanDocument["status"]): boolean => UNSTARTED_PLAN_STATUSES.includes(of);
+  return plan !== null && isUnstarted(plan.status) && !isUnstarted(statusOf(plan, plans));
+}
+
+/** Nothing is told of a plan that was accepted, until it is started. */
+function statusOf({ _id }: PlanDocument, plans: FoldedRequest["plans"]): PlanDocument["status"] {
+  return plans.get(_id)?.status ?? "READY";
 }

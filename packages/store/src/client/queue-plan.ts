@@ -8,36 +8,28 @@ import type { ClientContext } from "./context.ts";
 export function createQueuePlan(context: ClientContext): Pick<ClientStore, "queuePlan"> {
   const { plans } = context.collections;
 
-  const find = (tenant: string, planId: PlanId): Promise<PlanDocument | null> =>
-    plans.findOne({ _id: planId, tenant });
-
   return {
     async queuePlan(tenant: string, planId: PlanId, requestId: RequestId, by = "api") {
-      const decide = async (now: ChangedRequest): Promise<ChangeDecision<Start, Start>> => {
-        const plan = await find(tenant, planId);
-        if (!plan) return whenPlanned(now, planId, by);
-        const told = now.state.plans.get(planId)?.status ?? "READY";
-        if (plan.status !== "READY" || plan.requestId !== requestId)
-          return { type: "answer", answer: { type: "unchanged" } };
-        // Its document lags: who told more of it is just changing that, or has died.
-        if (told !== "READY") return { type: "answer", answer: { type: "told before" } };
-        return start(plan, by);
+      const decide = (now: ChangedRequest): ChangeDecision<null, Start> => {
+        const { request, plan } = now;
+        // A version that another one follows is over.
+        if (request.planId !== planId) return { type: "answer", answer: null };
+        if (!plan) return whenPlanned(now, by);
+        return plan.status === "READY" ? start(plan, by) : { type: "answer", answer: null };
       };
-      const asked = { tenant, requestId, operation: "execute", decide };
-      const answer = await changeRequest<Start, Start>(context, asked);
-      if (answer?.type === "told before") await context.settleOutbox.ofRequest(requestId);
-      return find(tenant, planId);
+      await changeRequest(context, { tenant, requestId, operation: "execute", decide });
+      return plans.findOne({ _id: planId, tenant });
     },
   };
 }
 
-/** What becomes of the wish to execute a plan. */
+/** What becomes of the wish to execute a plan that was not started. */
 interface Start {
-  type: "started" | "planned" | "told before" | "unchanged";
+  type: "started" | "planned";
 }
 
 /** READY -> QUEUED: its journal tells so, the executor that claims it reads that, and its request follows. */
-function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<Start, Start> {
+function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<null, Start> {
   const stamps = { queuedAt: "$$NOW", dueAt: "$$NOW", updatedAt: "$$NOW" };
   return {
     type: "tell",
@@ -62,10 +54,9 @@ function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<Sta
 }
 
 /** A plan that is still being made starts as soon as it is there. */
-function whenPlanned({ request }: ChangedRequest, planId: PlanId, by: string): ChangeDecision<Start, Start> {
-  const { _id, status, autoExecute } = request;
-  if (request.planId !== planId || status !== "PLANNING" || autoExecute)
-    return { type: "answer", answer: { type: "unchanged" } };
+function whenPlanned({ request }: ChangedRequest, by: string): ChangeDecision<null, Start> {
+  const { _id, planId, status, autoExecute } = request;
+  if (status !== "PLANNING" || autoExecute) return { type: "answer", answer: null };
   return {
     type: "tell",
     events: [{ type: "execution.planned" }],

@@ -13,14 +13,13 @@ const MAX_REPLANS = 20;
 /** The part of the store that takes wishes to make plans anew, and to make no plan. */
 export function createReplan(context: ClientContext): Pick<ClientStore, "requestReplan" | "cancelPlanning"> {
   const { clock } = context;
-  const { requests, plans } = context.collections;
+  const { requests } = context.collections;
 
   return {
     async requestReplan(tenant, requestId, { fromVersion, idempotency, by = "api", ...wish }) {
-      const decide = async ({ request, state }: ChangedRequest): Promise<ReplanDecision> => {
+      const decide = ({ request, plan, state }: ChangedRequest): ReplanDecision => {
         const no = (answer: ReplanAnswer): ReplanDecision => ({ type: "answer", answer });
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
-        const plan = await plans.findOne({ _id: request.planId, tenant });
         const isPlanning = request.status === "PLANNING" || state.planning.replanAsked;
         if (!plan || isPlanning) return no({ type: "no plan", request });
         if (plan.plan === null || plan.status === "INVALID") return no({ type: "invalid", request, plan });
@@ -69,12 +68,13 @@ export function createReplan(context: ClientContext): Pick<ClientStore, "request
       const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
         if (request.status !== "PLANNING") return { type: "answer", answer: null };
         const { epoch } = request.planning;
-        // Not what was begun since.
+        // Not what was begun since: a planner that claims it has the next epoch, and another replan is one more.
         const filter = {
           _id: requestId,
           status: "PLANNING",
           version: request.version,
           "planning.epoch": epoch,
+          "replans.made": notAbove(request.replans?.made ?? 0),
         };
         return {
           type: "tell",

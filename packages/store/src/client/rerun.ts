@@ -23,16 +23,14 @@ import { movedTo, nextVersionOf } from "./next-version.ts";
 /** The part of the store that runs plans again, as new versions. */
 export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPlan"> {
   const { collections, clock, randomBytes } = context;
-  const { plans } = collections;
 
   return {
     async rerunPlan(tenant, requestId, options): Promise<RerunAnswer> {
       const { from, fromVersion, autoExecute, by = "api", changes = [], idempotency } = options;
       const index = createToolIndex(await readCatalogue(collections));
-      const decide = async ({ request, state }: ChangedRequest): Promise<RerunDecision> => {
+      const decide = ({ request, plan: old, state }: ChangedRequest): RerunDecision => {
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
         if (request.status === "PLANNING") return no({ type: "no plan", request });
-        const old = await plans.findOne({ _id: request.planId, tenant });
         if (!old) return no({ type: "no plan", request });
         if (old.plan === null || old.status === "INVALID") return no({ type: "invalid", request, plan: old });
         if (!isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });

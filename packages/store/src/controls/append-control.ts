@@ -71,7 +71,7 @@ export function createAppendControl({ collections, unitReads, turns }: AppendCon
       const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
       const { type } = await turns.append({
         entry,
-        following: [planAfterControl(planId, entry.seq, head)],
+        following: ({ seq }) => [planAfterControl(planId, seq, head)],
       });
       if (type === "taken") continue;
       const after = await plans.findOne({ _id: planId, tenant });

@@ -1,8 +1,8 @@
-import type { JournalEvent } from "@planwright/engine";
+import { fold, type JournalEvent } from "@planwright/engine";
 import { isSettledStepStatus, STARTED_PLAN_STATUSES, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { ClientContext } from "../client/context.ts";
 import type { PlanDocument } from "../documents.ts";
-import { endEvent, endedBy, readEnd, tellEnd } from "../execution/plan-end.ts";
+import { endEvent, endedBy, followingEnd, readEnd, tellEnd } from "../execution/plan-end.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { ClientStore } from "../store.ts";
@@ -10,7 +10,7 @@ import { planOf } from "./pause.ts";
 
 /** The part of the store that ends plans on request. */
 export function createCancel(context: ClientContext): Pick<ClientStore, "requestCancel"> {
-  const { appendControl, collections, journal, unitReads } = context;
+  const { appendControl, collections, journal, settleOutbox, turns, unitReads } = context;
   const { plans } = collections;
 
   /**
@@ -27,16 +27,23 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
       await tellEnd(context, plan, earlier);
       return true;
     }
-    // Its document was read before: it was started since, and goes on.
-    if (!UNSTARTED_PLAN_STATUSES.includes(read.plan?.status ?? "READY")) return false;
+    // It was started since its document was read, or another version follows; where the documents do not say so, their process may have died.
+    if (!isUnstarted(plan, read)) {
+      await settleOutbox.ofRequest(requestId);
+      return false;
+    }
     const end = endEvent({ type: "finish", status: "CANCELLED", outputs: null });
     const events = [...cancelled(plan, read), end];
     const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: by }, events });
-    const { type } = await journal.append(entry);
-    if (type === "taken") return false;
-    const now = await unitReads.ofPlan(tenant, planId);
-    await tellEnd(context, plan, endedBy(end, now?.plan));
-    return true;
+    const { type } = await turns.append({
+      entry,
+      isKept: true,
+      following(told) {
+        const after = fold(read.request, [told]).plans.get(planId);
+        return followingEnd(plan, endedBy(end, after), told.at);
+      },
+    });
+    return type === "appended";
   }
 
   return {
@@ -44,9 +51,9 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
       for (;;) {
         const found = await plans.findOne({ _id: planId, tenant });
         // One that was ended is looked at again: the process that did that may have died before the request said so.
-        const isUnstarted =
-          found?.status === "READY" || (found?.status === "CANCELLED" && found.startedAt === null);
-        if (!isUnstarted) break;
+        const wasStarted =
+          found?.status !== "READY" && (found?.status !== "CANCELLED" || found.startedAt !== null);
+        if (wasStarted) break;
         if (await endUnstarted(tenant, found, by)) return plans.findOne({ _id: planId, tenant });
       }
       const asked = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {
@@ -59,6 +66,12 @@ export function createCancel(context: ClientContext): Pick<ClientStore, "request
       return planOf(asked);
     },
   };
+}
+
+/** True of the current version, unless its journal tells that it was started. */
+function isUnstarted({ version }: PlanDocument, { plan, request }: PlanUnits): boolean {
+  const current = [...request.plans.values()].at(-1)?.version ?? version;
+  return current === version && UNSTARTED_PLAN_STATUSES.includes(plan?.status ?? "READY");
 }
 
 /** Nothing of the plan was begun, and nothing will be; what it carried over stays as it is. */

@@ -82,14 +82,14 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
 
   const lost = (): LeaseLostError => new LeaseLostError({ id: planId, epoch });
 
-  async function write(events: readonly JournalEvent[], isLast = true): Promise<void> {
+  async function write(events: readonly JournalEvent[], follows?: FollowingOf): Promise<void> {
     try {
-      await appendEntry(events, isLast ? followingOf : undefined);
+      await appendEntry(events, follows);
     } catch (error) {
       if (!(error instanceof EntryTooLargeError) || events.length < 2) throw error;
       const half = Math.ceil(events.length / 2);
-      await write(events.slice(0, half), false);
-      await write(events.slice(half), isLast);
+      await write(events.slice(0, half));
+      await write(events.slice(half), follows);
     }
   }
 
@@ -151,7 +151,7 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
       next = undefined;
       const events = pending;
       pending = [];
-      return events.length > 0 ? write(events) : undefined;
+      return events.length > 0 ? write(events, followingOf) : undefined;
     });
     next = waiting;
     last = waiting;

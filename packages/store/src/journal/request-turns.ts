@@ -2,14 +2,17 @@
  * Turns of clients and planners: an entry, and what follows from it for the documents that readers find requests by. The entry is the commit point
  * (R3); a process that dies behind it leaves documents that lag, which whoever goes on mends.
  */
+import type { JournalEntry } from "@planwright/engine";
 import { repeatUntilAnswered } from "../repeat-until-answered.ts";
 import type { AppendResult, NewEntry } from "./journal.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
 import type { Following, Turn, TurnLog } from "./turn-log.ts";
 
 /** A turn before it has a time and a name. */
-export interface NewTurn extends Omit<Turn, "entry"> {
+export interface NewTurn extends Pick<Turn, "isKept"> {
   entry: NewEntry;
+  /** What follows from it, in this order. */
+  following: (entry: JournalEntry) => readonly Following[];
 }
 
 /** Appends turns. */
@@ -50,10 +53,10 @@ export function createRequestTurns(options: RequestTurnsOptions): RequestTurns {
   }
 
   return {
-    append(turn) {
+    append({ entry: given, following, isKept }) {
       turns += 1;
-      const entry = { ...turn.entry, at: new Date(now()), writeId: `${owner}:turn:${turns}` };
-      return timedAppend(append({ ...turn, entry }), { metrics, monotonic });
+      const entry = { ...given, at: new Date(now()), writeId: `${owner}:turn:${turns}` };
+      return timedAppend(append({ entry, following: following(entry), isKept }), { metrics, monotonic });
     },
     follow: (following) => repeatUntilAnswered(() => log.follow(following), again),
   };

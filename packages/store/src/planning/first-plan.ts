@@ -17,7 +17,9 @@ export function createFirstPlan(
   /** The request, while it is planned for the first time: once the first version is told it moves on, whichever planner has claimed it. */
   const planned = ({ request }: PlanningClaim, set: Document): Following => {
     const { _id, version } = request;
-    return { collection: "requests", filter: { _id, version, status: "PLANNING" }, set };
+    // A replan is planned under the same version, until it has made the next one.
+    const filter = { _id, version, status: "PLANNING", "planning.work": { $in: ["plan", null] } };
+    return { collection: "requests", filter, set };
   };
   /** The same under this claim alone: what is told may be told again by the next one. */
   const held = ({ request, epoch }: PlanningClaim, set: Document): Following => {

@@ -71,7 +71,7 @@ export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
       const { events, planId: _id = currentId, following, isKept = false, done } = decided;
       const told = { by: { kind: "planner" as const, id: owner }, events };
       const { entry, after } = nextEntry({ _id, requestId, tenant }, state, told);
-      const result = await turns.append({ entry, following: following(entry, after), isKept });
+      const result = await turns.append({ entry, following: (told) => following(told, after), isKept });
       if (result.type === "appended") {
         advance(state, [withoutEventValues(result.entry)]);
         return done;

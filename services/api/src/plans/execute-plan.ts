@@ -16,11 +16,11 @@ import { findPlan, findRequest } from "../requests/find-request.ts";
  * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is nothing that could run
  */
 export async function startPlan(
-  { store, offers, tenant }: OperationParts,
+  { store, offers, tenant, by }: OperationParts,
   request: RequestDocument,
   planId = request.planId,
 ): Promise<PlanDocument | null> {
-  const plan = await store.queuePlan(tenant, planId, request._id);
+  const plan = await store.queuePlan(tenant, planId, request._id, by);
   if (!plan) throwIfNeverPlanned(request);
   if (plan?.status === "INVALID") throw invalid(request, plan);
   if (plan?.status === "QUEUED") offers.offerExecution(plan._id, plan.epoch);
