@@ -4,7 +4,8 @@
  * 1. A version was asked for.
  * 2. What had completed is carried over as it was, and its tool hears nothing: but for what the client named, what depends on
  *    that, and what reads a list of which items failed.
- * 3. Every item that had not completed is called again, where its list came to its end; or a look-up has found what an earlier call of it did.
+ * 3. Every item that had not completed is called again, where its list came to its end; or a look-up has found what an earlier call of it did, or
+ *    its calls were tried and failed, as its server could not be reached: what hears nothing logs nothing.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Step } from "@planwright/plan";
@@ -46,12 +47,10 @@ function checkRerun(
     .flatMap((unit) => checkKept(unit, after.get(unit.key), next, calls));
   const isFound = (key: string): boolean =>
     next.index !== undefined && after.get(key)?.status === "COMPLETED" && found.has(labelOf(next.index, key));
-  return [
-    ...kept,
-    ...checkCalledAgain(before, next, calls)
-      .filter(({ key }) => !isFound(key))
-      .map(toLost),
-  ];
+  const isTried = (key: string): boolean =>
+    after.get(key)?.status === "FAILED" && (after.get(key)?.attempts.length ?? 0) > 0;
+  const notCalled = checkCalledAgain(before, next, calls).filter(({ key }) => !isFound(key) && !isTried(key));
+  return [...kept, ...notCalled.map(toLost)];
 }
 
 /** Says of a unit that completed whether the rerun may call it again all the same. */
