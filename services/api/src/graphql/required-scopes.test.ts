@@ -27,6 +27,7 @@ test.each([
     "mutation { ...a } fragment a on Mutation { ...b } fragment b on Mutation { rerun { id } }",
     ["operate"],
   ],
+  ["a mutation that needs two scopes", "mutation { amendPlan { request { id } } }", ["execute", "operate"]],
   ["a mutation without a scope of its own", "mutation { newest { id } }", ["admin"]],
 ])("%s needs what its fields need", (_what, text, expected) => {
   expect(needs(text)).toEqual(expected);

@@ -9,7 +9,7 @@ import {
 import type { mutationResolvers } from "./mutation-resolvers.ts";
 
 /** What each mutation needs. A mutation that is missing here does not compile, and would need `admin`. */
-export const SCOPE_OF_MUTATION: Readonly<Record<keyof typeof mutationResolvers, Scope>> = {
+export const SCOPE_OF_MUTATION: Readonly<Record<keyof typeof mutationResolvers, Scope | readonly Scope[]>> = {
   createPlan: "execute",
   submitPlan: "execute",
   executePlan: "execute",
@@ -22,7 +22,8 @@ export const SCOPE_OF_MUTATION: Readonly<Record<keyof typeof mutationResolvers, 
   resume: "operate",
   rerun: "operate",
   replan: "operate",
-  amendPlan: "operate",
+  // It hands in a plan, as submitPlan does, for a request that others may have made.
+  amendPlan: ["execute", "operate"],
   approve: "operate",
   resolveInDoubt: "operate",
 };
@@ -53,7 +54,8 @@ export function requiredScopes(document: DocumentNode, operation: OperationDefin
     for (const selection of selections) {
       switch (selection.kind) {
         case Kind.FIELD:
-          if (!selection.name.value.startsWith("__")) needed.add(scopeOf(operation, selection.name.value));
+          if (selection.name.value.startsWith("__")) break;
+          for (const scope of scopesOf(operation, selection.name.value)) needed.add(scope);
           break;
         case Kind.INLINE_FRAGMENT:
           collect(selection.selectionSet);
@@ -74,7 +76,7 @@ export function requiredScopes(document: DocumentNode, operation: OperationDefin
   return needed;
 }
 
-function scopeOf({ operation }: OperationDefinitionNode, field: string): Scope {
-  if (operation !== "mutation") return "read";
-  return new Map<string, Scope>(Object.entries(SCOPE_OF_MUTATION)).get(field) ?? "admin";
+function scopesOf({ operation }: OperationDefinitionNode, field: string): readonly Scope[] {
+  if (operation !== "mutation") return ["read"];
+  return [new Map(Object.entries(SCOPE_OF_MUTATION)).get(field) ?? "admin"].flat();
 }

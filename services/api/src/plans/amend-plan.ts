@@ -5,6 +5,7 @@ import type { OperationParts } from "../parts.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { readPlanInput } from "./plan-input.ts";
 import { refuseVersion } from "./refuse-version.ts";
+import { storedDiagnostics } from "./submit-plan.ts";
 import { parseVersionWish, type VersionWishInput } from "./version-wish.ts";
 
 /** Steps that an error names at most. */
@@ -80,7 +81,7 @@ async function checked(
   );
   if (parsed.ok) {
     const { plan, diagnostics } = parsed;
-    return { plan, toolPins: pinTools(plan, tools), diagnostics };
+    return { plan, toolPins: pinTools(plan, tools), diagnostics: storedDiagnostics(diagnostics) };
   }
   throw new PlanInvalidError({ requestId, planId }, parsed.diagnostics, {
     remedy:

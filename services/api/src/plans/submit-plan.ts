@@ -43,7 +43,7 @@ export async function submitPlan(
     plan: parsed.ok ? parsed.plan : null,
     toolPins: parsed.ok ? pinTools(parsed.plan, tools) : undefined,
     raw,
-    diagnostics: weightiestFirst(parsed.diagnostics).slice(0, STORED_DIAGNOSTICS),
+    diagnostics: storedDiagnostics(parsed.diagnostics),
     autoExecute: input.execute,
     ...options,
     trace: operation?.origin,
@@ -57,8 +57,9 @@ export async function submitPlan(
   return request;
 }
 
-/** Errors before warnings, each in the order found. */
-function weightiestFirst(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+/** What is stored of the findings: errors before warnings, each in the order found, at most 1,000. */
+export function storedDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const isError = (diagnostic: Diagnostic) => diagnostic.severity === "error";
-  return [...diagnostics.filter(isError), ...diagnostics.filter((diagnostic) => !isError(diagnostic))];
+  const weightiestFirst = [...diagnostics.filter(isError), ...diagnostics.filter((one) => !isError(one))];
+  return weightiestFirst.slice(0, STORED_DIAGNOSTICS);
 }
