@@ -615,8 +615,29 @@ test.each<[string, (journal: Journal) => void, string]>([
     "version 3 follows 1",
   ],
   [
-    "a unit carried over that there is not",
+    "a version behind one that goes on",
     (journal) =>
+      journal.append(
+        [
+          {
+            type: "plan.stored",
+            planId: "plan_3",
+            version: 2,
+            isValid: true,
+            carried: [],
+            settled: [],
+            unanswered: [],
+          },
+        ],
+        0,
+        "plan_3",
+      ),
+    "is RUNNING, and another version follows",
+  ],
+  [
+    "a unit carried over that there is not",
+    (journal) => {
+      journal.append([{ type: "plan.ended", status: "FAILED", outputs: null, error: null }]);
       journal.append(
         [
           {
@@ -631,7 +652,8 @@ test.each<[string, (journal: Journal) => void, string]>([
         ],
         0,
         "plan_3",
-      ),
+      );
+    },
     "x is carried over, and there is no such unit",
   ],
 ])("%s is refused, and the entry is named", (_, spoil, message) => {

@@ -14,6 +14,7 @@ const UNKNOWN = {
 };
 /** What else the operations need, by name of the argument. */
 const OTHER_ARGUMENTS: Record<string, unknown> = {
+  plan: JSON.stringify(BLOG_PLAN),
   stepId: "createAuthor",
   stepKey: "createAuthor",
   approvalHash: APPROVAL_HASH,
