@@ -26,7 +26,8 @@ function withoutSettings({
 /** An empty folder until the test is over. */
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "planwright-first-hour-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  // The servers in it end a moment after what started them was killed, and write until then.
+  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 20 }));
   return path;
 }
 

@@ -272,7 +272,7 @@ export const MUTANTS: readonly Mutant[] = [
   { name: "append-without-a-fence", violates: ["journal-folds"], log: withoutFence },
   {
     name: "entries-lost-after-their-acknowledgement",
-    violates: ["journal-folds", "intent-first", "ends-whole", "dependency-first"],
+    violates: ["end-follows-entry", "journal-folds", "intent-first", "ends-whole", "dependency-first"],
     log: (log) => ({ ...log, insert: async (entries) => log.insert(entries.filter(({ seq }) => seq !== 3)) }),
   },
   {
