@@ -1,11 +1,20 @@
 /** Which errors of the driver mean "not now" and which mean "never". */
 
+import { MongoClientBulkWriteError } from "mongodb";
+
 const DUPLICATE_KEY = 11_000;
 const MAX_TIME_EXPIRED = 50;
 
 /** An insert met a document with the same key. */
 export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
+}
+
+/** A bulk of several collections failed in nothing but inserts that met a document with the same key. */
+export function isBulkOfDuplicates(error: unknown): boolean {
+  if (!(error instanceof MongoClientBulkWriteError) || error.writeConcernErrors.length > 0) return false;
+  const errors = [...error.writeErrors.values()];
+  return errors.length > 0 && errors.every((one) => isDuplicateKey(one));
 }
 
 /**

@@ -1,8 +1,8 @@
-import { type ClientBulkWriteModel, MongoClientBulkWriteError } from "mongodb";
+import type { ClientBulkWriteModel } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { PlanDocument, RequestDocument } from "../documents.ts";
 import { insertUnlessThere } from "../insert-unless-there.ts";
-import { isDuplicateKey } from "../transient-errors.ts";
+import { isBulkOfDuplicates } from "../transient-errors.ts";
 
 /** What is accepted: a request, and behind it its plan where it came with one. */
 export interface Accepted {
@@ -47,7 +47,7 @@ export function createMongoAcceptanceLog({
       try {
         await client.bulkWrite<Schemas>(models, { ordered: false });
       } catch (error) {
-        if (!isThereAlready(error)) throw error;
+        if (!isBulkOfDuplicates(error)) throw error;
       }
     },
     async insertKeyed({ request, plan }) {
@@ -55,7 +55,7 @@ export function createMongoAcceptanceLog({
         await client.bulkWrite<Schemas>(modelsOf([{ request, plan }]), { ordered: true });
         return true;
       } catch (error) {
-        if (!isThereAlready(error)) throw error;
+        if (!isBulkOfDuplicates(error)) throw error;
       }
       // Another request has the key, or this one was stored before, and its plan perhaps not.
       if (!(await requests.findOne({ _id: request._id }, { projection: { _id: 1 } }))) return false;
@@ -70,11 +70,4 @@ function toInsert(
   document: RequestDocument | PlanDocument,
 ): ClientBulkWriteModel<Schemas> {
   return { name: "insertOne", namespace, document };
-}
-
-/** True when all that went wrong is that documents, or keys, were there. */
-function isThereAlready(error: unknown): boolean {
-  if (!(error instanceof MongoClientBulkWriteError) || error.writeConcernErrors.length > 0) return false;
-  const errors = [...error.writeErrors.values()];
-  return errors.length > 0 && errors.every((one) => isDuplicateKey(one));
 }

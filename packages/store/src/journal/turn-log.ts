@@ -1,16 +1,9 @@
 import type { JournalEntry } from "@planwright/engine";
-import {
-  BSON,
-  type ClientBulkWriteModel,
-  type Collection,
-  type Document,
-  MongoClientBulkWriteError,
-  MongoServerError,
-} from "mongodb";
+import { BSON, type ClientBulkWriteModel, type Collection, type Document, MongoServerError } from "mongodb";
 import type { Collections } from "../collections.ts";
 import type { OutboxDocument } from "../documents.ts";
 import { insertUnlessThere } from "../insert-unless-there.ts";
-import { isDuplicateKey } from "../transient-errors.ts";
+import { isBulkOfDuplicates, isDuplicateKey } from "../transient-errors.ts";
 import { type JournalDocument, placeOf, toEntry, toJournalDocument } from "./entry-log.ts";
 
 /** The collections whose documents follow the journal. */
@@ -104,18 +97,20 @@ export function createMongoTurnLog(
     follow,
     async append(turn) {
       const { entry, following, isKept = false } = turn;
-      const kept = toOutbox(turn);
-      const filter = { _id: kept._id };
+      const filter = { _id: entry.writeId };
       const { namespace } = outbox;
-      const before: Model[] = [{ name: "replaceOne", namespace, filter, replacement: kept, upsert: true }];
-      const after: Model[] = [{ name: "deleteOne", namespace, filter }];
       const insert: Model = {
         name: "insertOne",
         namespace: journal.namespace,
         document: toJournalDocument(entry),
       };
+      const models: Model[] = [insert, ...following.map(toModel)];
+      if (isKept) {
+        models.unshift({ name: "replaceOne", namespace, filter, replacement: toOutbox(turn), upsert: true });
+        models.push({ name: "deleteOne", namespace, filter });
+      }
       try {
-        await send([...(isKept ? before : []), insert, ...following.map(toModel), ...(isKept ? after : [])]);
+        await send(models);
         return undefined;
       } catch (error) {
         if (!isTaken(error)) throw error;
@@ -135,8 +130,5 @@ function updateOf(write: Exclude<Following, { insert: unknown }>): Document | Do
 
 /** True when all that went wrong is that something was there: the place was taken, or what follows was done before. */
 function isTaken(error: unknown): boolean {
-  if (error instanceof MongoServerError && isDuplicateKey(error)) return true;
-  if (!(error instanceof MongoClientBulkWriteError) || error.writeConcernErrors.length > 0) return false;
-  const errors = [...error.writeErrors.values()];
-  return errors.length > 0 && errors.every((one) => isDuplicateKey(one));
+  return (error instanceof MongoServerError && isDuplicateKey(error)) || isBulkOfDuplicates(error);
 }

@@ -31,12 +31,13 @@ export function createMemoryTurnLog(
     follow,
     async append(turn) {
       const { entry, following, isKept } = turn;
-      const kept = toOutbox(turn);
+      const outboxId = { _id: entry.writeId };
       if (isKept) {
+        const kept = toOutbox(turn);
         await reach({
           name: "outbox.insert",
           apply: () => {
-            database.remove("outbox", { _id: kept._id });
+            database.remove("outbox", outboxId);
             database.insert("outbox", { ...kept });
           },
         });
@@ -47,7 +48,7 @@ export function createMemoryTurnLog(
       if (isKept)
         await reach({
           name: "outbox.delete",
-          apply: () => void database.remove("outbox", { _id: kept._id }),
+          apply: () => void database.remove("outbox", outboxId),
         });
       return isOwn ? undefined : found;
     },
