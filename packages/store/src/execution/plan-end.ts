@@ -64,17 +64,18 @@ interface EndWrites {
   /** Not when that was done already and the request has gone on since. */
   ifStarted: Document;
   request: RequestChange;
-  isForPlanner: boolean;
 }
 
 /** Pure. */
-function writesOf(
-  { _id, plan, followUp, needs: before = [] }: PlanDocument,
-  { status, units, outputs, error, finishedAt }: EndedPlan,
-): EndWrites {
-  const told = error && withoutBytes(error);
+function requestAfter({ followUp }: PlanDocument, { status, error }: EndedPlan): RequestChange {
+  return requestAfterPlan(followUp, { status, ...(error && { error: withoutBytes(error) }) });
+}
+
+/** Pure. */
+function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
+  const { _id, plan, needs: before = [] } = document;
+  const { status, units, outputs, error, finishedAt } = ended;
   const needs = needsOf(units.values());
-  const request = requestAfterPlan(followUp, { status, ...(told && { error: told }) });
   return {
     plan: {
       status,
@@ -84,13 +85,12 @@ function writesOf(
       // An empty list would stand in the index of what people have to look at, for every plan that ever ended.
       ...((needs.length > 0 || before.length > 0) && { needs }),
       outputs,
-      error: told,
+      error: error && withoutBytes(error),
       lease: null,
       finishedAt,
     },
     ifStarted: { planId: _id, status: { $in: STARTED_REQUEST_STATUSES } },
-    request,
-    isForPlanner: request.stamps.includes(PLANNING_DUE),
+    request: requestAfter(document, ended),
   };
 }
 
@@ -110,7 +110,7 @@ export function followingEnd(plan: PlanDocument, ended: EndedPlan, at: Date): Fo
 
 /** Whether a request waits for a planner by the end of its plan. Pure. */
 export function isForPlanner(plan: PlanDocument, ended: EndedPlan): boolean {
-  return writesOf(plan, ended).isForPlanner;
+  return requestAfter(plan, ended).stamps.includes(PLANNING_DUE);
 }
 
 /**
@@ -134,7 +134,7 @@ export async function tellEnd(
     },
     { collection: "requests", id: plan.requestId, condition: writes.ifStarted, ...writes.request },
   );
-  return isChanged && writes.isForPlanner;
+  return isChanged && isForPlanner(plan, ended);
 }
 
 function isEnd(event: JournalEvent): event is EndEvent {
