@@ -1,4 +1,4 @@
-/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime) <- (services, cli). */
+/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime) <- (services, cli) <- lab. */
 const PACKAGES = {
   plan: [],
   engine: ["plan"],
@@ -12,7 +12,7 @@ const PACKAGES = {
   cli: ["plan", "engine"],
 };
 const adapters = ["plan", "engine", "store", "queue", "tools", "models", "runtime"];
-const TEST = "(\\.test\\.ts$|/test/|/bench/|/chaos/|/simulation/|/evals/)";
+const TEST = "(\\.test\\.ts$|/test/)";
 
 const forbidden = [
   { name: "no-cycle", severity: "error", from: {}, to: { circular: true } },
@@ -24,16 +24,22 @@ const forbidden = [
     to: { path: "^services/", pathNot: "^services/$1/" },
   },
   {
-    name: "no-package-imports-a-service",
+    name: "only-lab-imports-services",
     severity: "error",
-    from: { path: "^packages/" },
+    from: { path: "^packages/", pathNot: "^packages/lab/" },
     to: { path: "^services/" },
   },
   {
     name: "only-tests-use-test-packages",
     severity: "error",
-    from: { path: "^(packages|services)/", pathNot: ["^packages/(local|testing)/", TEST] },
+    from: { path: "^(packages|services)/", pathNot: ["^packages/(local|testing|lab)/", TEST] },
     to: { path: "^packages/(local|testing)/" },
+  },
+  {
+    name: "nothing-imports-lab",
+    severity: "error",
+    from: { pathNot: "^packages/lab/" },
+    to: { path: "^packages/lab/" },
   },
   {
     name: "services-use-adapters-only",
@@ -50,7 +56,7 @@ const forbidden = [
   {
     name: "tests-stay-out-of-code",
     severity: "error",
-    from: { pathNot: TEST },
+    from: { pathNot: [TEST, "^packages/lab/"] },
     to: { path: "^(packages|services)/.*(\\.test\\.ts$|/test/)" },
   },
   ...Object.entries(PACKAGES).map(([name, allowed]) => ({

@@ -39,6 +39,7 @@ const patience = {
  */
 const SHARING: ReadonlySet<string> = new Set([
   "packages/engine",
+  "packages/lab",
   "packages/models",
   "packages/plan",
   "packages/queue",

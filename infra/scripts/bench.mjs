@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const BENCHMARKS = {
-  plan: "packages/engine/bench/plan.ts",
-  execute: "services/executor/bench/execute.ts",
-  learning: "services/executor/bench/learning.ts",
-  outputs: "services/executor/bench/outputs.ts",
-  api: "services/api/bench/api.ts",
-  model: "services/planner/bench/model.ts",
-  system: "packages/testing/bench/system.ts",
+  plan: "packages/lab/src/bench/plan/plan.ts",
+  execute: "packages/lab/src/bench/execute/execute.ts",
+  learning: "packages/lab/src/bench/execute/learning.ts",
+  outputs: "packages/lab/src/bench/execute/outputs.ts",
+  api: "packages/lab/src/bench/api/api.ts",
+  model: "packages/lab/src/bench/model/model.ts",
+  system: "packages/lab/src/bench/system/system.ts",
 };
 /** They start services from their build, as in production. */
 const RUN_THE_BUILD = ["api", "system"];

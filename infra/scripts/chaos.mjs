@@ -14,7 +14,7 @@ function run(command, args, stdout) {
 
 // Services run from their build, as they do in production; one that is current is a matter of a moment.
 run(join(root, "node_modules", ".bin", "turbo"), ["run", "build", "--output-logs=errors-only"], 2);
-const main = join(root, "packages", "testing", "chaos", "main.ts");
+const main = join(root, "packages", "lab", "src", "chaos", "main.ts");
 run(
   process.execPath,
   ["--import", "tsx", "-C", "@planwright/source", main, ...process.argv.slice(2)],

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const main = join(root, "services", "planner", "evals", "main.ts");
+const main = join(root, "packages", "lab", "src", "evals", "main.ts");
 const result = spawnSync(
   process.execPath,
   ["--import", "tsx", "-C", "@planwright/source", main, ...process.argv.slice(2)],

@@ -1,4 +1,4 @@
-// npm run simulate -- [--seeds 10000 | --seed 1234 | --mutants]: runs the executor's simulation from its source.
+// npm run simulate -- [--seeds 10000 | --seed 1234 | --mutants]: runs the simulation from its source.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ const result = spawnSync(
     "tsx",
     "-C",
     "@planwright/source",
-    join(root, "services/executor/simulation/main.ts"),
+    join(root, "packages/lab/src/simulation/main.ts"),
     ...process.argv.slice(2),
   ],
   { cwd: root, stdio: "inherit" },

@@ -5,34 +5,14 @@ export {
   type CountingToolServerCommandOptions,
   countingToolServerCommand,
 } from "./counting-tool-server/counting-tool-server-command.ts";
-export type { CountingTool } from "./counting-tool-server/counting-tools.ts";
+export { COUNTING_TOOLS, type CountingTool, LIST_TOOLS } from "./counting-tool-server/counting-tools.ts";
 export { type LedgerEntry, readLedger } from "./counting-tool-server/effect-ledger.ts";
 export {
   type CountingToolServer,
   type CountingToolServerOptions,
   startCountingToolServer,
 } from "./counting-tool-server/start-counting-tool-server.ts";
-export {
-  developerCommand,
-  numberOption,
-  wholeNumberOption,
-  wordOption,
-  wordsOption,
-} from "./developer-command.ts";
 export { eventually } from "./eventually.ts";
-export {
-  type BenchClient,
-  createBenchClient,
-  operation,
-  UnexpectedAnswerError,
-} from "./measuring/bench-client.ts";
-export { type Latencies, latenciesOf, perSecond } from "./measuring/latencies.ts";
-export {
-  cpuMsPerPlan,
-  cpuSeconds,
-  type ProcessNames,
-  residentMiB,
-} from "./measuring/process-cpu.ts";
 export {
   type ModelScript,
   type ModelServer,
@@ -58,5 +38,5 @@ export {
   type WholeSystem,
   type WholeSystemOptions,
 } from "./services/start-whole-system.ts";
-export { ToolsNotKnownError, waitForTools } from "./services/wait-for-tools.ts";
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";
+export { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";

@@ -155,10 +155,10 @@ describe.each(READMES)("%s", (readme) => {
 /** Where the options of a script are read. */
 function isOf(script: string, path: string): boolean {
   const folders: Record<string, RegExp> = {
-    chaos: /^packages\/testing\/(chaos|src)\//,
-    simulate: /^services\/executor\/simulation\//,
-    evals: /^services\/planner\/evals\//,
-    bench: /\/bench\//,
+    chaos: /^packages\/lab\/src\/chaos\//,
+    simulate: /^packages\/lab\/src\/simulation\//,
+    evals: /^packages\/lab\/src\/evals\//,
+    bench: /^packages\/lab\/src\/bench\//,
     keys: /^services\/api\/src\//,
   };
   return folders[script]?.test(path) ?? false;

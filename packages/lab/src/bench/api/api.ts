@@ -1,0 +1,109 @@
+/**
+ * What the API does under load, with a real MongoDB, a real Redis and the built service as a process of its own; the clients are this
+ * process. No planner or executor runs meanwhile: what is measured is the API.
+ *
+ * npm run bench -- api [--clients 1000] [--plans 200] [--seconds 10] [--subscribers 1000] [--events 50] [--submissions 1000] [--attackers 30] [--only statusPolls] [--json]
+ * It says which targets are met. Events that were missed end it with 1; how long anything took does not, for that is the machine's.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startMongo, startRedis } from "@planwright/local";
+import { createStore, type Store } from "@planwright/store";
+import { operation } from "../../client/bench-client.ts";
+import { startApiProcess } from "./api-process.ts";
+import { type Followed, measureFollowing } from "./following.ts";
+import { type Attacked, measureHeavy } from "./heavy.ts";
+import { BLOG_TOOLS, blogPlan, storedPlan } from "./plans.ts";
+import { measurePolling, POLLS } from "./polling.ts";
+import { AT_ONCE, type Measurement, readSettings } from "./settings.ts";
+import { measureMutations } from "./submitting.ts";
+import { type Subscribe, subscribeToEvents, subscribeToSocket } from "./subscribers.ts";
+import { exitCodeOf, heavyTargets, targetsOf } from "./targets.ts";
+
+const settings = readSettings(process.argv.slice(2));
+const { clients, subscribers, submissions } = settings;
+const CREATE = "mutation ($query: String!) { createPlan(query: $query) { requestId planId status } }";
+const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId status } }";
+/** Steps of the plans that are polled. */
+const POLLED_STEPS = 5;
+/** Between two events of the request that is followed. */
+const EVENT_EVERY_MS = 200;
+
+const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
+const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
+const mongodbUrl = mongo.url.replace("/?", "/bench?");
+const store: Store = await createStore({ url: mongodbUrl });
+await store.publishTools(
+  "blog",
+  BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name })),
+);
+const api = await startApiProcess({ MONGODB_URL: mongodbUrl, REDIS_URL: redis.url, LOG_LEVEL: "info" });
+
+const results: Record<string, object> = {};
+const followed: Record<string, Followed> = {};
+/** Measures unless `--only` names others. */
+async function note(name: Measurement, measuring: () => Promise<object>): Promise<void> {
+  if (settings.only.length > 0 && !settings.only.includes(name)) return;
+  results[name] = await measuring();
+  console.error(name, JSON.stringify(results[name]));
+}
+
+const requestIds: string[] = [];
+for (let index = 0; index < settings.plans; index += 1) {
+  requestIds.push((await storedPlan(store, POLLED_STEPS)).requestId);
+}
+const polling = { url: api.url, requestIds, clients, forMs: settings.seconds * 1_000 };
+await measurePolling({ ...polling, query: POLLS.status, forMs: 2_000, everyMs: 0 }); // warms up
+await note("statusPolls", () => measurePolling({ ...polling, query: POLLS.status, everyMs: 0 }));
+await note("stepPolls", () => measurePolling({ ...polling, query: POLLS.steps, everyMs: 0 }));
+await note("statusPollsOncePerSecond", () =>
+  measurePolling({ ...polling, query: POLLS.status, everyMs: 1_000 }),
+);
+
+async function follow(subscribe: Subscribe, events: number): Promise<Followed> {
+  const { requestId, claim } = await storedPlan(store, events);
+  const everyMs = EVENT_EVERY_MS;
+  return measureFollowing({ url: api.url, store, claim, requestId, subscribers, everyMs, subscribe });
+}
+await follow(subscribeToEvents, 5); // warms up
+for (const [name, subscribe] of [
+  ["serverSentEvents", subscribeToEvents],
+  ["webSockets", subscribeToSocket],
+] as const) {
+  await note(name, async () => (followed[name] = await follow(subscribe, settings.events)));
+}
+
+const createBody = (index: number) =>
+  operation(CREATE, { query: `Create author Alice with email alice${index}@test.com` });
+const submitBody = (index: number) => operation(SUBMIT, { plan: blogPlan(index) });
+await measureMutations(api.url, submitBody, { count: 200, atOnce: 8 }); // warms up
+for (const [name, body] of [
+  ["createPlan", createBody],
+  ["submitPlan", submitBody],
+] as const) {
+  await note(`${name}Alone`, () => measureMutations(api.url, body, { count: submissions, atOnce: 1 }));
+  await note(`${name}${AT_ONCE}AtOnce`, () =>
+    measureMutations(api.url, body, { count: submissions, atOnce: AT_ONCE }),
+  );
+}
+
+let attacked: Attacked | undefined;
+await note("heavy", async () => {
+  const { attackers, seconds } = settings;
+  return (attacked = await measureHeavy({ store, api, attackers, forMs: seconds * 1_000 }));
+});
+
+const targets = [...targetsOf(followed), ...(attacked ? heavyTargets(attacked) : [])];
+if (settings.json) console.log(JSON.stringify({ ...results, targets }));
+else {
+  console.table(results);
+  for (const { measurement, target, isMet } of targets) {
+    console.log(`${isMet ? "met    " : "not met"}  ${measurement}: ${target}`);
+  }
+}
+process.exitCode = exitCodeOf(targets);
+await api.stop();
+await store.close();
+await Promise.all([mongo.kill(), redis.kill()]);
+await rm(folder, { recursive: true, force: true });

@@ -1,0 +1,163 @@
+/**
+ * The attack that a read key can make: many lists of requests at once, with everything that their plans hold, of which there is far more than
+ * the process has memory for. Another tenant polls the status of one request meanwhile.
+ */
+import { readFile } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Store } from "@planwright/store";
+import { writeCalled } from "../../../../../services/api/test/workers.ts";
+import { operation } from "../../client/bench-client.ts";
+import { type Latencies, latenciesOf } from "../../measuring/latencies.ts";
+import type { ApiProcess } from "./api-process.ts";
+import { storedPlan } from "./plans.ts";
+import { POLLS } from "./polling.ts";
+
+/** What the attacker's requests hold. */
+const REQUESTS = 40;
+const STEPS = 8;
+const MIB = 1_048_576;
+/** Of the outputs of a plan's steps, in turn: some stand aside, some in the document of their step. */
+const OUTPUT_BYTES = [2 * MIB, 60_000, 30_000, 30_000] as const;
+
+/** Lists with outputs, of both kinds of clients, and without. */
+const ATTACKS = [
+  "{ requests(first: 100) { nodes { plan { steps { id output } } } } }",
+  "{ getExecutions(first: 100) { results outputs } }",
+  "{ requests(first: 100) { nodes { plan { outputs executionResults } } } }",
+  "{ requests(first: 100) { nodes { plan { a: document b: raw c: plan steps { arguments resolvedArguments } } } } }",
+].map((query) => operation(query, {}));
+
+/** Polls of the other tenant's client: so many at once, one after the other each. */
+const POLLERS = 4;
+const POLL_EVERY_MS = 20;
+
+/** What is attacked, and how. */
+export interface HeavyAttack {
+  store: Store;
+  api: ApiProcess;
+  /** Lists that are asked for at once. */
+  attackers: number;
+  forMs: number;
+}
+
+/** What came of it. Latencies are those of the other tenant's polls. */
+export interface Attacked {
+  alone: Latencies;
+  attacked: Latencies;
+  /** Polls that were not answered with 200. */
+  pollsFailed: number;
+  /** Answers to the attacker by status; "none" where the connection broke off. */
+  answers: Record<string, number>;
+  largestAnswerBytes: number;
+  rssPeakMib: number;
+  /** True when the process did not survive. */
+  died: boolean;
+}
+
+/** Polls alone, then under attack. */
+export async function measureHeavy({ store, api, attackers, forMs }: HeavyAttack): Promise<Attacked> {
+  const { requestId } = await storedPlan(store, 1);
+  const authorization = await prepare(store);
+  const poll = operation(POLLS.status, { id: requestId });
+  await polled(api.url, poll, forMs / 4); // warms up
+  const alone = await polled(api.url, poll, forMs);
+  const answers: Record<string, number> = {};
+  let largestAnswerBytes = 0;
+  const endAt = performance.now() + forMs;
+  async function attack(index: number): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let count = index; performance.now() < endAt; count += 1) {
+      const body = ATTACKS[count % ATTACKS.length] ?? "";
+      const { status, bytes } = await send(api.url, body, { agent, headers: { authorization } });
+      answers[status] = (answers[status] ?? 0) + 1;
+      largestAnswerBytes = Math.max(largestAnswerBytes, bytes);
+      // A process that is gone answers at once.
+      if (status === "none") await delay(100);
+    }
+    agent.destroy();
+  }
+  const [attacked] = await Promise.all([
+    polled(api.url, poll, forMs),
+    ...Array.from({ length: attackers }, (_, index) => attack(index)),
+  ]);
+  return {
+    alone,
+    attacked,
+    pollsFailed: alone.failed + attacked.failed,
+    answers,
+    largestAnswerBytes,
+    rssPeakMib: await rssPeakMib(api.pid),
+    died: api.hasEnded(),
+  };
+}
+
+/** Stores what the attacker reads, and gives its credential, which may do nothing but read. */
+async function prepare(store: Store): Promise<string> {
+  const tenant = "attacker";
+  const { secret } = await store.createApiKey({ tenant, name: "reads", scopes: ["read"] });
+  for (let made = 0; made < REQUESTS; made += 1) {
+    const { claim } = await storedPlan(store, STEPS, tenant);
+    const outputs = Object.fromEntries(
+      claim.plan.plan.steps.map(({ id }, index) => [
+        id,
+        "x".repeat(OUTPUT_BYTES[index % OUTPUT_BYTES.length] ?? 0),
+      ]),
+    );
+    for (const [key, output] of Object.entries(outputs)) {
+      await writeCalled(store, claim, [{ key, stepId: key, status: "COMPLETED", attempts: 1, output }]);
+    }
+    await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs });
+  }
+  return `Bearer ${secret}`;
+}
+
+/** Polls for so long. */
+async function polled(url: string, body: string, forMs: number): Promise<Latencies & { failed: number }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: POLLERS });
+  const durations: number[] = [];
+  let failed = 0;
+  const endAt = performance.now() + forMs;
+  async function pollInTurn(): Promise<void> {
+    while (performance.now() < endAt) {
+      const sentAt = performance.now();
+      const { status } = await send(url, body, { agent });
+      if (status === "200") durations.push(performance.now() - sentAt);
+      else failed += 1;
+      await delay(Math.max(0, sentAt + POLL_EVERY_MS - performance.now()));
+    }
+  }
+  await Promise.all(Array.from({ length: POLLERS }, pollInTurn));
+  agent.destroy();
+  return { ...latenciesOf(durations), failed };
+}
+
+/** The status and the size of an answer, whose bytes are dropped as they come. */
+async function send(
+  url: string,
+  body: string,
+  { agent, headers = {} }: { agent: Agent; headers?: Record<string, string> },
+): Promise<{ status: string; bytes: number }> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const none = (): void => resolve({ status: "none", bytes });
+    const call = request(url, {
+      method: "POST",
+      agent,
+      headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+    });
+    call.once("error", none);
+    call.once("response", (response) => {
+      response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+      response.once("error", none);
+      response.once("end", () => resolve({ status: String(response.statusCode), bytes }));
+    });
+    call.end(body);
+  });
+}
+
+/** The most memory that the process ever had, as Linux counts it; 0 elsewhere, and once it is gone. */
+async function rssPeakMib(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024);
+}

@@ -1,0 +1,63 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createBenchClient, operation, UnexpectedAnswerError } from "../../client/bench-client.ts";
+import { type Latencies, latenciesOf, perSecond } from "../../measuring/latencies.ts";
+
+/** What clients ask that only want to know how it goes, and what those ask that draw it. */
+export const POLLS = {
+  status: "query ($id: ID!) { request(requestId: $id) { status } }",
+  steps:
+    "query ($id: ID!) { request(requestId: $id) { status plan { status waitReason steps { id status } } } }",
+} as const;
+
+/** Clients that ask again and again. */
+export interface Polling {
+  url: string;
+  query: string;
+  requestIds: readonly string[];
+  clients: number;
+  forMs: number;
+  /** From the beginning of one poll of a client to that of its next; 0: as soon as it has its answer. */
+  everyMs: number;
+}
+
+/** What came of it. Latencies are those of polls that were answered. */
+export type Polled = Latencies & {
+  pollsPerSecond: number;
+  /** Polls answered with an error. */
+  failed: number;
+};
+
+/** Polls of all clients in the time, each client its request. */
+export async function measurePolling(polling: Polling): Promise<Polled> {
+  const { url, query, requestIds, clients, forMs, everyMs } = polling;
+  const client = createBenchClient(url, clients);
+  const bodies = requestIds.map((id) => operation(query, { id }));
+  const durations: number[] = [];
+  let failed = 0;
+  const beganAt = performance.now();
+  const endAt = beganAt + forMs;
+  async function poll(index: number): Promise<void> {
+    const body = bodies[index % bodies.length] ?? "";
+    // Spread over the interval, as clients that know nothing of each other are.
+    let dueAt = beganAt + (index / clients) * everyMs;
+    for (;;) {
+      const waitMs = dueAt - performance.now();
+      if (waitMs > 0) await delay(waitMs);
+      const sentAt = performance.now();
+      if (sentAt >= endAt) return;
+      try {
+        await client.send(body);
+        durations.push(performance.now() - sentAt);
+      } catch (error) {
+        // What comes of more clients than a machine can serve is a figure, too.
+        if (!(error instanceof UnexpectedAnswerError)) throw error;
+        failed += 1;
+      }
+      dueAt = Math.max(dueAt + everyMs, sentAt);
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, (_, index) => poll(index)));
+  const tookMs = performance.now() - beganAt;
+  client.close();
+  return { pollsPerSecond: perSecond(durations.length, tookMs), failed, ...latenciesOf(durations) };
+}

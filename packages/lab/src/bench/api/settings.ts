@@ -1,0 +1,49 @@
+import { developerCommand, wholeNumberOption, wordsOption } from "../../command/developer-command.ts";
+
+/** Mutations at once, beside one after the other. */
+export const AT_ONCE = 32;
+
+const MEASUREMENTS = [
+  "statusPolls",
+  "stepPolls",
+  "statusPollsOncePerSecond",
+  "serverSentEvents",
+  "webSockets",
+  "createPlanAlone",
+  `createPlan${AT_ONCE}AtOnce`,
+  "submitPlanAlone",
+  `submitPlan${AT_ONCE}AtOnce`,
+  "heavy",
+] as const;
+/** The name of one, as `--only` takes it and the results tell it. */
+export type Measurement = (typeof MEASUREMENTS)[number];
+
+/** What a run is asked to do. */
+export interface Settings {
+  clients: number;
+  plans: number;
+  subscribers: number;
+  events: number;
+  seconds: number;
+  submissions: number;
+  attackers: number;
+  /** All when empty. */
+  only: Measurement[];
+  json: boolean;
+}
+
+/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
+export function readSettings(args: readonly string[]): Settings {
+  return developerCommand("bench -- api", "Measures polls, subscriptions and submissions against a real API.")
+    .option("--clients <number>", "clients that poll", wholeNumberOption(1, 10_000), 1_000)
+    .option("--plans <number>", "plans that are polled", wholeNumberOption(1, 10_000), 200)
+    .option("--subscribers <number>", "clients that follow one request", wholeNumberOption(1, 10_000), 1_000)
+    .option("--events <number>", "changes that they are told of", wholeNumberOption(1, 1_000), 50)
+    .option("--seconds <number>", "of polling", wholeNumberOption(1, 600), 10)
+    .option("--submissions <number>", "plans that are submitted", wholeNumberOption(1, 100_000), 1_000)
+    .option("--attackers <number>", "lists with large outputs at once", wholeNumberOption(1, 1_000), 30)
+    .option("--only <measurement...>", "measure nothing else", wordsOption(MEASUREMENTS), [])
+    .option("--json", "print the figures as JSON, last", false)
+    .parse(args, { from: "user" })
+    .opts<Settings>();
+}

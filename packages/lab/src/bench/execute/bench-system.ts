@@ -1,0 +1,180 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Plan, PlanId, RequestId } from "@planwright/plan";
+import { createQueues } from "@planwright/queue";
+import { createStore, type Store } from "@planwright/store";
+import { MongoClient } from "mongodb";
+import { cpuMsPerPlan, cpuSeconds, type ProcessNames } from "../../measuring/process-cpu.ts";
+import { writeCounts } from "./ceiling.ts";
+
+/** Where a system is, and what its executors are told. */
+export interface BenchSystemOptions {
+  /** With the database that is its own. */
+  mongodbUrl: string;
+  redisUrl: string;
+  serversFile: string;
+  /** Prefix of its keys in Redis, beside the database its own. Default: the executor's. */
+  queuePrefix?: string;
+  /** Further settings of its executors. */
+  env?: Record<string, string>;
+}
+
+/** What running plans came to. */
+export interface Measured {
+  plans: number;
+  inFlight: number;
+  stepsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  writesPerPlan: number;
+  acknowledgementsPerPlan: number;
+  cpuMsPerPlan: Record<string, number>;
+}
+
+/** An executor as a process of its own. */
+export interface BenchExecutor {
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** A database and a queue with executors of their own. */
+export interface BenchSystem {
+  client: MongoClient;
+  store: Store;
+  startExecutor(): Promise<BenchExecutor>;
+  /** Runs a plan so often, with at most `inFlight` under way. */
+  measure(plan: Plan, count: number, inFlight: number): Promise<Measured>;
+  close(): Promise<void>;
+}
+
+interface Submitted {
+  planId: PlanId;
+  requestId: RequestId;
+}
+
+const TENANT = "bench";
+const PROCESSES: ProcessNames = [
+  ["mongod", "mongod"],
+  ["redis-server", "redis"],
+  ["counting-tool-server", "tools"],
+  ["executor/src/main", "executor"],
+];
+const MAIN = fileURLToPath(new URL("../../../../../services/executor/src/main.ts", import.meta.url));
+
+/** Opens a system over servers that run already. */
+export async function openBenchSystem(options: BenchSystemOptions): Promise<BenchSystem> {
+  const { mongodbUrl, redisUrl, queuePrefix } = options;
+  const store = await createStore({ url: mongodbUrl });
+  const queues = createQueues({ redisUrl, ...(queuePrefix !== undefined && { prefix: queuePrefix }) });
+  const client = await MongoClient.connect(mongodbUrl);
+
+  /** From executePlan to a terminal state, as a change stream sees it: no polling in the figures. */
+  const finished = new Map<string, () => void>();
+  const changes = client
+    .db()
+    .collection("plans")
+    .watch([{ $match: { "updateDescription.updatedFields.finishedAt": { $type: "date" } } }]);
+  changes.on("change", (change) => {
+    if (!("documentKey" in change)) return;
+    const id = String(change.documentKey?._id);
+    finished.get(id)?.();
+    finished.delete(id);
+  });
+
+  async function submit(plan: Plan): Promise<Submitted> {
+    const submitted = await store.submitPlan({
+      tenant: TENANT,
+      query: null,
+      plan,
+      raw: "",
+      diagnostics: [],
+      autoExecute: false,
+    });
+    return { planId: submitted.plan._id, requestId: submitted.request._id };
+  }
+
+  async function execute({ planId, requestId }: Submitted): Promise<number> {
+    const startedAt = performance.now();
+    const end = new Promise<void>((resolve) => finished.set(planId, resolve));
+    const queued = await store.queuePlan(TENANT, planId, requestId);
+    if (queued) queues.offerExecution(planId, queued.epoch);
+    await end;
+    return performance.now() - startedAt;
+  }
+
+  return {
+    client,
+    store,
+    startExecutor: () => startExecutor(options),
+    async measure(plan, count, inFlight) {
+      const ids: Submitted[] = [];
+      for (let index = 0; index < count; index += 1) ids.push(await submit(plan));
+      const durations: number[] = [];
+      const cpuBefore = cpuSeconds(PROCESSES);
+      const writesBefore = await writeCounts(client);
+      const startedAt = performance.now();
+      await Promise.all(
+        Array.from({ length: inFlight }, async () => {
+          for (let id = ids.pop(); id !== undefined; id = ids.pop()) durations.push(await execute(id));
+        }),
+      );
+      const seconds = (performance.now() - startedAt) / 1_000;
+      const cpuAfter = cpuSeconds(PROCESSES);
+      const writesAfter = await writeCounts(client);
+      const sorted = durations.toSorted((a, b) => a - b);
+      const at = (share: number): number =>
+        Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10;
+      return {
+        plans: count,
+        inFlight,
+        stepsPerSecond: Math.round((count * plan.steps.length) / seconds),
+        p50Ms: at(0.5),
+        p99Ms: at(0.99),
+        writesPerPlan: Math.round(((writesAfter.updates - writesBefore.updates) / count) * 10) / 10,
+        acknowledgementsPerPlan:
+          Math.round(((writesAfter.commands - writesBefore.commands) / count) * 10) / 10,
+        cpuMsPerPlan: cpuMsPerPlan(cpuBefore, cpuAfter, count),
+      };
+    },
+    async close() {
+      await changes.close();
+      await client.close();
+      await queues.close();
+      await store.close();
+    },
+  };
+}
+
+async function startExecutor(options: BenchSystemOptions): Promise<BenchExecutor> {
+  const { mongodbUrl, redisUrl, serversFile, queuePrefix, env } = options;
+  const child = spawn(
+    process.execPath,
+    ["--max-semi-space-size=32", "--import", "tsx", "-C", "@planwright/source", MAIN],
+    {
+      env: {
+        PATH: process.env["PATH"],
+        MONGODB_URL: mongodbUrl,
+        REDIS_URL: redisUrl,
+        MCP_SERVERS_FILE: serversFile,
+        HEALTH_PORT: "0",
+        LOG_LEVEL: "info",
+        ...(queuePrefix !== undefined && { QUEUE_PREFIX: queuePrefix }),
+        ...env,
+      },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const lines = createInterface({ input: child.stdout });
+  for await (const line of lines) if (line.includes("executor ready")) break;
+  child.stdout.resume();
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      const exit = once(child, "exit");
+      child.kill("SIGKILL");
+      await exit;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * Durable steps per second and the latency of one plan, with real servers, real executors and no-op tools.
+ * Everything is measured in one run on one machine: the ceiling of the database stands beside what is made of it.
+ *
+ * npm run bench -- execute [--plans 1000] [--only diamond chain] [--json]
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { startMongo, startRedis } from "@planwright/local";
+import { countingToolServerCommand } from "@planwright/testing";
+import { developerCommand, wholeNumberOption, wordsOption } from "../../command/developer-command.ts";
+import { residentMiB } from "../../measuring/process-cpu.ts";
+import { openBenchSystem } from "./bench-system.ts";
+import { ceiling } from "./ceiling.ts";
+import { maskingCost } from "./masking.ts";
+import { chain, diamond, wide } from "./shapes.ts";
+
+const MEASUREMENTS = [
+  "ceilingUpdatesPerSecond",
+  "diamondAlone",
+  "diamond",
+  "chain",
+  "slowTools",
+  "wide10",
+  "wide100",
+  "wide1000",
+  "wide10000",
+  "memory",
+  "masking",
+  "diamondFourExecutors",
+] as const;
+type Measurement = (typeof MEASUREMENTS)[number];
+
+const values = developerCommand(
+  "bench -- execute",
+  "Measures the executor over real servers and no-op tools.",
+)
+  .option("--plans <number>", "plans of each measurement", wholeNumberOption(1, 100_000), 600)
+  .option("--only <measurement...>", "measure nothing else", wordsOption(MEASUREMENTS), [])
+  .option("--json", "print the figures as JSON, last", false)
+  .parse()
+  .opts<{ plans: number; only: Measurement[]; json: boolean }>();
+const PLANS = values.plans;
+const IN_FLIGHT = 64;
+/** Plans before anything is measured: what a process does in its first seconds is compiled by then. */
+const WARM_UP = 1_000;
+
+const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
+const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
+const mongodbUrl = mongo.url.replace("/?", "/bench?");
+// Over stdio, the cheapest transport: what is measured is the execution, not HTTP.
+const toolServer = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl"), stdio: true });
+const serversFile = join(folder, "servers.json");
+await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolServer, trusted: true } } }));
+
+const system = await openBenchSystem({ mongodbUrl, redisUrl: redis.url, serversFile });
+
+const results: Record<string, object> = { runtime: { node: process.version, cores: availableParallelism() } };
+/** Measures unless `--only` names others. */
+async function note(name: Measurement, measuring: () => Promise<object>): Promise<void> {
+  if (values.only.length > 0 && !values.only.includes(name)) return;
+  results[name] = await measuring();
+  console.error(name, JSON.stringify(results[name]));
+}
+/** A table shows nothing of what is inside an object. */
+function toCells(row: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === "object" ? JSON.stringify(value).replaceAll(/["{}[\]]/g, "") : value,
+    ]),
+  );
+}
+
+await note("ceilingUpdatesPerSecond", async () => ({
+  bulksOf64: await ceiling(system.client, 64),
+  bulksOf256: await ceiling(system.client, 256),
+}));
+const first = await system.startExecutor();
+await system.measure(diamond(), WARM_UP, 8);
+await note("diamondAlone", () => system.measure(diamond(), 100, 1));
+await note("diamond", () => system.measure(diamond(), PLANS, IN_FLIGHT));
+await note("chain", () => system.measure(chain(5), PLANS, IN_FLIGHT));
+await note("slowTools", async () => {
+  const criticalPathMs = 3 * 400;
+  const { p50Ms } = await system.measure(diamond(400), 20, 1);
+  return { criticalPathMs, p50Ms, abovePercent: Math.round((p50Ms / criticalPathMs - 1) * 1_000) / 10 };
+});
+for (const steps of [10, 100, 1_000, 10_000] as const) {
+  const count = Math.max(1, Math.round(1_000 / steps));
+  await note(`wide${steps}`, () => system.measure(wide(steps), count, 1));
+}
+await note("memory", async () => {
+  const before = residentMiB("executor/src/main");
+  const after: (number | null)[] = [];
+  for (let part = 0; part < 5; part += 1) {
+    await system.measure(wide(1_000), 20, 4);
+    after.push(residentMiB("executor/src/main"));
+  }
+  return { steps: 100_000, residentMiBBefore: before, residentMiBAfterEach20000: after };
+});
+await note("masking", async () => maskingCost());
+await note("diamondFourExecutors", async () => {
+  const others = [await system.startExecutor(), await system.startExecutor(), await system.startExecutor()];
+  const measured = await system.measure(diamond(), PLANS, IN_FLIGHT);
+  await Promise.all(others.map((one) => one.stop()));
+  return measured;
+});
+await first.stop();
+
+if (values.json) console.log(JSON.stringify(results));
+else console.table(Object.fromEntries(Object.entries(results).map(([name, row]) => [name, toCells(row)])));
+await system.close();
+await Promise.all([mongo.kill(), redis.kill()]);
+await rm(folder, { recursive: true, force: true });

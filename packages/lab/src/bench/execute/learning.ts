@@ -1,0 +1,142 @@
+/**
+ * What learning the shapes of outputs costs: the same plans over two executors that differ in nothing else, each with a database of its own, in
+ * turn (one, other, other, one), so that what else the machine does falls on both. Beside it the recorder alone, call by call.
+ *
+ * npm run bench -- learning [--pairs 12] [--plans 300] [--json]
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startMongo, startRedis } from "@planwright/local";
+import { type JsonValue, type Plan, parsePlan } from "@planwright/plan";
+import { createLogger } from "@planwright/runtime";
+import { countingToolServerCommand } from "@planwright/testing";
+import { createOutputRecorder } from "../../../../../services/executor/src/observed-outputs/output-recorder.ts";
+import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
+import { openBenchSystem } from "./bench-system.ts";
+
+const { pairs, plans, json } = developerCommand(
+  "bench -- learning",
+  "Measures an executor with and without learning what outputs look like, in pairs.",
+)
+  .option("--pairs <number>", "pairs of measurements", wholeNumberOption(2, 1_000), 12)
+  .option("--plans <number>", "plans of each measurement", wholeNumberOption(10, 100_000), 300)
+  .option("--json", "print the figures as JSON, last", false)
+  .parse()
+  .opts<{ pairs: number; plans: number; json: boolean }>();
+const IN_FLIGHT = 32;
+const STEPS = 8;
+/** Twenty records as a search gives them, some 3 KB. */
+const OUTPUT = Array.from({ length: 20 }, (_, index) => ({
+  id: index,
+  title: `Record ${index} of those that were found`,
+  owner: { name: "Kim Park", email: "kim@mail.test" },
+  labels: ["open", "late"],
+  ...(index % 3 === 0 && { closedAt: "2026-11-25T08:52:11Z" }),
+}));
+
+const folder = await mkdtemp(join(tmpdir(), "planwright-learning-"));
+const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
+// Its tools leave open what they give, so that there is something to learn.
+const counting = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl"), stdio: true });
+const serversFile = join(folder, "servers.json");
+await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...counting, trusted: true } } }));
+
+const system = (learning: "on" | "off") =>
+  openBenchSystem({
+    mongodbUrl: mongo.url.replace("/?", `/learning-${learning}?`),
+    redisUrl: redis.url,
+    serversFile,
+    queuePrefix: `learning-${learning}`,
+    env: { LEARN_OUTPUTS: learning },
+  });
+const [off, on] = [await system("off"), await system("on")];
+const executors = [await off.startExecutor(), await on.startExecutor()];
+const plan = widePlan();
+for (const each of [off, on]) await each.measure(plan, 200, IN_FLIGHT);
+
+const differences = { cpuMicroseconds: [] as number[], percent: [] as number[] };
+const cpuOf = { off: [] as number[], on: [] as number[] };
+for (let pair = 0; pair < pairs; pair += 1) {
+  const turns = pair % 2 === 0 ? (["off", "on"] as const) : (["on", "off"] as const);
+  const cpu = { off: 0, on: 0 };
+  const speed = { off: 0, on: 0 };
+  for (const turn of turns) {
+    const measured = await (turn === "on" ? on : off).measure(plan, plans, IN_FLIGHT);
+    cpu[turn] = ((measured.cpuMsPerPlan["executor"] ?? 0) * 1_000) / STEPS;
+    speed[turn] = measured.stepsPerSecond;
+    cpuOf[turn].push(cpu[turn]);
+  }
+  differences.cpuMicroseconds.push(cpu.on - cpu.off);
+  differences.percent.push((speed.off / speed.on - 1) * 100);
+  console.error(`pair ${pair + 1}: ${speed.off} steps/s without, ${speed.on} with`);
+}
+await Promise.all(executors.map((one) => one.stop()));
+await Promise.all([off.close(), on.close()]);
+await Promise.all([mongo.kill(), redis.kill()]);
+await rm(folder, { recursive: true, force: true });
+
+const results = {
+  steps: pairs * plans * STEPS,
+  executorCpuMicrosecondsPerStep: { without: round(median(cpuOf.off)), with: round(median(cpuOf.on)) },
+  cpuMicrosecondsPerStepMore: spread(differences.cpuMicroseconds),
+  timePercentMore: spread(differences.percent),
+  recorderMicroseconds: recorderAlone(),
+};
+if (json) console.log(JSON.stringify(results));
+else console.dir(results, { depth: 4 });
+
+/** Reads beside each other, all with the same output. */
+function widePlan(): Plan {
+  const steps = Array.from({ length: STEPS }, (_, index) => ({
+    id: `s${index}`,
+    tool: "noop",
+    arguments: { value: OUTPUT },
+  }));
+  const parsed = parsePlan(steps);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return parsed.plan;
+}
+
+/** What one call of the recorder takes: of an output that is looked at, and of one more when enough were. */
+function recorderAlone(): { lookedAt: number; passedOver: number } {
+  const tools = Array.from({ length: 4 }, (_, index) => ({ name: `tool${index}`, server: "s" }));
+  const output: JsonValue = { tool: "noop", value: OUTPUT };
+  const looked: number[] = [];
+  const passed: number[] = [];
+  for (let round = 0; round < 2_000; round += 1) {
+    const recorder = createOutputRecorder({
+      store: { learnOutputs: async () => {} },
+      logger: createLogger({ service: "bench", level: "silent" }),
+      clock: { after: () => () => {} },
+    });
+    const timeOf = () => {
+      const startedAt = performance.now();
+      for (const tool of tools) recorder.note({ tenant: "t", tool, isItem: false, output });
+      return ((performance.now() - startedAt) * 1_000) / tools.length;
+    };
+    // As often as each may be looked at between two writes.
+    for (let look = 0; look < 8; look += 1) looked.push(timeOf());
+    passed.push(timeOf());
+  }
+  return { lookedAt: round(median(looked)), passedOver: round(median(passed)) };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? 0)
+    : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}
+
+/** Median of the pairs, and half of them lie between the quartiles. */
+function spread(values: readonly number[]): { median: number; quartiles: [number, number] } {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+  return { median: round(median(values)), quartiles: [round(at(0.25)), round(at(0.75))] };
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

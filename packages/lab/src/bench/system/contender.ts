@@ -1,0 +1,29 @@
+import { CodedError } from "@planwright/plan";
+import type { ProcessNames } from "../../measuring/process-cpu.ts";
+
+/** A system that runs, with the diamond a -> (b, c, d) -> e ready to be asked for over HTTP. */
+export interface Contender {
+  name: string;
+  /** Its own as `version`, and those of what it stands on, such as { version: "0.1.0", MongoDB: "8.2.0" }. */
+  versions: Readonly<Record<string, string>>;
+  /** Where its steps run, such as "in process". */
+  steps: string;
+  /** What tells its client of the end, such as "the answer". */
+  end: string;
+  processes: ProcessNames;
+  /** Asks for one plan and waits for its end. @throws {PlanNotCompletedError} or what the connection says */
+  runPlan(): Promise<void>;
+  /** What its servers have counted so far, by name; absent where it is not known. */
+  counts?: (() => Promise<Record<string, number>>) | undefined;
+  /** Ends all its processes. */
+  close(): Promise<void>;
+}
+
+/** A plan did not end as it should: figures of such a run say nothing. */
+export class PlanNotCompletedError extends CodedError<{ contender: string; reason: string }> {
+  readonly code = "PLAN_NOT_COMPLETED";
+  readonly retryable = false;
+  constructor(facts: { contender: string; reason: string }) {
+    super(`A plan of ${facts.contender} did not end COMPLETED: ${facts.reason.slice(0, 500)}`, facts);
+  }
+}

@@ -1,0 +1,81 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { latenciesOf } from "../../measuring/latencies.ts";
+import { cpuMsPerPlan, cpuSeconds } from "../../measuring/process-cpu.ts";
+import { type Contender, PlanNotCompletedError } from "./contender.ts";
+
+/** What running plans came to; everything is of one plan but for `plans` and `plansPerSecond`. */
+export interface Figures {
+  plans: number;
+  plansPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** By process. */
+  cpuMs: Record<string, number>;
+  /** As the servers count; empty where that is not known. */
+  counts: Record<string, number>;
+}
+
+/** Far above what a plan takes on a machine with too much to do: one that takes longer is lost. */
+const MAX_PLAN_MS = 60_000;
+
+/** How much is run. */
+export interface Load {
+  inFlight: number;
+  /** What was begun within the time is waited for, and counts. */
+  forMs: number;
+  /** Begins no more than these; default: as many as the time allows. */
+  maxPlans?: number;
+}
+
+/** Runs plans of a contender in loops side by side. */
+export async function measure(
+  contender: Contender,
+  { inFlight, forMs, maxPlans = Number.POSITIVE_INFINITY }: Load,
+): Promise<Figures> {
+  const { processes, counts = () => Promise.resolve({}) } = contender;
+  const countsBefore: Record<string, number> = await counts();
+  const cpuBefore = cpuSeconds(processes);
+  const beganAt = performance.now();
+  const durations: number[] = [];
+  let begun = 0;
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      for (let askedAt = beganAt; askedAt < beganAt + forMs; askedAt = performance.now()) {
+        if (begun === maxPlans) return;
+        begun += 1;
+        await inTime(contender);
+        durations.push(performance.now() - askedAt);
+      }
+    }),
+  );
+  const tookMs = performance.now() - beganAt;
+  const cpuAfter = cpuSeconds(processes);
+  const countsAfter: Record<string, number> = await counts();
+  const plans = durations.length;
+  const { p50Ms, p99Ms } = latenciesOf(durations);
+  return {
+    plans,
+    plansPerSecond: tenth((plans * 1_000) / tookMs),
+    p50Ms,
+    p99Ms,
+    cpuMs: cpuMsPerPlan(cpuBefore, cpuAfter, plans),
+    counts: Object.fromEntries(
+      Object.entries(countsAfter).map(([name, count]) => [
+        name,
+        tenth((count - (countsBefore[name] ?? 0)) / plans),
+      ]),
+    ),
+  };
+}
+
+/** One plan. @throws {PlanNotCompletedError} also when it does not end */
+async function inTime(contender: Contender): Promise<void> {
+  const over = new AbortController();
+  const late = async (): Promise<void> => {
+    await delay(MAX_PLAN_MS, undefined, { signal: over.signal });
+    throw new PlanNotCompletedError({ contender: contender.name, reason: `no end after ${MAX_PLAN_MS} ms` });
+  };
+  await Promise.race([contender.runPlan(), late()]).finally(() => over.abort());
+}
+
+const tenth = (value: number) => Math.round(value * 10) / 10;

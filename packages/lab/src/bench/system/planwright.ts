@@ -1,0 +1,83 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startStack } from "@planwright/local";
+import { countingToolServerCommand } from "@planwright/testing";
+import { Redis } from "ioredis";
+import { MongoClient } from "mongodb";
+import { z } from "zod";
+import { createBenchClient, operation } from "../../client/bench-client.ts";
+import { waitForTools } from "../../client/wait-for-tools.ts";
+import { type Contender, PlanNotCompletedError } from "./contender.ts";
+import { mongoCounts, redisCounts } from "./server-counts.ts";
+
+const NAME = "Planwright";
+/** With the outputs, as peers answer. */
+const SUBMIT =
+  "mutation ($plan: JSON!) { submitPlan(plan: $plan, waitMs: 30000) { requestId status plan { outputs } } }";
+const VersionSchema = z.object({ version: z.string() });
+
+/** a -> (b, c, d) -> e, all reads, as a client hands it in. */
+const DIAMOND = {
+  steps: [
+    { id: "a", dependsOn: [] },
+    { id: "b", dependsOn: ["a"] },
+    { id: "c", dependsOn: ["a"] },
+    { id: "d", dependsOn: ["a"] },
+    { id: "e", dependsOn: ["b", "c", "d"] },
+  ].map((step) => ({ ...step, tool: "noop", arguments: { value: 1 } })),
+};
+
+/**
+ * The whole system as `npm start` runs it, from its build, with tools in a process of their own, over stdio: the cheapest transport of MCP.
+ * @param options.clients - plans in flight at most
+ */
+export async function startPlanwright(options: { dataDir: string; clients: number }): Promise<Contender> {
+  const { dataDir, clients } = options;
+  const serversFile = join(dataDir, "own-servers.json");
+  const tools = countingToolServerCommand({ ledgerFile: join(dataDir, "ledger.jsonl"), stdio: true });
+  writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting: { ...tools, trusted: true } } }));
+  const { PATH, HOME } = process.env;
+  const stack = await startStack({ dataDir, env: { PATH, HOME, MCP_SERVERS_FILE: serversFile } });
+  await waitForTools(stack.apiUrl, ["noop"]);
+  const mongo = await MongoClient.connect(stack.mongodbUrl);
+  const redis = new Redis(stack.redisUrl);
+  const client = createBenchClient(stack.apiUrl, clients);
+  const submission = operation(SUBMIT, { plan: DIAMOND });
+
+  return {
+    name: NAME,
+    versions: {
+      version: ownVersion(),
+      MongoDB: VersionSchema.parse(await mongo.db().admin().serverInfo()).version,
+      Redis: /^redis_version:(\S+)/m.exec(await redis.info("server"))?.[1] ?? "",
+    },
+    steps: "over MCP",
+    end: "waitMs",
+    processes: [
+      ["mongod", "mongod"],
+      ["redis-server", "redis"],
+      ["services/api/", "api"],
+      ["services/executor/", "executor"],
+      ["services/planner/", "planner"],
+      ["services/blog-tools/", "blog-tools"],
+      ["counting-tool-server", "tools"],
+    ],
+    async runPlan() {
+      const answer = await client.send(submission);
+      if (!answer.includes('"status":"COMPLETED"'))
+        throw new PlanNotCompletedError({ contender: NAME, reason: `it answered ${answer}` });
+    },
+    counts: async () => ({ ...(await mongoCounts(mongo)), ...(await redisCounts(redis)) }),
+    async close() {
+      client.close();
+      redis.disconnect();
+      await mongo.close();
+      await stack.kill();
+    },
+  };
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL("../../../../../package.json", import.meta.url), "utf8");
+  return VersionSchema.parse(JSON.parse(text)).version;
+}

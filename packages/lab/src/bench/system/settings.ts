@@ -1,0 +1,26 @@
+import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
+
+/** What a run is asked to do. */
+export interface Settings {
+  /** Of each measurement. */
+  seconds: number;
+  clients: number;
+  rounds: number;
+  peers: boolean;
+  json: boolean;
+}
+
+/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
+export function readSettings(args: readonly string[]): Settings {
+  return developerCommand(
+    "bench -- system",
+    "Measures plans from the HTTP request to their end, and peers beside them.",
+  )
+    .option("--seconds <number>", "of each measurement", wholeNumberOption(1, 600), 10)
+    .option("--clients <number>", "plans in flight, beside one alone", wholeNumberOption(2, 1_000), 64)
+    .option("--rounds <number>", "of which medians are told", wholeNumberOption(1, 100), 3)
+    .option("--peers", "install Restate and DBOS from npm, and measure them in turns with Planwright", false)
+    .option("--json", "print the figures as JSON, last", false)
+    .parse(args, { from: "user" })
+    .opts<Settings>();
+}

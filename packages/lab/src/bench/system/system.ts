@@ -1,0 +1,75 @@
+/**
+ * The front door: plans from the HTTP request to their end, with the whole system built, in processes of its own, and its tools in another over
+ * MCP. Beside it, with --peers, what users could take instead for the same steps. The clients are this process. All contenders stay up and
+ * take turns, so that what else the machine does falls on each of them.
+ *
+ * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--peers] [--json]
+ * It ends with 1 when a plan does not end COMPLETED; how long anything took does not matter, for that is the machine's.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { startDbos } from "../peers/dbos.ts";
+import { installPeers } from "../peers/install-peers.ts";
+import { startRestate } from "../peers/restate.ts";
+import type { Contender } from "./contender.ts";
+import { type Figures, measure } from "./measure.ts";
+import { mediansOf } from "./medians.ts";
+import { startPlanwright } from "./planwright.ts";
+import { readSettings } from "./settings.ts";
+import { type Measurement, tableOf } from "./table.ts";
+
+const { seconds, clients, rounds, peers, json } = readSettings(process.argv.slice(2));
+const forMs = seconds * 1_000;
+const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
+const contenders: Contender[] = [];
+/** Plans before anything is measured: what a process does in its first seconds is compiled by then. On a slow machine fewer. */
+const WARM_UP_PLANS = 1_000;
+const MAX_WARM_UP_MS = 6 * forMs;
+
+async function startAll(): Promise<void> {
+  contenders.push(await startPlanwright({ dataDir: folder, clients }));
+  if (!peers) return;
+  const installed = installPeers();
+  contenders.push(await startRestate({ dataDir: folder, clients, installed }));
+  contenders.push(await startDbos({ dataDir: folder, clients, installed }));
+}
+
+async function measureAll(): Promise<Measurement[]> {
+  for (const contender of contenders) {
+    console.error(`${contender.name} warms up`);
+    await measure(contender, { inFlight: clients, forMs: MAX_WARM_UP_MS, maxPlans: WARM_UP_PLANS });
+  }
+  const series = contenders.flatMap((contender) =>
+    [clients, 1].map((inFlight) => ({ contender, inFlight, figures: new Array<Figures>() })),
+  );
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const { contender, inFlight, figures } of series) {
+      const measured = await measure(contender, { inFlight, forMs });
+      figures.push(measured);
+      console.error(`round ${round}: ${contender.name}, ${inFlight} in flight`, JSON.stringify(measured));
+    }
+  }
+  return series.map(({ contender: { name, versions, steps, end }, inFlight, figures }) => ({
+    name,
+    versions,
+    steps,
+    end,
+    inFlight,
+    figures: mediansOf(figures),
+  }));
+}
+
+try {
+  await startAll();
+  const measurements = await measureAll();
+  const runtime = { node: process.version, cores: availableParallelism(), loadAverage: loadavg() };
+  if (json) console.log(JSON.stringify({ runtime, seconds, rounds, measurements }));
+  else {
+    console.table(tableOf(measurements));
+    console.log(`Node ${runtime.node}, ${runtime.cores} cores, load average ${loadavg()[0]?.toFixed(1)}`);
+  }
+} finally {
+  await Promise.all(contenders.map((contender) => contender.close()));
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,41 @@
+import { CodedError } from "@planwright/plan";
+import { developerCommand, numberOption } from "../command/developer-command.ts";
+
+/** The command line asks for something that is not there. */
+export class SettingsInvalidError extends CodedError<{ reason: string }> {
+  readonly code = "SETTINGS_INVALID";
+  readonly retryable = false;
+  constructor(facts: { reason: string }) {
+    super(facts.reason, facts);
+  }
+}
+
+/** What a run is asked to do. */
+export interface Settings {
+  /** A model to ask instead of playing recorded answers, such as "openai:gpt-4.1-mini". */
+  model: string | null;
+  /** Only this catalogue; without comparison with the baseline. */
+  domain: string | null;
+  /** Write the figures down as the new baseline. */
+  update: boolean;
+  /** The report as JSON in the last line. */
+  json: boolean;
+  /** A run that takes longer ends with 1; null: it may take as long as it does. */
+  maxSeconds: number | null;
+}
+
+/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
+export function readSettings(args: readonly string[]): Settings {
+  const options = developerCommand(
+    "evals",
+    "Plays recorded answers of models, and compares the plans with the wanted ones.",
+  )
+    .option("--model <provider:model>", "ask this model instead, such as openai:gpt-4.1-mini")
+    .option("--domain <name>", "only this catalogue, without comparison with the baseline")
+    .option("--update", "write the figures down as the new baseline", false)
+    .option("--json", "print the report as JSON, last", false)
+    .option("--max-seconds <number>", "exit with 1 when it takes longer", numberOption(86_400))
+    .parse(args, { from: "user" })
+    .opts<Pick<Settings, "update" | "json"> & Partial<Settings>>();
+  return { model: null, domain: null, maxSeconds: null, ...options };
+}
