@@ -1,4 +1,4 @@
-/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime) <- (services, cli) <- lab. */
+/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime), models <- offline, all of them <- (services, cli) <- lab. */
 const PACKAGES = {
   plan: [],
   engine: ["plan"],
@@ -6,12 +6,13 @@ const PACKAGES = {
   queue: ["plan", "engine"],
   tools: ["plan", "engine"],
   models: ["plan", "engine"],
+  offline: ["plan", "engine", "models"],
   runtime: ["plan", "engine"],
   local: ["plan"],
   testing: ["plan", "engine"],
   cli: ["plan", "engine"],
 };
-const adapters = ["plan", "engine", "store", "queue", "tools", "models", "runtime"];
+const adapters = ["plan", "engine", "store", "queue", "tools", "models", "offline", "runtime"];
 const TEST = "(\\.test\\.ts$|/test/)";
 
 const forbidden = [

@@ -41,6 +41,7 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/engine",
   "packages/lab",
   "packages/models",
+  "packages/offline",
   "packages/plan",
   "packages/queue",
   "packages/store",

@@ -1,17 +1,18 @@
 import { createCaller } from "./calls/model-caller.ts";
 import type { Drafter } from "./drafter.ts";
 import { createModelDrafter } from "./model-drafter.ts";
+import { ModelSettingError } from "./model-errors.ts";
 import { type ModelSettingsInput, ModelSettingsSchema, parseModelSetting } from "./model-setting.ts";
-import { createOfflineDrafter } from "./offline/offline-drafter.ts";
 
 /**
  * The drafter that the settings name. Nothing of a provider is loaded before its first draft.
+ * @param withoutModel - creates the drafter for MODEL=offline, such as that of `@planwright/offline`; absent: a model is required
  * @throws {ModelSettingError} @throws {ModelKeyMissingError} at once, so that a service does not start with a setting that cannot work
  */
-export function createDrafter(input: ModelSettingsInput): Drafter {
+export function createDrafter(input: ModelSettingsInput, withoutModel?: () => Drafter): Drafter {
   const settings = ModelSettingsSchema.parse(input);
   const setting = parseModelSetting(settings.MODEL);
-  return setting.kind === "offline"
-    ? createOfflineDrafter()
-    : createModelDrafter(createCaller(setting, settings));
+  if (setting.kind === "model") return createModelDrafter(createCaller(setting, settings));
+  if (withoutModel) return withoutModel();
+  throw new ModelSettingError({ variable: "MODEL", setting: "offline" });
 }

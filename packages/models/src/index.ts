@@ -22,11 +22,8 @@ export { directTools } from "./direct/direct-tools.ts";
 export {
   DraftError,
   type DraftErrorCode,
-  type MissingValue,
   NoToolsError,
-  NotUnderstoodError,
   type PartialDraft,
-  ValueMissingError,
 } from "./draft-error.ts";
 export type { Drafter, DraftInput, DraftResult, RepairRequest } from "./drafter.ts";
 export {
@@ -46,7 +43,6 @@ export {
   ModelUnauthorizedError,
   ModelUnreachableError,
 } from "./model-errors.ts";
-export { ModelRequiredError } from "./model-required-error.ts";
 export {
   type ModelSetting,
   type ModelSettings,
@@ -55,7 +51,6 @@ export {
   type NamedModel,
   parseModelSetting,
 } from "./model-setting.ts";
-export { createOfflineDrafter, type OfflinePlan, planByRules } from "./offline/offline-drafter.ts";
 export { costUsd, type ModelPrice } from "./prices/model-price.ts";
 export { createPriceList, type PriceList } from "./prices/price-list.ts";
 export { PricesInvalidError } from "./prices/prices-invalid-error.ts";

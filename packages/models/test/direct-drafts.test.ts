@@ -122,7 +122,3 @@ test("trouble of the provider is an error, as for any draft", async () => {
   server.script(() => ({ type: "error", status: 401 }));
   await expect(ask()).rejects.toMatchObject({ code: "MODEL_UNAUTHORIZED" });
 });
-
-test("there is no direct path without a model", () => {
-  expect(createDrafter({}).draftDirectly).toBeUndefined();
-});

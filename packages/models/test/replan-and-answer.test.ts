@@ -54,16 +54,3 @@ test("an answer that was cut off is none", async () => {
   const told = withModel().answer({ query: "who?", results: [], signal });
   await expect(told).rejects.toMatchObject({ code: "MODEL_ANSWER_TRUNCATED" });
 });
-
-test("without a model both are refused with what to do", async () => {
-  const drafter = createDrafter({});
-  const replan = drafter.draft({ query: "q", tools: BLOG, replan: replanOf(false), signal });
-  await expect(replan).rejects.toMatchObject({
-    code: "MODEL_REQUIRED",
-    message: expect.stringContaining("rerun"),
-  });
-  await expect(drafter.answer({ query: "q", results: [], signal })).rejects.toMatchObject({
-    code: "MODEL_REQUIRED",
-    message: expect.stringContaining("MODEL"),
-  });
-});

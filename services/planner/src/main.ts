@@ -1,4 +1,5 @@
 import { createDrafter } from "@planwright/models";
+import { createOfflineDrafter } from "@planwright/offline";
 import { resolvePolicy } from "@planwright/plan";
 import { createQueues, createQueueWorker, createSweeper } from "@planwright/queue";
 import {
@@ -31,7 +32,7 @@ import { createPlanningTraces } from "./tracing/planning-traces.ts";
 import { traceModelCalls } from "./tracing/trace-model-calls.ts";
 
 const settings = settingsOrExit(PlannerSettingsSchema, process);
-const planDrafter = await readOrExit(() => createDrafter(settings), process);
+const planDrafter = await readOrExit(() => createDrafter(settings, createOfflineDrafter), process);
 const prices = await readOrExit(() => readPrices(settings), process);
 const logger = createLogger({ service: "planner", level: settings.LOG_LEVEL });
 const shutdown = createShutdown({ logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS + 5_000 });

@@ -1,4 +1,5 @@
 import { createDrafter, createPriceList, type Drafter, type PriceList } from "@planwright/models";
+import { createOfflineDrafter } from "@planwright/offline";
 import type { JsonObject } from "@planwright/plan";
 import type { ModelLimits } from "@planwright/store";
 import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
@@ -152,7 +153,7 @@ test("the plan names the fallback model that made it, and the record says why it
 });
 
 test("what rules do takes nothing of any limit", async () => {
-  const store = await plan({ maxModelCalls: 0, maxTokens: 0 }, { drafter: createDrafter({}) });
+  const store = await plan({ maxModelCalls: 0, maxTokens: 0 }, { drafter: createOfflineDrafter() });
   expect(store.plans).toHaveLength(1);
   expect(store.calls).toMatchObject([{ model: "offline", costUsd: null }]);
   expect(store.request.modelUse).toBeUndefined();

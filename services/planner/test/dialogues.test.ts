@@ -1,4 +1,5 @@
-import { createDrafter, type Drafter, planByRules, ValueMissingError } from "@planwright/models";
+import { createDrafter, type Drafter } from "@planwright/models";
+import { createOfflineDrafter, planByRules, ValueMissingError } from "@planwright/offline";
 import {
   bindTexts,
   fillGaps,
@@ -10,7 +11,7 @@ import {
 } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CASES } from "../../../packages/models/test/offline-corpus.ts";
+import { CASES } from "../../../packages/offline/test/offline-corpus.ts";
 import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-planning-store.ts";
 import { planInProcess } from "./plan-in-process.ts";
 import { TOOLS } from "./tools.ts";
@@ -112,7 +113,7 @@ test("there are at least 120 dialogues", () => {
 describe("without a model, the calls after answering are those that were drafted before", () => {
   test.each(OFFLINE)("$query, answered with $manner", async ({ query, tools, context, say }) => {
     const store = createMemoryPlanningStore({ query, tools: [...tools], ...(context && { context }) });
-    const drafter = createDrafter({});
+    const drafter = createOfflineDrafter();
     await planInProcess(store, { drafter });
     expect(store.request.status).toBe("NEEDS_INPUT");
     const values = store.request.questions.map((question) =>

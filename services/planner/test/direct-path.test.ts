@@ -1,4 +1,5 @@
 import { createDrafter, type Drafter } from "@planwright/models";
+import { createOfflineDrafter } from "@planwright/offline";
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { NO_SPENDING, NO_USE, type RequestDocument } from "@planwright/store";
 import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
@@ -104,7 +105,7 @@ test("trouble of the provider ends planning as for any draft", async () => {
 });
 
 test("rules take no direct path", async () => {
-  const { asked, steps } = await plan({ drafter: createDrafter({}) });
+  const { asked, steps } = await plan({ drafter: createOfflineDrafter() });
   expect(asked).toEqual([]);
   expect(steps).toMatchObject([{ tool: "get_weather", arguments: { city: "Oslo" } }]);
 });

@@ -1,4 +1,5 @@
 import { createDrafter, type Drafter } from "@planwright/models";
+import { createOfflineDrafter } from "@planwright/offline";
 import { type JsonObject, observeOutput, type ToolDescriptor } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -36,7 +37,7 @@ async function plan(input: {
   autoExecute?: boolean;
   store?: MemoryPlanningStore;
 }) {
-  const { drafter = createDrafter({}), query = SENTENCE, tools = TOOLS, autoExecute = false } = input;
+  const { drafter = createOfflineDrafter(), query = SENTENCE, tools = TOOLS, autoExecute = false } = input;
   const store = input.store ?? createMemoryPlanningStore({ query, tools, autoExecute });
   const offered: string[] = [];
   const result = await planInProcess(

@@ -1,4 +1,5 @@
 import { createDrafter, type Drafter } from "@planwright/models";
+import { createOfflineDrafter } from "@planwright/offline";
 import { type JsonObject, nameTools, toolDigest } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -70,7 +71,7 @@ test("a model that goes on giving the name alone makes no plan", async () => {
 });
 
 test("rules choose no server either, and take the one that the sentence names", async () => {
-  const rules = createDrafter({});
+  const rules = createOfflineDrafter();
   expect((await plan(rules, "Create folder Work")).failure?.error).toMatchObject({
     code: "NOT_UNDERSTOOD",
     message: expect.stringContaining("notes/createFolder, wiki/createFolder"),
@@ -80,6 +81,6 @@ test("rules choose no server either, and take the one that the sentence names", 
 });
 
 test("every tool of a plan is pinned, by whomever it was made", async () => {
-  const { stored } = await plan(createDrafter({}), "Create note titled Hello with folder id f1");
+  const { stored } = await plan(createOfflineDrafter(), "Create note titled Hello with folder id f1");
   expect(stored?.toolPins?.map(({ digest }) => digest)).toEqual(others.map(toolDigest));
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { type JsonValue, nameTools, type ToolDescriptor } from "@planwright/plan";
 import { z } from "zod";
-import { DOMAINS } from "../../../models/test/offline-corpus.ts";
+import { DOMAINS } from "../../../offline/test/offline-corpus.ts";
 import { CaseInvalidError } from "./case-invalid-error.ts";
 import type { EvalCase } from "./eval-case.ts";
 import { HABITS, inHabit } from "./habits.ts";

@@ -9,6 +9,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createDrafter } from "@planwright/models";
+import { createOfflineDrafter } from "@planwright/offline";
 import { CodedError } from "@planwright/plan";
 import { BaselineSchema, lossesSince, toBaseline } from "./baseline.ts";
 import { languageCases } from "./language-cases.ts";
@@ -46,9 +47,13 @@ async function run({ model, domain, update, json, maxSeconds }: Settings): Promi
   const graded =
     model === null
       ? await playRecorded(cases)
-      : await playLive(cases, createDrafter({ ...process.env, MODEL: model }), (done, of) => {
-          if (done % 20 === 0 || done === of) say(`${done} of ${of}`);
-        });
+      : await playLive(
+          cases,
+          createDrafter({ ...process.env, MODEL: model }, createOfflineDrafter),
+          (done, of) => {
+            if (done % 20 === 0 || done === of) say(`${done} of ${of}`);
+          },
+        );
 
   for (const { id, grade, played } of graded.filter((each) => !each.grade.isRight)) {
     const { ending, repairs } = played;

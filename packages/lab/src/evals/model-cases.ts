@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { JsonObjectSchema } from "@planwright/plan";
 import type { ScriptedAnswer } from "@planwright/testing";
 import { z } from "zod";
-import { ContextSchema, DOMAINS } from "../../../models/test/offline-corpus.ts";
+import { ContextSchema, DOMAINS } from "../../../offline/test/offline-corpus.ts";
 import { CaseInvalidError } from "./case-invalid-error.ts";
 import type { Ending, EvalCase } from "./eval-case.ts";
 import { planEnding } from "./plan-ending.ts";

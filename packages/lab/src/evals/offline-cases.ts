@@ -1,4 +1,4 @@
-import { DOMAINS, type Expected } from "../../../models/test/offline-corpus.ts";
+import { DOMAINS, type Expected } from "../../../offline/test/offline-corpus.ts";
 import type { Ending, EvalCase } from "./eval-case.ts";
 import { planEnding } from "./plan-ending.ts";
 

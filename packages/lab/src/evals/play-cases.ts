@@ -1,4 +1,5 @@
 import { createDrafter, type DraftErrorCode, type Drafter } from "@planwright/models";
+import { createOfflineDrafter } from "@planwright/offline";
 import { toolOfStep } from "@planwright/plan";
 import { answer, type ModelRequest, type ScriptedAnswer, startModelServer } from "@planwright/testing";
 import type { Ending, EvalCase } from "./eval-case.ts";
@@ -16,7 +17,7 @@ export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCa
       OPENAI_BASE_URL: server.openAiUrl,
       MODEL_MAX_RETRIES: 0,
     });
-    const offline = createDrafter({});
+    const offline = createOfflineDrafter();
     const graded: GradedCase[] = [];
     // One at a time, so that every call belongs to the case under way.
     for (const each of cases) {

@@ -1,6 +1,7 @@
-import { type Drafter, ValueMissingError } from "@planwright/models";
 import { createPlanRequest } from "../../../../services/planner/src/jobs/plan-request.ts";
 import { createPlanningWork } from "../../../../services/planner/src/jobs/planning-work.ts";
+import type { Drafter } from "@planwright/models";
+import { ValueMissingError } from "@planwright/offline";
 import {
   createMemoryPlanningStore,
   heldIn,

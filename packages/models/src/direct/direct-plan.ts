@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue, type ToolDescriptor } from "@planwright/plan";
-import { toolWordsOf } from "../offline/tool-words.ts";
-import { verbFit } from "../offline/verbs.ts";
-import { splitName } from "../offline/words.ts";
 import { searchWords } from "../retrieval/search-words.ts";
+import { toolWordsOf } from "../words/tool-words.ts";
+import { verbFit } from "../words/verbs.ts";
+import { splitName } from "../words/word-forms.ts";
 
 /** A call that a model made. */
 export interface DirectCall {

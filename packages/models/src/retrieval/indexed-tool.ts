@@ -1,5 +1,5 @@
 import type { ToolDescriptor } from "@planwright/plan";
-import type { ToolWords } from "../offline/tool-words.ts";
+import type { ToolWords } from "../words/tool-words.ts";
 
 /** One tool of a catalogue, read once for all queries. */
 export interface IndexedTool {

@@ -1,4 +1,4 @@
-import { splitName, stem } from "../offline/words.ts";
+import { splitName, stem } from "../words/word-forms.ts";
 
 /** English words that say nothing about which tool is meant. */
 const STOP_WORDS = new Set(

@@ -1,11 +1,11 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import MiniSearch from "minisearch";
-import { toolWordsOf } from "../offline/tool-words.ts";
-import { isWeakVerb, verbFit } from "../offline/verbs.ts";
-import { splitName } from "../offline/words.ts";
 import { cleanText } from "../prompts/clean-text.ts";
 import { toolLine } from "../prompts/describe-tools.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";
+import { toolWordsOf } from "../words/tool-words.ts";
+import { isWeakVerb, verbFit } from "../words/verbs.ts";
+import { splitName } from "../words/word-forms.ts";
 import type { IndexedTool } from "./indexed-tool.ts";
 import { searchWords } from "./search-words.ts";
 import { createToolNeeds, type ToolNeeds } from "./tool-needs.ts";

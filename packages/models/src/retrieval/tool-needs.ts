@@ -1,8 +1,8 @@
 import { findRelatedTool, toolContract } from "@planwright/plan";
-import { linkedNoun } from "../offline/parameter.ts";
-import type { ToolWords } from "../offline/tool-words.ts";
-import { isReadingVerb } from "../offline/verbs.ts";
-import { splitName, stem } from "../offline/words.ts";
+import { linkedNoun } from "../words/parameter.ts";
+import type { ToolWords } from "../words/tool-words.ts";
+import { isReadingVerb } from "../words/verbs.ts";
+import { splitName, stem } from "../words/word-forms.ts";
 import type { IndexedTool } from "./indexed-tool.ts";
 
 /** Most tools that may give one value: one that makes the thing and two that find it. */

@@ -1,12 +1,6 @@
 import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
-import {
-  createPriceList,
-  DraftError,
-  type Drafter,
-  NoToolsError,
-  type PriceList,
-  ValueMissingError,
-} from "@planwright/models";
+import { createPriceList, DraftError, type Drafter, NoToolsError, type PriceList } from "@planwright/models";
+import { ValueMissingError } from "@planwright/offline";
 import { type GapValue, type JsonValue, type Policy, pinTools } from "@planwright/plan";
 import type { PlanningStore, WorkerStore } from "@planwright/store";
 import type { ModelMetrics } from "../metrics/model-metrics.ts";

@@ -1,0 +1,160 @@
+import { isJsonObject, type JsonObject, type JsonValue, jsonTypesOf } from "@planwright/plan";
+import { CONTENT_NAMES, LINK_ENDINGS, QUERY_NAMES, REASON_NAMES, TITLE_NAMES } from "./parameter-names.ts";
+import { splitName, stem, wordsOf } from "./word-forms.ts";
+
+const BOUNDS = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"] as const;
+
+/** A limit of a number in JSON Schema. */
+export type Bound = (typeof BOUNDS)[number];
+
+/** One argument of a tool, as its input schema describes it. */
+export interface Parameter {
+  name: string;
+  /** Words of the name. */
+  words: readonly string[];
+  required: boolean;
+  type: "string" | "number" | "integer" | "boolean" | "array" | "object";
+  /** Type of the items of an array. */
+  item: Parameter | null;
+  choices: readonly JsonValue[] | null;
+  /** What a number must be: not below `minimum`, above `exclusiveMinimum`, and so on, as far as the schema says. */
+  bounds: Readonly<Partial<Record<Bound, number>>>;
+  /** What its text must look like. A `date-time` has a time zone, as RFC 3339 asks; a `local-date-time` need not. */
+  shape: "email" | "url" | "date" | "date-time" | "local-date-time" | null;
+  /** For a parameter that points to a thing made elsewhere: what kind of thing ("author"), and by which of its names ("id"). */
+  link: { thing: string; ending: string } | null;
+  default: JsonValue | undefined;
+  description: string | null;
+  /** Words of the description, in lower case. */
+  describedBy: ReadonlySet<string>;
+}
+
+/**
+ * Arguments of a tool in the order of its schema.
+ * @param thing - what the tool is about: a parameter called just `id` points to it
+ */
+export function parametersOf(inputSchema: JsonObject | undefined, thing: string | null): Parameter[] {
+  const properties = ownObject(inputSchema, "properties");
+  const required = inputSchema && Object.hasOwn(inputSchema, "required") ? inputSchema["required"] : [];
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+  return Object.entries(properties)
+    .slice(0, 100)
+    .map(([name, schema]) => parameterOf(name, isJsonObject(schema) ? schema : {}, isRequired(name), thing));
+}
+
+function parameterOf(name: string, stated: JsonObject, required: boolean, thing: string | null): Parameter {
+  const schema = withoutNull(stated);
+  const words = splitName(name);
+  const type = typeOf(schema);
+  const items = ownObject(schema, "items");
+  const choices = Object.hasOwn(schema, "const") ? [schema["const"] ?? null] : schema["enum"];
+  const said = stated["description"] ?? schema["description"];
+  const description = typeof said === "string" ? said.replace(/\s+/g, " ").slice(0, 120) : null;
+  const link = type === "boolean" || type === "object" ? null : linkOf(words, thing);
+  return {
+    name,
+    words,
+    required,
+    type,
+    item: type === "array" ? parameterOf(name, items, false, thing) : null,
+    choices: Array.isArray(choices) ? choices : null,
+    bounds: boundsOf(schema),
+    shape: type === "string" && link === null ? shapeOf(words, schema["format"], description) : null,
+    link,
+    default: Object.hasOwn(stated, "default") ? stated["default"] : schema["default"],
+    description,
+    describedBy: new Set(wordsOf(description ?? "", 30)),
+  };
+}
+
+function boundsOf(schema: JsonObject): Parameter["bounds"] {
+  const stated = BOUNDS.flatMap((bound) => {
+    const limit = Object.hasOwn(schema, bound) ? schema[bound] : undefined;
+    return typeof limit === "number" ? [[bound, limit] as const] : [];
+  });
+  return Object.fromEntries(stated);
+}
+
+/** `anyOf: [{...}, {"type": "null"}]` says no more than that the value may be left out. */
+function withoutNull(schema: JsonObject): JsonObject {
+  const options = schema["anyOf"] ?? schema["oneOf"];
+  if (!Array.isArray(options)) return schema;
+  const [only, ...others] = options.filter(isJsonObject).filter((option) => option["type"] !== "null");
+  return only && others.length === 0 ? only : schema;
+}
+
+/** The named own property when it is an object, else an empty one. */
+export function ownObject(holder: JsonObject | undefined, key: string): JsonObject {
+  const value = holder && Object.hasOwn(holder, key) ? holder[key] : undefined;
+  return isJsonObject(value) ? value : {};
+}
+
+function typeOf(schema: JsonObject): Parameter["type"] {
+  const types = jsonTypesOf(schema["type"]) ?? [];
+  for (const type of ["string", "integer", "number", "boolean", "array", "object"] as const) {
+    if (types.includes(type)) return type;
+  }
+  return Object.hasOwn(schema, "properties") ? "object" : "string";
+}
+
+function shapeOf(
+  words: readonly string[],
+  format: JsonValue | undefined,
+  description: string | null,
+): Parameter["shape"] {
+  if (format === "email" || format === "date" || format === "date-time") return format;
+  if (format === "uri" || format === "url") return "url";
+  const last = words.at(-1);
+  if (last === "email" || (last === "address" && words.includes("email"))) return "email";
+  if (last === "url" || last === "uri") return "url";
+  const day = /YYYY-MM-DD([T ]HH)?/i.exec(description ?? "");
+  if (day) return day[1] === undefined ? "date" : "local-date-time";
+  return last === "date" ? "date" : null;
+}
+
+function linkOf(words: readonly string[], thing: string | null): Parameter["link"] {
+  const ending = words.at(-1);
+  if (ending === undefined || !LINK_ENDINGS.has(ending)) return null;
+  const base = words.slice(0, -1);
+  const noun = base.length === 0 ? thing : base.map(stem).join(" ");
+  return noun === null ? null : { thing: noun, ending: ending === "ids" ? "id" : ending };
+}
+
+/** The last word of the kind of thing that a parameter points to: "blog" for `parentBlogId`. */
+export const linkedNoun = (parameter: Parameter) => parameter.link?.thing.split(" ").at(-1) ?? null;
+
+/** True when its values may hold several words. */
+export const isFreeText = (parameter: Parameter) =>
+  parameter.type === "string" &&
+  parameter.choices === null &&
+  parameter.shape === null &&
+  parameter.link === null;
+
+/** True for a parameter that holds free text of any length. */
+export const isContent = (parameter: Parameter) =>
+  isFreeText(parameter) && CONTENT_NAMES.includes(parameter.words.at(-1) ?? "");
+
+/** True for a parameter that holds what a thing is called. */
+export const isTitle = (parameter: Parameter) =>
+  parameter.type === "string" && TITLE_NAMES.includes(parameter.words.at(-1) ?? "");
+
+const LONG_NAMES = new Set([
+  ...CONTENT_NAMES,
+  ...TITLE_NAMES,
+  ...QUERY_NAMES,
+  ...REASON_NAMES,
+  "memo",
+  "bio",
+]);
+
+/** True when "and" or a comma may well stand inside its values. */
+export const isLongText = (parameter: Parameter) =>
+  isFreeText(parameter) && LONG_NAMES.has(parameter.words.at(-1) ?? "");
+
+/** True for a parameter that holds a number. */
+export const isNumeric = (parameter: Parameter) =>
+  parameter.type === "number" || parameter.type === "integer";
+
+/** True for a parameter that holds a day or a moment. */
+export const isDated = ({ shape }: Parameter) =>
+  shape === "date" || shape === "date-time" || shape === "local-date-time";

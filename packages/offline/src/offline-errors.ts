@@ -1,0 +1,77 @@
+import { DraftError } from "@planwright/models";
+import type { OpenDraft } from "@planwright/plan";
+
+/** The offline drafter does not understand a part of the sentence; it never guesses. */
+export class NotUnderstoodError extends DraftError<{
+  clause: string;
+  reason: string;
+  nearestTools: readonly string[];
+}> {
+  readonly code = "NOT_UNDERSTOOD";
+  readonly retryable = false;
+  constructor(facts: { clause: string; reason: string; nearestTools: readonly string[] }) {
+    const nearest =
+      facts.nearestTools.length > 0 ? ` The nearest tools are ${facts.nearestTools.join(", ")}.` : "";
+    super(
+      `The offline drafter does not understand "${facts.clause}": ${facts.reason}.${nearest} Say it in other words, or set MODEL to plan with a language model.`,
+      facts,
+    );
+  }
+}
+
+/** A value that a tool needs. */
+export interface MissingValue {
+  tool: string;
+  parameter: string;
+  description: string | null;
+  /** What the sentence says in its place, though it cannot be the value: a name where an address is wanted. */
+  said: string | null;
+  /** What it must be, in words: "an e-mail address", "one of low, high". */
+  form: string;
+}
+
+/** Required values have no source in the sentence, and values are never invented. */
+export class ValueMissingError extends DraftError<{
+  clause: string;
+  /** Which of several objects of the clause; null where it speaks of one. */
+  object: string | null;
+  missing: readonly MissingValue[];
+  /** Everything else that the sentence asks for, and the places of what is missing in it. */
+  open: OpenDraft;
+}> {
+  readonly code = "VALUE_MISSING";
+  readonly retryable = false;
+  constructor(facts: {
+    clause: string;
+    object: string | null;
+    missing: readonly MissingValue[];
+    open: OpenDraft;
+  }) {
+    const [first] = facts.missing;
+    const named = facts.missing
+      .filter(({ tool }) => tool === first?.tool)
+      .map(
+        ({ parameter, description }) => `"${parameter}"${description === null ? "" : ` (${description})`}`,
+      );
+    super(
+      `"${facts.clause}" gives${facts.object === null ? "" : ` for "${facts.object}"`} no value for ${named.join(" and ")}, which ${first?.tool ?? "the tool"} requires. Add it to the sentence, for example: with ${first?.parameter ?? "name"} "...".`,
+      facts,
+    );
+  }
+}
+
+const REMEDIES = {
+  replan:
+    "The offline drafter cannot make a plan anew from what became of it. Set MODEL to a language model, or take away the cause of the failure and use rerun, which repeats what failed.",
+  answer:
+    "The offline drafter cannot tell results in words. Set MODEL to a language model; the results themselves stand in the outputs of the plan.",
+} as const;
+
+/** What was asked for needs a language model, and none is set. */
+export class ModelRequiredError extends DraftError<{ work: keyof typeof REMEDIES }> {
+  readonly code = "MODEL_REQUIRED";
+  readonly retryable = false;
+  constructor(work: keyof typeof REMEDIES) {
+    super(REMEDIES[work], { work });
+  }
+}

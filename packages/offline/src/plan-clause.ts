@@ -1,0 +1,197 @@
+import { DraftError } from "@planwright/models";
+import { stem, type ToolWords, wordsOf } from "@planwright/models/words";
+import type { SaidMoment } from "@planwright/plan";
+import { antecedentAt } from "./antecedents.ts";
+import { bindArguments } from "./bind-arguments.ts";
+import { type BoundObject, hasParameter } from "./bound-object.ts";
+import type { Clause } from "./clauses.ts";
+import { completeArguments } from "./complete.ts";
+import type { PlannedStep } from "./links.ts";
+import { bestMatches, matchTools, type ToolMatch } from "./match-tool.ts";
+import { ownParameter } from "./noun-phrase.ts";
+import { waitsFor } from "./ordering.ts";
+import { misread } from "./reading.ts";
+import { isOneOnServers, onServer } from "./server-named.ts";
+import { type Token, tokenize } from "./tokens.ts";
+import { isTyped } from "./values.ts";
+
+/** A clause in its sentence. */
+export interface ClauseInput {
+  clause: Clause;
+  /** Position of the clause, from 0. */
+  index: number;
+  /** Number of "then" in front of it. */
+  stage: number;
+  sentence: string;
+  /** What words of the sentence mean now and here. */
+  moments: readonly SaidMoment[];
+  steps: readonly PlannedStep[];
+  catalogue: readonly ToolWords[];
+}
+
+/** Tools that fit the clause; where its object is "it" or "the first one", by the thing that is meant. */
+export function toolsFor({ clause, steps, catalogue }: ClauseInput): ToolMatch[] {
+  const isNamed = clause.matches.some((match) => !match.isByVerb);
+  if (isNamed || clause.verb === null) return clause.matches;
+  const at = clause.rest[0]?.lower === "to" ? 1 : 0;
+  const thing = antecedentAt({ tokens: clause.rest, steps }, at)?.thing ?? null;
+  if (thing === null) return clause.matches;
+  const found = matchTools(catalogue, clause.verb, tokenize(thing));
+  return found.length > 0 ? found.map((match) => ({ ...match, consumed: 0 })) : clause.matches;
+}
+
+/** A tool that fits less than this is not tried when a better one fails. */
+const LEAST_FIT = 0.4;
+
+/**
+ * The steps that one clause asks for. Where several tools fit equally well, their arguments decide; a tool that all values are given for
+ * goes before one that lacks some, and a tool that fits less well gets its turn when no better one can take every word. Steps with missing
+ * values come back too, to be asked for.
+ * @throws {NotUnderstoodError} as the best tool sees it
+ */
+export function planClause(input: ClauseInput, matches: readonly ToolMatch[]): PlannedStep[] {
+  let failure: DraftError | null = null;
+  let left = matches;
+  while (left.length > 0 && (failure === null || (left[0]?.fit ?? 0) >= LEAST_FIT)) {
+    const best = bestMatches(left);
+    const planned = planBest(input, best, failure !== null);
+    if (Array.isArray(planned)) return planned;
+    failure ??= planned;
+    left = left.slice(best.length);
+  }
+  throw failure ?? misread({ clause: input.clause.text }, "no tool fits it");
+}
+
+/** The same for tools that fit equally well. @param isSecond - true when better ones failed: the values must then show that one is meant */
+function planBest(
+  input: ClauseInput,
+  best: readonly ToolMatch[],
+  isSecond: boolean,
+): PlannedStep[] | DraftError {
+  const attempts = best.map((match) => attempt(input, isSecond ? { ...match, isByVerb: true } : match));
+  const planned = attempts.filter((each) => Array.isArray(each));
+  const named = planned.length === 1 ? null : onServer(input.clause, best);
+  if (named) return planBest({ ...input, clause: named.clause }, named.matches, isSecond);
+  const complete = planned.filter((steps) => steps.every(({ missing }) => missing.length === 0));
+  const [only, second] = complete.length > 0 ? complete : planned;
+  if (only && second) {
+    const names = best.map((match) => match.words.tool.name);
+    const server = best[0]?.words.tool.server;
+    const hint = isOneOnServers(best) ? `; end it with the server, as in "on ${server}"` : "";
+    const reason = `it fits several tools: ${names.slice(0, 5).join(", ")}${hint}`;
+    return misread({ clause: input.clause.text }, reason);
+  }
+  const failure = attempts.find((each) => each instanceof DraftError);
+  return only ?? failure ?? misread({ clause: input.clause.text }, "no tool fits it");
+}
+
+function attempt(input: ClauseInput, match: ToolMatch): PlannedStep[] | DraftError {
+  try {
+    return stepsFor(input, match);
+  } catch (error) {
+    if (error instanceof DraftError) return error;
+    throw error;
+  }
+}
+
+function stepsFor(input: ClauseInput, match: ToolMatch): PlannedStep[] {
+  const { clause, index, stage, sentence, moments, steps, catalogue } = input;
+  const { words } = match;
+  const objects = bindArguments({
+    sentence,
+    moments,
+    clause: clause.text,
+    words,
+    tokens: withAdjectives(clause.rest.slice(argumentsFrom(clause, match)), match.adjectives),
+    steps,
+    things: new Set(catalogue.flatMap((each) => each.thing ?? [])),
+    isPlural: clause.isPlural,
+  });
+  const counted = withCount(clause, words, withModifier(match, clause, objects));
+  const taken = new Set(steps.map((step) => step.id));
+  return counted.map((object) => {
+    const completed = completeArguments({ object, words, steps, clause: clause.text });
+    const isShown = object.isTyped || completed.isLinked;
+    if (match.isByVerb && (!isShown || saysMore(object, words, catalogue)))
+      throw misread({ clause: clause.text }, "it does not say what kind of thing is meant");
+    const id = freeId(words.tool.name, taken);
+    taken.add(id);
+    return {
+      id,
+      words,
+      arguments: completed.arguments,
+      missing: completed.missing,
+      dependsOn: waitsFor({ words, arguments: completed.arguments, isSequel: clause.isSequel, stage }, steps),
+      clause: index,
+      stage,
+      name: object.name,
+    };
+  });
+}
+
+/** True when what would be a text speaks of things of the catalogue: "add labels ui to WEB-5" is no comment. */
+function saysMore(object: BoundObject, words: ToolWords, catalogue: readonly ToolWords[]): boolean {
+  if (object.bareText === null) return false;
+  const said = wordsOf(object.bareText, 50).map(stem);
+  const known = catalogue.flatMap(({ thing, parameters }) => [
+    thing,
+    ...parameters.flatMap((each) => each.words.map(stem)),
+  ]);
+  const isShared = catalogue.some((each) => each !== words && each.verbs[0] === words.verbs[0]);
+  return isShared || said.some((word) => word.length > 2 && known.includes(word));
+}
+
+/** Where the arguments begin. "add product 7" to an order names an argument by its noun, and not what the tool is about. */
+function argumentsFrom({ rest }: Clause, { words, consumed }: ToolMatch): number {
+  const noun = stem(rest[consumed - 1]?.lower ?? "");
+  const isArgument =
+    noun !== words.thing &&
+    words.parameters.some((each) => each.words.map(stem).includes(noun) && each.required);
+  return isArgument && isTyped(rest[consumed]) ? consumed - 1 : consumed;
+}
+
+/** "lock the front door" says which door, but not in the tool's words: it is asked for. @throws {NotUnderstoodError} when it is said twice */
+function withModifier({ words, modifier }: ToolMatch, clause: Clause, objects: BoundObject[]): BoundObject[] {
+  const parameter = modifier && ownParameter(words);
+  if (!modifier || !parameter) return objects;
+  if (objects.some((object) => hasParameter(object, parameter)))
+    throw misread({ clause: clause.text }, `it is open what "${modifier.text}" means there`);
+  return objects.map((object) => ({
+    ...object,
+    unusable: new Map(object.unusable).set(parameter.name, modifier.text),
+  }));
+}
+
+const LIMITS = new Set("limit max maximum count top size results".split(" "));
+
+/** "list 5 posts" limits a list; "two authors" says how many objects the clause describes. @throws {NotUnderstoodError} */
+function withCount(clause: Clause, words: ToolWords, objects: BoundObject[]): BoundObject[] {
+  const { count } = clause;
+  if (count === null || (count === objects.length && !words.isListing)) return objects;
+  const limit = words.parameters.filter(
+    (each) => each.type === "integer" && each.words.some((word) => LIMITS.has(word)),
+  );
+  const [parameter, second] = limit;
+  const isFree =
+    parameter && second === undefined && objects.every(({ values }) => !values.has(parameter.name));
+  if (!words.isListing || !parameter || !isFree)
+    throw misread({ clause: clause.text }, `it asks for ${count} and describes ${objects.length}`);
+  return objects.map((object) => ({ ...object, values: new Map(object.values).set(parameter.name, count) }));
+}
+
+/** Arguments in front of the noun are read before the others. */
+function withAdjectives(tokens: readonly Token[], adjectives: readonly Token[]): Token[] {
+  const first = adjectives[0];
+  if (!first) return [...tokens];
+  const comma: Token = { kind: "mark", text: ",", lower: ",", start: first.start, end: first.start };
+  return [...adjectives, comma, ...tokens];
+}
+
+/** The tool's name as a step id, with a number from the second use on: createAuthor, createAuthor2. */
+function freeId(toolName: string, taken: ReadonlySet<string>): string {
+  const plain = toolName.slice(toolName.lastIndexOf("/") + 1).replaceAll(/[^A-Za-z0-9_-]/g, "_");
+  const base = (/^[A-Za-z]/.test(plain) ? plain : `call_${plain}`).slice(0, 56);
+  let id = base;
+  for (let number = 2; taken.has(id); number++) id = `${base}${number}`;
+  return id;
+}

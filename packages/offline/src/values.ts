@@ -1,0 +1,141 @@
+import { type Parameter, PREPOSITIONS, stem } from "@planwright/models/words";
+import { escapeText, type JsonValue } from "@planwright/plan";
+import { CONNECTORS, COUNTS, DETERMINERS } from "./lexicon.ts";
+import { isEmail, type Token, toNumber } from "./tokens.ts";
+
+/** The value that a text gives a parameter; undefined when it cannot be one. */
+export function valueFor(
+  parameter: Parameter,
+  text: string,
+  kind: Token["kind"] = "word",
+): JsonValue | undefined {
+  if (parameter.choices) return choiceFor(parameter.choices, text);
+  switch (parameter.type) {
+    case "string":
+      return stringFits(parameter, text, kind) ? escapeText(text) : undefined;
+    case "number":
+    case "integer":
+      return numberFor(parameter, text, kind);
+    case "boolean":
+      return BOOLEANS.get(text.toLowerCase());
+    case "array":
+      return parameter.item ? valueFor(parameter.item, text, kind) : undefined;
+    case "object":
+      return undefined;
+  }
+}
+
+/** "In Progress" chooses `in_progress`. */
+function choiceFor(choices: readonly JsonValue[], text: string): JsonValue | undefined {
+  const plain = (choice: string | number | boolean) =>
+    String(choice)
+      .toLowerCase()
+      .replaceAll(/[\s_-]+/g, " ");
+  return choices.find(
+    (choice) => choice !== null && typeof choice !== "object" && plain(choice) === plain(text),
+  );
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+  ["yes", true],
+  ["no", false],
+  ["on", true],
+  ["off", false],
+  ["enabled", true],
+  ["disabled", false],
+]);
+
+function numberFor({ type, bounds }: Parameter, text: string, kind: Token["kind"]): number | undefined {
+  const value =
+    kind === "quoted" ? null : (COUNTS.get(text.toLowerCase()) ?? toNumber(text.replace(/%$/, "")));
+  if (value === null || (type === "integer" && !Number.isSafeInteger(value))) return undefined;
+  const {
+    minimum = -Infinity,
+    maximum = Infinity,
+    exclusiveMinimum = -Infinity,
+    exclusiveMaximum = Infinity,
+  } = bounds;
+  const isWithin =
+    value >= minimum && value <= maximum && value > exclusiveMinimum && value < exclusiveMaximum;
+  return isWithin ? value : undefined;
+}
+
+/** True for a day that the calendar has, as YYYY-MM-DD. */
+const isDay = (text: string) =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true;
+
+const LOCAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?$/i;
+const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+
+function stringFits(parameter: Parameter, text: string, kind: Token["kind"]): boolean {
+  switch (parameter.shape) {
+    case "email":
+      return isEmail(text);
+    case "url":
+      return kind === "url" || /^([a-z][a-z0-9+.-]*:\/\/|\/|www\.)\S+$/i.test(text);
+    case "date":
+      return isDay(text);
+    case "date-time":
+      return ZONED.test(text);
+    case "local-date-time":
+      return LOCAL.test(text);
+    case null:
+      if (parameter.link) return kind === "quoted" || canIdentify(parameter.link.ending, text);
+      return kind === "quoted" || !isStrayPattern(parameter, text);
+  }
+}
+
+/** "*.log" where a tool takes the path of one file: many are meant, and it does not say that it takes a pattern. */
+const isStrayPattern = ({ words, describedBy }: Parameter, text: string) =>
+  text.includes("*") &&
+  PATH_NAMES.has(stem(words.at(-1) ?? "")) &&
+  !["pattern", "glob", "wildcard", "wildcards"].some((word) => words.includes(word) || describedBy.has(word));
+
+/** Names of parameters that hold where a file or folder is. */
+export const PATH_NAMES: ReadonlySet<string> = new Set(
+  "path filename file folder directory source destination src dest".split(" "),
+);
+
+/** True for text that can be an id: it has a digit and no space. A plain word is a name, and a name is not an id. */
+export const isIdentifier = (text: string) => /\d/.test(text) && !/\s/.test(text);
+
+/** Keys and slugs are made of words as often: "dark-mode". */
+const canIdentify = (ending: string, text: string) =>
+  isIdentifier(text) || ((ending === "key" || ending === "slug") && /^\w+([-_.:/]\w+)+$/.test(text));
+
+/** True for text that looks like the path of a file or folder, or a pattern for such. */
+export const isPath = (text: string) =>
+  !/\s/.test(text) &&
+  !isEmail(text) &&
+  (/^[\w*.~-]*[\\/]/.test(text) || /^[\w*-][\w*.-]*\.[a-z*]\w{0,5}$/i.test(text));
+
+/** True when the look of a token says that it is a value: a number, an address, an id, a path, a quotation. */
+export const isTyped = (token: Token | undefined) =>
+  token !== undefined &&
+  token.kind !== "mark" &&
+  (token.kind !== "word" || isIdentifier(token.text) || isPath(token.text) || /^#\w/.test(token.text));
+
+/** "30 minutes", "3 day", "two guests": a number in front of the name of the one parameter that counts such things. */
+export function measureAt(
+  parameters: readonly Parameter[],
+  tokens: readonly Token[],
+  at: number,
+): { parameter: Parameter; value: JsonValue; next: number } | null {
+  const [number, unit] = [tokens[at], tokens[at + 1]];
+  if (!number || number.kind === "quoted" || unit?.kind !== "word") return null;
+  if (number.kind !== "number" && !COUNTS.has(number.lower)) return null;
+  // "order 5 amount 20": the word names what follows it.
+  if (tokens[at + 2]?.kind === "number" || [":", "="].includes(tokens[at + 2]?.text ?? "")) return null;
+  if (PREPOSITIONS.has(unit.lower) || CONNECTORS.has(unit.lower) || DETERMINERS.has(unit.lower)) return null;
+  const counted = stem(unit.lower);
+  const numeric = parameters.filter((each) => each.type === "number" || each.type === "integer");
+  const named = numeric.filter((each) => each.link === null && each.words.map(stem).includes(counted));
+  const described = numeric.filter(
+    (each) => each.link === null && [...each.describedBy].some((word) => stem(word) === counted),
+  );
+  const [parameter, second] = named.length > 0 ? named : described;
+  const value = parameter && valueFor(parameter, number.text, number.kind);
+  return parameter && second === undefined && value !== undefined ? { parameter, value, next: at + 2 } : null;
+}

@@ -1,0 +1,216 @@
+import { DraftError } from "@planwright/models";
+import { parsePlan, type ToolDescriptor, toQuestions } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { BLOG } from "../../models/test/catalogues/blog.ts";
+import { tool } from "../../models/test/catalogues/tool.ts";
+import { createOfflineDrafter, planByRules, ValueMissingError } from "../src/index.ts";
+import { CALENDAR_AND_MAIL } from "./catalogues/calendar-and-mail.ts";
+import { FILES_AND_ISSUES } from "./catalogues/files-and-issues.ts";
+import { SHOP } from "./catalogues/shop.ts";
+import { WEATHER } from "./catalogues/weather.ts";
+import sentences from "./sentences.json" with { type: "json" };
+
+const CATALOGUES: Record<string, ToolDescriptor[]> = {
+  blog: BLOG,
+  files: FILES_AND_ISSUES,
+  mail: CALENDAR_AND_MAIL,
+  shop: SHOP,
+  weather: WEATHER,
+};
+
+/** The plan of a sentence in the short form of the table: `call` is the step's id, the rest its arguments. */
+function planned(query: string, tools: ToolDescriptor[]) {
+  return planByRules(query, tools).steps.map(({ id, arguments: given, dependsOn }) => ({
+    call: id,
+    ...given,
+    ...(dependsOn ? { after: dependsOn } : {}),
+  }));
+}
+
+function refusalOf(query: string, tools: ToolDescriptor[]): DraftError {
+  try {
+    planByRules(query, tools);
+  } catch (error) {
+    if (error instanceof DraftError) return error;
+    throw error;
+  }
+  throw new TypeError(`"${query}" was planned`);
+}
+
+/** What is missing of a sentence that is understood. */
+function missingOf(query: string, tools: ToolDescriptor[]): ValueMissingError["facts"] {
+  const error = refusalOf(query, tools);
+  if (error instanceof ValueMissingError) return error.facts;
+  throw error;
+}
+
+const plans = sentences.flatMap((each) => ("steps" in each && each.steps ? [each] : []));
+const refusals = sentences.flatMap((each) => ("refusal" in each && each.refusal ? [each] : []));
+
+test.each(plans)("$catalogue: plans $query", ({ catalogue, query, steps }) => {
+  expect(planned(query, CATALOGUES[catalogue]!)).toEqual(steps);
+});
+
+test.each(plans)("$catalogue: the plan of $query is valid", ({ catalogue, query }) => {
+  const tools = CATALOGUES[catalogue]!;
+  const read = parsePlan(planByRules(query, tools), { tools });
+  expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+});
+
+test.each(refusals)("$catalogue: refuses $query with $refusal", ({ catalogue, query, refusal, about }) => {
+  const error = refusalOf(query, CATALOGUES[catalogue]!);
+  expect(error.code).toBe(refusal);
+  expect(about?.every((name) => error.message.includes(name))).toBe(true);
+});
+
+test("an empty catalogue is refused with what to do", () => {
+  const error = refusalOf("create author Alice", []);
+  expect(error.code).toBe("NO_TOOLS");
+  expect(error.message).toContain("MCP_SERVERS_FILE");
+});
+
+test("a refusal names the clause and the nearest tools, and never only the first clause", () => {
+  const error = refusalOf("Create author Alice with email a@test.com, then publish a magazine", BLOG);
+  expect(error.facts).toMatchObject({ clause: "publish a magazine" });
+});
+
+test.each([
+  ["craete author Alice", "create"],
+  ["Crate author Alice", "create"],
+  ["please creatte author Alice", "create"],
+  ["delte comment 5", "delete"],
+])("%s: the verb that was meant is named", (query, meant) => {
+  expect(refusalOf(query, BLOG).message).toContain(`did you mean "${meant}"?`);
+});
+
+test.each(["polish the silver", "juggle the clocks", "abc author Alice"])(
+  "%s: no verb is guessed",
+  (query) => {
+    expect(refusalOf(query, BLOG).message).not.toContain("did you mean");
+  },
+);
+
+test("a missing value names the tool, the parameter and its description", () => {
+  const tools = [
+    tool("create_user", "Creates a user.", { login: { type: "string", description: "Login name" } }),
+  ];
+  expect(refusalOf("create a user", tools).facts).toMatchObject({
+    missing: [{ tool: "create_user", parameter: "login", description: "Login name" }],
+  });
+});
+
+test("everything that is missing becomes a gap of the draft, and a question in plain words", () => {
+  const tools = [
+    tool("book_room", "Books a room.", {
+      guest: { type: "string", description: "Full name of the guest." },
+      email: { type: "string", format: "email" },
+      kind: { type: "string", enum: ["single", "double"] },
+      nights: { type: "integer", minimum: 1 },
+    }),
+  ];
+  const { open } = missingOf("book a room", tools);
+  expect(open.draft).toEqual({ steps: [{ id: "book_room", tool: "book_room", arguments: {} }] });
+  expect(toQuestions(open.gaps, { tools, asked: 0 }).map(({ question }) => question)).toEqual([
+    'What should "guest" (Full name of the guest) of book_room be? Give a text.',
+    'What should "email" of book_room be? Give an e-mail address.',
+    'What should "kind" of book_room be? Give one of single, double.',
+    'What should "nights" of book_room be? Give a whole number from 1.',
+  ]);
+});
+
+test("a question says what cannot be used", () => {
+  const { open } = missingOf("send an email to Bob with subject Hi and body Yo", CALENDAR_AND_MAIL);
+  const [asked] = toQuestions(open.gaps, { tools: CALENDAR_AND_MAIL, asked: 0 });
+  expect(asked?.question).toContain('"Bob" cannot be used. Give an e-mail address.');
+});
+
+test("values that several clauses lack are asked for together, and what is not understood goes first", () => {
+  const missing = refusalOf("create author Alice, then delete comment", BLOG);
+  expect(missing.facts).toMatchObject({ missing: [{ parameter: "email" }, { parameter: "id" }] });
+  expect(refusalOf("create author Alice, then polish the silver", BLOG).code).toBe("NOT_UNDERSTOOD");
+});
+
+test("the answer to a question may follow in a sentence of its own", () => {
+  expect(planned("create author Alice. email: a@test.com", BLOG)).toEqual([
+    { call: "createAuthor", name: "Alice", email: "a@test.com" },
+  ]);
+});
+
+test("a step waits for others that act on the same thing, and not for those that act on others", () => {
+  const query =
+    "create customer Ann with email ann@test.com, create an order for Ann, create product Mug with price 5, add 2 of that product to that order and checkout";
+  expect(planned(query, SHOP).at(-1)).toEqual({
+    call: "checkout",
+    orderId: "<<createOrder.id>>",
+    after: ["addOrderItem"],
+  });
+});
+
+test("a tool that does not say which field holds the id is no source of a link", () => {
+  const tools = [
+    tool("createUser", "Creates a user.", { name: "string" }),
+    tool("createTask", "Creates a task.", { title: "string", userId: "string" }),
+  ];
+  expect(refusalOf("create user Ann, then create task titled Sweep", tools).code).toBe("VALUE_MISSING");
+});
+
+test("a contract's provides says which field holds the id", () => {
+  const tools = [
+    {
+      ...tool("createUser", "Creates a user.", { name: "string" }),
+      _meta: { "x-orchestration": { provides: ["userId"] } },
+    },
+    tool("createTask", "Creates a task.", { title: "string", userId: "string" }),
+  ];
+  expect(planned("create user Ann, then create task titled Sweep", tools)).toEqual([
+    { call: "createUser", name: "Ann" },
+    { call: "createTask", title: "Sweep", userId: "<<createUser.userId>>" },
+  ]);
+});
+
+test("a contract's depends_on fills the fields that it names", () => {
+  const tools = [
+    tool("login", "Logs in.", { user: "string" }, ["token"]),
+    {
+      ...tool("listInvoices", "Lists invoices.", { token: "string" }),
+      _meta: { "x-orchestration": { depends_on: [{ tool: "login", required_fields: ["token"] }] } },
+    },
+  ];
+  expect(planned('login with user "ann", then list invoices', tools)).toEqual([
+    { call: "login", user: "ann" },
+    { call: "listInvoices", token: "<<login.token>>" },
+  ]);
+});
+
+test("two tools that fit equally well are never chosen between", () => {
+  const tools = [
+    { ...tool("github/create_note", "Creates a note.", { title: "string" }), server: "github" },
+    { ...tool("jira/create_note", "Creates a note.", { title: "string" }), server: "jira" },
+  ];
+  const error = refusalOf("create a note titled Hi", tools);
+  expect(error.message).toContain("github/create_note, jira/create_note");
+});
+
+test("the name of a server tells equal tools apart", () => {
+  const tools = [
+    { ...tool("github/create_note", "Creates a note.", { title: "string" }), server: "github" },
+    { ...tool("jira/create_note", "Creates a note.", { title: "string" }), server: "jira" },
+  ];
+  expect(planByRules("create a jira note titled Hi", tools).steps).toEqual([
+    { id: "create_note", tool: "jira/create_note", arguments: { title: "Hi" } },
+  ]);
+});
+
+test("a sentence longer than 4,000 characters is refused", () => {
+  expect(refusalOf(`create author ${"A".repeat(4_000)}`, BLOG).code).toBe("NOT_UNDERSTOOD");
+});
+
+test("the drafter answers with the JSON text of the plan and says that it is no model", async () => {
+  const drafter = createOfflineDrafter();
+  const { signal } = new AbortController();
+  const draft = await drafter.draft({ query: "list authors", tools: BLOG, signal });
+  expect(drafter.kind).toBe("offline");
+  expect(JSON.parse(draft.text)).toEqual({
+    steps: [{ id: "listAuthors", tool: "listAuthors", arguments: {} }],
+  });
+});

@@ -1,0 +1,90 @@
+import { fc, test } from "@fast-check/vitest";
+import { DraftError } from "@planwright/models";
+import { parsePlan, type ToolDescriptor } from "@planwright/plan";
+import { expect } from "vitest";
+import { BLOG } from "../../models/test/catalogues/blog.ts";
+import { planByRules } from "../src/index.ts";
+import { CALENDAR_AND_MAIL } from "./catalogues/calendar-and-mail.ts";
+import { FILES_AND_ISSUES } from "./catalogues/files-and-issues.ts";
+import { SHOP } from "./catalogues/shop.ts";
+import { WEATHER } from "./catalogues/weather.ts";
+import { DOMAINS } from "./offline-corpus.ts";
+
+const CATALOGUES: readonly ToolDescriptor[][] = [
+  BLOG,
+  FILES_AND_ISSUES,
+  CALENDAR_AND_MAIL,
+  SHOP,
+  WEATHER,
+  ...DOMAINS.map(({ tools }) => tools),
+];
+const WORDS =
+  `create add write list get delete update send author authors blog comment issue file event email order product weather then and , ; .
+   search book post deploy transfer user users project deal flight account service results first second one its same her him both all every
+   under over at tomorrow 10:30 9am UTC may 2027 because saying about through a.txt *.md WEB-5 #ops 250 $3.50 usd monthly production on off me
+   with by about on to for in titled named saying that the it them a two name title content id Alice Bob "Great post" 'x y' a@b.test 12 3.5
+   https://x.test/p <<createAuthor._id>> {{a.b}} $ref:a.b 2026-12-01 high open ( ) : = constructor __proto__ toString if not every`.split(
+    /\s+/,
+  );
+const sentence = fc
+  .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 25 })
+  .map((words) => words.join(" "));
+const catalogue = fc.constantFrom(...CATALOGUES);
+
+/** The plan, or null where the sentence was refused in the one way that refusals are made. */
+function planOrRefusal(query: string, tools: (typeof CATALOGUES)[number]) {
+  try {
+    return planByRules(query, tools);
+  } catch (error) {
+    expect(error).toBeInstanceOf(DraftError);
+    return null;
+  }
+}
+
+test.prop([sentence, catalogue], { numRuns: 2_000 })(
+  "whatever words come, the answer is a plan that validates or a refusal",
+  (query, tools) => {
+    const plan = planOrRefusal(query, tools);
+    if (!plan) return;
+    // As the planner reads it: what stands in the request, such as "$3.50", is no reference to the third step.
+    const read = parsePlan(plan, { tools, request: query });
+    expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  },
+);
+
+test.prop([fc.string({ unit: "grapheme", maxLength: 200 }), catalogue], { numRuns: 500 })(
+  "any text at all is planned or refused",
+  (query, tools) => {
+    planOrRefusal(query, tools);
+  },
+);
+
+test.prop([sentence, catalogue], { numRuns: 200 })(
+  "the same sentence gives the same plan",
+  (query, tools) => {
+    expect(planOrRefusal(query, tools)).toEqual(planOrRefusal(query, tools));
+  },
+);
+
+const joined = fc
+  .tuple(
+    fc.constantFrom(...DOMAINS),
+    fc.nat(),
+    fc.nat(),
+    fc.constantFrom(", ", " and ", ", then ", ". ", "\n"),
+  )
+  .map(([{ tools, cases }, first, second, joint]) => {
+    const queryAt = (index: number) => cases[index % cases.length]?.query ?? "";
+    return { tools, words: `${queryAt(first)}${joint}${queryAt(second)}`.split(" ") };
+  });
+
+test.prop([joined, fc.nat({ max: 40 }), fc.constantFrom(...WORDS)], { numRuns: 1_000 })(
+  "two requests in one, with a word more, are planned validly or refused",
+  ({ tools, words }, place, word) => {
+    const query = words.toSpliced(place % words.length, 0, word).join(" ");
+    const plan = planOrRefusal(query, tools);
+    if (!plan) return;
+    const read = parsePlan(plan, { tools, request: query });
+    expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  },
+);
