@@ -1,31 +1,30 @@
-export type { AnswerInput } from "./answer-input.ts";
+export type { ModelAsk, ModelCaller } from "./calls/model-ask.ts";
+export { createModelCaller } from "./calls/model-caller.ts";
+export { isAnswered } from "./calls/with-recorded.ts";
+export { createDrafter } from "./create-drafter.ts";
+export { directTools } from "./direct/direct-tools.ts";
+export type { AnswerInput } from "./draft/answer-input.ts";
+export type { AnswerSchema, Asked } from "./draft/asked.ts";
 export {
   BudgetExceededError,
   type BudgetFacts,
   type ModelLimitName,
   ModelUnpricedError,
-} from "./calls/budget-errors.ts";
+} from "./draft/budget-errors.ts";
 export type {
-  Asked,
   CallEnd,
   CallMeter,
   CallToCome,
   OpenCall,
   RecordedAnswer,
-} from "./calls/call-meter.ts";
-export type { ModelAsk, ModelCaller } from "./calls/model-ask.ts";
-export { createModelCaller } from "./calls/model-caller.ts";
-export { isAnswered } from "./calls/with-recorded.ts";
-export type { AnswerSchema } from "./chat.ts";
-export { createDrafter } from "./create-drafter.ts";
-export { directTools } from "./direct/direct-tools.ts";
+} from "./draft/call-meter.ts";
 export {
   DraftError,
   type DraftErrorCode,
   NoToolsError,
   type PartialDraft,
-} from "./draft-error.ts";
-export type { Drafter, DraftInput, DraftResult, RepairRequest } from "./drafter.ts";
+} from "./draft/draft-error.ts";
+export type { Drafter, DraftInput, DraftResult, RepairRequest } from "./draft/drafter.ts";
 export {
   BothModelsFailedError,
   ModelAnswerTruncatedError,
@@ -42,15 +41,10 @@ export {
   ModelTimeoutError,
   ModelUnauthorizedError,
   ModelUnreachableError,
-} from "./model-errors.ts";
-export {
-  type ModelSetting,
-  type ModelSettings,
-  type ModelSettingsInput,
-  ModelSettingsSchema,
-  type NamedModel,
-  parseModelSetting,
-} from "./model-setting.ts";
+} from "./draft/model-errors.ts";
+export type { ReplanRequest, ReplanStep } from "./draft/replan-request.ts";
+export type { SentMessage } from "./draft/sent-message.ts";
+export type { TokenUsage } from "./draft/token-usage.ts";
 export { costUsd, type ModelPrice } from "./prices/model-price.ts";
 export { createPriceList, type PriceList } from "./prices/price-list.ts";
 export { PricesInvalidError } from "./prices/prices-invalid-error.ts";
@@ -58,7 +52,6 @@ export { answerMessages } from "./prompts/answer-messages.ts";
 export { draftMessages } from "./prompts/draft-messages.ts";
 export { estimateTokens } from "./prompts/estimate-tokens.ts";
 export { MAX_PROMPT_TOKENS } from "./prompts/prompt-budget.ts";
-export type { ReplanRequest, ReplanStep } from "./replan-request.ts";
 export {
   type RetrievalReason,
   type RetrievedTools,
@@ -66,5 +59,11 @@ export {
   retrieveTools,
 } from "./retrieval/retrieve-tools.ts";
 export { toolsForPrompt } from "./retrieval/tools-for-prompt.ts";
-export type { SentMessage } from "./sent-message.ts";
-export type { TokenUsage } from "./token-usage.ts";
+export {
+  type ModelSetting,
+  type ModelSettings,
+  type ModelSettingsInput,
+  ModelSettingsSchema,
+  type NamedModel,
+  parseModelSetting,
+} from "./settings/model-setting.ts";

@@ -1,9 +1,9 @@
 import type { ModelCaller } from "./calls/model-ask.ts";
-import type { AnswerSchema } from "./chat.ts";
 import { draftDirectly } from "./direct/draft-directly.ts";
-import { NoToolsError } from "./draft-error.ts";
-import type { Drafter, DraftInput } from "./drafter.ts";
-import { ModelRequestInvalidError } from "./model-errors.ts";
+import type { AnswerSchema } from "./draft/asked.ts";
+import { NoToolsError } from "./draft/draft-error.ts";
+import type { Drafter, DraftInput } from "./draft/drafter.ts";
+import { ModelRequestInvalidError } from "./draft/model-errors.ts";
 import { answerMessages } from "./prompts/answer-messages.ts";
 import { answerSchema } from "./prompts/answer-schema.ts";
 import { draftMessages } from "./prompts/draft-messages.ts";

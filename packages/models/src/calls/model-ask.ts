@@ -1,8 +1,7 @@
-import type { AnswerSchema } from "../chat.ts";
-import type { OfferedTool } from "../direct/offered-tools.ts";
-import type { DraftResult } from "../drafter.ts";
-import type { SentMessage } from "../sent-message.ts";
-import type { CallMeter } from "./call-meter.ts";
+import type { AnswerSchema, OfferedTool } from "../draft/asked.ts";
+import type { CallMeter } from "../draft/call-meter.ts";
+import type { DraftResult } from "../draft/drafter.ts";
+import type { SentMessage } from "../draft/sent-message.ts";
 
 /** What a model is asked. */
 export interface ModelAsk {

@@ -1,4 +1,5 @@
-import { ModelSettingError } from "../model-errors.ts";
+import { ModelSettingError } from "../draft/model-errors.ts";
+import type { Provider } from "../providers/provider.ts";
 import {
   type ModelSettings,
   type ModelSettingsInput,
@@ -6,8 +7,7 @@ import {
   type NamedModel,
   parseFallbackSetting,
   parseModelSetting,
-} from "../model-setting.ts";
-import type { Provider } from "../providers/provider.ts";
+} from "../settings/model-setting.ts";
 import type { ModelCaller } from "./model-ask.ts";
 import { createOneModel, type OneModel } from "./one-model.ts";
 import { createSlots, type Slots } from "./slots.ts";

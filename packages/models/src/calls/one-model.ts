@@ -1,18 +1,19 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { AnswerForm, AnswerSchema, Chat } from "../chat.ts";
-import { DraftError } from "../draft-error.ts";
-import type { DraftResult } from "../drafter.ts";
-import { ModelKeyMissingError } from "../model-errors.ts";
-import type { ModelSettings, NamedModel } from "../model-setting.ts";
-import { openChat } from "../open-chat.ts";
+import type { AnswerSchema } from "../draft/asked.ts";
+import { DraftError } from "../draft/draft-error.ts";
+import type { DraftResult } from "../draft/drafter.ts";
+import { ModelKeyMissingError } from "../draft/model-errors.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";
+import type { AnswerForm, Chat } from "../providers/chat.ts";
 import { shownUrl } from "../providers/checked-fetch.ts";
+import { openChat } from "../providers/open-chat.ts";
 import { addressOf, missingVariable } from "../providers/provider-access.ts";
-import { isFormRefused, spentOf, toModelError } from "../to-model-error.ts";
+import type { ModelSettings, NamedModel } from "../settings/model-setting.ts";
 import type { ModelAsk } from "./model-ask.ts";
 import { emptyDraft, readAnswer } from "./read-answer.ts";
 import { retryWaitMs } from "./retry-wait.ts";
 import type { Slots } from "./slots.ts";
+import { isFormRefused, spentOf, toModelError } from "./to-model-error.ts";
 
 /** One model of one provider, with retries. */
 export interface OneModel {

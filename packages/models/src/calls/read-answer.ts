@@ -1,13 +1,13 @@
-import type { Chat } from "../chat.ts";
-import type { PartialDraft } from "../draft-error.ts";
-import type { DraftResult } from "../drafter.ts";
+import type { PartialDraft } from "../draft/draft-error.ts";
+import type { DraftResult } from "../draft/drafter.ts";
 import {
   ModelAnswerTruncatedError,
   ModelContentFilteredError,
   ModelRefusedError,
   ModelUnreachableError,
-} from "../model-errors.ts";
-import type { SentMessage } from "../sent-message.ts";
+} from "../draft/model-errors.ts";
+import type { SentMessage } from "../draft/sent-message.ts";
+import type { Chat } from "../providers/chat.ts";
 
 /** Longest answer that is kept; a plan is at most 1 MiB. */
 const MAX_ANSWER = 1_048_576;

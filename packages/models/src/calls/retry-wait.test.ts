@@ -4,8 +4,8 @@ import {
   ModelTimeoutError,
   ModelUnauthorizedError,
   ModelUnreachableError,
-} from "../model-errors.ts";
-import { retryAfterMs } from "../provider-error.ts";
+} from "../draft/model-errors.ts";
+import { retryAfterMs } from "./provider-error.ts";
 import { retryWaitMs } from "./retry-wait.ts";
 
 const model = "openai:x";

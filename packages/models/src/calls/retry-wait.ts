@@ -1,5 +1,5 @@
-import type { DraftError, DraftErrorCode } from "../draft-error.ts";
-import { ModelRateLimitedError, ModelUnreachableError } from "../model-errors.ts";
+import type { DraftError, DraftErrorCode } from "../draft/draft-error.ts";
+import { ModelRateLimitedError, ModelUnreachableError } from "../draft/model-errors.ts";
 
 /** Bounds of the wait before the second try, and of any, in milliseconds. */
 const INITIAL_MS = 500;

@@ -1,5 +1,5 @@
-import { DraftError, type DraftErrorCode } from "../draft-error.ts";
-import { BothModelsFailedError } from "../model-errors.ts";
+import { DraftError, type DraftErrorCode } from "../draft/draft-error.ts";
+import { BothModelsFailedError } from "../draft/model-errors.ts";
 import type { ModelCaller } from "./model-ask.ts";
 import type { OneModel } from "./one-model.ts";
 

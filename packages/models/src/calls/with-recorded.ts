@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { DraftError, type PartialDraft } from "../draft-error.ts";
-import type { DraftResult } from "../drafter.ts";
-import type { RecordedAnswer } from "./call-meter.ts";
+import type { RecordedAnswer } from "../draft/call-meter.ts";
+import { DraftError, type PartialDraft } from "../draft/draft-error.ts";
+import type { DraftResult } from "../draft/drafter.ts";
 import type { ModelAsk, ModelCaller } from "./model-ask.ts";
 
 /** Failures that are what the model answered: asked again, it is paid again. */

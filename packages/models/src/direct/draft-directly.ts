@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from "@planwright/plan";
 import type { ModelCaller } from "../calls/model-ask.ts";
-import type { DraftInput, DraftResult } from "../drafter.ts";
+import type { DraftInput, DraftResult } from "../draft/drafter.ts";
 import { directMessages } from "./direct-messages.ts";
 import { type DirectCall, isWholeAnswer } from "./direct-plan.ts";
 import { offerTools } from "./offered-tools.ts";

@@ -1,15 +1,8 @@
-import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import type { ToolDescriptor } from "@planwright/plan";
+import type { OfferedTool } from "../draft/asked.ts";
 import { cleanText } from "../prompts/clean-text.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";
 import { offeredSchema } from "./offered-schema.ts";
-
-/** A tool as a provider takes it: a model calls it by the provider's own means. */
-export interface OfferedTool {
-  /** Letters, digits, `_` and `-`, at most 64. */
-  name: string;
-  description: string;
-  schema: JsonObject;
-}
 
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 400;

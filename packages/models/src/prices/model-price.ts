@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TokenUsage } from "../token-usage.ts";
+import type { TokenUsage } from "../draft/token-usage.ts";
 
 const usd = z.number().min(0).max(100_000);
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ModelSettingsInput } from "../model-setting.ts";
 import { isProvider, PROVIDERS } from "../providers/provider.ts";
+import type { ModelSettingsInput } from "../settings/model-setting.ts";
 import { type ModelPrice, ModelPriceSchema } from "./model-price.ts";
 import { PRICE_TABLE } from "./price-table.ts";
 import { PricesInvalidError } from "./prices-invalid-error.ts";

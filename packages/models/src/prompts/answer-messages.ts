@@ -1,5 +1,5 @@
-import type { AnswerInput } from "../answer-input.ts";
-import type { SentMessage } from "../sent-message.ts";
+import type { AnswerInput } from "../draft/answer-input.ts";
+import type { SentMessage } from "../draft/sent-message.ts";
 import { cleanText, dataText } from "./clean-text.ts";
 import { shortened } from "./shortened.ts";
 

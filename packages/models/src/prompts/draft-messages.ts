@@ -1,5 +1,5 @@
-import type { DraftInput } from "../drafter.ts";
-import type { SentMessage } from "../sent-message.ts";
+import type { DraftInput } from "../draft/drafter.ts";
+import type { SentMessage } from "../draft/sent-message.ts";
 import { dataText } from "./clean-text.ts";
 import { contextText } from "./context-text.ts";
 import { cutMiddle } from "./cut-middle.ts";

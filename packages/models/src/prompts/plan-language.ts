@@ -1,4 +1,4 @@
-import type { DraftInput } from "../drafter.ts";
+import type { DraftInput } from "../draft/drafter.ts";
 
 /**
  * Which parts of the plan language a request may need beyond calls, references and order. Each part costs tokens of the prompt, so that only those

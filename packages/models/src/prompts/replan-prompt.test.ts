@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ReplanStep } from "../replan-request.ts";
+import type { ReplanStep } from "../draft/replan-request.ts";
 import { toolsForPrompt } from "../retrieval/tools-for-prompt.ts";
 import { answerMessages } from "./answer-messages.ts";
 import { draftMessages } from "./draft-messages.ts";

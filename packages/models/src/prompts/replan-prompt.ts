@@ -1,5 +1,5 @@
 import type { JsonValue } from "@planwright/plan";
-import type { ReplanRequest, ReplanStep } from "../replan-request.ts";
+import type { ReplanRequest, ReplanStep } from "../draft/replan-request.ts";
 import { cleanText, dataText } from "./clean-text.ts";
 import { cutMiddle } from "./cut-middle.ts";
 import { estimateTokens } from "./estimate-tokens.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ModelSettingsSchema } from "../model-setting.ts";
+import { ModelSettingsSchema } from "../settings/model-setting.ts";
 import { shownUrl } from "./checked-fetch.ts";
 
 test.each([

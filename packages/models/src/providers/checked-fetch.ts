@@ -1,4 +1,4 @@
-import { ModelEndpointWrongError } from "../model-errors.ts";
+import { ModelEndpointWrongError } from "../draft/model-errors.ts";
 import { cleanText } from "../prompts/clean-text.ts";
 
 /** Content types of pages and pictures, which no model's API answers with. */

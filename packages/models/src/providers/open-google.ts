@@ -1,5 +1,6 @@
-import type { AnswerForm, AnswerSchema, Chat, ChatChunk } from "../chat.ts";
-import type { ModelSettings, NamedModel } from "../model-setting.ts";
+import type { AnswerSchema } from "../draft/asked.ts";
+import type { ModelSettings, NamedModel } from "../settings/model-setting.ts";
+import type { AnswerForm, Chat, ChatChunk } from "./chat.ts";
 import { createCheckedFetch } from "./checked-fetch.ts";
 import { PROVIDERS } from "./provider.ts";
 import { accessOf } from "./provider-access.ts";

@@ -1,6 +1,7 @@
-import type { AnswerSchema, Chat, ChatOptions } from "../chat.ts";
-import { ModelKeyMissingError } from "../model-errors.ts";
-import type { ModelSettings, NamedModel } from "../model-setting.ts";
+import type { AnswerSchema } from "../draft/asked.ts";
+import { ModelKeyMissingError } from "../draft/model-errors.ts";
+import type { ModelSettings, NamedModel } from "../settings/model-setting.ts";
+import type { Chat, ChatOptions } from "./chat.ts";
 import { createCheckedFetch } from "./checked-fetch.ts";
 import { PROVIDERS } from "./provider.ts";
 import { accessOf } from "./provider-access.ts";

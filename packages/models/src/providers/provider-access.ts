@@ -1,4 +1,4 @@
-import type { ModelSettings } from "../model-setting.ts";
+import type { ModelSettings } from "../settings/model-setting.ts";
 import { PROVIDERS, type Provider } from "./provider.ts";
 
 /** The variable that has to be set before a provider can be called; null when nothing is missing. */

@@ -1,7 +1,7 @@
 import type { AIMessageChunk, BaseMessageLike } from "@langchain/core/messages";
 import { z } from "zod";
-import type { ChatChunk } from "../chat.ts";
-import type { SentMessage } from "../sent-message.ts";
+import type { SentMessage } from "../draft/sent-message.ts";
+import type { ChatChunk } from "./chat.ts";
 
 /** Messages as LangChain takes them. */
 export const toMessages = (messages: readonly SentMessage[]): BaseMessageLike[] =>

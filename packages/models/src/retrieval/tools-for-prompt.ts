@@ -1,4 +1,4 @@
-import type { DraftInput } from "../drafter.ts";
+import type { DraftInput } from "../draft/drafter.ts";
 import { cutMiddle } from "../prompts/cut-middle.ts";
 import { draftMessages } from "../prompts/draft-messages.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";

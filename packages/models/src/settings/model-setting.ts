@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { ModelSettingError } from "./model-errors.ts";
-import { isProvider, type Provider } from "./providers/provider.ts";
+import { ModelSettingError } from "../draft/model-errors.ts";
+import { isProvider, type Provider } from "../providers/provider.ts";
 
 /** A model of a provider. */
 export interface NamedModel {

@@ -1,6 +1,5 @@
-import type { JsonObject } from "@planwright/plan";
-import type { OfferedTool } from "./direct/offered-tools.ts";
-import type { SentMessage } from "./sent-message.ts";
+import type { AnswerSchema, OfferedTool } from "../draft/asked.ts";
+import type { SentMessage } from "../draft/sent-message.ts";
 
 /** A piece of a streamed answer, as far as this package reads it. */
 export interface ChatChunk {
@@ -21,14 +20,6 @@ export interface ChatChunk {
  * How a model is held to a form: by a schema of the provider's own, by one tool that it has to call, or by the words of the prompt alone.
  */
 export type AnswerForm = "json-schema" | "tool-call" | "text";
-
-/** The form that an answer is to have. */
-export interface AnswerSchema {
-  /** Of letters, digits and underscores. */
-  name: string;
-  description: string;
-  schema: JsonObject;
-}
 
 /** How one answer is asked for. */
 export interface ChatOptions {

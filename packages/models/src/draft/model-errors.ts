@@ -1,5 +1,5 @@
+import { isProvider, PROVIDERS } from "../providers/provider.ts";
 import { DraftError, type DraftErrorCode, type PartialDraft } from "./draft-error.ts";
-import { isProvider, PROVIDERS } from "./providers/provider.ts";
 
 /** Facts that every failure of a model call carries. */
 export interface ModelFacts {

@@ -1,4 +1,4 @@
-import { DraftError } from "../draft-error.ts";
+import { DraftError } from "./draft-error.ts";
 
 /** A limit on the model calls of one request, by the name that clients give it. */
 export type ModelLimitName = "maxModelCalls" | "maxTokens" | "maxCostUsd";

@@ -1,14 +1,5 @@
-import type { AnswerSchema } from "../chat.ts";
-import type { OfferedTool } from "../direct/offered-tools.ts";
-import type { SentMessage } from "../sent-message.ts";
-import type { TokenUsage } from "../token-usage.ts";
-
-/** What is asked, whichever model answers it and however often it is tried. */
-export interface Asked {
-  messages: readonly SentMessage[];
-  schema?: AnswerSchema | undefined;
-  tools?: readonly OfferedTool[] | undefined;
-}
+import type { Asked } from "./asked.ts";
+import type { TokenUsage } from "./token-usage.ts";
 
 /** A call that is about to be sent. */
 export interface CallToCome extends Asked {

@@ -1,5 +1,5 @@
 import type { JsonValue } from "@planwright/plan";
-import type { CallMeter } from "./calls/call-meter.ts";
+import type { CallMeter } from "./call-meter.ts";
 
 /** What an answer in words is made from: the request, and nothing but the outputs that it asked for. */
 export interface AnswerInput {

@@ -1,6 +1,6 @@
 import type { Diagnostic, PlanningContext, ToolDescriptor } from "@planwright/plan";
 import type { AnswerInput } from "./answer-input.ts";
-import type { CallMeter } from "./calls/call-meter.ts";
+import type { CallMeter } from "./call-meter.ts";
 import type { ReplanRequest } from "./replan-request.ts";
 import type { SentMessage } from "./sent-message.ts";
 import type { TokenUsage } from "./token-usage.ts";

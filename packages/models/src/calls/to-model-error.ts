@@ -1,6 +1,5 @@
-import type { CallEnd } from "./calls/call-meter.ts";
-import type { AnswerForm } from "./chat.ts";
-import { DraftError, type PartialDraft } from "./draft-error.ts";
+import type { CallEnd } from "../draft/call-meter.ts";
+import { DraftError, type PartialDraft } from "../draft/draft-error.ts";
 import {
   ModelAnswerUnreadableError,
   ModelContentFilteredError,
@@ -12,7 +11,8 @@ import {
   ModelTimeoutError,
   ModelUnauthorizedError,
   ModelUnreachableError,
-} from "./model-errors.ts";
+} from "../draft/model-errors.ts";
+import type { AnswerForm } from "../providers/chat.ts";
 import { errorNames, httpStatus, providerReasons, retryAfterMs } from "./provider-error.ts";
 
 interface Call {
