@@ -9,7 +9,6 @@ import { queryResolvers } from "./query-resolvers.ts";
 import { answerResolvers, openQuestionResolvers } from "./question-resolvers.ts";
 import { requestResolvers } from "./request-resolvers.ts";
 import { SDL } from "./sdl.ts";
-import { statusEnums } from "./status-enums.ts";
 import { subscriptionResolvers } from "./subscription-resolvers.ts";
 
 /** The schema with its resolvers. A resolver for a field that the schema does not have is an error here, at start. */
@@ -19,7 +18,6 @@ export function createSchema(): GraphQLSchema {
     resolvers: {
       DateTime: DateTimeResolver,
       JSON: JSONResolver,
-      ...statusEnums,
       Query: queryResolvers,
       Mutation: mutationResolvers,
       Subscription: subscriptionResolvers,

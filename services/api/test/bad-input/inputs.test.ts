@@ -1,6 +1,5 @@
 /** Arguments of every operation, and whole operations, that cannot be what was meant. */
 
-import { readFileSync } from "node:fs";
 import { eventually } from "@planwright/testing";
 import {
   buildSchema,
@@ -12,6 +11,7 @@ import {
 } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { SDL } from "../../src/index.ts";
 import { BLOG_PLAN } from "../running-api.ts";
 import { expectRefusal, RefusalSchema, readCases } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
@@ -40,9 +40,7 @@ const file = readCases(
     operations: z.array(OperationSchema),
   }),
 );
-const schema = buildSchema(
-  readFileSync(new URL("../../src/graphql/schema.graphql", import.meta.url), "utf8"),
-);
+const schema = buildSchema(SDL);
 const fields = new Map(
   [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
     Object.values(type?.getFields() ?? {}).map((field) => [
