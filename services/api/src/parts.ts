@@ -1,7 +1,7 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { ClientStore, ModelLimits } from "@planwright/store";
+import type { Operation } from "./telemetry/operation.ts";
 import type { KnownTools } from "./tools/known-tools.ts";
-import type { Operation } from "./tracing/operation.ts";
 
 /** Hints to planners and executors. An offer never throws and never waits: what is lost, their sweepers find. */
 export interface WorkOffers {

@@ -1,7 +1,7 @@
 /** Lists under a request and a plan in pages, as clients read them. */
 import type { PlanId, RequestId } from "@planwright/plan";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createReads } from "../src/graphql/reads.ts";
+import { createReads } from "../src/operation/reads.ts";
 import { answerBytes } from "./answer-bytes.ts";
 import { type Answer, type RunningApi, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";

@@ -1,7 +1,7 @@
 import { type ClientStore, LeaseLostError, type Store } from "@planwright/store";
 import { eventually } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createReads } from "../src/graphql/reads.ts";
+import { createReads } from "../src/operation/reads.ts";
 import { answerBytes } from "./answer-bytes.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { AUTHOR, askAs, executeAs, failAs, planAs, playStep } from "./workers.ts";

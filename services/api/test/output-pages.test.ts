@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { PlanIdSchema } from "@planwright/plan";
 import type { ClientStore, OutputRef, StepHead } from "@planwright/store";
 import { expect, test } from "vitest";
-import type { GraphqlContext } from "../src/graphql/context.ts";
+import type { GraphqlContext } from "../src/operation/context.ts";
 import { readOutputPage } from "../src/outputs/output-page.ts";
 import { answerBytes } from "./answer-bytes.ts";
 

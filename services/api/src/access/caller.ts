@@ -1,5 +1,5 @@
 import type { Scope } from "@planwright/store";
-import { ForbiddenError } from "../errors.ts";
+import { ForbiddenError } from "../errors/api-errors.ts";
 
 /** Who asks, as the credential says; nothing of it comes from the request itself. */
 export interface Caller {

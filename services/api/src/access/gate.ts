@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { Scope } from "@planwright/store";
 import type { RequestHandler } from "express";
-import { ApiError } from "../errors.ts";
-import type { SendRefusal } from "../http/http-errors.ts";
+import { ApiError } from "../errors/api-errors.ts";
+import type { SendRefusal } from "../errors/http-errors.ts";
 import type { RateLimit } from "../load/rate-limit.ts";
-import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { type Authenticate, type Presented, presentedBy } from "./authenticate.ts";
 import { type Caller, requireScope } from "./caller.ts";
 

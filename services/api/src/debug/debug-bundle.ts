@@ -7,8 +7,8 @@
  */
 import { isJsonObject } from "@planwright/plan";
 import type { ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
-import type { GraphqlContext } from "../graphql/context.ts";
-import type { Reads } from "../graphql/reads.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import type { Reads } from "../operation/reads.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { type BundleSection, createBundleSection, type LeftOut } from "./bundle-section.ts";
 import { bundleStep, byWeight, type ReadStep } from "./bundle-step.ts";

@@ -1,7 +1,7 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import { requireScope } from "../access/caller.ts";
-import { ForbiddenError } from "../errors.ts";
-import type { GraphqlContext } from "./context.ts";
+import { ForbiddenError } from "../errors/api-errors.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { refusalOf } from "./refusal.ts";
 import { requiredScopes } from "./required-scopes.ts";
 

@@ -1,8 +1,8 @@
 import { ApolloServer } from "@apollo/server";
 import { expect, onTestFinished, test } from "vitest";
 import { createAdmission } from "../load/admission.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { createAdmissionPlugin } from "./admission-plugin.ts";
-import type { GraphqlContext } from "./context.ts";
 
 /** A server whose only mutation ends as it is told, over an admission of one place. */
 function startServer(formatError: () => { message: string }) {

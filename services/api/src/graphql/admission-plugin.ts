@@ -1,8 +1,8 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import { type DocumentNode, visit } from "graphql";
-import { OverloadedError } from "../errors.ts";
+import { OverloadedError } from "../errors/api-errors.ts";
 import type { Admission } from "../load/admission.ts";
-import type { GraphqlContext } from "./context.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { refusalOf } from "./refusal.ts";
 
 /** Fields of Mutation that make new plans. */

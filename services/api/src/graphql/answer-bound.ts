@@ -1,11 +1,11 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
-import { AnswerTooLargeError, ApiError, OverloadedError } from "../errors.ts";
-import { headersOf, statusOf } from "../http/error-status.ts";
+import { AnswerTooLargeError, ApiError, OverloadedError } from "../errors/api-errors.ts";
+import { headersOf, statusOf } from "../errors/error-status.ts";
+import type { createFormatError } from "../errors/format-error.ts";
 import { LIGHT_ANSWER_BYTES } from "../load/answer-bytes.ts";
 import { jsonBytes, stringifyInSlices } from "../load/json-bytes.ts";
-import type { GraphqlContext } from "./context.ts";
-import type { createFormatError } from "./format-error.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { isHeavyList } from "./heavy-fields.ts";
 import { refusalOf } from "./refusal.ts";
 

@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import { GraphQLError, type GraphQLSchema } from "graphql";
-import type { GraphqlContext } from "./context.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { costError } from "./limits.ts";
 
 /** Refuses operations whose pages make them too dear, with status 400, before anything of them runs. */

@@ -1,8 +1,8 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { GraphQLSchema } from "graphql";
-import { isApiErrorCode } from "../errors.ts";
-import type { ApiMetrics } from "../metrics/api-metrics.ts";
-import type { GraphqlContext } from "./context.ts";
+import { isApiErrorCode } from "../errors/api-errors.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { operationField } from "./operation-field.ts";
 
 /** Counts every operation by the field of the schema that it asks for and by the code that it ends with. */

@@ -1,9 +1,9 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { GraphQLSchema } from "graphql";
-import { isApiErrorCode } from "../errors.ts";
-import { incomingTrace } from "../tracing/incoming-trace.ts";
-import type { GraphqlContext } from "./context.ts";
-import { noteLogFacts } from "./log-facts.ts";
+import { isApiErrorCode } from "../errors/api-errors.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import { incomingTrace } from "../telemetry/incoming-trace.ts";
+import { noteLogFacts } from "../telemetry/log-facts.ts";
 import { operationSpan } from "./operation-span.ts";
 
 /**

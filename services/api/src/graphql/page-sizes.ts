@@ -10,7 +10,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from "graphql";
-import { MAX_PAGE } from "../pages/connection.ts";
+import { MAX_PAGE } from "../operation/connection.ts";
 
 /** By this argument lists are cut into pages. */
 const SIZE = "first";

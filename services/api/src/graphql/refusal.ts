@@ -1,7 +1,7 @@
 import { HeaderMap } from "@apollo/server";
 import { GraphQLError } from "graphql";
-import type { ApiError } from "../errors.ts";
-import { headersOf, statusOf } from "../http/error-status.ts";
+import type { ApiError } from "../errors/api-errors.ts";
+import { headersOf, statusOf } from "../errors/error-status.ts";
 
 /** An error that refuses a whole operation before anything of it runs, with its HTTP status. */
 export function refusalOf(error: ApiError): GraphQLError {

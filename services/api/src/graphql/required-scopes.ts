@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from "graphql";
-import type { mutationResolvers } from "./mutation-resolvers.ts";
+import type { mutationResolvers } from "../resolvers/mutation-resolvers.ts";
 
 /** What each mutation needs. A mutation that is missing here does not compile, and would need `admin`. */
 export const SCOPE_OF_MUTATION: Readonly<Record<keyof typeof mutationResolvers, Scope | readonly Scope[]>> = {

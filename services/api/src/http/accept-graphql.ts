@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import { sendError } from "./http-errors.ts";
+import { sendError } from "../errors/http-errors.ts";
 
 const METHODS = "GET, POST, OPTIONS";
 

@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { ErrorFacts } from "./http-errors.ts";
+import type { ErrorFacts } from "../errors/http-errors.ts";
 import { refuseConnection } from "./refuse-connection.ts";
 
 const HEADERS_TIMEOUT_MS = 10_000;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { type ErrorFacts, errorBody } from "./http-errors.ts";
+import { type ErrorFacts, errorBody } from "../errors/http-errors.ts";
 
 /** How long a refused client is still listened to, in milliseconds: cut off while it sends, it would lose the answer. */
 const LINGER_MS = 1_000;

@@ -3,12 +3,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Request, RequestHandler, Response } from "express";
 import { requireScope } from "../access/caller.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
-import { answeredCode } from "../graphql/format-error.ts";
-import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import { answeredCode } from "../errors/format-error.ts";
+import type { SendRefusal } from "../errors/http-errors.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { type OpenOutput, openOutput, readRange } from "../outputs/open-output.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { parseByteRange } from "./byte-range.ts";
-import type { SendRefusal } from "./http-errors.ts";
 
 /** What streaming outputs needs. */
 export interface ServeOutputsParts {

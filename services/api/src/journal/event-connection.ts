@@ -1,7 +1,7 @@
 import type { RequestId } from "@planwright/plan";
 import { eventCursor } from "@planwright/store";
-import type { GraphqlContext } from "../graphql/context.ts";
-import { type Connection, type PageArguments, parsePage, toConnection } from "../pages/connection.ts";
+import { type Connection, type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { type EventView, toEventView } from "./event-view.ts";
 
 /** One page of what happened to a request. @throws {BadInputError | CursorInvalidError} */

@@ -1,8 +1,8 @@
 /** A request as its journal told it at one of its entries. Only what the journal tells is in it: nothing is taken from what is known now. */
 import { type PlanId, type PlanStatus } from "@planwright/plan";
 import { isStepWanted, type RequestState, type StepAt } from "@planwright/store";
-import { BadInputError, RequestNotFoundError } from "../errors.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
+import { BadInputError, RequestNotFoundError } from "../errors/api-errors.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { type StepFilterArgument, toStepFilter } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { type GraphedPlan, type StepView, stepViews } from "../plans/step-views.ts";

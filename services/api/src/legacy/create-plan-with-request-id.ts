@@ -1,9 +1,9 @@
 import type { PlanDocument } from "@planwright/store";
-import { PlanningTimeoutError, RequestNotFoundError } from "../errors.ts";
+import { PlanningTimeoutError, RequestNotFoundError } from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { invalid, throwIfNeverPlanned } from "../plans/execute-plan.ts";
 import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
-import { poll } from "../waiting/poll.ts";
+import { poll } from "./poll.ts";
 
 /** Longest that a client waits for its plan, in milliseconds. */
 export const PLANNING_WAIT_MS = 60_000;

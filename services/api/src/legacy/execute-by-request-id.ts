@@ -1,10 +1,10 @@
 import { isTerminalPlanStatus, UNEXECUTED_REQUEST_STATUSES } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "@planwright/store";
-import { PlanNotFoundError, PlanningTimeoutError } from "../errors.ts";
+import { PlanNotFoundError, PlanningTimeoutError } from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { startPlan } from "../plans/execute-plan.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { poll } from "../waiting/poll.ts";
+import { poll } from "./poll.ts";
 
 /** Longest that a client waits for the end of its plan, in milliseconds. */
 export const EXECUTION_WAIT_MS = 30_000;

@@ -1,4 +1,4 @@
-import { BadInputError, RequestNotFoundError } from "../errors.ts";
+import { BadInputError, RequestNotFoundError } from "../errors/api-errors.ts";
 
 /** Longest id that a message quotes, in UTF-16 units. */
 const MAX_SHOWN = 60;

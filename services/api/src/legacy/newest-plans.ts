@@ -1,6 +1,6 @@
 import type { PlanHead } from "@planwright/store";
-import { BadInputError } from "../errors.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
+import { BadInputError } from "../errors/api-errors.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 
 /** Most requests whose plans are given at once. */
 const MAX_REQUESTS = 100;

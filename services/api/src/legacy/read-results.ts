@@ -1,6 +1,6 @@
 import type { PlanId } from "@planwright/plan";
-import type { GraphqlContext } from "../graphql/context.ts";
-import { toJson } from "../outputs/output-reference.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import { toJson } from "../operation/output-reference.ts";
 import { type ExecutionResults, executionResults } from "./execution-results.ts";
 
 /** Text in the text of an answer: quotes are escaped, and results and outputs are two of them. */

@@ -6,8 +6,8 @@
  *    database answers slowly, places fill up, and what comes then is refused instead of queued.
  * 2. New plans are refused while too many are unfinished. What was accepted is never dropped.
  */
-import { OverloadedError } from "../errors.ts";
-import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import { OverloadedError } from "../errors/api-errors.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 
 /** What admission is decided by. */
 export interface AdmissionParts {

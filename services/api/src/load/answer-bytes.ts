@@ -1,4 +1,4 @@
-import { AnswerTooLargeError, ApiError } from "../errors.ts";
+import { AnswerTooLargeError, ApiError } from "../errors/api-errors.ts";
 import type { ByteBudget, Grant } from "./byte-budget.ts";
 import type { Pace } from "./pace.ts";
 

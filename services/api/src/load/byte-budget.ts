@@ -5,8 +5,8 @@
  * 2. The tenant that holds least is served first, each in its own order. What does not fit yet is not passed by.
  * 3. A caller waits for a moment; then, or when too many of its tenant wait, it is refused. One that has acted already is never refused.
  */
-import { OverloadedError } from "../errors.ts";
-import type { ApiMetrics } from "../metrics/api-metrics.ts";
+import { OverloadedError } from "../errors/api-errors.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 
 /** Settings of {@link createByteBudget}. */
 export interface ByteBudgetOptions {

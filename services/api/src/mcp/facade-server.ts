@@ -9,13 +9,13 @@ import {
 import { SpanKind, type TraceOrigin } from "@planwright/runtime";
 import { requireScope } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
-import { noteLogFacts } from "../graphql/log-facts.ts";
+import type { FormatError } from "../errors/masked-errors.ts";
 import { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
-import type { FormatError } from "../live/masked-errors.ts";
 import type { Admission } from "../load/admission.ts";
-import type { ApiMetrics } from "../metrics/api-metrics.ts";
-import { incomingTrace } from "../tracing/incoming-trace.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { incomingTrace } from "../telemetry/incoming-trace.ts";
+import { noteLogFacts } from "../telemetry/log-facts.ts";
 import { explained } from "./explained.ts";
 import { createFacadeTools, type FacadeTool } from "./facade-tools.ts";
 import { reportAtRest } from "./report-at-rest.ts";

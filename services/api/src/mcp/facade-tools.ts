@@ -1,9 +1,9 @@
 import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
 import { type JsonObject, ProfileSchema, type RequestId } from "@planwright/plan";
 import { z } from "zod";
-import type { GraphqlContext } from "../graphql/context.ts";
 import type { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
 import type { Admission } from "../load/admission.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan } from "../requests/create-plan.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { BadInputError } from "../errors.ts";
+import { BadInputError } from "../errors/api-errors.ts";
 
 /** Longest text of a finding that goes out, in UTF-16 units: names of unknown arguments are quoted in it. */
 const MAX_MESSAGE = 300;

@@ -1,13 +1,13 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject, RequestId } from "@planwright/plan";
 import type { CredentialWatch } from "../access/credential-watch.ts";
-import { UnauthenticatedError } from "../errors.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
-import type { RequestSnapshot } from "../live/request-feed.ts";
-import { untilAtRest } from "../live/until-at-rest.ts";
-import { readPlanOutputs } from "../plans/plan-outputs.ts";
+import { UnauthenticatedError } from "../errors/api-errors.ts";
+import type { RequestSnapshot } from "../feeds/request-feed.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import { readPlanOutputs } from "../outputs/plan-outputs.ts";
 import { reportOf } from "./request-report.ts";
 import { createRisingProgress } from "./rising-progress.ts";
+import { untilAtRest } from "./until-at-rest.ts";
 
 /** How a request is to be reported. */
 export interface ReportSettings {

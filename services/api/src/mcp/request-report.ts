@@ -1,9 +1,9 @@
 import { stepAdvice } from "@planwright/engine";
 import { type JsonObject, type JsonValue, planningAdvice, stepNeedsPerson } from "@planwright/plan";
 import type { PlanHead, StepHead } from "@planwright/store";
-import type { RequestSnapshot } from "../live/request-feed.ts";
-import { toJson } from "../outputs/output-reference.ts";
-import type { PlanOutputs } from "../plans/plan-outputs.ts";
+import type { RequestSnapshot } from "../feeds/request-feed.ts";
+import { toJson } from "../operation/output-reference.ts";
+import type { PlanOutputs } from "../outputs/plan-outputs.ts";
 import { settlementOf } from "../plans/settlement.ts";
 
 /** How far a request is, for a progress bar. */

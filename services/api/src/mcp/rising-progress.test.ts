@@ -1,7 +1,7 @@
 import { PlanSchema } from "@planwright/plan";
 import { newPlan, newRequest, newStep } from "@planwright/store";
 import { expect, test } from "vitest";
-import type { RequestSnapshot } from "../live/request-feed.ts";
+import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import { createRisingProgress } from "./rising-progress.ts";
 
 /** A request at a version of its plan, with steps of which some are over. Without steps nothing is planned. */

@@ -1,4 +1,4 @@
-import type { RequestSnapshot } from "../live/request-feed.ts";
+import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import { progressOf } from "./request-report.ts";
 
 /** What a progress notification says. */

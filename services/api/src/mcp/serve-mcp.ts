@@ -11,7 +11,7 @@ import {
 import { type RequestHandler, Router } from "express";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiLogger } from "../parts.ts";
 import { explained } from "./explained.ts";
 import { createFacadeServer, type FacadeParts } from "./facade-server.ts";

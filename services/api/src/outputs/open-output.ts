@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { OutputNotFoundError } from "../errors.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
+import { OutputNotFoundError } from "../errors/api-errors.ts";
 import { jsonBytes } from "../load/json-bytes.ts";
-import { readParts } from "../plans/plan-outputs.ts";
-import { parseOutputRef } from "./output-reference.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import { parseOutputRef } from "../operation/output-reference.ts";
+import { readParts } from "./plan-outputs.ts";
 
 /** An output as JSON text in UTF-8, to be read in parts. */
 export interface OpenOutput {

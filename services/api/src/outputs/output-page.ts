@@ -1,6 +1,6 @@
-import { BadInputError } from "../errors.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
+import { BadInputError } from "../errors/api-errors.ts";
 import type { AnswerBytes } from "../load/answer-bytes.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { openOutput, readRange } from "./open-output.ts";
 
 /** What a client asks of an output. */

@@ -1,12 +1,12 @@
 import { type Diagnostic, type Plan, parsePlan, pinTools, type ToolPin } from "@planwright/plan";
 import type { AmendedPlan, RequestDocument } from "@planwright/store";
-import { PlanInvalidError, StateConflictError } from "../errors.ts";
+import { parseVersionWish, type VersionWishInput } from "../arguments/parse-version.ts";
+import { readPlanInput } from "../arguments/plan-input.ts";
+import { PlanInvalidError, StateConflictError } from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { readPlanInput } from "./plan-input.ts";
 import { refuseVersion } from "./refuse-version.ts";
 import { storedDiagnostics } from "./submit-plan.ts";
-import { parseVersionWish, type VersionWishInput } from "./version-wish.ts";
 
 /** Steps that an error names at most. */
 const MAX_NAMED = 100;

@@ -1,15 +1,15 @@
 import type { PlanApproval, RequestDocument } from "@planwright/store";
+import { parseStepId } from "../arguments/parse-ids.ts";
+import { parseText } from "../arguments/parse-text.ts";
 import {
   ApprovalStaleError,
   BadInputError,
   type ConflictFacts,
   StateConflictError,
   StepNotFoundError,
-} from "../errors.ts";
+} from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { parseStepId } from "../requests/parse-ids.ts";
-import { parseText } from "../requests/parse-text.ts";
 
 /** What a client said of a step that waits for approval. */
 export interface ApprovalInput {

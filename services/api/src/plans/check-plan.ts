@@ -1,6 +1,6 @@
 import { type Diagnostic, type Plan, parsePlan } from "@planwright/plan";
+import { readPlanInput } from "../arguments/plan-input.ts";
 import type { OperationParts } from "../parts.ts";
-import { readPlanInput } from "./plan-input.ts";
 
 /** What submitting the plan would find. */
 export interface PlanCheck {

@@ -6,7 +6,7 @@ import {
   PlanInvalidError,
   PlanningFailedError,
   StateConflictError,
-} from "../errors.ts";
+} from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findPlan, findRequest } from "../requests/find-request.ts";
 

@@ -1,5 +1,5 @@
 import type { AmendAnswer, ReplanAnswer, RerunAnswer } from "@planwright/store";
-import { NotReadyError, RequestNotFoundError, StateConflictError } from "../errors.ts";
+import { NotReadyError, RequestNotFoundError, StateConflictError } from "../errors/api-errors.ts";
 import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
 
 /** Why a plan gets no other version, whichever way it was asked for. */

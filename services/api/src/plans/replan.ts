@@ -1,11 +1,11 @@
 import type { RequestDocument } from "@planwright/store";
-import { StateConflictError } from "../errors.ts";
+import { parseRequestId } from "../arguments/parse-ids.ts";
+import { parseText } from "../arguments/parse-text.ts";
+import { parseVersionWish, type VersionWishInput } from "../arguments/parse-version.ts";
+import { StateConflictError } from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { parseRequestId } from "../requests/parse-ids.ts";
-import { parseText } from "../requests/parse-text.ts";
 import { refuseVersion } from "./refuse-version.ts";
-import { parseVersionWish, type VersionWishInput } from "./version-wish.ts";
 
 /** What is to be planned anew. */
 export interface ReplanInput extends VersionWishInput {

@@ -1,10 +1,10 @@
 import type { RequestDocument } from "@planwright/store";
-import { PlanInvalidError, StateConflictError, StepNotFoundError } from "../errors.ts";
+import { parseChanges } from "../arguments/parse-changes.ts";
+import { parseRequestId, parseStepId } from "../arguments/parse-ids.ts";
+import { parseVersionWish, type VersionWishInput } from "../arguments/parse-version.ts";
+import { PlanInvalidError, StateConflictError, StepNotFoundError } from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
-import { parseRequestId, parseStepId } from "../requests/parse-ids.ts";
-import { parseChanges } from "./parse-changes.ts";
 import { refuseVersion } from "./refuse-version.ts";
-import { parseVersionWish, type VersionWishInput } from "./version-wish.ts";
 
 /** Steps that an error names at most. */
 const MAX_NAMED = 100;

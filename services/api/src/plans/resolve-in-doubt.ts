@@ -1,12 +1,12 @@
 import type { Resolution } from "@planwright/engine";
 import { JsonValueSchema } from "@planwright/plan";
 import type { RequestDocument, StepDocument } from "@planwright/store";
-import { BadInputError, StateConflictError, StepNotFoundError } from "../errors.ts";
+import { checkJsonShape } from "../arguments/json-shape.ts";
+import { parseStepKey } from "../arguments/parse-ids.ts";
+import { parseText } from "../arguments/parse-text.ts";
+import { BadInputError, StateConflictError, StepNotFoundError } from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { parseStepKey } from "../requests/parse-ids.ts";
-import { parseText } from "../requests/parse-text.ts";
-import { checkJsonShape } from "./json-shape.ts";
 
 /** What a client said of a step, or of an item, that is in doubt. */
 export interface ResolutionInput {

@@ -7,8 +7,8 @@ import {
   type StepHead,
   stepCursor,
 } from "@planwright/store";
-import type { GraphqlContext } from "../graphql/context.ts";
-import { type Connection, type PageArguments, parsePage, toConnection } from "../pages/connection.ts";
+import { type Connection, type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import { type GraphedPlan, type StepView, stepViewsOfPage } from "./step-views.ts";
 
 /** What a client asked of the list. */

@@ -1,11 +1,11 @@
 import { type Diagnostic, parsePlan, pinTools } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
-import { PlanInvalidError } from "../errors.ts";
+import { toIdempotency } from "../arguments/idempotency.ts";
+import { parseRequestOptions, type RequestOptionsInput } from "../arguments/parse-options.ts";
+import { parseQuery } from "../arguments/parse-query.ts";
+import { readPlanInput } from "../arguments/plan-input.ts";
+import { PlanInvalidError } from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
-import { toIdempotency } from "../requests/idempotency.ts";
-import { parseRequestOptions, type RequestOptionsInput } from "../requests/parse-options.ts";
-import { parseQuery } from "../requests/parse-query.ts";
-import { readPlanInput } from "./plan-input.ts";
 
 /** Findings that are stored with a plan at most. */
 const STORED_DIAGNOSTICS = 1_000;

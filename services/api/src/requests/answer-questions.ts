@@ -8,10 +8,10 @@ import {
   type UnfitAnswer,
 } from "@planwright/plan";
 import { contextOf, type RequestDocument } from "@planwright/store";
-import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors.ts";
+import { isBlank } from "../arguments/is-blank.ts";
+import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors/api-errors.ts";
 import type { OperationParts } from "../parts.ts";
 import { findRequest } from "./find-request.ts";
-import { isBlank } from "./is-blank.ts";
 
 /** What a client answers: in words, in the order of the open questions, or as values for questions by their ids. */
 export interface AnswersInput {

@@ -1,7 +1,7 @@
 import type { RequestDocument } from "@planwright/store";
 import type { OperationParts } from "../parts.ts";
-import { refuseControl } from "../plans/refuse-control.ts";
 import { findRequest } from "./find-request.ts";
+import { refuseControl } from "./refuse-control.ts";
 
 /**
  * Asks for the end of a request's plan, or ends its planning. Asked for again, it is answered as done: a client that lost the

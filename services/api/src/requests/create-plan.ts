@@ -1,10 +1,10 @@
 import type { RequestDocument } from "@planwright/store";
+import { toIdempotency } from "../arguments/idempotency.ts";
+import { type ContextInput, parseContext } from "../arguments/parse-context.ts";
+import { parseRequestOptions, type RequestOptionsInput } from "../arguments/parse-options.ts";
+import { type PolicyArguments, parsePolicy } from "../arguments/parse-policy.ts";
+import { parseQuery } from "../arguments/parse-query.ts";
 import type { OperationParts } from "../parts.ts";
-import { toIdempotency } from "./idempotency.ts";
-import { type ContextInput, parseContext } from "./parse-context.ts";
-import { parseRequestOptions, type RequestOptionsInput } from "./parse-options.ts";
-import { type PolicyArguments, parsePolicy } from "./parse-policy.ts";
-import { parseQuery } from "./parse-query.ts";
 
 /** A sentence, and what is wanted once its plan is over. */
 export interface SentenceInput extends RequestOptionsInput, PolicyArguments {

@@ -1,8 +1,8 @@
 import type { PlanDocument, PlanHead, RequestDocument } from "@planwright/store";
-import { PlanNotFoundError, RequestNotFoundError } from "../errors.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
+import { parsePlanId, parseRequestId } from "../arguments/parse-ids.ts";
+import { PlanNotFoundError, RequestNotFoundError } from "../errors/api-errors.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 import type { OperationParts } from "../parts.ts";
-import { parsePlanId, parseRequestId } from "./parse-ids.ts";
 
 /** @throws {BadInputError | RequestNotFoundError} */
 export async function findRequest(

@@ -1,7 +1,7 @@
 import type { RequestStatus } from "@planwright/plan";
 import { type ClientStore, type RequestDocument, toCursor } from "@planwright/store";
-import { type Connection, type PageArguments, parsePage, toConnection } from "../pages/connection.ts";
-import { type FilterArgument, parseFilter } from "./parse-filter.ts";
+import { type FilterArgument, parseFilter } from "../arguments/parse-filter.ts";
+import { type Connection, type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
 
 /** What a client asked of the list. */
 export interface RequestPageArguments extends PageArguments {

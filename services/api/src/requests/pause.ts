@@ -1,7 +1,7 @@
 import type { RequestDocument } from "@planwright/store";
 import type { OperationParts } from "../parts.ts";
-import { refuseControl } from "../plans/refuse-control.ts";
 import { findRequest } from "./find-request.ts";
+import { refuseControl } from "./refuse-control.ts";
 
 /**
  * Asks that nothing more of a request's plan starts; calls under way end and are recorded. Asked for again while the plan is

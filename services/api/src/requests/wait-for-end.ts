@@ -1,8 +1,8 @@
 import { WORKED_REQUEST_STATUSES } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
-import { BadInputError, OverloadedError } from "../errors.ts";
-import type { GraphqlContext } from "../graphql/context.ts";
-import type { WaitOptions } from "../live/rest-waits.ts";
+import { BadInputError, OverloadedError } from "../errors/api-errors.ts";
+import type { WaitOptions } from "../feeds/rest-waits.ts";
+import type { GraphqlContext } from "../operation/context.ts";
 
 /** Longest that a client waits for the end of what it has just sent, in milliseconds. */
 const MAX_WAIT_MS = 30_000;

@@ -1,0 +1,50 @@
+import { BadInputError } from "../errors/api-errors.ts";
+
+/** MongoDB nests 100 levels; the plan language allows fewer and names the place. */
+const MAX_DEPTH = 90;
+
+/**
+ * Checks depth, keys and numbers of a JSON value that a client sent, before anything else walks through it. Without recursion, so
+ * that no depth can exhaust the stack.
+ * @param argument - its name, such as "plan"
+ * @throws {BadInputError}
+ */
+export function checkJsonShape(argument: string, value: unknown): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) {
+      throw new BadInputError(
+        argument,
+        `The ${argument} is nested more than ${MAX_DEPTH} levels deep`,
+        "Make it flatter.",
+      );
+    }
+    level = level.flatMap((one) => childrenOf(argument, one));
+  }
+}
+
+function childrenOf(argument: string, value: unknown): unknown[] {
+  if (isEndless(value)) {
+    throw new BadInputError(
+      argument,
+      `A number of the ${argument} is larger than a JSON number can be`,
+      "Give it as text, or leave it away.",
+    );
+  }
+  if (typeof value !== "object" || value === null) return [];
+  if (Object.keys(value).some((key) => key.includes("\0"))) {
+    throw new BadInputError(
+      argument,
+      `A key of the ${argument} holds a NUL character`,
+      "Remove it from the key.",
+    );
+  }
+  return Object.values(value).filter(
+    (child) => (typeof child === "object" && child !== null) || isEndless(child),
+  );
+}
+
+/** What JSON.parse makes of 1e400, and what JSON.stringify would make null of. */
+function isEndless(value: unknown): boolean {
+  return typeof value === "number" && !Number.isFinite(value);
+}

@@ -1,0 +1,40 @@
+import { isJsonObject } from "@planwright/plan";
+import type { ArgumentChange } from "@planwright/store";
+import { BadInputError } from "../errors/api-errors.ts";
+import { checkJsonShape } from "./json-shape.ts";
+import { parseStepId } from "./parse-ids.ts";
+
+/** Steps that are changed at once. */
+const MAX_CHANGES = 100;
+/** All new arguments together, as JSON. */
+const MAX_BYTES = 1_048_576;
+
+/** Arguments that a client sets: each step once, each with at least one name. @throws {BadInputError} */
+export function parseChanges(given: readonly { stepId: string; set: unknown }[]): ArgumentChange[] {
+  if (given.length > MAX_CHANGES) {
+    throw refused(`At most ${MAX_CHANGES} steps are changed at once`, "Hand in a new plan with submitPlan.");
+  }
+  const changes = given.map(({ stepId, set }) => {
+    const id = parseStepId(stepId);
+    checkJsonShape("arguments", set);
+    if (!isJsonObject(set) || Object.keys(set).length === 0) {
+      throw refused(
+        `set of step '${id}' is no object with a name in it`,
+        'Give the arguments that change, by name: {stepId: "s1", set: {title: "Hello"}}.',
+      );
+    }
+    return { stepId: id, set };
+  });
+  const twice = changes.find(
+    ({ stepId }, index) => changes.findIndex((one) => one.stepId === stepId) < index,
+  );
+  if (twice) throw refused(`Step '${twice.stepId}' is changed twice`, "Give all its arguments in one set.");
+  if (Buffer.byteLength(JSON.stringify(changes)) > MAX_BYTES) {
+    throw refused(`The arguments are larger than ${MAX_BYTES} bytes`, "Move long values into a tool.");
+  }
+  return changes;
+}
+
+function refused(message: string, remedy: string): BadInputError {
+  return new BadInputError("arguments", message, remedy);
+}

@@ -1,0 +1,93 @@
+import { canonicalLocale, isJsonObject, isTimezone, type JsonObject, type JsonValue } from "@planwright/plan";
+import type { GivenContext } from "@planwright/store";
+import { BadInputError } from "../errors/api-errors.ts";
+import { checkJsonShape } from "./json-shape.ts";
+
+/** Now and here as a client gives it; what is absent or null is the moment of acceptance, in UTC. */
+export interface ContextInput {
+  now?: Date | null | undefined;
+  timezone?: string | null | undefined;
+  locale?: string | null | undefined;
+  facts?: unknown;
+}
+
+/** Largest facts accepted, as JSON in UTF-8. */
+export const MAX_FACTS_BYTES = 16_384;
+/** Years that are written with four digits, and no more than people plan for. */
+const YEARS = { first: 1970, last: 2999 };
+
+/** What a client says of now and here; undefined when it says nothing. @throws {BadInputError} */
+export function parseContext(input: ContextInput | null | undefined): GivenContext | undefined {
+  const { now = null, timezone = null, locale = null, facts = null } = input ?? {};
+  const given: GivenContext = {
+    ...(now === null ? {} : { now: parseNow(now) }),
+    ...(timezone === null ? {} : { timezone: parseTimezone(timezone) }),
+    ...(locale === null ? {} : { locale: parseLocale(locale) }),
+    ...(facts === null ? {} : { facts: parseFacts(facts) }),
+  };
+  return Object.keys(given).length > 0 ? given : undefined;
+}
+
+function parseNow(now: Date): Date {
+  const year = now.getUTCFullYear();
+  if (year >= YEARS.first && year <= YEARS.last) return now;
+  throw refused(
+    "now",
+    `The year ${year} is far from now`,
+    `Give an instant of the years ${YEARS.first} to ${YEARS.last}.`,
+  );
+}
+
+function parseTimezone(name: string): string {
+  if (isTimezone(name)) return name;
+  throw refused(
+    "timezone",
+    `Not a time zone: ${shortened(name)}`,
+    'Give an IANA name, such as "Europe/Berlin" or "UTC".',
+  );
+}
+
+function parseLocale(tag: string): string {
+  const locale = canonicalLocale(tag);
+  if (locale !== null) return locale;
+  throw refused("locale", `Not a locale: ${shortened(tag)}`, 'Give a BCP 47 tag, such as "de-DE" or "en".');
+}
+
+function parseFacts(facts: unknown): JsonObject {
+  checkJsonShape("context.facts", facts);
+  if (!isJsonObject(facts)) {
+    throw refused(
+      "facts",
+      "The facts are no JSON object",
+      'Give an object of your own, such as {"userId": "u_17"}.',
+    );
+  }
+  const sizeBytes = Buffer.byteLength(JSON.stringify(facts));
+  if (sizeBytes > MAX_FACTS_BYTES) {
+    throw refused(
+      "facts",
+      `The facts have ${sizeBytes} bytes; ${MAX_FACTS_BYTES} are accepted`,
+      "Leave out what this request does not need.",
+    );
+  }
+  if (hasBrokenText(facts)) {
+    throw refused(
+      "facts",
+      "The facts hold text that is not well-formed",
+      "Send it as UTF-8 without NUL characters.",
+    );
+  }
+  return facts;
+}
+
+/** Half of a surrogate pair would be stored as another character. */
+function hasBrokenText(value: JsonValue): boolean {
+  if (typeof value === "string") return /[\p{Surrogate}\0]/u.test(value);
+  if (Array.isArray(value)) return value.some(hasBrokenText);
+  return isJsonObject(value) && Object.entries(value).some((entry) => entry.some(hasBrokenText));
+}
+
+const refused = (field: string, message: string, remedy: string) =>
+  new BadInputError(`context.${field}`, message, remedy);
+
+const shortened = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);

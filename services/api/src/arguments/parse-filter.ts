@@ -1,0 +1,89 @@
+import { type RequestStatus, ToolNameSchema } from "@planwright/plan";
+import type { RequestFilter, RequestNeed } from "@planwright/store";
+import { BadInputError } from "../errors/api-errors.ts";
+import { parseTag } from "./parse-tags.ts";
+
+/** A filter as clients give it. */
+export interface FilterArgument {
+  status?: readonly RequestStatus[] | null;
+  tool?: string | null;
+  errorCode?: string | null;
+  tag?: string | null;
+  text?: string | null;
+  createdFrom?: Date | null;
+  createdBefore?: Date | null;
+  needs?: "APPROVAL" | "DOUBT" | "ANSWER" | null;
+}
+
+const NEEDS: Readonly<Record<NonNullable<FilterArgument["needs"]>, RequestNeed>> = {
+  APPROVAL: "approval",
+  DOUBT: "doubt",
+  ANSWER: "answer",
+};
+
+/** Longest text that is looked for, in UTF-16 units. */
+const MAX_TEXT_LENGTH = 200;
+
+/**
+ * Which requests are wanted.
+ * @param status - of the older argument beside the filter
+ * @throws {BadInputError} for a value that nothing can have, and for what contradicts itself
+ */
+export function parseFilter(
+  given: FilterArgument | null | undefined,
+  status: readonly RequestStatus[] | null | undefined,
+): RequestFilter {
+  const { tool, errorCode, createdFrom, createdBefore } = given ?? {};
+  if (given?.status && status) {
+    throw new BadInputError("status", "The status is given twice", "Give it in filter alone.");
+  }
+  if (createdFrom && createdBefore && createdFrom >= createdBefore) {
+    throw new BadInputError(
+      "filter.createdBefore",
+      "Nothing is created from createdFrom on and before createdBefore",
+      "Give a createdBefore that is later than createdFrom.",
+    );
+  }
+  if (typeof tool === "string" && !ToolNameSchema.safeParse(tool).success) {
+    throw new BadInputError(
+      "filter.tool",
+      `Not the name of a tool: ${shortened(tool)}`,
+      "getAvailableTools { name } lists the names.",
+    );
+  }
+  if (typeof errorCode === "string" && !/^[A-Z][A-Z0-9_]{0,63}$/.test(errorCode)) {
+    throw new BadInputError(
+      "filter.errorCode",
+      `Not a code of errors: ${shortened(errorCode)}`,
+      "Give a code as it stands in error { code }, such as TOOL_TIMEOUT.",
+    );
+  }
+  const statuses = given?.status ?? status ?? [];
+  return {
+    status: statuses.length > 0 ? [...new Set(statuses)] : undefined,
+    tool: tool ?? undefined,
+    errorCode: errorCode ?? undefined,
+    tag: typeof given?.tag === "string" ? parseTag("filter.tag", given.tag) : undefined,
+    text: parseSearchText(given?.text),
+    createdFrom: createdFrom ?? undefined,
+    createdBefore: createdBefore ?? undefined,
+    needs: given?.needs ? NEEDS[given.needs] : undefined,
+  };
+}
+
+function parseSearchText(text: string | null | undefined): string | undefined {
+  if (text === null || text === undefined) return undefined;
+  if (text.trim() === "" || text.length > MAX_TEXT_LENGTH || /[\p{Surrogate}\0]/u.test(text)) {
+    throw new BadInputError(
+      "filter.text",
+      `A text of ${text.length} characters cannot be looked for, or is not well-formed`,
+      `Give 1 to ${MAX_TEXT_LENGTH} characters, not only blanks, as UTF-8 without NUL characters.`,
+    );
+  }
+  return text.trim();
+}
+
+/** What was given, quoted, short enough for a message. */
+function shortened(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}

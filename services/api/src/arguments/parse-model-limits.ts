@@ -1,0 +1,37 @@
+import type { ModelLimits } from "@planwright/store";
+import { BadInputError } from "../errors/api-errors.ts";
+
+/** Limits as a client gives them: what is absent or null is as the service has it. */
+export type LimitsInput = { readonly [limit in keyof ModelLimits]?: number | null };
+
+/** The setting that holds each limit of the service. */
+const SETTINGS = {
+  maxModelCalls: "REQUEST_MAX_MODEL_CALLS",
+  maxTokens: "REQUEST_MAX_TOKENS",
+  maxCostUsd: "REQUEST_MAX_COST_USD",
+} as const satisfies Record<keyof ModelLimits, string>;
+
+const NO_LIMITS: ModelLimits = { maxModelCalls: null, maxTokens: null, maxCostUsd: null };
+
+/** The limits of a request: those of the service, or lower ones. @throws {BadInputError} for higher ones, and for numbers below 0 */
+export function parseModelLimits(
+  input: LimitsInput | null | undefined,
+  service: ModelLimits = NO_LIMITS,
+): ModelLimits {
+  const limitOf = (limit: keyof ModelLimits): number | null => {
+    const asked = input?.[limit] ?? null;
+    const max = service[limit];
+    if (asked === null) return max;
+    if (Number.isFinite(asked) && asked >= 0 && (max === null || asked <= max)) return asked;
+    throw new BadInputError(
+      `limits.${limit}`,
+      `limits.${limit} is ${asked}; 0 ${max === null ? "or more is" : `to ${max} are`} accepted`,
+      `Give less, or leave it away for ${max ?? "no limit"}; the operator sets ${SETTINGS[limit]}.`,
+    );
+  };
+  return {
+    maxModelCalls: limitOf("maxModelCalls"),
+    maxTokens: limitOf("maxTokens"),
+    maxCostUsd: limitOf("maxCostUsd"),
+  };
+}

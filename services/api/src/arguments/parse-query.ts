@@ -1,0 +1,26 @@
+import { BadInputError } from "../errors/api-errors.ts";
+import { isBlank } from "./is-blank.ts";
+
+/** Longest sentence accepted, in UTF-16 units. */
+export const MAX_QUERY_LENGTH = 10_000;
+
+/** The sentence without the blanks around it. @throws {BadInputError} if it is empty, too long or not text */
+export function parseQuery(text: string): string {
+  const query = text.trim();
+  if (isBlank(query)) throw refused("The query is empty", "Say in a sentence what is to be done.");
+  if (text.length > MAX_QUERY_LENGTH) {
+    throw refused(
+      `The query has ${text.length} characters; ${MAX_QUERY_LENGTH} are accepted`,
+      "Shorten it, or hand over a plan with submitPlan.",
+    );
+  }
+  // A half of a surrogate pair would be stored as another character than the one that was sent.
+  if (/\p{Surrogate}/u.test(query) || query.includes("\0")) {
+    throw refused("The query is not well-formed text", "Send it as UTF-8 without NUL characters.");
+  }
+  return query;
+}
+
+function refused(message: string, remedy: string): BadInputError {
+  return new BadInputError("query", message, remedy);
+}

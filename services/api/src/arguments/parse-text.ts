@@ -1,0 +1,19 @@
+import { BadInputError } from "../errors/api-errors.ts";
+import { isBlank } from "./is-blank.ts";
+
+/** Longest text of an operator, in UTF-16 units. */
+const MAX_TEXT_LENGTH = 1_000;
+
+/** A text for people without the blanks around it; null when there is none. @throws {BadInputError} if too long or not text */
+export function parseText(argument: string, text: string | null | undefined): string | null {
+  const trimmed = text?.trim() ?? "";
+  if (isBlank(trimmed)) return null;
+  if (trimmed.length > MAX_TEXT_LENGTH || /\p{Surrogate}/u.test(trimmed) || trimmed.includes("\0")) {
+    throw new BadInputError(
+      argument,
+      `The ${argument} has ${trimmed.length} characters, or is not well-formed text`,
+      `Give at most ${MAX_TEXT_LENGTH} characters as UTF-8, without NUL characters.`,
+    );
+  }
+  return trimmed;
+}

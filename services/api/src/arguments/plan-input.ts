@@ -1,0 +1,44 @@
+import { BadInputError } from "../errors/api-errors.ts";
+import { checkJsonShape } from "./json-shape.ts";
+
+/** A submitted plan as a value, and as the text that is kept. */
+export interface PlanInput {
+  value: unknown;
+  raw: string;
+}
+
+const MAX_BYTES = 1_048_576;
+
+/**
+ * Checks what must hold before anything reads the plan: size, depth, and keys that MongoDB can store.
+ * A text is read as JSON where it is JSON.
+ * @throws {BadInputError}
+ */
+export function readPlanInput(plan: unknown): PlanInput {
+  if (typeof plan === "string") {
+    if (Buffer.byteLength(plan) > MAX_BYTES) throw tooLarge();
+    const value = parsedText(plan);
+    checkJsonShape("plan", value);
+    return { value, raw: plan };
+  }
+  checkJsonShape("plan", plan);
+  const raw = JSON.stringify(plan) ?? "null";
+  if (Buffer.byteLength(raw) > MAX_BYTES) throw tooLarge();
+  return { value: JSON.parse(raw), raw };
+}
+
+function parsedText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // Not JSON: the plan language says what is wrong with it.
+  }
+}
+
+function tooLarge(): BadInputError {
+  return refused(`The plan is larger than ${MAX_BYTES} bytes`, "Split it, or move long values into a tool.");
+}
+
+function refused(message: string, remedy: string): BadInputError {
+  return new BadInputError("plan", message, remedy);
+}

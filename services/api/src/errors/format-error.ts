@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto";
+import { redact, redactText } from "@planwright/runtime";
+import {
+  CursorInvalidError,
+  IdempotencyKeyReusedError,
+  isTransient,
+  RequestLagsError,
+  StoreUnavailableError,
+} from "@planwright/store";
+import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
+import type { ApiLogger } from "../parts.ts";
+import { logFactsOf } from "../telemetry/log-facts.ts";
+import {
+  ApiError,
+  type ApiErrorCode,
+  BadInputError,
+  InternalError,
+  isApiErrorCode,
+  KeyReusedError,
+  UnavailableError,
+} from "./api-errors.ts";
+
+/** What a client can do about the errors that GraphQL itself finds. */
+const REMEDY: Partial<Record<ApiErrorCode, string>> = {
+  BAD_REQUEST:
+    "Send a POST with content-type application/json and a body { query, variables, operationName }.",
+  GRAPHQL_PARSE_FAILED: "Correct the document where the locations point.",
+  GRAPHQL_VALIDATION_FAILED: "Correct the document: the schema lists every field and argument.",
+  OPERATION_RESOLUTION_FAILURE: "Name one of the document's operations in operationName.",
+  PERSISTED_QUERY_NOT_SUPPORTED: "Send the whole document in query.",
+  QUERY_TOO_COMPLEX: "Ask for less at once, or in several requests; give long values as variables.",
+  BAD_USER_INPUT: "Give the argument or variable the type that the schema names.",
+};
+
+/** Longest message about a document that goes out, in UTF-16 units. */
+const MAX_MESSAGE = 1_000;
+
+/**
+ * The one place where errors become answers: what clients may read goes through, everything else is logged under a
+ * correlation id and masked.
+ * @param introspection - false: messages suggest no names of the schema, and name no types but those of the document. Default true
+ */
+export function createFormatError(logger: ApiLogger, { introspection = true } = {}) {
+  return (formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError => {
+    const place = {
+      ...(formatted.locations ? { locations: formatted.locations } : {}),
+      ...(formatted.path ? { path: formatted.path } : {}),
+    };
+    const protocol = protocolError(formatted, error);
+    if (protocol) {
+      const message = introspection ? protocol.message : withoutSchemaNames(protocol.message, error);
+      return { message: redactText(shortened(message)), ...place, extensions: protocol.extensions };
+    }
+    const origin = originOf(error);
+    const known = toApiError(origin, logger, {
+      ...logFactsOf(origin),
+      ...logFactsOf(error),
+      path: formatted.path,
+    });
+    return { message: redactText(known.message), ...place, extensions: extensionsOf(known) };
+  };
+}
+
+/** The code that an error is answered with. */
+export function answeredCode(error: unknown): string {
+  const protocol = isGraphqlError(error) ? protocolError(error.toJSON(), error) : undefined;
+  if (protocol) return String(protocol.extensions["code"]);
+  const origin = originOf(error);
+  if (origin instanceof ApiError) return origin.code;
+  return isUnavailable(origin) ? "UNAVAILABLE" : "INTERNAL";
+}
+
+/** What was thrown, under the wrapping of GraphQL, which may be twofold: by a resolver, or before any ran. */
+function originOf(error: unknown): unknown {
+  return isGraphqlError(error) && error.originalError ? originOf(error.originalError) : error;
+}
+
+/** The public side of an error. */
+export function extensionsOf(error: ApiError): Record<string, unknown> {
+  const { code, retryable, remedy, facts } = error;
+  return { code, retryable, remedy, ...Object.fromEntries(Object.entries(facts).map(clean)) };
+}
+
+/** Findings may quote what was sent. */
+function clean([name, fact]: [string, unknown]): [string, unknown] {
+  return [name, redact(fact)];
+}
+
+/** An error that GraphQL or Apollo found in the request itself; undefined for what a resolver threw. */
+function protocolError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+): { message: string; extensions: Record<string, unknown> } | undefined {
+  if (!isGraphqlError(error)) return undefined;
+  const { limit, max } = error.extensions;
+  const isLimit = limit !== undefined || isTokenLimit(error);
+  const code = isLimit
+    ? "QUERY_TOO_COMPLEX"
+    : isArgumentError(error)
+      ? "BAD_USER_INPUT"
+      : formatted.extensions?.["code"];
+  if (!isApiErrorCode(code)) return undefined;
+  return {
+    message: formatted.message,
+    extensions: {
+      code,
+      retryable: false,
+      ...(REMEDY[code] ? { remedy: REMEDY[code] } : {}),
+      ...(limit === undefined ? {} : { limit, max }),
+    },
+  };
+}
+
+/** GraphQL quotes names and values in full, however long a client made them. */
+function shortened(message: string): string {
+  return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
+}
+
+/** How GraphQL quotes types: behind the kind of type, before it, or before a field. Scalars stay: they say how a value is written. */
+const QUOTED_TYPE = /\b(?:type|Object|Enum) "([^"]*)"|"(\w+)" enum\b|(?<=")(\w+)\.(?=\w+")/g;
+
+/** Validation and the coercion of variables both end with what they suggest. Types that the client wrote stay. */
+function withoutSchemaNames(message: string, error: unknown): string {
+  const document = isGraphqlError(error) ? (error.source?.body ?? "") : "";
+  const written = new Set(document.match(/\w+/g));
+  return message
+    .replace(/ Did you mean .*\?$/s, "")
+    .replace(QUOTED_TYPE, (quoted, behind?: string, before?: string, owner?: string) => {
+      if (written.has((behind ?? before ?? owner ?? "").replaceAll(/[[\]!]/g, ""))) return quoted;
+      if (owner !== undefined) return "";
+      return quoted.replace(/"[^"]*"/, "").trim();
+    });
+}
+
+/** By its form and not its class: two copies of the library in one process have two classes. */
+function isGraphqlError(error: unknown): error is GraphQLError {
+  return error instanceof Error && "extensions" in error && "nodes" in error && "originalError" in error;
+}
+
+/** The parser's own limit carries no mark but its text. */
+function isTokenLimit(error: GraphQLError): boolean {
+  return /Document contains more tha[nt] \d+ tokens/.test(error.message);
+}
+
+/** An argument or variable of a wrong value that only execution could find: it points at the value, not at a field. */
+function isArgumentError(error: GraphQLError): boolean {
+  const node = error.nodes?.[0];
+  // Subscriptions come past Apollo, which would have marked those of variables.
+  if (node?.kind === Kind.VARIABLE_DEFINITION) return error.extensions["code"] === undefined;
+  return node !== undefined && node.kind !== Kind.FIELD && error.path !== undefined;
+}
+
+function toApiError(error: unknown, logger: ApiLogger, about: object): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof CursorInvalidError) {
+    return new BadInputError("after", error.message, "Use pageInfo.endCursor of the page before.");
+  }
+  if (error instanceof IdempotencyKeyReusedError) return new KeyReusedError(error.facts.requestId);
+  if (isUnavailable(error)) {
+    logger.warn({ err: error, ...about }, "MongoDB gives no answer");
+    return new UnavailableError(error);
+  }
+  const correlationId = randomUUID();
+  logger.error({ err: error, ...about, correlationId }, "an operation failed unexpectedly");
+  return new InternalError(correlationId, error);
+}
+
+/** This process ends: its connections are closed. */
+const CLOSED_NAMES: ReadonlySet<string> = new Set([
+  "MongoPoolClosedError",
+  "MongoTopologyClosedError",
+  "MongoClientClosedError",
+]);
+
+function isUnavailable(error: unknown): boolean {
+  if (error instanceof StoreUnavailableError || error instanceof RequestLagsError) return true;
+  if (isTransient(error)) return true;
+  return error instanceof Error && CLOSED_NAMES.has(error.name);
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import type { ErrorRequestHandler, Response } from "express";
+import { z } from "zod";
+import type { ApiLogger } from "../parts.ts";
+import { ApiError, type ApiErrorCode, isApiErrorCode } from "./api-errors.ts";
+import { headersOf, statusOf } from "./error-status.ts";
+import type { FormatError } from "./masked-errors.ts";
+
+/** What an error outside GraphQL tells. */
+export interface ErrorFacts {
+  code: ApiErrorCode;
+  message: string;
+  remedy: string;
+  /** Default false. */
+  retryable?: boolean;
+  retryAfterMs?: number;
+  correlationId?: string;
+}
+
+/** The form that GraphQL errors have, so that clients need to know one form alone. */
+export function errorBody({ message, ...extensions }: ErrorFacts): object {
+  return { errors: [{ message, extensions: { retryable: false, ...extensions } }] };
+}
+
+/** Answers with an {@link errorBody}. */
+export function sendError(response: Response, status: number, error: ErrorFacts): void {
+  response.status(status).json(errorBody(error));
+}
+
+/** Answers a request that is refused before it reaches GraphQL or MCP. */
+export type SendRefusal = (response: Response, error: unknown) => void;
+
+/** Masks, and logs, what clients may not read, as `formatError` does for GraphQL. */
+export function createSendRefusal(formatError: FormatError): SendRefusal {
+  return (response, error) => {
+    const { message, extensions } = formatError({ message: "" }, error);
+    const code = isApiErrorCode(extensions?.["code"]) ? extensions["code"] : "INTERNAL";
+    if (error instanceof ApiError) response.set(headersOf(error));
+    response.status(statusOf(code)).json({ errors: [{ message, extensions }] });
+  };
+}
+
+/** What the body parser tells of its errors; its own text stays inside. */
+const ParserErrorSchema = z.object({
+  status: z.number().int().min(400).max(499),
+  type: z.string().optional(),
+});
+
+/** The last handler: bodies that cannot be read, and unexpected errors. */
+export function createErrorHandler(logger: ApiLogger): ErrorRequestHandler {
+  return (error, _request, response, next) => {
+    if (response.headersSent) return next(error);
+    const parsed = ParserErrorSchema.safeParse(error);
+    if (parsed.success) return sendParserError(response, parsed.data);
+    const correlationId = randomUUID();
+    logger.error({ err: error, correlationId }, "a request failed unexpectedly");
+    sendError(response, 500, {
+      code: "INTERNAL",
+      message: "Something went wrong inside the service",
+      remedy: "Report the correlationId to the operator: the log names the cause under it.",
+      correlationId,
+    });
+  };
+}
+
+function sendParserError(response: Response, { status, type }: z.infer<typeof ParserErrorSchema>): void {
+  switch (status) {
+    case 413:
+      // The rest of the body is not read.
+      response.set("connection", "close");
+      return sendError(response, 413, {
+        code: "PAYLOAD_TOO_LARGE",
+        message: "The body is larger than 1 MiB",
+        remedy: "Send a smaller document or plan.",
+      });
+    case 415:
+      return sendError(response, 415, {
+        code: "UNSUPPORTED_MEDIA_TYPE",
+        message: "The body has a character set or an encoding that is not accepted",
+        remedy: "Send UTF-8, plain or with content-encoding gzip, deflate or br.",
+      });
+    default:
+      return sendError(response, status, {
+        code: "BAD_REQUEST",
+        message:
+          type === "entity.parse.failed" ? "The body is not a JSON object" : "The request cannot be read",
+        remedy: 'Send a JSON object such as {"query": "{ getAvailableTools { name } }"}.',
+      });
+  }
+}

@@ -1,0 +1,58 @@
+import type { Page } from "@planwright/store";
+import { BadInputError } from "../errors/api-errors.ts";
+
+/** Which page a client asks for. */
+export interface PageArguments {
+  first: number;
+  after?: string | null;
+}
+
+/** A page in the form of a Relay connection. */
+export interface Connection<T> {
+  edges: { cursor: string; node: T }[];
+  nodes: T[];
+  pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+}
+
+/** Most that one page holds. */
+export const MAX_PAGE = 100;
+const MAX_CURSOR_LENGTH = 200;
+
+/** @param what - in plural, such as "requests" @throws {BadInputError} */
+export function parsePage({ first, after }: PageArguments, what: string) {
+  if (first < 1 || first > MAX_PAGE) {
+    throw new BadInputError(
+      "first",
+      `A page of ${first} ${what} cannot be given`,
+      `Ask for 1 to ${MAX_PAGE}.`,
+    );
+  }
+  if (after && after.length > MAX_CURSOR_LENGTH) {
+    throw new BadInputError(
+      "after",
+      "Not a cursor that was given out",
+      "Use pageInfo.endCursor, or leave it away.",
+    );
+  }
+  return { first, after: after ?? undefined };
+}
+
+/** @param page - as the store gives it: where more follow, its cursor may be beyond the last one that fits */
+export function toConnection<T>({ items, cursor }: Page<T>, cursorOf: (node: T) => string): Connection<T> {
+  const edges = items.map((node) => ({ cursor: cursorOf(node), node }));
+  return {
+    edges,
+    nodes: items,
+    pageInfo: {
+      hasNextPage: cursor !== null,
+      hasPreviousPage: false,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: cursor ?? edges.at(-1)?.cursor ?? null,
+    },
+  };
+}

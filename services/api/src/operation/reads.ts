@@ -1,0 +1,245 @@
+import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
+import type {
+  ClientStore,
+  ModelCallHead,
+  ModelCallWords,
+  PlanGraph,
+  PlanHead,
+  PlanResults,
+  PlanTexts,
+  RequestDocument,
+  StepBody,
+  StepHead,
+} from "@planwright/store";
+import DataLoader from "dataloader";
+import type { RequestSnapshot } from "../feeds/request-feed.ts";
+import type { AnswerBytes } from "../load/answer-bytes.ts";
+import { readInSlices } from "../load/read-in-slices.ts";
+import { type KeptOutput, referenceToStep } from "./output-reference.ts";
+import { createPageReads, type PageReads } from "./page-reads.ts";
+
+/**
+ * Reads of one GraphQL operation: each document once, those of many requests or plans in one read. What may be large is read by itself, where
+ * it is selected, and only as far as the answer may hold it.
+ *
+ * Each of them throws `AnswerTooLargeError` and `OverloadedError`, before anything is read.
+ */
+export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
+  request(requestId: RequestId): Promise<RequestDocument | null>;
+  plan(planId: PlanId): Promise<PlanHead | null>;
+  /** The plan itself. */
+  graph(planId: PlanId): Promise<PlanGraph | null>;
+  /** What was submitted or answered, and what was found about it. */
+  texts(planId: PlanId): Promise<PlanTexts | null>;
+  /** What the document of the plan holds of its outputs. */
+  results(planId: PlanId): Promise<PlanResults | null>;
+  /** All versions, newest first. */
+  plansOf(request: RequestDocument): Promise<PlanHead[]>;
+  /** Steps and items in plan order. */
+  steps(planId: PlanId): Promise<StepHead[]>;
+  /** Steps by status; items are not counted. */
+  stepCounts(planId: PlanId): Promise<StatusCount[]>;
+  stepBody(step: StepHead): Promise<StepBody | null>;
+  /**
+   * What a step keeps of its tool's result, wherever it stands; null until it is COMPLETED. By reference where it is too large to go
+   * inline, or where the answer has no room for it.
+   * @param copies - times that it goes into the answer, 2 for text in text
+   */
+  output(step: StepHead, copies?: number): Promise<KeptOutput>;
+  /** The same, however large it is. */
+  wholeOutput(step: StepHead): Promise<JsonValue>;
+  modelCalls(requestId: RequestId): Promise<ModelCallHead[]>;
+  /** The last entry of the request's journal; 0 before the first. */
+  lastSeq(requestId: RequestId): Promise<number>;
+  modelCallWords(call: ModelCallHead): Promise<ModelCallWords | null>;
+  /** What is made of several reads, once in an answer. @param name - of what is made */
+  once<T>(name: string, make: () => Promise<T>): Promise<T>;
+  /** Remembers requests that were read already. */
+  prime(requests: readonly RequestDocument[]): void;
+  /** Remembers a request with its plan. */
+  primeState(state: Pick<RequestSnapshot, "request" | "plan">): void;
+  /** The same with its steps. */
+  primeSnapshot(snapshot: RequestSnapshot): void;
+  /** Forgets everything: a mutation is about to change it. */
+  forget(): void;
+}
+
+/** Steps of a plan in one status. */
+export type StatusCount = Pick<StepHead, "status"> & { count: number };
+
+/** What a head of a request or plan takes, about, with the outputs that go with it. */
+const HEAD_BYTES = 2_048;
+/** The same for a step. */
+const STEP_HEAD_BYTES = 640;
+
+/** Fresh reads for one operation. */
+export function createReads(store: ClientStore, tenant: string, bytes: AnswerBytes): Reads {
+  const { primeSteps, forgetPages, ...pageReads } = createPageReads(store, tenant, bytes);
+  const requests = new DataLoader<RequestId, RequestDocument | null>(async (ids) => {
+    await bytes.reading(ids.length * HEAD_BYTES);
+    return store.getRequests(tenant, ids);
+  });
+  const plans = new DataLoader<PlanId, PlanHead | null>(async (ids) => {
+    await bytes.reading(ids.length * HEAD_BYTES);
+    return store.getPlanHeads(tenant, ids);
+  });
+  const versions = new DataLoader<RequestId, PlanHead[]>(async (ids) => {
+    const found = await store.listPlanHeadsOf(tenant, ids);
+    await bytes.reading(found.length * HEAD_BYTES);
+    for (const plan of found) plans.prime(plan._id, plan);
+    return listsById(ids, found, ({ requestId }) => requestId);
+  });
+  const modelCalls = new DataLoader<RequestId, ModelCallHead[]>(async (ids) => {
+    const found = await store.listModelCallHeadsOf(tenant, ids);
+    await bytes.reading(found.length * HEAD_BYTES);
+    return listsById(ids, found, ({ requestId }) => requestId);
+  });
+  const steps = new DataLoader<PlanId, StepHead[]>(async (ids) => {
+    const heads = await Promise.all(ids.map((id) => plans.load(id)));
+    await bytes.reading(heads.reduce((sum, head) => sum + unitsOf(head) * STEP_HEAD_BYTES, 0));
+    return listsById(ids, await store.listStepHeads(tenant, ids), ({ planId }) => planId);
+  });
+  const counts = new DataLoader<PlanId, StatusCount[]>(async (ids) =>
+    listsById(ids, await store.countStepStatuses(tenant, ids), ({ planId }) => planId),
+  );
+
+  const lastSeqs = new DataLoader<RequestId, number>((ids) => store.readLastSeqs(tenant, ids));
+
+  /** Parts of documents, each of a size that is known before. */
+  function partsOf<Id extends string, Part extends { _id: string }>(
+    read: (tenant: string, ids: readonly Id[]) => Promise<Part[]>,
+  ): DataLoader<{ id: Id; sizeBytes: number }, Part | null, string> {
+    return new DataLoader(
+      async (wanted) => {
+        const found = await readInSlices(bytes, wanted, (slice) =>
+          read(
+            tenant,
+            slice.map(({ id }) => id),
+          ),
+        );
+        const byId = new Map(found.map((part) => [part._id, part]));
+        return wanted.map(({ id }) => byId.get(id) ?? null);
+      },
+      { cacheKeyFn: ({ id }) => id },
+    );
+  }
+
+  const graphs = partsOf((...which: Parameters<ClientStore["readPlanGraphs"]>) =>
+    store.readPlanGraphs(...which),
+  );
+  const texts = partsOf((...which: Parameters<ClientStore["readPlanTexts"]>) =>
+    store.readPlanTexts(...which),
+  );
+  const results = partsOf((...which: Parameters<ClientStore["readPlanResults"]>) =>
+    store.readPlanResults(...which),
+  );
+  const bodies = partsOf((...which: Parameters<ClientStore["readStepBodies"]>) =>
+    store.readStepBodies(...which),
+  );
+  const words = partsOf((...which: Parameters<ClientStore["readModelCallWords"]>) =>
+    store.readModelCallWords(...which),
+  );
+  const ownOutputs = partsOf((...which: Parameters<ClientStore["readStepOutputs"]>) =>
+    store.readStepOutputs(...which),
+  );
+  const outputsAside = new DataLoader<StepHead, JsonValue, string>(
+    async (wanted) => {
+      const refs = wanted.flatMap(({ outputRef }) => outputRef ?? []);
+      const found = await readInSlices(bytes, refs, async (slice) => [
+        ...(await store.readOutputs(tenant, slice)),
+      ]);
+      const values = new Map(found);
+      return wanted.map(({ outputRef }) => values.get(outputRef?.id ?? "") ?? null);
+    },
+    { cacheKeyFn: ({ outputRef }) => outputRef?.id ?? "" },
+  );
+
+  /** A part of a plan, whose head tells how large it is. */
+  async function ofPlan<Part>(
+    planId: PlanId,
+    loader: DataLoader<{ id: PlanId; sizeBytes: number }, Part | null, string>,
+    size: "graphBytes" | "textBytes" | "resultBytes",
+  ): Promise<Part | null> {
+    const head = await plans.load(planId);
+    return head && loader.load({ id: planId, sizeBytes: head[size] });
+  }
+
+  async function wholeOutput(step: StepHead): Promise<JsonValue> {
+    if (step.status !== "COMPLETED") return null;
+    if (step.outputRef) return outputsAside.load(step);
+    return (await ownOutputs.load({ id: step._id, sizeBytes: step.outputBytes }))?.output ?? null;
+  }
+
+  async function output(step: StepHead, copies: number): Promise<KeptOutput> {
+    if (step.status !== "COMPLETED") return { value: null };
+    const sizeBytes = step.outputRef?.sizeBytes ?? step.outputBytes;
+    const isInline = sizeBytes <= bytes.limits.inlineBytes && bytes.place(sizeBytes * copies);
+    return isInline ? { value: await wholeOutput(step) } : { reference: referenceToStep(step) };
+  }
+
+  const made = new Map<string, Promise<unknown>>();
+  function once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    const known = made.get(name) as Promise<T> | undefined;
+    if (known) return known;
+    const fresh = make();
+    made.set(name, fresh);
+    return fresh;
+  }
+
+  function primeState({ request, plan }: Pick<RequestSnapshot, "request" | "plan">): void {
+    requests.prime(request._id, request);
+    plans.prime(request.planId, plan);
+  }
+
+  return {
+    ...pageReads,
+    wholeOutput,
+    once,
+    output: (step, copies = 1) => once(`output ${step._id} ${copies}`, () => output(step, copies)),
+    request: (requestId) => requests.load(requestId),
+    plan: (planId) => plans.load(planId),
+    graph: (planId) => ofPlan(planId, graphs, "graphBytes"),
+    texts: (planId) => ofPlan(planId, texts, "textBytes"),
+    results: (planId) => ofPlan(planId, results, "resultBytes"),
+    async plansOf(request) {
+      if (request.version > 1) return versions.load(request._id);
+      const only = await plans.load(request.planId);
+      return only ? [only] : [];
+    },
+    steps: (planId) => steps.load(planId),
+    stepCounts: (planId) => counts.load(planId),
+    stepBody: ({ _id: id, bodyBytes: sizeBytes }) => bodies.load({ id, sizeBytes }),
+    modelCalls: (requestId) => modelCalls.load(requestId),
+    lastSeq: (requestId) => lastSeqs.load(requestId),
+    modelCallWords: ({ _id: id, wordBytes: sizeBytes }) => words.load({ id, sizeBytes }),
+    prime(found) {
+      for (const request of found) requests.prime(request._id, request);
+    },
+    primeState,
+    primeSnapshot({ request, plan, steps: units }) {
+      primeState({ request, plan });
+      steps.prime(request.planId, units);
+      primeSteps(request.planId, units);
+    },
+    forget() {
+      forgetPages();
+      made.clear();
+      for (const loader of [requests, plans, versions, modelCalls, steps, counts, lastSeqs])
+        loader.clearAll();
+      for (const loader of [graphs, texts, results]) loader.clearAll();
+      for (const loader of [bodies, words, ownOutputs, outputsAside]) loader.clearAll();
+    },
+  };
+}
+
+/** Steps and items that there may be. */
+function unitsOf(head: PlanHead | null): number {
+  return (head?.steps ?? 0) + (head?.items ?? 0);
+}
+
+/** What belongs to each id, in the order of the ids; the order inside stays. */
+function listsById<Id, T>(ids: readonly Id[], found: readonly T[], idOf: (one: T) => Id): T[][] {
+  const lists = new Map<Id, T[]>(ids.map((id) => [id, []]));
+  for (const one of found) lists.get(idOf(one))?.push(one);
+  return ids.map((id) => lists.get(id) ?? []);
+}

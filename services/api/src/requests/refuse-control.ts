@@ -1,0 +1,59 @@
+import { isTerminalPlanStatus } from "@planwright/plan";
+import type { PlanDocument, RequestDocument } from "@planwright/store";
+import { NotReadyError, StateConflictError } from "../errors/api-errors.ts";
+
+/** What was asked of a plan, in the form "nothing was …". */
+export type Control = "cancelled" | "paused" | "resumed";
+
+/**
+ * Says why a plan was not cancelled, paused or resumed, by the state in which it stands.
+ * @param plan - as it is now; null where there is none
+ * @throws {StateConflictError | NotReadyError}
+ */
+export function refuseControl(
+  request: RequestDocument,
+  plan: PlanDocument | null,
+  control: Control,
+): StateConflictError | NotReadyError {
+  const requestId = request._id;
+  if (request.status === "PLANNING") return new NotReadyError({ requestId, planId: request.planId });
+  const nothing = `nothing was ${control}`;
+  if (!plan) {
+    return new StateConflictError(
+      { requestId, status: request.status },
+      `The request is ${request.status} and has no plan: ${nothing}`,
+      request.status === "NEEDS_INPUT"
+        ? "Nothing runs. Answer its openQuestions with answerQuestions, or leave them unanswered."
+        : "Nothing runs: request(requestId).error says why no plan was made.",
+    );
+  }
+  const facts = { requestId, status: plan.status };
+  if (isTerminalPlanStatus(plan.status)) {
+    return new StateConflictError(
+      facts,
+      `The plan is over, it is ${plan.status}: ${nothing}`,
+      plan.status === "COMPLETED"
+        ? "Read its outputs: request(requestId) { plan { outputs } }."
+        : "Nothing runs. request(requestId) says how it ended; rerun runs again what did not complete.",
+    );
+  }
+  if (plan.cancelRequestedAt) {
+    return new StateConflictError(
+      facts,
+      `The end of the plan was asked for at ${plan.cancelRequestedAt.toISOString()}: ${nothing}`,
+      "Wait until it is CANCELLED; rerun then runs again what did not complete.",
+    );
+  }
+  if (plan.status === "READY") {
+    return new StateConflictError(
+      facts,
+      `The plan is READY and was not started: ${nothing}`,
+      "Start it with executePlan, or end it with cancel.",
+    );
+  }
+  return new StateConflictError(
+    facts,
+    `The plan is ${plan.status} and not paused: ${nothing}`,
+    "Nothing has to be done: it goes on by itself. waitReason of the plan and of its steps says what it waits for.",
+  );
+}

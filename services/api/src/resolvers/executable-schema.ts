@@ -1,0 +1,36 @@
+import { makeExecutableSchema } from "@graphql-tools/schema";
+import type { GraphQLSchema } from "graphql";
+import { DateTimeResolver, JSONResolver } from "graphql-scalars";
+import { SDL } from "../graphql/sdl.ts";
+import { problemResolvers, stepErrorResolvers } from "./error-resolvers.ts";
+import { executionResolvers } from "./execution-resolvers.ts";
+import { mutationResolvers } from "./mutation-resolvers.ts";
+import { modelCallResolvers, planResolvers, stepResolvers } from "./plan-resolvers.ts";
+import { queryResolvers } from "./query-resolvers.ts";
+import { answerResolvers, openQuestionResolvers } from "./question-resolvers.ts";
+import { requestResolvers } from "./request-resolvers.ts";
+import { subscriptionResolvers } from "./subscription-resolvers.ts";
+
+/** The schema with its resolvers. A resolver for a field that the schema does not have is an error here, at start. */
+export function createSchema(): GraphQLSchema {
+  return makeExecutableSchema({
+    typeDefs: SDL,
+    resolvers: {
+      DateTime: DateTimeResolver,
+      JSON: JSONResolver,
+      Query: queryResolvers,
+      Mutation: mutationResolvers,
+      Subscription: subscriptionResolvers,
+      Request: requestResolvers,
+      OpenQuestion: openQuestionResolvers,
+      Answer: answerResolvers,
+      Plan: planResolvers,
+      Step: stepResolvers,
+      StepError: stepErrorResolvers,
+      Problem: problemResolvers,
+      ModelCall: modelCallResolvers,
+      Execution: executionResolvers,
+    },
+    resolverValidationOptions: { requireResolversToMatchSchema: "error" },
+  });
+}

@@ -1,0 +1,58 @@
+import { createPlanWithRequestId, type OlderSentenceInput } from "../legacy/create-plan-with-request-id.ts";
+import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
+import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import { type AmendInput, amendPlan } from "../plans/amend-plan.ts";
+import { type ApprovalInput, approve } from "../plans/approve.ts";
+import { executePlan } from "../plans/execute-plan.ts";
+import { type ReplanInput, replan } from "../plans/replan.ts";
+import { type RerunInput, rerun } from "../plans/rerun.ts";
+import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
+import { type PlanInput, submitPlan } from "../plans/submit-plan.ts";
+import { type AnswersInput, answerQuestions } from "../requests/answer-questions.ts";
+import { cancelRequest } from "../requests/cancel.ts";
+import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
+import { pauseRequest, resumeRequest } from "../requests/pause.ts";
+import { acceptAndWait, type WaitInput } from "../requests/wait-for-end.ts";
+
+type RequestIdOnly = { requestId: string };
+type PlanIds = { planId?: string | null; requestId?: string | null };
+
+/** Fields of Mutation. Each one reads anew what it changed. */
+export const mutationResolvers = {
+  createPlan: mutation((context, input: SentenceInput & WaitInput) =>
+    acceptAndWait(context, input, () => createPlan(context, input)),
+  ),
+  submitPlan: mutation((context, input: PlanInput & WaitInput) =>
+    acceptAndWait(context, input, () => submitPlan(context, input)),
+  ),
+  executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),
+  cancel: mutation((context, { requestId }: RequestIdOnly) => cancelRequest(context, requestId)),
+  answerQuestions: mutation((context, input: AnswersInput) => answerQuestions(context, input)),
+  pause: mutation((context, { requestId }: RequestIdOnly) => pauseRequest(context, requestId)),
+  resume: mutation((context, { requestId }: RequestIdOnly) => resumeRequest(context, requestId)),
+  approve: mutation((context, input: ApprovalInput) => approve(context, input)),
+  resolveInDoubt: mutation((context, input: ResolutionInput) => resolveInDoubt(context, input)),
+  rerun: mutation((context, input: RerunInput) => rerun(context, input)),
+  amendPlan: mutation((context, input: AmendInput) => amendPlan(context, input)),
+  replan: mutation((context, input: ReplanInput) => replan(context, input)),
+  createPlanWithRequestId: mutation((context, input: OlderSentenceInput) =>
+    createPlanWithRequestId(context, input),
+  ),
+  createPlanWithWorkflow: mutation((context, input: OlderSentenceInput) =>
+    createPlanWithRequestId(context, input),
+  ),
+  executeByRequestId: mutation((context, { requestId }: RequestIdOnly) =>
+    malformedIsUnknown(requestId, () => executeByRequestId(context, requestId)),
+  ),
+};
+
+/** Forgets what earlier fields of the same operation have read. */
+function mutation<Arguments, Result>(
+  run: (context: GraphqlContext, input: Arguments) => Promise<Result>,
+): (_: unknown, input: Arguments, context: GraphqlContext) => Promise<Result> {
+  return (_, input, context) => {
+    context.reads.forget();
+    return run(context, input);
+  };
+}

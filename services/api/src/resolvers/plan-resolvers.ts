@@ -1,0 +1,153 @@
+import { isTerminalPlanStatus, type StepStatus, toExecutionState } from "@planwright/plan";
+import type { ModelCallHead, PlanGraph, PlanHead } from "@planwright/store";
+import { readResults } from "../legacy/read-results.ts";
+import { selectedTools, toolOrder } from "../legacy/selected-tools.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import { type KeptOutput, toJson } from "../operation/output-reference.ts";
+import type { Reads } from "../operation/reads.ts";
+import { readOutputReferences, readPlanOutputs } from "../outputs/plan-outputs.ts";
+import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
+import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
+import { type StepView, stepViews } from "../plans/step-views.ts";
+import { planWaitReason } from "../plans/wait-reason.ts";
+
+/** What the fields of Plan start from: what is large of it is read where it is selected. */
+type PlanParent = Omit<PlanHead, "steps" | "graphBytes" | "textBytes" | "resultBytes" | "smallOutputs">;
+
+/** The steps of a plan by status: as its end told them, or as they stand. */
+export async function readCounts(planId: PlanHead["_id"], reads: Reads): Promise<StepCounts> {
+  const head = await reads.plan(planId);
+  const counted = head?.counts
+    ? Object.entries(head.counts).map(([status, count]) => ({
+        status: status as StepStatus,
+        count: count ?? 0,
+      }))
+    : await reads.stepCounts(planId);
+  return toStepCounts(head?.steps ?? 0, counted);
+}
+
+/** Text that is made of a plan, counted for each time that it is made. */
+function madeOfGraph<T>(make: (graph: PlanGraph) => T) {
+  return async (plan: PlanParent, _: unknown, { reads, bytes }: GraphqlContext) => {
+    const graph = await reads.graph(plan._id);
+    await bytes.making((await reads.plan(plan._id))?.graphBytes ?? 0);
+    return make(graph ?? { _id: plan._id, plan: null });
+  };
+}
+
+/** Fields of Plan that its head does not have under the same name, or not in the same form. */
+export const planResolvers = {
+  id: (plan: PlanParent) => plan._id,
+  planId: (plan: PlanParent) => plan._id,
+  request: (plan: PlanParent, _: unknown, { reads }: GraphqlContext) => reads.request(plan.requestId),
+  async query(plan: PlanParent, _: unknown, { reads }: GraphqlContext) {
+    return (await reads.request(plan.requestId))?.query ?? "";
+  },
+  executionState: (plan: PlanParent) => toExecutionState(plan.status),
+  document: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.graph(plan._id))?.plan ?? null,
+  raw: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.texts(plan._id))?.raw ?? null,
+  diagnostics: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.texts(plan._id))?.diagnostics ?? [],
+  async steps(plan: PlanParent, _: unknown, { reads, here }: GraphqlContext) {
+    const [graph, recorded, facts] = await Promise.all([
+      reads.graph(plan._id),
+      reads.steps(plan._id),
+      here(),
+    ]);
+    return graph ? stepViews({ ...plan, ...graph }, recorded, facts) : [];
+  },
+  stepsConnection: (plan: PlanParent, page: StepPageArguments, context: GraphqlContext) =>
+    readStepPage(plan, page, context),
+  counts: (plan: PlanParent, _: unknown, { reads }: GraphqlContext) => readCounts(plan._id, reads),
+  async outputs(plan: PlanParent, _: unknown, context: GraphqlContext) {
+    const outputs = await readPlanOutputs(plan._id, context);
+    return outputs && Object.fromEntries([...outputs].map(([name, kept]) => [name, toJson(kept)]));
+  },
+  outputReferences: (plan: PlanParent, _: unknown, context: GraphqlContext) =>
+    readOutputReferences(plan._id, context),
+  waitReason: async (plan: PlanParent, _: unknown, { here }: GraphqlContext) =>
+    planWaitReason(plan, await here()),
+  executor: (plan: PlanParent) => plan.lease?.owner ?? null,
+  durationMs(plan: PlanParent, _: unknown, { nowMs }: GraphqlContext) {
+    if (!plan.startedAt) return null;
+    return Math.max(0, (plan.finishedAt?.getTime() ?? nowMs) - plan.startedAt.getTime());
+  },
+  resolutions: (plan: PlanParent) =>
+    plan.resolutions.map(({ key, attempt, resolution, by, at }) => ({
+      stepKey: key,
+      attempt,
+      resolution: resolution.type,
+      by,
+      at,
+    })),
+  plan: madeOfGraph(({ plan }) => JSON.stringify(plan)),
+  selectedTools: madeOfGraph(({ plan }) => selectedTools(plan)),
+  toolOrder: madeOfGraph(({ plan }) => toolOrder(plan)),
+  async executionResults(plan: PlanParent, _: unknown, context: GraphqlContext) {
+    if (!isTerminalPlanStatus(plan.status) || plan.status === "INVALID") return null;
+    return (await readResults(plan._id, context)).results;
+  },
+  async validationResult(plan: PlanParent, _: unknown, { reads, bytes }: GraphqlContext) {
+    const diagnostics = (await reads.texts(plan._id))?.diagnostics ?? [];
+    await bytes.making((await reads.plan(plan._id))?.textBytes ?? 0);
+    return JSON.stringify(diagnostics);
+  },
+};
+
+/** The output of a step in one answer: asked for by several fields it is one. */
+function outputOf({ recorded }: StepView, { reads }: GraphqlContext): Promise<KeptOutput> {
+  return reads.output(recorded);
+}
+
+/** Fields of Step. */
+export const stepResolvers = {
+  id: ({ recorded }: StepView) => recorded.stepId,
+  key: ({ recorded }: StepView) => recorded.key,
+  settled: ({ settlement }: StepView) => settlement,
+  item: ({ recorded }: StepView) => recorded.item,
+  tool: ({ recorded }: StepView) => recorded.tool,
+  status: ({ recorded }: StepView) => recorded.status,
+  resolvedArguments: async ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.stepBody(recorded))?.arguments ?? null,
+  async resolvedArgumentsPreview({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) {
+    const preview = (await reads.stepBody(recorded))?.argumentsPreview;
+    return preview ? { ...preview, hash: recorded.argsHash } : null;
+  },
+  output: async (view: StepView, _: unknown, context: GraphqlContext) =>
+    toJson(await outputOf(view, context)),
+  async outputReference(view: StepView, _: unknown, context: GraphqlContext) {
+    const kept = await outputOf(view, context);
+    return "reference" in kept ? kept.reference : null;
+  },
+  error: ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
+    recorded.error && {
+      ...recorded.error,
+      status: recorded.status,
+      data: async () => (await reads.stepBody(recorded))?.error?.data ?? null,
+    },
+  warnings: ({ recorded }: StepView) => recorded.warnings,
+  approvalHash: ({ recorded }: StepView) => recorded.approvalHash ?? null,
+  approved: ({ recorded }: StepView) => recorded.approved,
+  carriedFrom: ({ recorded }: StepView) => recorded.carriedFrom ?? null,
+  effectClass: ({ recorded }: StepView) => recorded.effectClass,
+  attempts: async ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.stepBody(recorded))?.attempts ?? [],
+  nextAttemptAt: ({ recorded }: StepView) => recorded.nextAttemptAt,
+  startedAt: ({ recorded }: StepView) => recorded.startedAt,
+  finishedAt: ({ recorded }: StepView) => recorded.finishedAt,
+  durationMs: ({ recorded }: StepView) => recorded.durationMs,
+};
+
+/** Fields of ModelCall that its head does not have under the same name, or that older ones lack. */
+export const modelCallResolvers = {
+  id: (call: ModelCallHead) => call._id,
+  messages: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.modelCallWords(call))?.messages ?? [],
+  answer: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>
+    (await reads.modelCallWords(call))?.answer ?? "",
+  pricing: (call: ModelCallHead) => call.pricing ?? (call.model === "offline" ? "none" : "unpriced"),
+  attempt: (call: ModelCallHead) => call.attempt ?? 1,
+  endedAt: ({ endedAt, createdAt }: ModelCallHead) => (endedAt === undefined ? createdAt : endedAt),
+};

@@ -1,0 +1,76 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { type ExecutionArgs, type ExecutionResult, getOperationAST } from "graphql";
+import { answeredCode } from "../errors/format-error.ts";
+import { operationField } from "../graphql/operation-field.ts";
+import { operationSpan } from "../graphql/operation-span.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { incomingTrace } from "../telemetry/incoming-trace.ts";
+import { noteLogFacts } from "../telemetry/log-facts.ts";
+import { type Results, resultsIterator } from "./results-iterator.ts";
+
+/** As graphql-js has it. */
+export type Subscribe = (args: ExecutionArgs) => Promise<Results | ExecutionResult>;
+
+/** Begins the span of a subscription, as a child of what the headers of its caller name. */
+export function beginSubscription(
+  { operation }: Pick<GraphqlContext, "operation">,
+  { schema, document, operationName }: ExecutionArgs,
+  headers: IncomingHttpHeaders,
+): void {
+  const asked = getOperationAST(document, operationName);
+  if (asked)
+    operation.begin(operationSpan(asked, { schema, parent: incomingTrace((name) => headers[name]) }));
+}
+
+/**
+ * Ends the span of each subscription when it is over or its reader has gone, counts it by its field and the code of its first error, and
+ * gives the log lines about its errors the request that they are about. What it subscribes with has a {@link GraphqlContext}.
+ */
+export function observeSubscribe(
+  subscribe: Subscribe,
+  metrics: Pick<ApiMetrics, "subscriptionEnded">,
+): Subscribe {
+  return async (args) => {
+    const { operation } = args.contextValue as GraphqlContext;
+    const asked = getOperationAST(args.document, args.operationName);
+    let code: string | undefined;
+    let isOver = false;
+    const note = (errors: readonly unknown[] = []): void => {
+      for (const error of errors) {
+        noteLogFacts(error, operation.logFacts());
+        code ??= answeredCode(error);
+      }
+    };
+    const end = (): void => {
+      if (isOver) return;
+      isOver = true;
+      operation.ended(code ?? null);
+      metrics.subscriptionEnded(asked ? operationField(asked, args.schema) : "invalid", code ?? "OK");
+    };
+    const results = await subscribe(args);
+    if (!(Symbol.asyncIterator in results)) {
+      note(results.errors);
+      end();
+      return results;
+    }
+    return resultsIterator(
+      async () => {
+        try {
+          const result = await results.next();
+          if (result.done) end();
+          else note(result.value.errors);
+          return result;
+        } catch (error) {
+          note([error]);
+          end();
+          throw error;
+        }
+      },
+      async () => {
+        end();
+        await results.return?.();
+      },
+    );
+  };
+}

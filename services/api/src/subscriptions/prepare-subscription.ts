@@ -1,0 +1,93 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  specifiedRules,
+  validate,
+} from "graphql";
+import { LRUCache } from "lru-cache";
+import { type Caller, requireScope } from "../access/caller.ts";
+import { ForbiddenError } from "../errors/api-errors.ts";
+import { answeredCode } from "../errors/format-error.ts";
+import { costError, DOCUMENT_LIMITS, limitsFirst } from "../graphql/limits.ts";
+import { operationField } from "../graphql/operation-field.ts";
+import { requiredScopes } from "../graphql/required-scopes.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+
+/** What a client asks for, as it came. */
+export interface SubscriptionParams {
+  query: string;
+  variables?: Record<string, unknown> | null | undefined;
+  operationName?: string | null | undefined;
+}
+
+/** Documents that are remembered, so that many who follow with the same one cost one check. */
+const REMEMBERED = { max: 100, maxLength: 10_000 } as const;
+
+/** What checking needs. */
+export interface SubscriptionCheckParts {
+  schema: GraphQLSchema;
+  introspection: boolean;
+  /** Told of refusals. */
+  metrics: Pick<ApiMetrics, "subscriptionEnded">;
+}
+
+/** Checks documents that come past Apollo, with the limits that it has, and what their caller may do. */
+export function createSubscriptionCheck({ schema, introspection, metrics }: SubscriptionCheckParts) {
+  const rules = [limitsFirst, ...specifiedRules, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
+  const valid = new LRUCache<string, DocumentNode>({ max: REMEMBERED.max });
+
+  /** The document, the same object for the same text, or what is wrong with it. @throws {GraphQLError} when it cannot be read */
+  function read(query: string): DocumentNode | readonly GraphQLError[] {
+    const known = valid.get(query);
+    if (known) return known;
+    const document = parse(query, { maxTokens: DOCUMENT_LIMITS.tokens });
+    const found = validate(schema, document, rules);
+    if (found.length > 0) return found.map((error) => withCode(error, "GRAPHQL_VALIDATION_FAILED"));
+    if (query.length <= REMEMBERED.maxLength) valid.set(query, document);
+    return document;
+  }
+
+  return (params: SubscriptionParams, caller: Caller): ExecutionArgs | readonly GraphQLError[] => {
+    let asked = "invalid";
+    const refused = (errors: readonly GraphQLError[]): readonly GraphQLError[] => {
+      metrics.subscriptionEnded(asked, answeredCode(errors[0]));
+      return errors;
+    };
+    try {
+      const document = read(params.query);
+      if (!("kind" in document)) return refused(document);
+      const operation = getOperationAST(document, params.operationName);
+      if (!operation) {
+        const message = "Several operations are in the document, or none of the name that is given";
+        return refused([new GraphQLError(message, { extensions: { code: "OPERATION_RESOLUTION_FAILURE" } })]);
+      }
+      if (operation.operation !== "subscription") {
+        const message =
+          "Only subscriptions are answered here: send queries and mutations by POST to /graphql";
+        return refused([new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } })]);
+      }
+      asked = operationField(operation, schema);
+      for (const scope of requiredScopes(document, operation)) requireScope(caller, scope);
+      const { variables: variableValues, operationName } = params;
+      const tooDear = costError(schema, document, operation, variableValues ?? {});
+      if (tooDear) return refused([tooDear]);
+      return { schema, document, variableValues, operationName };
+    } catch (error) {
+      if (error instanceof ForbiddenError) {
+        return refused([new GraphQLError(error.message, { originalError: error })]);
+      }
+      if (!(error instanceof GraphQLError)) throw error;
+      return refused([withCode(error, "GRAPHQL_PARSE_FAILED")]);
+    }
+  };
+}
+
+/** The code that Apollo would have given. */
+function withCode(error: GraphQLError, code: string): GraphQLError {
+  return Object.assign(error, { extensions: { code, ...error.extensions } });
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RequestHandler } from "express";
+import type { GraphQLSchema } from "graphql";
+import { createHandler } from "graphql-sse/lib/use/express";
+import type { Caller } from "../access/caller.ts";
+import type { CredentialWatch } from "../access/credential-watch.ts";
+import { sendError } from "../errors/http-errors.ts";
+import { type FormatError, maskError } from "../errors/masked-errors.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { boundSubscribe } from "./bounded-subscribe.ts";
+import { checkStreamRequest } from "./check-stream-request.ts";
+import { endWithCredential } from "./credential-subscribe.ts";
+import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
+import { paceSubscribe } from "./paced-subscribe.ts";
+import { createSubscriptionCheck } from "./prepare-subscription.ts";
+import { createSharedSubscribe } from "./shared-subscribe.ts";
+
+/** What subscriptions as server-sent events need. */
+export interface ServerSentEventsParts {
+  schema: GraphQLSchema;
+  introspection: boolean;
+  context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
+  /** The caller of a request. */
+  callerOf: (request: IncomingMessage) => Caller;
+  formatError: FormatError;
+  /** Tells when a subscription has to end. */
+  credentials: Pick<CredentialWatch, "follow">;
+  /** Longest that a client may read nothing of a result, in milliseconds; then its connection is cut. */
+  sendTimeoutMs: number;
+  /** Told of subscriptions that are over, or refused. */
+  metrics: Pick<ApiMetrics, "subscriptionEnded">;
+}
+
+/** Otherwise the protocol answers 400 to all that it refuses. */
+const FORBIDDEN = {
+  status: 403,
+  statusText: "Forbidden",
+  headers: { "content-type": "application/json; charset=utf-8" },
+};
+
+/** Answers one subscription a response, in the protocol graphql-sse, "distinct connections". */
+export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHandler {
+  const { formatError, callerOf } = parts;
+  const check = createSubscriptionCheck(parts);
+  const responses = new WeakMap<GraphqlContext, ServerResponse>();
+  const handle = createHandler({
+    // Only one stream a response: no tokens, no state between requests.
+    authenticate: () => "",
+    subscribe: paceSubscribe(
+      observeSubscribe(
+        boundSubscribe(endWithCredential(createSharedSubscribe(), parts.credentials)),
+        parts.metrics,
+      ),
+      {
+        responseOf: ({ contextValue }) => responses.get(contextValue as GraphqlContext),
+        sendTimeoutMs: parts.sendTimeoutMs,
+      },
+    ),
+    // Done below, once for many who follow with the same document.
+    validate: () => [],
+    onSubscribe({ raw, context: { res } }, params) {
+      const caller = callerOf(raw);
+      const checked = check(params, caller);
+      if ("document" in checked) {
+        const contextValue = parts.context(caller, new AbortController().signal);
+        responses.set(contextValue, res);
+        beginSubscription(contextValue, checked, raw.headers);
+        return { ...checked, contextValue };
+      }
+      const errors = checked.map((error) => maskError(error, formatError));
+      const isForbidden = errors.some(({ extensions }) => extensions["code"] === "FORBIDDEN");
+      // Without data the library takes it for arguments of an operation, and answers with an error of its own.
+      return isForbidden ? [JSON.stringify({ errors }), FORBIDDEN] : { data: null, errors };
+    },
+    onNext: (_context, _request, result) =>
+      result.errors
+        ? { ...result, errors: result.errors.map((error) => maskError(error, formatError)) }
+        : undefined,
+  });
+  return async (request, response) => {
+    const refusal = checkStreamRequest(request);
+    if (refusal) return sendError(response, refusal.status, refusal.error);
+    // The library knows a stream of one's own by this very text alone.
+    request.headers.accept = "text/event-stream";
+    await handle(request, response);
+  };
+}

@@ -1,0 +1,146 @@
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { isJsonObject } from "@planwright/plan";
+import { GraphQLError, type GraphQLSchema } from "graphql";
+import { CloseCode, MessageType } from "graphql-ws";
+import { useServer } from "graphql-ws/use/ws";
+import { WebSocketServer } from "ws";
+import type { Caller } from "../access/caller.ts";
+import type { CredentialWatch } from "../access/credential-watch.ts";
+import type { Gate } from "../access/gate.ts";
+import type { ErrorFacts } from "../errors/http-errors.ts";
+import type { FormatError } from "../errors/masked-errors.ts";
+import { isAllowedOrigin } from "../http/origins.ts";
+import { refuseConnection } from "../http/refuse-connection.ts";
+import type { GraphqlContext } from "../operation/context.ts";
+import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { boundSubscribe } from "./bounded-subscribe.ts";
+import { acceptConnection, presentedByConnection } from "./connection-caller.ts";
+import { endWithCredential } from "./credential-subscribe.ts";
+import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
+import { createSubscriptionCheck } from "./prepare-subscription.ts";
+import { createSharedSubscribe } from "./shared-subscribe.ts";
+
+/** What subscriptions over WebSocket need. */
+export interface WebSocketParts {
+  httpServers: readonly Server[];
+  schema: GraphQLSchema;
+  introspection: boolean;
+  context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
+  gate: Pick<Gate, "recognize" | "admit">;
+  formatError: FormatError;
+  /** Tells when a subscription has to end. */
+  credentials: Pick<CredentialWatch, "follow">;
+  /** Told of subscriptions that are over, or refused. */
+  metrics: Pick<ApiMetrics, "subscriptionEnded">;
+  /** Origins of pages beside our own that may connect. */
+  allowedOrigins: ReadonlySet<string>;
+  /** Connections at once, at most. */
+  maxConnections: number;
+  /** Longest that a client may leave a ping unanswered, in milliseconds; then its connection is cut. */
+  sendTimeoutMs: number;
+}
+
+/** Largest message from a client, in bytes. */
+const MAX_MESSAGE_BYTES = 1_048_576;
+/** Subscriptions of one connection, at most. */
+const MAX_PER_CONNECTION = 100;
+
+const ELSEWHERE: ErrorFacts = {
+  code: "NOT_FOUND",
+  message: "No WebSocket is served here",
+  remedy: "Connect to /graphql with the protocol graphql-transport-ws.",
+};
+const FOREIGN_PAGE: ErrorFacts = {
+  code: "FORBIDDEN",
+  message: "Pages of this origin may not connect",
+  remedy: "Ask the operator to name the origin in CORS_ORIGINS.",
+};
+const FULL: ErrorFacts = {
+  code: "OVERLOADED",
+  message: "This process serves as many connections as it may",
+  remedy: "Connect again after retryAfterMs milliseconds.",
+  retryable: true,
+  retryAfterMs: 1_000,
+};
+/** What only a server says. graphql-ws takes it from clients as well, and then prints a stack. */
+const ANSWERS: ReadonlySet<unknown> = new Set([
+  MessageType.ConnectionAck,
+  MessageType.Next,
+  MessageType.Error,
+]);
+
+/** Answers subscriptions of callers over WebSocket at /graphql, in the protocol graphql-transport-ws. */
+export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void> } {
+  const { httpServers, formatError, gate, allowedOrigins, maxConnections, sendTimeoutMs } = parts;
+  const check = createSubscriptionCheck(parts);
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
+
+  const protocol = useServer(
+    {
+      jsonMessageReviver: withoutAnswers,
+      subscribe: observeSubscribe(
+        boundSubscribe(endWithCredential(createSharedSubscribe(), parts.credentials)),
+        parts.metrics,
+      ),
+      onConnect: (connection) => acceptConnection(gate, connection),
+      async onSubscribe(connection, _id, params) {
+        if (Object.keys(connection.subscriptions).length > MAX_PER_CONNECTION) {
+          connection.extra.socket.close(CloseCode.BadRequest, "Too many subscriptions on one connection");
+          return [];
+        }
+        try {
+          // Anew for each subscription: keys are revoked, and tokens end, while connections stay.
+          const caller = await gate.admit(presentedByConnection(connection));
+          const checked = check(params, caller);
+          if (!("document" in checked)) return checked;
+          const contextValue = parts.context(caller, new AbortController().signal);
+          beginSubscription(contextValue, checked, connection.extra.request.headers);
+          return { ...checked, contextValue };
+        } catch (error) {
+          if (!(error instanceof Error)) throw error;
+          return [new GraphQLError(error.message, { originalError: error })];
+        }
+      },
+      onError: (_connection, _id, _payload, errors) =>
+        errors.map((error) => formatError(error.toJSON(), error)),
+      onNext: (_connection, _id, _payload, _args, { data = null, errors }) =>
+        errors && { data, errors: errors.map((error) => formatError(error.toJSON(), error)) },
+    },
+    server,
+    // A ping is sent, and an answer waited for, so long each.
+    sendTimeoutMs / 2,
+  );
+
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const path = request.url?.split("?", 1)[0];
+    if (path !== "/graphql") return refuseConnection(socket, 404, ELSEWHERE);
+    if (!isAllowedOrigin(request, allowedOrigins)) return refuseConnection(socket, 403, FOREIGN_PAGE);
+    if (server.clients.size >= maxConnections) return refuseConnection(socket, 503, FULL);
+    server.handleUpgrade(request, socket, head, (client) => {
+      server.emit("connection", client, request);
+      // The connection is closed by then, with a code that says why: what graphql-ws would print is what a client did wrong.
+      client.removeAllListeners("error").on("error", () => undefined);
+    });
+  };
+  for (const httpServer of httpServers) httpServer.on("upgrade", upgrade);
+
+  return {
+    async close() {
+      for (const httpServer of httpServers) httpServer.off("upgrade", upgrade);
+      await protocol.dispose();
+    },
+  };
+}
+
+/** Of JSON.parse: a message that is an answer cannot be read. */
+function withoutAnswers(key: string, value: unknown): unknown {
+  if (key === "" && isJsonObject(value) && ANSWERS.has(value["type"])) {
+    throw new TypeError("Only a server sends this message");
+  }
+  return value;
+}
