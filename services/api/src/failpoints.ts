@@ -1,6 +1,6 @@
 import type { FailpointNames } from "@planwright/runtime";
 import type { Store } from "@planwright/store";
-import type { WorkOffers } from "./parts.ts";
+import type { WorkOffers } from "./operation/context.ts";
 
 /** Where writes and their acknowledgements begin and end. */
 export const STORE_FAILPOINTS = {

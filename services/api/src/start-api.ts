@@ -23,13 +23,14 @@ import { createByteBudget } from "./load/byte-budget.ts";
 import { createPace } from "./load/pace.ts";
 import type { RateLimit } from "./load/rate-limit.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
+import type { WorkOffers } from "./operation/context.ts";
 import { createContext, type GraphqlContext } from "./operation/context.ts";
 import { createLiveWorkers } from "./operation/live-workers.ts";
 import { createOpenCalls } from "./operation/open-calls.ts";
-import type { ApiLogger, WorkOffers } from "./parts.ts";
 import { createSchema } from "./resolvers/executable-schema.ts";
 import { serveServerSentEvents } from "./subscriptions/server-sent-events.ts";
 import { serveWebSockets } from "./subscriptions/web-sockets.ts";
+import type { ApiLogger } from "./telemetry/api-logger.ts";
 import { createApiMetrics } from "./telemetry/api-metrics.ts";
 import { createOperation } from "./telemetry/operation.ts";
 import { createKnownTools } from "./tools/known-tools.ts";
@@ -97,27 +98,27 @@ export interface Api {
 }
 
 /** Starts to listen; resolves when it does. */
-export async function startApi(parts: ApiParts): Promise<Api> {
-  const { store, offers, tenant, modelLimits, maxStepTimeoutMs, logger, allowedOrigins = [] } = parts;
+export async function startApi(dependencies: ApiParts): Promise<Api> {
+  const { store, offers, tenant, modelLimits, maxStepTimeoutMs, logger, allowedOrigins = [] } = dependencies;
   const stopping = new AbortController();
   const calls = createOpenCalls();
-  const httpServers = parts.ports.map(() => createHttpServer(parts));
-  const registry = parts.registry ?? createMetrics("api");
+  const httpServers = dependencies.ports.map(() => createHttpServer(dependencies));
+  const registry = dependencies.registry ?? createMetrics("api");
   const metrics = createApiMetrics(registry, {
     subscriptions: () => feeds.size(),
     largeAnswersBytes: () => answers.budget.heldBytes(),
   });
   const admission = createAdmission({
     metrics,
-    maxPendingMutations: parts.maxPendingMutations ?? 200,
-    maxUnfinishedPlans: parts.maxUnfinishedPlans ?? 100_000,
+    maxPendingMutations: dependencies.maxPendingMutations ?? 200,
+    maxUnfinishedPlans: dependencies.maxUnfinishedPlans ?? 100_000,
     countUnfinished: (limit) => store.countUnfinished(limit),
   });
-  const maxSubscriptions = parts.maxSubscriptions ?? 10_000;
+  const maxSubscriptions = dependencies.maxSubscriptions ?? 10_000;
   const answers: AnswerLimits = {
-    maxBytes: parts.maxAnswerBytes ?? 8 * MIB,
-    inlineBytes: parts.inlineOutputBytes ?? 65_536,
-    budget: createByteBudget({ maxBytes: parts.largeAnswersBytes ?? 128 * MIB, metrics }),
+    maxBytes: dependencies.maxAnswerBytes ?? 8 * MIB,
+    inlineBytes: dependencies.inlineOutputBytes ?? 65_536,
+    budget: createByteBudget({ maxBytes: dependencies.largeAnswersBytes ?? 128 * MIB, metrics }),
     pace: createPace(),
   };
   const feeds = createRequestFeeds({ store, logger, metrics, maxReaders: maxSubscriptions });
@@ -134,14 +135,14 @@ export async function startApi(parts: ApiParts): Promise<Api> {
         feeds,
         answers: limits,
         signal,
-        operation: createOperation(parts.traces),
+        operation: createOperation(dependencies.traces),
         liveWorkers,
         isModelMissing: () => store.isModelMissing(),
       },
       caller,
       Date.now(),
     );
-  const { introspection } = parts;
+  const { introspection } = dependencies;
   const protocol = {
     schema: createSchema(),
     formatError: createFormatError(logger, { introspection }),
@@ -149,7 +150,7 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     metrics,
     credentials: createCredentialWatch({ store, logger }),
   };
-  const { anonymous = "loopback", tokens, rateLimit } = parts;
+  const { anonymous = "loopback", tokens, rateLimit } = dependencies;
   const sendRefusal = createSendRefusal(protocol.formatError);
   const gate = createGate({
     authenticate: createAuthenticate({
@@ -157,13 +158,13 @@ export async function startApi(parts: ApiParts): Promise<Api> {
       logger,
       tenant,
       tokens,
-      anonymous: anonymous === "loopback" && !isLoopback(parts.host) ? "refuse" : anonymous,
+      anonymous: anonymous === "loopback" && !isLoopback(dependencies.host) ? "refuse" : anonymous,
     }),
     rateLimit,
     metrics,
     sendRefusal,
   });
-  const { sendTimeoutMs = SEND_TIMEOUT_MS } = parts;
+  const { sendTimeoutMs = SEND_TIMEOUT_MS } = dependencies;
   /** The context of an answer over HTTP, which lasts until its response closes. */
   const contextOf = (request: IncomingMessage, response: ServerResponse): GraphqlContext => {
     const made = context(gate.callerOf(request), calls.begin(response));
@@ -180,12 +181,12 @@ export async function startApi(parts: ApiParts): Promise<Api> {
     gate,
     allowedOrigins,
     events: serveServerSentEvents({ ...forCallers, sendTimeoutMs }),
-    graphiql: parts.graphiql ? serveGraphiql() : undefined,
+    graphiql: dependencies.graphiql ? serveGraphiql() : undefined,
     outputs: serveOutputs({ context: contextOf, metrics, sendRefusal, sendTimeoutMs }),
     mcp:
-      parts.mcp &&
+      dependencies.mcp &&
       serveMcp({
-        ...parts.mcp,
+        ...dependencies.mcp,
         ...forCallers,
         context: (caller, signal) => context(caller, signal, { ...answers, maxBytes: answers.maxBytes / 2 }),
         admission,
@@ -216,9 +217,9 @@ export async function startApi(parts: ApiParts): Promise<Api> {
   });
   const ports: number[] = [];
   for (const [index, httpServer] of httpServers.entries()) {
-    ports.push(await listen(httpServer, parts.host, parts.ports[index] ?? 0));
+    ports.push(await listen(httpServer, dependencies.host, dependencies.ports[index] ?? 0));
   }
-  const url = `http://${parts.host.includes(":") ? `[${parts.host}]` : parts.host}:${ports[0]}/graphql`;
+  const url = `http://${dependencies.host.includes(":") ? `[${dependencies.host}]` : dependencies.host}:${ports[0]}/graphql`;
   let closed: Promise<void> | undefined;
   const close = () => {
     stopping.abort();

@@ -56,7 +56,7 @@ interface Profiled {
 }
 
 /** Heartbeats are read once a second for all, whatever is asked. */
-const here = async () => ({ nowMs: 0, live: { planner: 1, executor: 1 } });
+const liveWorkers = async () => ({ planner: 1, executor: 1, owners: new Set() });
 
 /** What MongoDB did for a query: its own record, of every operation. */
 async function profiled(source: string, variableValues: Record<string, unknown>) {
@@ -66,7 +66,14 @@ async function profiled(source: string, variableValues: Record<string, unknown>)
     schema: createSchema(),
     source,
     variableValues,
-    contextValue: { store, tenant: TENANT, bytes, reads: createReads(store, TENANT, bytes), nowMs: 0, here },
+    contextValue: {
+      store,
+      tenant: TENANT,
+      bytes,
+      reads: createReads(store, TENANT, bytes),
+      nowMs: 0,
+      liveWorkers,
+    },
   });
   await database.command({ profile: 0 });
   expect(answer.errors).toBeUndefined();

@@ -1,6 +1,6 @@
 import type { AccessStore, ApiKey } from "@planwright/store";
 import { LRUCache } from "lru-cache";
-import type { ApiLogger } from "../parts.ts";
+import type { ApiLogger } from "../telemetry/api-logger.ts";
 import type { Caller } from "./caller.ts";
 
 /** Longest that a revoked key still works, in milliseconds: so long a key that was found is not looked up again. */
@@ -10,7 +10,7 @@ const MAX_KNOWN = 10_000;
 const TOUCH_EVERY_MS = 60_000;
 
 /** What looking keys up needs. */
-export interface ApiKeysParts {
+export interface ApiKeysDependencies {
   store: Pick<AccessStore, "findApiKey" | "touchApiKey">;
   logger: ApiLogger;
 }
@@ -19,7 +19,7 @@ export interface ApiKeysParts {
 export function createApiKeys({
   store,
   logger,
-}: ApiKeysParts): (secret: string) => Promise<Caller | undefined> {
+}: ApiKeysDependencies): (secret: string) => Promise<Caller | undefined> {
   const known = new LRUCache<string, ApiKey>({ max: MAX_KNOWN, ttl: KNOWN_FOR_MS });
   const touched = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: TOUCH_EVERY_MS });
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { isApiKeyShaped, ScopeSchema } from "@planwright/store";
 import { UnauthenticatedError } from "../errors/api-errors.ts";
-import { type ApiKeysParts, createApiKeys } from "./api-keys.ts";
+import { type ApiKeysDependencies, createApiKeys } from "./api-keys.ts";
 import type { Caller } from "./caller.ts";
 import { isLoopbackHost } from "./loopback.ts";
 import { createTokens, type TokenSettings } from "./tokens.ts";
@@ -10,7 +10,7 @@ import { createTokens, type TokenSettings } from "./tokens.ts";
 export type Anonymous = "loopback" | "allow" | "refuse";
 
 /** By what callers are known. */
-export interface AuthenticationParts extends ApiKeysParts {
+export interface AuthenticationDependencies extends ApiKeysDependencies {
   /** "loopback" is for a service that is bound to loopback. */
   anonymous: Anonymous;
   /** Tenant of those without a credential. */
@@ -38,9 +38,9 @@ const MAX_LENGTH = 16_384;
  * Every caller is known by its credential alone. One that brings a credential which is not accepted is refused, and never
  * taken for a caller without one. The refusal is the same whatever is wrong: it does not tell whether a key exists.
  */
-export function createAuthenticate(parts: AuthenticationParts): Authenticate {
-  const { anonymous, tenant, tokens } = parts;
-  const holderOfKey = createApiKeys(parts);
+export function createAuthenticate(dependencies: AuthenticationDependencies): Authenticate {
+  const { anonymous, tenant, tokens } = dependencies;
+  const holderOfKey = createApiKeys(dependencies);
   const holderOfToken = tokens ? createTokens(tokens) : async () => undefined;
   const anonymousCaller: Caller = {
     countedAs: null,

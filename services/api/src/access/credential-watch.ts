@@ -1,5 +1,5 @@
 import type { AccessStore } from "@planwright/store";
-import type { ApiLogger } from "../parts.ts";
+import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { KNOWN_FOR_MS } from "./api-keys.ts";
 import type { Caller } from "./caller.ts";
 
@@ -13,7 +13,7 @@ export interface CredentialWatch {
 }
 
 /** What watching needs. */
-export interface CredentialWatchParts {
+export interface CredentialWatchDependencies {
   store: Pick<AccessStore, "findValidKeys">;
   logger: ApiLogger;
   /** How often keys are looked up, in milliseconds. Default 5,000: operations know of a revoked key as late. */
@@ -24,8 +24,8 @@ export interface CredentialWatchParts {
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Nothing is read while no client holds a key; otherwise all keys in one read, however many hold them. */
-export function createCredentialWatch(parts: CredentialWatchParts): CredentialWatch {
-  const { store, logger, everyMs = KNOWN_FOR_MS } = parts;
+export function createCredentialWatch(dependencies: CredentialWatchDependencies): CredentialWatch {
+  const { store, logger, everyMs = KNOWN_FOR_MS } = dependencies;
   const holders = new Map<string, Set<() => void>>();
   let timer: NodeJS.Timeout | undefined;
 

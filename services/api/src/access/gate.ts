@@ -23,7 +23,7 @@ export interface Gate {
 }
 
 /** What a gate is made of. */
-export interface GateParts {
+export interface GateDependencies {
   authenticate: Authenticate;
   /** Default: none are counted. */
   rateLimit?: Pick<RateLimit, "count"> | undefined;
@@ -33,7 +33,7 @@ export interface GateParts {
 }
 
 /** One gate for all ways into the service. */
-export function createGate({ authenticate, rateLimit, metrics, sendRefusal }: GateParts): Gate {
+export function createGate({ authenticate, rateLimit, metrics, sendRefusal }: GateDependencies): Gate {
   const callers = new WeakMap<IncomingMessage, Caller>();
 
   /** Counts refusals. */

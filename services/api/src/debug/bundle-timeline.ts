@@ -10,7 +10,7 @@ export interface TimelineEntry {
 }
 
 /** What a timeline is made of. */
-export interface TimelineParts {
+export interface RecordedRequest {
   request: RequestDocument;
   plans: readonly PlanHead[];
   steps: readonly ReadStep[];
@@ -23,7 +23,7 @@ type Moment = Omit<TimelineEntry, "at"> & { event: string; at: Date | null | und
  * What happened under a request, oldest first, by the times that were recorded. Pure. It is made of documents and not of the journal, which tells
  * planning and model calls too: each has one row here.
  */
-export function bundleTimeline({ request, plans, steps, modelCalls }: TimelineParts): TimelineEntry[] {
+export function bundleTimeline({ request, plans, steps, modelCalls }: RecordedRequest): TimelineEntry[] {
   const moments: Moment[] = [
     ...ofRequest(request),
     ...modelCalls.flatMap(ofModelCall),

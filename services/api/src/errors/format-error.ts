@@ -8,8 +8,7 @@ import {
   StoreUnavailableError,
 } from "@planwright/store";
 import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
-import type { ApiLogger } from "../parts.ts";
-import { logFactsOf } from "../telemetry/log-facts.ts";
+import { type ApiLogger, logFactsOf } from "../telemetry/api-logger.ts";
 import {
   ApiError,
   type ApiErrorCode,

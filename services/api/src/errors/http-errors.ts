@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ErrorRequestHandler, Response } from "express";
 import { z } from "zod";
-import type { ApiLogger } from "../parts.ts";
+import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { ApiError, type ApiErrorCode, isApiErrorCode } from "./api-errors.ts";
 import { headersOf, statusOf } from "./error-status.ts";
 import type { FormatError } from "./masked-errors.ts";

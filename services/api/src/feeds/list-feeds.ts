@@ -15,11 +15,11 @@ import {
   type RequestFilter,
 } from "@planwright/store";
 import { LRUCache } from "lru-cache";
-import type { ApiLogger } from "../parts.ts";
+import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { type ChangeBox, createChangeBox, type RequestChange } from "./change-box.ts";
 
 /** What feeds of lists need. */
-export interface ListFeedsParts {
+export interface ListFeedsDependencies {
   store: Pick<LiveStore, "readChanged">;
   logger: ApiLogger;
 }
@@ -65,7 +65,7 @@ interface ListFeed {
 }
 
 /** Without readers nothing is read. */
-export function createListFeeds({ store, logger }: ListFeedsParts): ListFeeds {
+export function createListFeeds({ store, logger }: ListFeedsDependencies): ListFeeds {
   const feeds = new Map<string, ListFeed>();
   const waiting = new Set<string>();
   const left = new LRUCache<string, { mark: string; at: number }>({ max: MAX_REMEMBERED });

@@ -11,7 +11,7 @@ export interface RequestSnapshot {
 }
 
 /** What a feed needs. */
-export interface RequestFeedParts {
+export interface RequestFeedDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads">;
   tenant: string;
   requestId: RequestId;
@@ -40,8 +40,8 @@ const READ_EVERY_MS = 25;
 const REST_FACTOR = 2;
 
 /** A feed without readers. */
-export function createRequestFeed(parts: RequestFeedParts): RequestFeed {
-  const { store, tenant, requestId } = parts;
+export function createRequestFeed(dependencies: RequestFeedDependencies): RequestFeed {
+  const { store, tenant, requestId } = dependencies;
   const readers = new Set<Mailbox<RequestSnapshot>>();
   let last: { snapshot: RequestSnapshot; mark: string } | undefined;
   let isDirty = false;
@@ -98,7 +98,7 @@ export function createRequestFeed(parts: RequestFeedParts): RequestFeed {
         onLeave();
         if (readers.size > 0) return;
         clearTimeout(timer);
-        parts.onIdle();
+        dependencies.onIdle();
       });
       readers.add(reader);
       if (last) reader.put(last.snapshot);

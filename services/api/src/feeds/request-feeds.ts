@@ -1,7 +1,7 @@
 import type { RequestId } from "@planwright/plan";
 import type { ChangeWatch, ClientStore, LiveStore, RequestFilter } from "@planwright/store";
 import { OverloadedError } from "../errors/api-errors.ts";
-import type { ApiLogger } from "../parts.ts";
+import type { ApiLogger } from "../telemetry/api-logger.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import type { RequestChange } from "./change-box.ts";
 import { createListFeeds } from "./list-feeds.ts";
@@ -9,7 +9,7 @@ import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./req
 import { createRestWaits, type RestWaits } from "./rest-waits.ts";
 
 /** What following requests needs. */
-export interface RequestFeedsParts {
+export interface RequestFeedsDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads"> & LiveStore;
   logger: ApiLogger;
   /** Requests followed, and waited for, at once, at most, counted by reader. */
@@ -46,7 +46,12 @@ export interface RequestFeeds {
 const RETRY_AFTER_MS = 5_000;
 
 /** Without readers nothing is watched. */
-export function createRequestFeeds({ store, logger, maxReaders, metrics }: RequestFeedsParts): RequestFeeds {
+export function createRequestFeeds({
+  store,
+  logger,
+  maxReaders,
+  metrics,
+}: RequestFeedsDependencies): RequestFeeds {
   const feeds = new Map<string, RequestFeed>();
   const lists = createListFeeds({ store, logger });
   const rests = createRestWaits({ store, logger });

@@ -5,7 +5,7 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { ChangeWatch, ClientStore, LiveStore, PlanHead, RequestDocument } from "@planwright/store";
 import { LRUCache } from "lru-cache";
-import type { ApiLogger } from "../parts.ts";
+import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { isAtRest } from "./is-at-rest.ts";
 
 /** A request with its current plan. */
@@ -15,7 +15,7 @@ export interface RequestState {
 }
 
 /** What waiting needs. */
-export interface RestWaitsParts {
+export interface RestWaitsDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads"> & Pick<LiveStore, "watchRests">;
   logger: ApiLogger;
 }
@@ -56,7 +56,7 @@ const REMEMBERED = 10_000;
 const LINGER_MS = 30_000;
 
 /** Without waits nothing is watched. */
-export function createRestWaits({ store, logger }: RestWaitsParts): RestWaits {
+export function createRestWaits({ store, logger }: RestWaitsDependencies): RestWaits {
   const byId = new Map<string, Set<Wait>>();
   const waits = new Set<Wait>();
   const told = new LRUCache<string, true>({ max: REMEMBERED });

@@ -6,7 +6,7 @@ import type { GraphQLSchema } from "graphql";
 import type { createFormatError } from "../errors/format-error.ts";
 import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import type { ApiLogger } from "../parts.ts";
+import type { ApiLogger } from "../telemetry/api-logger.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { createAccessPlugin } from "./access-plugin.ts";
 import { createAdmissionPlugin } from "./admission-plugin.ts";
@@ -17,7 +17,7 @@ import { createMetricsPlugin } from "./metrics-plugin.ts";
 import { createOperationPlugin } from "./operation-plugin.ts";
 
 /** Settings of {@link createApolloServer}. */
-export interface ApolloServerSettings {
+export interface ApolloServerDependencies {
   schema: GraphQLSchema;
   /** Drained when the server stops: idle connections close, answers under way are finished. */
   httpServers: readonly Server[];
@@ -43,7 +43,7 @@ export function createApolloServer({
   admission,
   metrics,
   introspection,
-}: ApolloServerSettings): ApolloServer<GraphqlContext> {
+}: ApolloServerDependencies): ApolloServer<GraphqlContext> {
   const bound = createAnswerBound(schema, formatError);
   return new ApolloServer<GraphqlContext>({
     schema,

@@ -2,8 +2,8 @@ import type { ApolloServerPlugin } from "@apollo/server";
 import type { GraphQLSchema } from "graphql";
 import { isApiErrorCode } from "../errors/api-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
+import { noteLogFacts } from "../telemetry/api-logger.ts";
 import { incomingTrace } from "../telemetry/incoming-trace.ts";
-import { noteLogFacts } from "../telemetry/log-facts.ts";
 import { operationSpan } from "./operation-span.ts";
 
 /**

@@ -6,10 +6,9 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from "graphql";
-import type { mutationResolvers } from "../resolvers/mutation-resolvers.ts";
 
-/** What each mutation needs. A mutation that is missing here does not compile, and would need `admin`. */
-export const SCOPE_OF_MUTATION: Readonly<Record<keyof typeof mutationResolvers, Scope | readonly Scope[]>> = {
+/** The scopes that each mutation needs. A mutation that is missing here does not compile, and would need `admin`. */
+export const SCOPE_OF_MUTATION = {
   createPlan: "execute",
   submitPlan: "execute",
   executePlan: "execute",
@@ -26,15 +25,7 @@ export const SCOPE_OF_MUTATION: Readonly<Record<keyof typeof mutationResolvers, 
   amendPlan: ["execute", "operate"],
   approve: "operate",
   resolveInDoubt: "operate",
-};
-
-/** The same for each tool of the MCP facade. */
-export const SCOPE_OF_TOOL = {
-  create_plan: "execute",
-  execute_tool_plan: "execute",
-  get_request: "read",
-  cancel_request: "operate",
-} as const satisfies Record<string, Scope>;
+} as const satisfies Record<string, Scope | readonly Scope[]>;
 
 /**
  * What an operation needs: `read` for queries and subscriptions, for mutations what the table says of each field, in fragments
@@ -78,5 +69,6 @@ export function requiredScopes(document: DocumentNode, operation: OperationDefin
 
 function scopesOf({ operation }: OperationDefinitionNode, field: string): readonly Scope[] {
   if (operation !== "mutation") return ["read"];
-  return [new Map(Object.entries(SCOPE_OF_MUTATION)).get(field) ?? "admin"].flat();
+  const scopes: ReadonlyMap<string, Scope | readonly Scope[]> = new Map(Object.entries(SCOPE_OF_MUTATION));
+  return [scopes.get(field) ?? "admin"].flat();
 }

@@ -6,7 +6,7 @@ import type { Gate } from "../access/gate.ts";
 import { parseHost } from "../access/loopback.ts";
 import { createErrorHandler, sendError } from "../errors/http-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import type { ApiLogger } from "../parts.ts";
+import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { acceptGraphql } from "./accept-graphql.ts";
 import { acceptReading } from "./accept-reading.ts";
 import { allowOrigins } from "./cors.ts";
@@ -15,7 +15,7 @@ import { allowOrigins } from "./cors.ts";
 const MAX_BODY_BYTES = 1_048_576;
 
 /** What {@link createApp} puts together. */
-export interface AppParts {
+export interface AppDependencies {
   /** Started. */
   apollo: ApolloServer<GraphqlContext>;
   /** The context of one HTTP request, which lasts until its response closes. */
@@ -38,8 +38,8 @@ export interface AppParts {
 }
 
 /** Every address of the service: /, /graphql, /graphql/stream, /outputs, /graphiql, /mcp, /healthz, /readyz, /metrics. */
-export function createApp(parts: AppParts): Express {
-  const { apollo, context, gate, events, outputs, graphiql, mcp, answerHealth, logger } = parts;
+export function createApp(dependencies: AppDependencies): Express {
+  const { apollo, context, gate, events, outputs, graphiql, mcp, answerHealth, logger } = dependencies;
   const app = express();
   app.disable("x-powered-by").disable("etag").set("query parser", "simple");
   app.use(setSecurityHeaders);
@@ -49,10 +49,10 @@ export function createApp(parts: AppParts): Express {
   app.use(async (request, response, next) => {
     if (!(await answerHealth(request, response))) next();
   });
-  if (parts.allowedOrigins.length > 0) app.use("/graphql", allowOrigins(parts.allowedOrigins));
+  if (dependencies.allowedOrigins.length > 0) app.use("/graphql", allowOrigins(dependencies.allowedOrigins));
   if (graphiql) app.use("/graphiql", graphiql);
   if (mcp) app.use("/mcp", gate.forCallers, mcp);
-  if (parts.allowedOrigins.length > 0) app.use("/outputs", allowOrigins(parts.allowedOrigins));
+  if (dependencies.allowedOrigins.length > 0) app.use("/outputs", allowOrigins(dependencies.allowedOrigins));
   app.use("/outputs", acceptReading, gate.forCallers, outputs);
   const readBody = express.json({ limit: MAX_BODY_BYTES });
   app.use("/graphql/stream", acceptGraphql, gate.forCallers, readBody, events);

@@ -11,7 +11,7 @@ import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { parseByteRange } from "./byte-range.ts";
 
 /** What streaming outputs needs. */
-export interface ServeOutputsParts {
+export interface ServeOutputsDependencies {
   /** Of a request whose caller was let through. */
   context: (request: IncomingMessage, response: ServerResponse) => GraphqlContext;
   metrics: Pick<ApiMetrics, "answered">;
@@ -26,8 +26,8 @@ const OPERATION = "GET /outputs";
 const CHUNK_BYTES = 65_536;
 
 /** Streams the JSON text of an output to callers with the scope `read`: the whole, or a range of it. */
-export function serveOutputs(parts: ServeOutputsParts): RequestHandler {
-  const { context, metrics, sendRefusal, sendTimeoutMs } = parts;
+export function serveOutputs(dependencies: ServeOutputsDependencies): RequestHandler {
+  const { context, metrics, sendRefusal, sendTimeoutMs } = dependencies;
   return async (request, response) => {
     const startedAt = performance.now();
     let code = "OK";

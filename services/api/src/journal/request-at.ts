@@ -81,7 +81,7 @@ function planAt(plan: FoldedPlan, steps: readonly StepAt[], { reads }: GraphqlCo
 }
 
 /** Who lived then is not in the journal: no wait is blamed on that. */
-const NOTHING_KNOWN = { live: { planner: 1, executor: 1, owners: new Set([""]) } };
+const NOTHING_KNOWN = { planner: 1, executor: 1, owners: new Set([""]) };
 
 /** The plan as if an executor held it, unless it waits or has ended: who lived then is not known. */
 function workedOn(

@@ -1,6 +1,6 @@
 import type { PlanDocument } from "@planwright/store";
 import { PlanningTimeoutError, RequestNotFoundError } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { invalid, throwIfNeverPlanned } from "../plans/execute-plan.ts";
 import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
 import { poll } from "./poll.ts";
@@ -19,13 +19,13 @@ export type OlderSentenceInput = Pick<
  * @throws {BadInputError | BadPolicyError | PlanningFailedError | PlanInvalidError | NeedsInputError | PlanningTimeoutError}
  */
 export async function createPlanWithRequestId(
-  parts: OperationParts,
+  context: OperationContext,
   input: OlderSentenceInput,
   timeoutMs = PLANNING_WAIT_MS,
 ): Promise<PlanDocument> {
-  const { store, tenant, signal } = parts;
-  const accepted = await createPlan(parts, { ...input, execute: false });
-  parts.releasePlace?.();
+  const { store, tenant, signal } = context;
+  const accepted = await createPlan(context, { ...input, execute: false });
+  context.releasePlace?.();
   const ids = { requestId: accepted._id, planId: accepted.planId };
   const request = await poll(
     () => store.getRequest(tenant, accepted._id),

@@ -1,7 +1,7 @@
 import { isTerminalPlanStatus, UNEXECUTED_REQUEST_STATUSES } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "@planwright/store";
 import { PlanNotFoundError, PlanningTimeoutError } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { startPlan } from "../plans/execute-plan.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { poll } from "./poll.ts";
@@ -17,18 +17,18 @@ export const EXECUTION_WAIT_MS = 30_000;
  * @throws {PlanNotFoundError} when the request ended without a plan
  */
 export async function executeByRequestId(
-  parts: OperationParts,
+  context: OperationContext,
   requestId: string,
   timeoutMs = EXECUTION_WAIT_MS,
 ): Promise<PlanDocument> {
   const { request, plan } = await poll(
     async () => {
-      const found = await startedPlan(parts, requestId);
-      parts.releasePlace?.();
+      const found = await startedPlan(context, requestId);
+      context.releasePlace?.();
       return found;
     },
     (found) => (found.plan ? isTerminalPlanStatus(found.plan.status) : found.request.status !== "PLANNING"),
-    { timeoutMs, signal: parts.signal },
+    { timeoutMs, signal: context.signal },
   );
   if (plan) return plan;
   const ids = { requestId: request._id, planId: request.planId };
@@ -39,13 +39,13 @@ export async function executeByRequestId(
 
 /** The request with its plan, started if it was not; no plan while it is being made. */
 async function startedPlan(
-  parts: OperationParts,
+  context: OperationContext,
   requestId: string,
 ): Promise<{ request: RequestDocument; plan: PlanDocument | null }> {
-  const request = await findRequest(parts, requestId);
+  const request = await findRequest(context, requestId);
   const isStarted = !UNEXECUTED_REQUEST_STATUSES.includes(request.status);
-  const plan = isStarted ? await parts.store.getPlan(parts.tenant, request.planId) : null;
+  const plan = isStarted ? await context.store.getPlan(context.tenant, request.planId) : null;
   // Not planned, INVALID, or READY although the request moved on: the same answer as to a first call.
   const isRunning = plan !== null && plan.status !== "INVALID" && plan.status !== "READY";
-  return { request, plan: isRunning ? plan : await startPlan(parts, request) };
+  return { request, plan: isRunning ? plan : await startPlan(context, request) };
 }

@@ -10,7 +10,7 @@ import { OverloadedError } from "../errors/api-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 
 /** What admission is decided by. */
-export interface AdmissionParts {
+export interface AdmissionDependencies {
   /** Mutations under way at once, at most. */
   maxPendingMutations: number;
   /** Plans, and requests for one, that are not over, at most. */
@@ -39,9 +39,9 @@ const COUNT_FOR_MS = 1_000;
 const RETRY_AFTER_MS = 1_000;
 
 /** A gate for one process. */
-export function createAdmission(parts: AdmissionParts): Admission {
-  const { maxPendingMutations, maxUnfinishedPlans, countUnfinished } = parts;
-  const { random = Math.random, now = () => performance.now() } = parts;
+export function createAdmission(dependencies: AdmissionDependencies): Admission {
+  const { maxPendingMutations, maxUnfinishedPlans, countUnfinished } = dependencies;
+  const { random = Math.random, now = () => performance.now() } = dependencies;
   let pending = 0;
   let known = 0;
   /** Let through since the count was asked for: they may be missing in it. */
@@ -50,7 +50,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
   let counting: Promise<void> | null = null;
 
   function overloaded(what: "mutations" | "plans", reason: string): OverloadedError {
-    parts.metrics?.refused(what);
+    dependencies.metrics?.refused(what);
     return new OverloadedError(reason, Math.round(RETRY_AFTER_MS * (0.5 + random())));
   }
 

@@ -10,18 +10,17 @@ import { SpanKind, type TraceOrigin } from "@planwright/runtime";
 import { requireScope } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { FormatError } from "../errors/masked-errors.ts";
-import { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
 import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
+import { noteLogFacts } from "../telemetry/api-logger.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { incomingTrace } from "../telemetry/incoming-trace.ts";
-import { noteLogFacts } from "../telemetry/log-facts.ts";
 import { explained } from "./explained.ts";
-import { createFacadeTools, type FacadeTool } from "./facade-tools.ts";
+import { createFacadeTools, type FacadeTool, SCOPE_OF_TOOL } from "./facade-tools.ts";
 import { reportAtRest } from "./report-at-rest.ts";
 
 /** What the facade is made of. */
-export interface FacadeParts {
+export interface FacadeDependencies {
   context: (signal: AbortSignal) => GraphqlContext;
   admission: Admission;
   formatError: FormatError;
@@ -55,7 +54,7 @@ export function createFacadeServer({
   credentials,
   metrics,
   waitMs = WAIT_MS,
-}: FacadeParts): Server {
+}: FacadeDependencies): Server {
   const server = new ExplainingServer(
     { name: "planwright", version: "0.1.0" },
     {

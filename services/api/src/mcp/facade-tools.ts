@@ -1,7 +1,7 @@
 import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
 import { type JsonObject, ProfileSchema, type RequestId } from "@planwright/plan";
+import type { Scope } from "@planwright/store";
 import { z } from "zod";
-import type { SCOPE_OF_TOOL } from "../graphql/required-scopes.ts";
 import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
@@ -9,6 +9,14 @@ import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan } from "../requests/create-plan.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { parseArguments } from "./parse-arguments.ts";
+
+/** The scope that each tool of the facade needs. */
+export const SCOPE_OF_TOOL = {
+  create_plan: "execute",
+  execute_tool_plan: "execute",
+  get_request: "read",
+  cancel_request: "operate",
+} as const satisfies Record<string, Scope>;
 
 /** A tool of the facade. */
 export type FacadeToolName = keyof typeof SCOPE_OF_TOOL;
@@ -25,18 +33,18 @@ export interface FacadeTool {
   listed: Tool & { name: FacadeToolName };
   /** @throws {ApiError} for arguments that it refuses, and for all that the operations refuse */
   call(
-    parts: GraphqlContext,
+    context: GraphqlContext,
     given: CallToolResult["structuredContent"],
     call: ServerContext,
   ): Promise<FacadeAnswer>;
 }
 
 /** What the tools are made of. */
-export interface FacadeToolsParts {
+export interface FacadeToolsDependencies {
   admission: Admission;
   /** Tells how a request stands; waiting, how it stands at its end. */
   report: (
-    parts: GraphqlContext,
+    context: GraphqlContext,
     requestId: RequestId,
     how: { call: ServerContext; wait: boolean },
   ) => Promise<JsonObject>;
@@ -91,7 +99,10 @@ const ENDS_BADLY =
 const MAKES_EFFECTS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
 
 /** The tools of the facade by their names, over this service's own operations. */
-export function createFacadeTools({ admission, report }: FacadeToolsParts): ReadonlyMap<string, FacadeTool> {
+export function createFacadeTools({
+  admission,
+  report,
+}: FacadeToolsDependencies): ReadonlyMap<string, FacadeTool> {
   /** Runs an operation under the gate that mutations pass; waiting for its end holds no place. */
   async function admittedOnly<T>(run: () => Promise<T>): Promise<T> {
     const leave = admission.enter();
@@ -110,21 +121,21 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
 
   /** Of a call that was to see a request to its end. */
   async function carriedOut(
-    parts: GraphqlContext,
+    context: GraphqlContext,
     requestId: RequestId,
     how: { call: ServerContext; wait: boolean },
   ): Promise<FacadeAnswer> {
-    const found = await report(parts, requestId, how);
+    const found = await report(context, requestId, how);
     const { status } = found;
     return { report: found, isError: how.wait && (status === "FAILED" || status === "CANCELLED") };
   }
 
   const told = async (
-    parts: GraphqlContext,
+    context: GraphqlContext,
     requestId: RequestId,
     call: ServerContext,
   ): Promise<FacadeAnswer> => ({
-    report: await report(parts, requestId, { call, wait: false }),
+    report: await report(context, requestId, { call, wait: false }),
     isError: false,
   });
 
@@ -143,7 +154,7 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
         idempotencyKey: KeySchema,
       }),
       annotations: { ...MAKES_EFFECTS, idempotentHint: false },
-      async run(parts, { wait, tags = null, idempotencyKey = null, ...asked }, call) {
+      async run(context, { wait, tags = null, idempotencyKey = null, ...asked }, call) {
         const input = {
           ...asked,
           context: asked.context ?? null,
@@ -151,8 +162,8 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
           tags,
           idempotencyKey,
         };
-        const { _id } = await admitted(() => createPlan(parts, input));
-        return carriedOut(parts, _id, { call, wait });
+        const { _id } = await admitted(() => createPlan(context, input));
+        return carriedOut(context, _id, { call, wait });
       },
     }),
     toolOf({
@@ -184,12 +195,16 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
           message: "Give either plan, or steps with output_steps",
         }),
       annotations: { ...MAKES_EFFECTS, idempotentHint: false },
-      async run(parts, { plan: given, steps, output_steps, wait, tags = null, idempotencyKey = null }, call) {
+      async run(
+        context,
+        { plan: given, steps, output_steps, wait, tags = null, idempotencyKey = null },
+        call,
+      ) {
         const plan = given ?? { steps, ...(output_steps && { output_steps }) };
         const { _id } = await admitted(() =>
-          submitPlan(parts, { plan, execute: true, tags, idempotencyKey }),
+          submitPlan(context, { plan, execute: true, tags, idempotencyKey }),
         );
-        return carriedOut(parts, _id, { call, wait });
+        return carriedOut(context, _id, { call, wait });
       },
     }),
     toolOf({
@@ -198,9 +213,9 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
         "Tells how a request stands: status, outputs, what failed, and what it waits for a person to say. Of a request that failed it tells so; that is no error of this tool",
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: true, openWorldHint: false },
-      async run(parts, { requestId }, call) {
-        const { _id } = await findRequest(parts, requestId);
-        return told(parts, _id, call);
+      async run(context, { requestId }, call) {
+        const { _id } = await findRequest(context, requestId);
+        return told(context, _id, call);
       },
     }),
     toolOf({
@@ -209,9 +224,9 @@ export function createFacadeTools({ admission, report }: FacadeToolsParts): Read
         "Asks for the end of a request and returns at once: nothing new is called, and running calls are told to stop. An error when the request ended otherwise before, or has no plan: nothing was cancelled then",
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-      async run(parts, { requestId }, call) {
-        const { _id } = await admittedOnly(() => cancelRequest(parts, requestId));
-        return told(parts, _id, call);
+      async run(context, { requestId }, call) {
+        const { _id } = await admittedOnly(() => cancelRequest(context, requestId));
+        return told(context, _id, call);
       },
     }),
   ]);
@@ -225,7 +240,7 @@ interface Definition<Schema extends z.ZodObject> {
   description: string;
   schema: Schema;
   annotations: NonNullable<Tool["annotations"]>;
-  run: (parts: GraphqlContext, input: z.output<Schema>, call: ServerContext) => Promise<FacadeAnswer>;
+  run: (context: GraphqlContext, input: z.output<Schema>, call: ServerContext) => Promise<FacadeAnswer>;
 }
 
 /** One entry: refuses arguments itself, as the SDK would do it without a code and a remedy. */
@@ -241,7 +256,7 @@ function toolOf<Schema extends z.ZodObject>({
     name,
     {
       listed: { name, description, inputSchema, annotations },
-      call: async (parts, given, call) => run(parts, parseArguments(name, schema, given), call),
+      call: async (context, given, call) => run(context, parseArguments(name, schema, given), call),
     },
   ];
 }

@@ -10,7 +10,7 @@ import { createRisingProgress } from "./rising-progress.ts";
 import { untilAtRest } from "./until-at-rest.ts";
 
 /** How a request is to be reported. */
-export interface ReportSettings {
+export interface ReportOptions {
   /** Tells when the waiting has to end. */
   credentials: Pick<CredentialWatch, "follow">;
   call: ServerContext;
@@ -25,20 +25,20 @@ export interface ReportSettings {
  * @throws {UnauthenticatedError} when the credential of the caller is over before that
  */
 export async function reportAtRest(
-  parts: GraphqlContext,
+  context: GraphqlContext,
   requestId: RequestId,
-  { call, wait, waitMs, credentials }: ReportSettings,
+  { call, wait, waitMs, credentials }: ReportOptions,
 ): Promise<JsonObject> {
   const ending = new AbortController();
   const stop = (): void => ending.abort();
   let isCredentialOver = false;
-  const leave = credentials.follow(parts.caller, () => {
+  const leave = credentials.follow(context.caller, () => {
     isCredentialOver = true;
     stop();
   });
   call.mcpReq.signal.addEventListener("abort", stop, { once: true });
   try {
-    const last = await untilAtRest(parts, requestId, {
+    const last = await untilAtRest(context, requestId, {
       waitMs,
       signal: ending.signal,
       ...(!wait && { isLast: () => true }),
@@ -46,7 +46,7 @@ export async function reportAtRest(
     });
     if (isCredentialOver) throw new UnauthenticatedError("over");
     if (!last) return { requestId };
-    return reportOf(last, await readPlanOutputs(last.request.planId, parts));
+    return reportOf(last, await readPlanOutputs(last.request.planId, context));
   } finally {
     leave();
     call.mcpReq.signal.removeEventListener("abort", stop);

@@ -12,13 +12,13 @@ import { type RequestHandler, Router } from "express";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
 import type { GraphqlContext } from "../operation/context.ts";
-import type { ApiLogger } from "../parts.ts";
+import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { explained } from "./explained.ts";
-import { createFacadeServer, type FacadeParts } from "./facade-server.ts";
+import { createFacadeServer, type FacadeDependencies } from "./facade-server.ts";
 import { readMessage, sendRpcError } from "./read-message.ts";
 
 /** What serving the facade needs. */
-export interface McpParts extends Omit<FacadeParts, "context"> {
+export interface McpDependencies extends Omit<FacadeDependencies, "context"> {
   /** Of a call, whose result may be half of an answer: it goes twice. */
   context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
   /** The caller of a request. */
@@ -33,7 +33,7 @@ const LOCAL_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 const RefusalSchema = z.looseObject({ error: z.looseObject({ code: z.number(), message: z.string() }) });
 
 /** Answers MCP over streamable HTTP, for clients of both protocol eras. Pages from elsewhere are refused. */
-export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpParts): RequestHandler {
+export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpDependencies): RequestHandler {
   const names = [...LOCAL_NAMES, ...hosts];
   const requests = new WeakMap<AuthInfo, { caller: Caller; response: ServerResponse }>();
   // Told of what clients do wrong as well: what is ours to mend is answered with 500, see below.

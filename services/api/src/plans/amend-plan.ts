@@ -1,9 +1,9 @@
 import { type Diagnostic, type Plan, parsePlan, pinTools, type ToolPin } from "@planwright/plan";
 import type { AmendedPlan, RequestDocument } from "@planwright/store";
-import { parseVersionWish, type VersionWishInput } from "../arguments/parse-version.ts";
+import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
 import { readPlanInput } from "../arguments/plan-input.ts";
 import { PlanInvalidError, StateConflictError } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { refuseVersion } from "./refuse-version.ts";
 import { storedDiagnostics } from "./submit-plan.ts";
@@ -12,7 +12,7 @@ import { storedDiagnostics } from "./submit-plan.ts";
 const MAX_NAMED = 100;
 
 /** A plan, and the request that it is for. */
-export interface AmendInput extends VersionWishInput {
+export interface AmendInput extends VersionInput {
   requestId: string;
   plan: unknown;
   execute: boolean;
@@ -33,24 +33,24 @@ export interface Amendment {
  * @throws {BadInputError | RequestNotFoundError | PlanInvalidError | StateConflictError | NotReadyError}
  * @throws {PlanningFailedError | NeedsInputError} when there never was a plan
  */
-export async function amendPlan(parts: OperationParts, input: AmendInput): Promise<Amendment> {
+export async function amendPlan(context: OperationContext, input: AmendInput): Promise<Amendment> {
   const { value, raw } = readPlanInput(input.plan);
-  const wish = parseVersionWish(input, ["amendPlan", input.requestId, value, input.execute]);
-  const request = await findRequest(parts, input.requestId);
+  const version = parseVersion(input, ["amendPlan", input.requestId, value, input.execute]);
+  const request = await findRequest(context, input.requestId);
   const { _id: requestId } = request;
-  const { plan, toolPins, diagnostics } = await checked(parts, request, value);
-  const answer = await parts.store.amendPlan(parts.tenant, requestId, {
+  const { plan, toolPins, diagnostics } = await checked(context, request, value);
+  const answer = await context.store.amendPlan(context.tenant, requestId, {
     plan,
     toolPins,
     raw,
     diagnostics,
     autoExecute: input.execute,
-    by: parts.by,
-    ...wish,
+    by: context.by,
+    ...version,
   });
   switch (answer.type) {
     case "amended":
-      return amended(parts, answer);
+      return amended(context, answer);
     case "repeated":
       return { request: answer.request, carried: null, repeated: null, notRepeated: null };
     case "may have acted":
@@ -70,7 +70,7 @@ export async function amendPlan(parts: OperationParts, input: AmendInput): Promi
 
 /** @throws {PlanInvalidError} Nothing is stored then. */
 async function checked(
-  { knownTools, tenant, maxStepTimeoutMs }: OperationParts,
+  { knownTools, tenant, maxStepTimeoutMs }: OperationContext,
   { _id: requestId, planId }: RequestDocument,
   value: unknown,
 ): Promise<{ plan: Plan; toolPins: ToolPin[]; diagnostics: Diagnostic[] }> {
@@ -89,7 +89,7 @@ async function checked(
   });
 }
 
-function amended({ operation, offers }: OperationParts, answer: AmendedPlan): Amendment {
+function amended({ operation, offers }: OperationContext, answer: AmendedPlan): Amendment {
   const { request, plan, carried, repeated, notRepeated } = answer;
   operation?.about(request._id, request.trace);
   if (plan.status === "QUEUED") offers.offerExecution(plan._id, plan.epoch);

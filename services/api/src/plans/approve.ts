@@ -8,7 +8,7 @@ import {
   StateConflictError,
   StepNotFoundError,
 } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 
 /** What a client said of a step that waits for approval. */
@@ -25,20 +25,20 @@ export interface ApprovalInput {
  * answered as done: a client that lost the answer may repeat it.
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | ApprovalStaleError | StateConflictError}
  */
-export async function approve(parts: OperationParts, input: ApprovalInput): Promise<RequestDocument> {
+export async function approve(context: OperationContext, input: ApprovalInput): Promise<RequestDocument> {
   const { approved } = input;
   const stepId = parseStepId(input.stepId);
   const approvalHash = parseHash(input.approvalHash);
   const reason = parseText("reason", input.reason);
-  const request = await findRequest(parts, input.requestId);
-  const word: Omit<PlanApproval, "at"> = { stepId, approved, approvalHash, reason, by: parts.by };
-  const said = await parts.store.approveStep(parts.tenant, request.planId, word);
+  const request = await findRequest(context, input.requestId);
+  const word: Omit<PlanApproval, "at"> = { stepId, approved, approvalHash, reason, by: context.by };
+  const said = await context.store.approveStep(context.tenant, request.planId, word);
   const place = { requestId: request._id, stepId };
   switch (said.type) {
     case "recorded": {
-      if (said.by !== parts.by)
+      if (said.by !== context.by)
         throw decided({ ...place, status: said.plan.status }, `${saidOf({ approved })} by ${said.by}`);
-      parts.offers.offerExecution(said.plan._id, said.plan.epoch);
+      context.offers.offerExecution(said.plan._id, said.plan.epoch);
       return request;
     }
     case "stale":

@@ -1,6 +1,6 @@
 import { type Diagnostic, type Plan, parsePlan } from "@planwright/plan";
 import { readPlanInput } from "../arguments/plan-input.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 
 /** What submitting the plan would find. */
 export interface PlanCheck {
@@ -11,7 +11,7 @@ export interface PlanCheck {
 
 /** Checks a plan against the catalogue and stores nothing. @throws {BadInputError} */
 export async function checkPlan(
-  { knownTools, tenant, maxStepTimeoutMs }: OperationParts,
+  { knownTools, tenant, maxStepTimeoutMs }: OperationContext,
   plan: unknown,
 ): Promise<PlanCheck> {
   const { value } = readPlanInput(plan);

@@ -7,7 +7,7 @@ import {
   PlanningFailedError,
   StateConflictError,
 } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { findPlan, findRequest } from "../requests/find-request.ts";
 
 /**
@@ -16,7 +16,7 @@ import { findPlan, findRequest } from "../requests/find-request.ts";
  * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is nothing that could run
  */
 export async function startPlan(
-  { store, offers, tenant, by }: OperationParts,
+  { store, offers, tenant, by }: OperationContext,
   request: RequestDocument,
   planId = request.planId,
 ): Promise<PlanDocument | null> {
@@ -35,10 +35,10 @@ export async function startPlan(
  * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is nothing that could run
  */
 export async function executePlan(
-  parts: OperationParts,
+  context: OperationContext,
   ids: { planId?: string | null; requestId?: string | null },
 ): Promise<RequestDocument> {
-  const plan = ids.planId ? await findPlan(parts, ids.planId) : null;
+  const plan = ids.planId ? await findPlan(context, ids.planId) : null;
   const requestId = plan?.requestId ?? ids.requestId;
   if (!requestId || (ids.planId && ids.requestId)) {
     throw new BadInputError(
@@ -47,10 +47,10 @@ export async function executePlan(
       "Give planId to start that plan, or requestId to start the request's current plan.",
     );
   }
-  const request = await findRequest(parts, requestId);
-  const started = await startPlan(parts, request, plan?._id);
+  const request = await findRequest(context, requestId);
+  const started = await startPlan(context, request, plan?._id);
   if (started) throwIfNotStarted(request, started);
-  return findRequest(parts, requestId);
+  return findRequest(context, requestId);
 }
 
 /** @throws {StateConflictError} for a plan that does not run, or will not for long */

@@ -1,14 +1,14 @@
 import type { RequestDocument } from "@planwright/store";
 import { parseRequestId } from "../arguments/parse-ids.ts";
 import { parseText } from "../arguments/parse-text.ts";
-import { parseVersionWish, type VersionWishInput } from "../arguments/parse-version.ts";
+import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
 import { StateConflictError } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { refuseVersion } from "./refuse-version.ts";
 
 /** What is to be planned anew. */
-export interface ReplanInput extends VersionWishInput {
+export interface ReplanInput extends VersionInput {
   requestId: string;
   /** What is to be done differently; null without a word. */
   note?: string | null;
@@ -22,23 +22,23 @@ export interface ReplanInput extends VersionWishInput {
  * @throws {BadInputError | RequestNotFoundError | StateConflictError | NotReadyError}
  * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that could run
  */
-export async function replan(parts: OperationParts, input: ReplanInput): Promise<RequestDocument> {
+export async function replan(context: OperationContext, input: ReplanInput): Promise<RequestDocument> {
   const requestId = parseRequestId(input.requestId);
-  parts.operation?.about(requestId);
+  context.operation?.about(requestId);
   const note = parseText("note", input.note);
   const { execute } = input;
-  const wish = {
+  const version = {
     note,
     execute,
-    by: parts.by,
-    ...parseVersionWish(input, ["replan", requestId, note, execute]),
+    by: context.by,
+    ...parseVersion(input, ["replan", requestId, note, execute]),
   };
-  if (await parts.isModelMissing?.()) throw modelMissing(await findRequest(parts, requestId));
-  const answer = await parts.store.requestReplan(parts.tenant, requestId, wish);
+  if (await context.isModelMissing?.()) throw modelMissing(await findRequest(context, requestId));
+  const answer = await context.store.requestReplan(context.tenant, requestId, version);
   switch (answer.type) {
     case "replanning":
-      parts.operation?.about(requestId, answer.request.trace);
-      parts.offers.offerPlanning(requestId);
+      context.operation?.about(requestId, answer.request.trace);
+      context.offers.offerPlanning(requestId);
       return answer.request;
     case "repeated":
       return answer.request;

@@ -1,16 +1,16 @@
 import type { RequestDocument } from "@planwright/store";
 import { parseChanges } from "../arguments/parse-changes.ts";
 import { parseRequestId, parseStepId } from "../arguments/parse-ids.ts";
-import { parseVersionWish, type VersionWishInput } from "../arguments/parse-version.ts";
+import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
 import { PlanInvalidError, StateConflictError, StepNotFoundError } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { refuseVersion } from "./refuse-version.ts";
 
 /** Steps that an error names at most. */
 const MAX_NAMED = 100;
 
 /** What is to run again. */
-export interface RerunInput extends VersionWishInput {
+export interface RerunInput extends VersionInput {
   requestId: string;
   /** Null: only what did not complete. */
   from?: string | null;
@@ -25,22 +25,22 @@ export interface RerunInput extends VersionWishInput {
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError | NotReadyError}
  * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that could run
  */
-export async function rerun(parts: OperationParts, input: RerunInput): Promise<RequestDocument> {
+export async function rerun(context: OperationContext, input: RerunInput): Promise<RequestDocument> {
   const requestId = parseRequestId(input.requestId);
-  parts.operation?.about(requestId);
+  context.operation?.about(requestId);
   const from = input.from === undefined || input.from === null ? null : parseStepId(input.from);
   const changes = parseChanges(input.arguments ?? []);
-  const answer = await parts.store.rerunPlan(parts.tenant, requestId, {
-    by: parts.by,
+  const answer = await context.store.rerunPlan(context.tenant, requestId, {
+    by: context.by,
     from,
     autoExecute: input.execute,
     changes,
-    ...parseVersionWish(input, ["rerun", requestId, from, changes, input.execute]),
+    ...parseVersion(input, ["rerun", requestId, from, changes, input.execute]),
   });
   switch (answer.type) {
     case "rerun":
-      parts.operation?.about(requestId, answer.request.trace);
-      if (input.execute) parts.offers.offerExecution(answer.plan._id, answer.plan.epoch);
+      context.operation?.about(requestId, answer.request.trace);
+      if (input.execute) context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
       return answer.request;
     case "repeated":
       return answer.request;

@@ -5,7 +5,7 @@ import { checkJsonShape } from "../arguments/json-shape.ts";
 import { parseStepKey } from "../arguments/parse-ids.ts";
 import { parseText } from "../arguments/parse-text.ts";
 import { BadInputError, StateConflictError, StepNotFoundError } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 
 /** What a client said of a step, or of an item, that is in doubt. */
@@ -24,19 +24,19 @@ export interface ResolutionInput {
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError}
  */
 export async function resolveInDoubt(
-  parts: OperationParts,
+  context: OperationContext,
   input: ResolutionInput,
 ): Promise<RequestDocument> {
   const key = parseStepKey(input.stepKey);
-  const resolution = parseResolution(input, parts.by);
+  const resolution = parseResolution(input, context.by);
   const attempt = parseAttempt(input.attempt);
-  const request = await findRequest(parts, input.requestId);
-  const word = { key, resolution, by: parts.by, attempt };
-  const said = await parts.store.resolveUnit(parts.tenant, request.planId, word);
+  const request = await findRequest(context, input.requestId);
+  const word = { key, resolution, by: context.by, attempt };
+  const said = await context.store.resolveUnit(context.tenant, request.planId, word);
   const place = { requestId: request._id, stepId: key };
   switch (said.type) {
     case "recorded":
-      if (!said.plan.finishedAt) parts.offers.offerExecution(said.plan._id, said.plan.epoch);
+      if (!said.plan.finishedAt) context.offers.offerExecution(said.plan._id, said.plan.epoch);
       return request;
     case "not in doubt": {
       const { status } = said.unit;

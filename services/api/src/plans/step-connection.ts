@@ -32,7 +32,7 @@ export interface StepConnection extends Connection<StepView> {
 export async function readStepPage(
   head: Omit<GraphedPlan, keyof PlanGraph> & Pick<PlanHead, "_id">,
   asked: StepPageArguments,
-  { reads, here }: Pick<GraphqlContext, "reads" | "here">,
+  { reads, liveWorkers }: Pick<GraphqlContext, "reads" | "liveWorkers">,
 ): Promise<StepConnection> {
   const page = parsePage(asked, "steps");
   const plan: GraphedPlan = { ...head, ...((await reads.graph(head._id)) ?? { plan: null }) };
@@ -40,7 +40,7 @@ export async function readStepPage(
   const found: Page<StepHead> = filter
     ? await reads.stepPage(plan._id, { ...page, filter })
     : { items: [], cursor: null };
-  const items = stepViewsOfPage(plan, found.items, await here(), (stepId) =>
+  const items = stepViewsOfPage(plan, found.items, await liveWorkers(), (stepId) =>
     reads.stepStatus(plan._id, stepId),
   );
   return {

@@ -14,7 +14,7 @@ const STEPS = [
   { id: "behind", tool: "read" },
 ];
 
-const HERE = { live: { planner: 0, executor: 1, owners: new Set(["e"]) } };
+const LIVE = { planner: 0, executor: 1, owners: new Set(["e"]) };
 
 function running(statuses: Record<string, StepStatus>) {
   const parsed = parsePlan({ steps: STEPS }, { tools: TOOLS });
@@ -66,12 +66,12 @@ test.each<[string, Record<string, StepStatus>, (string | null)[]]>([
   ["a barrier is over", { before: "COMPLETED", deploy: "SKIPPED" }, [null, null, "limit"]],
 ])("%s", (_, statuses, reasons) => {
   const { plan, units } = running(statuses);
-  expect(stepViews(plan, units, HERE).map(({ waitReason }) => waitReason)).toEqual(reasons);
+  expect(stepViews(plan, units, LIVE).map(({ waitReason }) => waitReason)).toEqual(reasons);
 });
 
 test("a page that does not hold the barrier asks for it", async () => {
   const { plan, units } = running({ before: "COMPLETED", deploy: "RUNNING" });
-  const [view] = stepViewsOfPage(plan, units.slice(2), HERE, async (id) =>
+  const [view] = stepViewsOfPage(plan, units.slice(2), LIVE, async (id) =>
     id === "deploy" ? "RUNNING" : null,
   );
   expect(typeof view?.waitReason === "function" && (await view.waitReason())).toBe("dependency");

@@ -8,10 +8,10 @@ import {
   toolOfStep,
   type WaitReason,
 } from "@planwright/plan";
-import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import type { LiveWorkers, PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import { barriersOf } from "./plan-barriers.ts";
 import { type Settlement, settlementOf } from "./settlement.ts";
-import { type Here, stepWaitReason } from "./wait-reason.ts";
+import { stepWaitReason } from "./wait-reason.ts";
 
 /** A version of a plan, with the plan itself. */
 export type GraphedPlan = Pick<PlanHead, "status" | "lease" | "waitReason" | "resolutions"> & PlanGraph;
@@ -32,7 +32,7 @@ export interface StepView {
  * The steps of a plan in plan order, each followed by the items of its forEach that have begun. Pure.
  * Steps without a plan (INVALID and unreadable) give nothing.
  */
-export function stepViews(plan: GraphedPlan, recorded: readonly StepHead[], here: Here): StepView[] {
+export function stepViews(plan: GraphedPlan, recorded: readonly StepHead[], live: LiveWorkers): StepView[] {
   const isOver = finalSteps(recorded);
   const barriers = barriersOf(plan);
   const running = new Set(recorded.flatMap(({ status, stepId }) => (status === "RUNNING" ? [stepId] : [])));
@@ -43,7 +43,7 @@ export function stepViews(plan: GraphedPlan, recorded: readonly StepHead[], here
   return viewsOf(plan, inPlanOrder(recorded), (document, dependsOn) => {
     const hasOpenDependency =
       dependsOn.some((id) => !isOver.has(id)) || isBlocked?.(document.stepId) === true;
-    return stepWaitReason(document, plan, { ...here, hasOpenDependency });
+    return stepWaitReason(document, plan, live, hasOpenDependency);
   });
 }
 
@@ -54,12 +54,11 @@ export function stepViews(plan: GraphedPlan, recorded: readonly StepHead[], here
 export function stepViewsOfPage(
   plan: GraphedPlan,
   recorded: readonly StepHead[],
-  here: Here,
+  live: LiveWorkers,
   statusOf: (stepId: string) => Promise<StepStatus | null>,
 ): StepView[] {
   return viewsOf(plan, recorded, (document, dependsOn) => async () => {
-    const reason = (hasOpenDependency: boolean) =>
-      stepWaitReason(document, plan, { ...here, hasOpenDependency });
+    const reason = (hasOpenDependency: boolean) => stepWaitReason(document, plan, live, hasOpenDependency);
     // Of most steps no other one has to be known.
     if (reason(true) === reason(false)) return reason(true);
     const barriers = barriersOf(plan)?.before(document.stepId) ?? [];

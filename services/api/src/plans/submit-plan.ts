@@ -5,7 +5,7 @@ import { parseRequestOptions, type RequestOptionsInput } from "../arguments/pars
 import { parseQuery } from "../arguments/parse-query.ts";
 import { readPlanInput } from "../arguments/plan-input.ts";
 import { PlanInvalidError } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 
 /** Findings that are stored with a plan at most. */
 const STORED_DIAGNOSTICS = 1_000;
@@ -24,7 +24,7 @@ export interface PlanInput extends RequestOptionsInput {
  * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
 export async function submitPlan(
-  { store, knownTools, offers, tenant, modelLimits: service, maxStepTimeoutMs, operation }: OperationParts,
+  { store, knownTools, offers, tenant, modelLimits: service, maxStepTimeoutMs, operation }: OperationContext,
   input: PlanInput,
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);

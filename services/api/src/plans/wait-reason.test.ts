@@ -8,9 +8,9 @@ const expired: Lease = { owner: "dead", epoch: 1 };
 
 /** One that is stopping takes no more work, and ends what it holds. */
 const owners = new Set(["stopping"]);
-const ALONE = { live: { planner: 0, executor: 0, owners } };
+const ALONE = { planner: 0, executor: 0, owners };
 /** Workers live; that none of them holds the work is then no sign that there is none. */
-const ATTENDED = { live: { planner: 1, executor: 2, owners } };
+const ATTENDED = { planner: 1, executor: 2, owners };
 
 interface Case {
   plan: PlanStatus;
@@ -59,9 +59,9 @@ describe("stepWaitReason", () => {
       };
       const step = { status: given.step, waitReason: given.stepReason ?? null };
       const hasOpenDependency = given.open ?? false;
-      expect(stepWaitReason(step, plan, { ...ALONE, hasOpenDependency })).toBe(given.reason);
+      expect(stepWaitReason(step, plan, ALONE, hasOpenDependency)).toBe(given.reason);
       const withWorkers = given.reason === "no worker" ? "limit" : given.reason;
-      expect(stepWaitReason(step, plan, { ...ATTENDED, hasOpenDependency })).toBe(withWorkers);
+      expect(stepWaitReason(step, plan, ATTENDED, hasOpenDependency)).toBe(withWorkers);
     },
   );
 });

@@ -8,11 +8,6 @@ import {
 } from "@planwright/plan";
 import type { LiveWorkers, PlanDocument, RequestDocument, StepDocument } from "@planwright/store";
 
-/** What is known beside the documents. */
-export interface Here {
-  live: LiveWorkers;
-}
-
 /** The part of a plan that decides why its steps wait. */
 export type WaitingPlan = Pick<PlanDocument, "status" | "lease" | "waitReason">;
 /** The part of a step that decides why it waits. */
@@ -25,27 +20,28 @@ export type WaitingStep = Pick<StepDocument, "status" | "waitReason">;
 export function stepWaitReason(
   step: WaitingStep,
   plan: WaitingPlan,
-  facts: Here & { hasOpenDependency: boolean },
+  live: LiveWorkers,
+  hasOpenDependency: boolean,
 ): WaitReason | null {
   if (isTerminalStepStatus(step.status) || isTerminalPlanStatus(plan.status)) return null;
   const own = waitReasonOfStep(step.status);
   if (own && stepNeedsPerson(step.status)) return own;
-  const reason = heldUp(plan, facts);
+  const reason = heldUp(plan, live);
   if (reason) return reason;
   if (step.status === "RUNNING") return null;
   if (own) return own;
-  if (facts.hasOpenDependency) return "dependency";
+  if (hasOpenDependency) return "dependency";
   return notADependency(step.waitReason) ?? plan.waitReason ?? "limit";
 }
 
 /** Why the whole plan waits; null while an executor works on it and when it is over. */
-export function planWaitReason(plan: WaitingPlan, here: Here): WaitReason | null {
+export function planWaitReason(plan: WaitingPlan, live: LiveWorkers): WaitReason | null {
   if (isTerminalPlanStatus(plan.status)) return null;
-  return heldUp(plan, here) ?? (plan.status === "WAITING" ? plan.waitReason : null);
+  return heldUp(plan, live) ?? (plan.status === "WAITING" ? plan.waitReason : null);
 }
 
 /** Why nothing at all happens in a plan that is not over: no client started or resumed it, or no executor has it. */
-function heldUp(plan: WaitingPlan, { live }: Here): WaitReason | null {
+function heldUp(plan: WaitingPlan, live: LiveWorkers): WaitReason | null {
   const need = planNeed(plan);
   if (need === "start" || need === "resume") return "paused";
   return need === "worker" && !isOwned(plan, live) ? withoutOwner(live.executor) : null;
@@ -54,7 +50,7 @@ function heldUp(plan: WaitingPlan, { live }: Here): WaitReason | null {
 /** Why planning waits; null while a planner works on it. */
 export function requestWaitReason(
   request: Pick<RequestDocument, "status" | "planning">,
-  { live }: Here,
+  live: LiveWorkers,
 ): WaitReason | null {
   if (request.status !== "PLANNING") return null;
   return isOwned(request.planning, live) ? null : withoutOwner(live.planner);

@@ -10,7 +10,7 @@ import {
 import { contextOf, type RequestDocument } from "@planwright/store";
 import { isBlank } from "../arguments/is-blank.ts";
 import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors/api-errors.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
 
 /** What a client answers: in words, in the order of the open questions, or as values for questions by their ids. */
@@ -25,9 +25,12 @@ export interface AnswersInput {
  * is refused, then none is taken and all stay open. Once no question is open the request is planned on.
  * @throws {BadInputError | AnswerUnfitError | StateConflictError | RequestNotFoundError}
  */
-export async function answerQuestions(parts: OperationParts, input: AnswersInput): Promise<RequestDocument> {
+export async function answerQuestions(
+  context: OperationContext,
+  input: AnswersInput,
+): Promise<RequestDocument> {
   checkTexts(input);
-  const request = await findRequest(parts, input.requestId);
+  const request = await findRequest(context, input.requestId);
   if (request.status !== "NEEDS_INPUT") throw nothingAsked(request);
   const { bound, unfit } = bind(request, input);
   const others = unfit.filter((each) => !saysMore(request, input, each));
@@ -41,13 +44,13 @@ export async function answerQuestions(parts: OperationParts, input: AnswersInput
     answer: text,
     gives: about && value !== undefined ? { stepId: about.stepId, keys: [...about.keys], value } : null,
   }));
-  const answered = await parts.store.answerQuestions(parts.tenant, request._id, {
+  const answered = await context.store.answerQuestions(context.tenant, request._id, {
     answers,
     givesUpDraft: unfit.length > 0,
-    by: parts.by,
+    by: context.by,
   });
-  if (!answered) throw nothingAsked(await findRequest(parts, request._id));
-  if (answered.status === "PLANNING") parts.offers.offerPlanning(answered._id);
+  if (!answered) throw nothingAsked(await findRequest(context, request._id));
+  if (answered.status === "PLANNING") context.offers.offerPlanning(answered._id);
   return answered;
 }
 

@@ -1,5 +1,5 @@
 import type { RequestDocument } from "@planwright/store";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
 import { refuseControl } from "./refuse-control.ts";
 
@@ -9,16 +9,16 @@ import { refuseControl } from "./refuse-control.ts";
  * @throws {BadInputError | RequestNotFoundError | NotReadyError}
  * @throws {StateConflictError} for a plan that ended otherwise, and for a request without a plan
  */
-export async function cancelRequest(parts: OperationParts, requestId: string): Promise<RequestDocument> {
-  const request = await findRequest(parts, requestId);
-  const cancelled = await parts.store.cancelPlanning(parts.tenant, request._id, parts.by);
+export async function cancelRequest(context: OperationContext, requestId: string): Promise<RequestDocument> {
+  const request = await findRequest(context, requestId);
+  const cancelled = await context.store.cancelPlanning(context.tenant, request._id, context.by);
   if (cancelled) return cancelled;
-  const plan = await parts.store.requestCancel(parts.tenant, request.planId, parts.by);
+  const plan = await context.store.requestCancel(context.tenant, request.planId, context.by);
   if (plan?.cancelRequestedAt && !plan.finishedAt) {
     // Offered to an executor, a queued plan ends at once instead of at the next sweep.
-    parts.offers.offerExecution(plan._id, plan.epoch);
+    context.offers.offerExecution(plan._id, plan.epoch);
   } else if (plan?.status !== "CANCELLED" && request.status !== "CANCELLED") {
     throw refuseControl(request, plan, "cancelled");
   }
-  return findRequest(parts, requestId);
+  return findRequest(context, requestId);
 }

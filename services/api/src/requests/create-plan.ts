@@ -4,7 +4,7 @@ import { type ContextInput, parseContext } from "../arguments/parse-context.ts";
 import { parseRequestOptions, type RequestOptionsInput } from "../arguments/parse-options.ts";
 import { type PolicyArguments, parsePolicy } from "../arguments/parse-policy.ts";
 import { parseQuery } from "../arguments/parse-query.ts";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 
 /** A sentence, and what is wanted once its plan is over. */
 export interface SentenceInput extends RequestOptionsInput, PolicyArguments {
@@ -21,7 +21,7 @@ export interface SentenceInput extends RequestOptionsInput, PolicyArguments {
  * @throws {BadInputError | BadPolicyError | IdempotencyKeyReusedError}
  */
 export async function createPlan(
-  { store, offers, tenant, modelLimits: service, operation }: OperationParts,
+  { store, offers, tenant, modelLimits: service, operation }: OperationContext,
   input: SentenceInput,
 ): Promise<RequestDocument> {
   const query = parseQuery(input.query);

@@ -1,12 +1,11 @@
 import type { PlanDocument, PlanHead, RequestDocument } from "@planwright/store";
 import { parsePlanId, parseRequestId } from "../arguments/parse-ids.ts";
 import { PlanNotFoundError, RequestNotFoundError } from "../errors/api-errors.ts";
-import type { GraphqlContext } from "../operation/context.ts";
-import type { OperationParts } from "../parts.ts";
+import type { GraphqlContext, OperationContext } from "../operation/context.ts";
 
 /** @throws {BadInputError | RequestNotFoundError} */
 export async function findRequest(
-  { store, tenant, operation }: OperationParts,
+  { store, tenant, operation }: OperationContext,
   requestId: string,
 ): Promise<RequestDocument> {
   const id = parseRequestId(requestId);
@@ -19,7 +18,7 @@ export async function findRequest(
 
 /** @throws {BadInputError | PlanNotFoundError} */
 export async function findPlan(
-  { store, tenant, operation }: OperationParts,
+  { store, tenant, operation }: OperationContext,
   planId: string,
 ): Promise<PlanDocument> {
   const plan = await store.getPlan(tenant, parsePlanId(planId));

@@ -1,5 +1,5 @@
 import type { RequestDocument } from "@planwright/store";
-import type { OperationParts } from "../parts.ts";
+import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
 import { refuseControl } from "./refuse-control.ts";
 
@@ -9,9 +9,9 @@ import { refuseControl } from "./refuse-control.ts";
  * @throws {BadInputError | RequestNotFoundError | NotReadyError}
  * @throws {StateConflictError} for a plan that was not started, is being cancelled, or is over
  */
-export async function pauseRequest(parts: OperationParts, requestId: string): Promise<RequestDocument> {
-  const request = await findRequest(parts, requestId);
-  const plan = await parts.store.requestPause(parts.tenant, request.planId, parts.by);
+export async function pauseRequest(context: OperationContext, requestId: string): Promise<RequestDocument> {
+  const request = await findRequest(context, requestId);
+  const plan = await context.store.requestPause(context.tenant, request.planId, context.by);
   const isAsked = plan?.pauseRequestedAt && !plan.cancelRequestedAt && !plan.finishedAt;
   if (!isAsked) throw refuseControl(request, plan, "paused");
   return request;
@@ -22,13 +22,13 @@ export async function pauseRequest(parts: OperationParts, requestId: string): Pr
  * @throws {BadInputError | RequestNotFoundError | NotReadyError}
  * @throws {StateConflictError} for any other plan
  */
-export async function resumeRequest(parts: OperationParts, requestId: string): Promise<RequestDocument> {
-  const request = await findRequest(parts, requestId);
-  const before = await parts.store.getPlan(parts.tenant, request.planId);
-  const plan = await parts.store.requestResume(parts.tenant, request.planId, parts.by);
+export async function resumeRequest(context: OperationContext, requestId: string): Promise<RequestDocument> {
+  const request = await findRequest(context, requestId);
+  const before = await context.store.getPlan(context.tenant, request.planId);
+  const plan = await context.store.requestResume(context.tenant, request.planId, context.by);
   const isResumed =
     before?.pauseRequestedAt && !plan?.pauseRequestedAt && !plan?.cancelRequestedAt && !plan?.finishedAt;
   if (!isResumed) throw refuseControl(request, plan, "resumed");
-  if (plan?.status === "QUEUED") parts.offers.offerExecution(plan._id, plan.epoch);
+  if (plan?.status === "QUEUED") context.offers.offerExecution(plan._id, plan.epoch);
   return request;
 }

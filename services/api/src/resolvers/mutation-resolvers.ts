@@ -1,3 +1,4 @@
+import type { SCOPE_OF_MUTATION } from "../graphql/required-scopes.ts";
 import { createPlanWithRequestId, type OlderSentenceInput } from "../legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
 import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
@@ -45,7 +46,7 @@ export const mutationResolvers = {
   executeByRequestId: mutation((context, { requestId }: RequestIdOnly) =>
     malformedIsUnknown(requestId, () => executeByRequestId(context, requestId)),
   ),
-};
+} satisfies Record<keyof typeof SCOPE_OF_MUTATION, unknown>;
 
 /** Forgets what earlier fields of the same operation have read. */
 function mutation<Arguments, Result>(

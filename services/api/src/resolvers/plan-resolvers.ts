@@ -50,13 +50,13 @@ export const planResolvers = {
     (await reads.texts(plan._id))?.raw ?? null,
   diagnostics: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
     (await reads.texts(plan._id))?.diagnostics ?? [],
-  async steps(plan: PlanParent, _: unknown, { reads, here }: GraphqlContext) {
-    const [graph, recorded, facts] = await Promise.all([
+  async steps(plan: PlanParent, _: unknown, { reads, liveWorkers }: GraphqlContext) {
+    const [graph, recorded, live] = await Promise.all([
       reads.graph(plan._id),
       reads.steps(plan._id),
-      here(),
+      liveWorkers(),
     ]);
-    return graph ? stepViews({ ...plan, ...graph }, recorded, facts) : [];
+    return graph ? stepViews({ ...plan, ...graph }, recorded, live) : [];
   },
   stepsConnection: (plan: PlanParent, page: StepPageArguments, context: GraphqlContext) =>
     readStepPage(plan, page, context),
@@ -67,8 +67,8 @@ export const planResolvers = {
   },
   outputReferences: (plan: PlanParent, _: unknown, context: GraphqlContext) =>
     readOutputReferences(plan._id, context),
-  waitReason: async (plan: PlanParent, _: unknown, { here }: GraphqlContext) =>
-    planWaitReason(plan, await here()),
+  waitReason: async (plan: PlanParent, _: unknown, { liveWorkers }: GraphqlContext) =>
+    planWaitReason(plan, await liveWorkers()),
   executor: (plan: PlanParent) => plan.lease?.owner ?? null,
   durationMs(plan: PlanParent, _: unknown, { nowMs }: GraphqlContext) {
     if (!plan.startedAt) return null;

@@ -14,8 +14,8 @@ export const requestResolvers = {
   context: (request: RequestDocument) => contextOf(request),
   questions: ({ questions }: RequestDocument) => questions.map(({ question }) => question),
   openQuestions: ({ questions }: RequestDocument) => questions,
-  waitReason: async (request: RequestDocument, _: unknown, { here }: GraphqlContext) =>
-    requestWaitReason(request, await here()),
+  waitReason: async (request: RequestDocument, _: unknown, { liveWorkers }: GraphqlContext) =>
+    requestWaitReason(request, await liveWorkers()),
   plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),
   plans: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plansOf(request),
   async plansConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {

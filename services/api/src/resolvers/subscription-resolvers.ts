@@ -5,7 +5,7 @@ import { createAnswerBytes } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { createReads } from "../operation/reads.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { noteLogFacts } from "../telemetry/log-facts.ts";
+import { noteLogFacts } from "../telemetry/api-logger.ts";
 
 /** Fields of Subscription. */
 export const subscriptionResolvers = {

@@ -4,9 +4,9 @@ import { answeredCode } from "../errors/format-error.ts";
 import { operationField } from "../graphql/operation-field.ts";
 import { operationSpan } from "../graphql/operation-span.ts";
 import type { GraphqlContext } from "../operation/context.ts";
+import { noteLogFacts } from "../telemetry/api-logger.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { incomingTrace } from "../telemetry/incoming-trace.ts";
-import { noteLogFacts } from "../telemetry/log-facts.ts";
 import { type Results, resultsIterator } from "./results-iterator.ts";
 
 /** As graphql-js has it. */

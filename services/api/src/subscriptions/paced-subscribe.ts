@@ -8,7 +8,7 @@ import { resultsIterator } from "./results-iterator.ts";
 const LOOK_EVERY_MS = 25;
 
 /** What results go out by, and how long. */
-export interface PaceParts {
+export interface PaceOptions {
   responseOf: (args: ExecutionArgs) => ServerResponse | undefined;
   /** Longest that a client may read nothing of a result, in milliseconds; then its connection is cut. */
   sendTimeoutMs: number;
@@ -18,7 +18,7 @@ export interface PaceParts {
  * Takes the next result only once the one before has left for the network: what graphql-sse is given it keeps until it can be written, however
  * much that is. So a reader who does not read its socket holds one result here, and skips states like any slow reader.
  */
-export function paceSubscribe(subscribe: Subscribe, { responseOf, sendTimeoutMs }: PaceParts): Subscribe {
+export function paceSubscribe(subscribe: Subscribe, { responseOf, sendTimeoutMs }: PaceOptions): Subscribe {
   return async (args) => {
     const results = await subscribe(args);
     const response = responseOf(args);

@@ -29,7 +29,7 @@ export interface SubscriptionParams {
 const REMEMBERED = { max: 100, maxLength: 10_000 } as const;
 
 /** What checking needs. */
-export interface SubscriptionCheckParts {
+export interface SubscriptionCheckDependencies {
   schema: GraphQLSchema;
   introspection: boolean;
   /** Told of refusals. */
@@ -37,7 +37,7 @@ export interface SubscriptionCheckParts {
 }
 
 /** Checks documents that come past Apollo, with the limits that it has, and what their caller may do. */
-export function createSubscriptionCheck({ schema, introspection, metrics }: SubscriptionCheckParts) {
+export function createSubscriptionCheck({ schema, introspection, metrics }: SubscriptionCheckDependencies) {
   const rules = [limitsFirst, ...specifiedRules, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
   const valid = new LRUCache<string, DocumentNode>({ max: REMEMBERED.max });
 

@@ -17,7 +17,7 @@ import { createSubscriptionCheck } from "./prepare-subscription.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
 /** What subscriptions as server-sent events need. */
-export interface ServerSentEventsParts {
+export interface ServerSentEventsDependencies {
   schema: GraphQLSchema;
   introspection: boolean;
   context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
@@ -40,21 +40,21 @@ const FORBIDDEN = {
 };
 
 /** Answers one subscription a response, in the protocol graphql-sse, "distinct connections". */
-export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHandler {
-  const { formatError, callerOf } = parts;
-  const check = createSubscriptionCheck(parts);
+export function serveServerSentEvents(dependencies: ServerSentEventsDependencies): RequestHandler {
+  const { formatError, callerOf } = dependencies;
+  const check = createSubscriptionCheck(dependencies);
   const responses = new WeakMap<GraphqlContext, ServerResponse>();
   const handle = createHandler({
     // Only one stream a response: no tokens, no state between requests.
     authenticate: () => "",
     subscribe: paceSubscribe(
       observeSubscribe(
-        boundSubscribe(endWithCredential(createSharedSubscribe(), parts.credentials)),
-        parts.metrics,
+        boundSubscribe(endWithCredential(createSharedSubscribe(), dependencies.credentials)),
+        dependencies.metrics,
       ),
       {
         responseOf: ({ contextValue }) => responses.get(contextValue as GraphqlContext),
-        sendTimeoutMs: parts.sendTimeoutMs,
+        sendTimeoutMs: dependencies.sendTimeoutMs,
       },
     ),
     // Done below, once for many who follow with the same document.
@@ -63,7 +63,7 @@ export function serveServerSentEvents(parts: ServerSentEventsParts): RequestHand
       const caller = callerOf(raw);
       const checked = check(params, caller);
       if ("document" in checked) {
-        const contextValue = parts.context(caller, new AbortController().signal);
+        const contextValue = dependencies.context(caller, new AbortController().signal);
         responses.set(contextValue, res);
         beginSubscription(contextValue, checked, raw.headers);
         return { ...checked, contextValue };

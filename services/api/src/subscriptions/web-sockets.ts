@@ -22,7 +22,7 @@ import { createSubscriptionCheck } from "./prepare-subscription.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
 /** What subscriptions over WebSocket need. */
-export interface WebSocketParts {
+export interface WebSocketDependencies {
   httpServers: readonly Server[];
   schema: GraphQLSchema;
   introspection: boolean;
@@ -71,9 +71,9 @@ const ANSWERS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Answers subscriptions of callers over WebSocket at /graphql, in the protocol graphql-transport-ws. */
-export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void> } {
-  const { httpServers, formatError, gate, allowedOrigins, maxConnections, sendTimeoutMs } = parts;
-  const check = createSubscriptionCheck(parts);
+export function serveWebSockets(dependencies: WebSocketDependencies): { close(): Promise<void> } {
+  const { httpServers, formatError, gate, allowedOrigins, maxConnections, sendTimeoutMs } = dependencies;
+  const check = createSubscriptionCheck(dependencies);
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -84,8 +84,8 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
     {
       jsonMessageReviver: withoutAnswers,
       subscribe: observeSubscribe(
-        boundSubscribe(endWithCredential(createSharedSubscribe(), parts.credentials)),
-        parts.metrics,
+        boundSubscribe(endWithCredential(createSharedSubscribe(), dependencies.credentials)),
+        dependencies.metrics,
       ),
       onConnect: (connection) => acceptConnection(gate, connection),
       async onSubscribe(connection, _id, params) {
@@ -98,7 +98,7 @@ export function serveWebSockets(parts: WebSocketParts): { close(): Promise<void>
           const caller = await gate.admit(presentedByConnection(connection));
           const checked = check(params, caller);
           if (!("document" in checked)) return checked;
-          const contextValue = parts.context(caller, new AbortController().signal);
+          const contextValue = dependencies.context(caller, new AbortController().signal);
           beginSubscription(contextValue, checked, connection.extra.request.headers);
           return { ...checked, contextValue };
         } catch (error) {

@@ -1,3 +1,10 @@
+/** The part of a pino logger that the service uses. */
+export interface ApiLogger {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
 /** By identity: between an error and the line about it stand layers that pass nothing else on. */
 const factsOf = new WeakMap<object, object>();
 
