@@ -1,4 +1,4 @@
-export { API_ERROR_CODES, type ApiErrorCode } from "./errors/api-errors.ts";
+export { API_ERROR_CODES, type ApiErrorCode } from "./errors/error-codes.ts";
 export { SDL } from "./graphql/sdl.ts";
 export type { WorkOffers } from "./operation/context.ts";
 export { type Api, type ApiParts, startApi } from "./start-api.ts";

@@ -1,5 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createHealthHandler, createMetrics, type Registry, type Traces } from "@planwright/runtime";
 import type { AccessStore, ClientStore, LiveStore, ModelLimits, WorkerStore } from "@planwright/store";
 import { type Anonymous, createAuthenticate } from "./access/authenticate.ts";
@@ -15,7 +14,7 @@ import { serveGraphiql } from "./graphiql/serve-graphiql.ts";
 import { createApolloServer } from "./graphql/apollo-server.ts";
 import { createApp } from "./http/app.ts";
 import { cutWhenStuck } from "./http/cut-when-stuck.ts";
-import { createHttpServer } from "./http/http-server.ts";
+import { createHttpServer, listen } from "./http/http-server.ts";
 import { serveOutputs } from "./http/serve-outputs.ts";
 import { createAdmission } from "./load/admission.ts";
 import type { AnswerLimits } from "./load/answer-bytes.ts";
@@ -238,21 +237,3 @@ export async function startApi(dependencies: ApiParts): Promise<Api> {
 
 const MIB = 1_048_576;
 const SEND_TIMEOUT_MS = 30_000;
-
-/**
- * Connections that may wait to be accepted; the kernel lowers it to its own limit. With Node's 511 a thousand clients that come at
- * once, as after a restart, have connections dropped, and try again after seconds.
- */
-const BACKLOG = 4_096;
-
-async function listen(server: Server, host: string, port: number): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port, backlog: BACKLOG }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-  const address: AddressInfo | string | null = server.address();
-  return typeof address === "object" && address !== null ? address.port : port;
-}

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { isJsonObject } from "@planwright/plan";
+import { canonicalJson } from "@planwright/plan";
 import type { Idempotency } from "@planwright/store";
 import { BadInputError } from "../errors/api-errors.ts";
-import { isBlank } from "./is-blank.ts";
+import { isBlank, isWellFormed } from "./text.ts";
 
 /** Longest key accepted, in UTF-16 units. */
 const MAX_KEY_LENGTH = 256;
@@ -14,19 +14,14 @@ const MAX_KEY_LENGTH = 256;
  */
 export function toIdempotency(key: string | null | undefined, payload: unknown): Idempotency | undefined {
   if (key === undefined || key === null) return undefined;
-  if (isBlank(key) || key.length > MAX_KEY_LENGTH || /[\p{Surrogate}\0]/u.test(key)) {
+  if (isBlank(key) || key.length > MAX_KEY_LENGTH || !isWellFormed(key)) {
     throw new BadInputError(
       "idempotencyKey",
       `The idempotencyKey has ${key.length} characters, is blank, or is not well-formed text`,
       `Give 1 to ${MAX_KEY_LENGTH} characters, such as a UUID made anew for each submission.`,
     );
   }
-  const text = JSON.stringify(payload, (_name, value: unknown) =>
-    isJsonObject(value) ? sorted(value) : value,
-  );
+  // As JSON first: a date in the payload counts as its text.
+  const text = canonicalJson(JSON.parse(JSON.stringify(payload)));
   return { key, payloadHash: createHash("sha256").update(text).digest("hex") };
-}
-
-function sorted(object: object): object {
-  return Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

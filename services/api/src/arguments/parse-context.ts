@@ -2,6 +2,7 @@ import { canonicalLocale, isJsonObject, isTimezone, type JsonObject, type JsonVa
 import type { GivenContext } from "@planwright/store";
 import { BadInputError } from "../errors/api-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
+import { isWellFormed, quoted } from "./text.ts";
 
 /** Now and here as a client gives it; what is absent or null is the moment of acceptance, in UTC. */
 export interface ContextInput {
@@ -42,7 +43,7 @@ function parseTimezone(name: string): string {
   if (isTimezone(name)) return name;
   throw refused(
     "timezone",
-    `Not a time zone: ${shortened(name)}`,
+    `Not a time zone: ${quoted(name)}`,
     'Give an IANA name, such as "Europe/Berlin" or "UTC".',
   );
 }
@@ -50,7 +51,7 @@ function parseTimezone(name: string): string {
 function parseLocale(tag: string): string {
   const locale = canonicalLocale(tag);
   if (locale !== null) return locale;
-  throw refused("locale", `Not a locale: ${shortened(tag)}`, 'Give a BCP 47 tag, such as "de-DE" or "en".');
+  throw refused("locale", `Not a locale: ${quoted(tag)}`, 'Give a BCP 47 tag, such as "de-DE" or "en".');
 }
 
 function parseFacts(facts: unknown): JsonObject {
@@ -82,12 +83,10 @@ function parseFacts(facts: unknown): JsonObject {
 
 /** Half of a surrogate pair would be stored as another character. */
 function hasBrokenText(value: JsonValue): boolean {
-  if (typeof value === "string") return /[\p{Surrogate}\0]/u.test(value);
+  if (typeof value === "string") return !isWellFormed(value);
   if (Array.isArray(value)) return value.some(hasBrokenText);
   return isJsonObject(value) && Object.entries(value).some((entry) => entry.some(hasBrokenText));
 }
 
 const refused = (field: string, message: string, remedy: string) =>
   new BadInputError(`context.${field}`, message, remedy);
-
-const shortened = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);

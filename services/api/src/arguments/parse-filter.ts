@@ -2,6 +2,7 @@ import { type RequestStatus, ToolNameSchema } from "@planwright/plan";
 import type { RequestFilter, RequestNeed } from "@planwright/store";
 import { BadInputError } from "../errors/api-errors.ts";
 import { parseTag } from "./parse-tags.ts";
+import { isWellFormed, quoted } from "./text.ts";
 
 /** A filter as clients give it. */
 export interface FilterArgument {
@@ -47,14 +48,14 @@ export function parseFilter(
   if (typeof tool === "string" && !ToolNameSchema.safeParse(tool).success) {
     throw new BadInputError(
       "filter.tool",
-      `Not the name of a tool: ${shortened(tool)}`,
+      `Not the name of a tool: ${quoted(tool)}`,
       "getAvailableTools { name } lists the names.",
     );
   }
   if (typeof errorCode === "string" && !/^[A-Z][A-Z0-9_]{0,63}$/.test(errorCode)) {
     throw new BadInputError(
       "filter.errorCode",
-      `Not a code of errors: ${shortened(errorCode)}`,
+      `Not a code of errors: ${quoted(errorCode)}`,
       "Give a code as it stands in error { code }, such as TOOL_TIMEOUT.",
     );
   }
@@ -73,7 +74,7 @@ export function parseFilter(
 
 function parseSearchText(text: string | null | undefined): string | undefined {
   if (text === null || text === undefined) return undefined;
-  if (text.trim() === "" || text.length > MAX_TEXT_LENGTH || /[\p{Surrogate}\0]/u.test(text)) {
+  if (text.trim() === "" || text.length > MAX_TEXT_LENGTH || !isWellFormed(text)) {
     throw new BadInputError(
       "filter.text",
       `A text of ${text.length} characters cannot be looked for, or is not well-formed`,
@@ -81,9 +82,4 @@ function parseSearchText(text: string | null | undefined): string | undefined {
     );
   }
   return text.trim();
-}
-
-/** What was given, quoted, short enough for a message. */
-function shortened(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

@@ -1,5 +1,5 @@
 import { BadInputError } from "../errors/api-errors.ts";
-import { isBlank } from "./is-blank.ts";
+import { isBlank, isWellFormed } from "./text.ts";
 
 /** Longest sentence accepted, in UTF-16 units. */
 export const MAX_QUERY_LENGTH = 10_000;
@@ -14,8 +14,7 @@ export function parseQuery(text: string): string {
       "Shorten it, or hand over a plan with submitPlan.",
     );
   }
-  // A half of a surrogate pair would be stored as another character than the one that was sent.
-  if (/\p{Surrogate}/u.test(query) || query.includes("\0")) {
+  if (!isWellFormed(query)) {
     throw refused("The query is not well-formed text", "Send it as UTF-8 without NUL characters.");
   }
   return query;

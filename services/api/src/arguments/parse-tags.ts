@@ -1,4 +1,5 @@
 import { BadInputError } from "../errors/api-errors.ts";
+import { quoted } from "./text.ts";
 
 /** Most tags of one request. */
 const MAX_TAGS = 10;
@@ -17,6 +18,5 @@ export function parseTags(tags: readonly string[] | null | undefined): string[] 
 /** @throws {BadInputError} for what is no tag */
 export function parseTag(argument: string, tag: string): string {
   if (TAG.test(tag)) return tag;
-  const shown = tag.length > 60 ? `${tag.slice(0, 60)}…` : tag;
-  throw new BadInputError(argument, `Not a tag: ${JSON.stringify(shown)}`, REMEDY);
+  throw new BadInputError(argument, `Not a tag: ${quoted(tag)}`, REMEDY);
 }

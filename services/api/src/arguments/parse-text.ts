@@ -1,5 +1,5 @@
 import { BadInputError } from "../errors/api-errors.ts";
-import { isBlank } from "./is-blank.ts";
+import { isBlank, isWellFormed } from "./text.ts";
 
 /** Longest text of an operator, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 1_000;
@@ -8,7 +8,7 @@ const MAX_TEXT_LENGTH = 1_000;
 export function parseText(argument: string, text: string | null | undefined): string | null {
   const trimmed = text?.trim() ?? "";
   if (isBlank(trimmed)) return null;
-  if (trimmed.length > MAX_TEXT_LENGTH || /\p{Surrogate}/u.test(trimmed) || trimmed.includes("\0")) {
+  if (trimmed.length > MAX_TEXT_LENGTH || !isWellFormed(trimmed)) {
     throw new BadInputError(
       argument,
       `The ${argument} has ${trimmed.length} characters, or is not well-formed text`,

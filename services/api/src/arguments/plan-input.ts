@@ -2,7 +2,7 @@ import { BadInputError } from "../errors/api-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 
 /** A submitted plan as a value, and as the text that is kept. */
-export interface PlanInput {
+export interface GivenPlan {
   value: unknown;
   raw: string;
 }
@@ -14,7 +14,7 @@ const MAX_BYTES = 1_048_576;
  * A text is read as JSON where it is JSON.
  * @throws {BadInputError}
  */
-export function readPlanInput(plan: unknown): PlanInput {
+export function readPlanInput(plan: unknown): GivenPlan {
   if (typeof plan === "string") {
     if (Buffer.byteLength(plan) > MAX_BYTES) throw tooLarge();
     const value = parsedText(plan);

@@ -1,142 +1,115 @@
 import { CodedError, type Diagnostic, planningAdvice, type UnfitAnswer } from "@planwright/plan";
 import type { Scope } from "@planwright/store";
+import { type ApiErrorCode, isApiErrorCode, isRetryable } from "./error-codes.ts";
 
-/** Every `extensions.code` that a client can meet. Nothing else goes out. */
-export const API_ERROR_CODES = [
-  // The request as HTTP and as a GraphQL document.
-  "BAD_REQUEST",
-  "PAYLOAD_TOO_LARGE",
-  "UNSUPPORTED_MEDIA_TYPE",
-  "METHOD_NOT_ALLOWED",
-  "GRAPHQL_PARSE_FAILED",
-  "GRAPHQL_VALIDATION_FAILED",
-  "OPERATION_RESOLUTION_FAILURE",
-  "PERSISTED_QUERY_NOT_SUPPORTED",
-  "QUERY_TOO_COMPLEX",
-  // Who asks, and how often.
-  "UNAUTHENTICATED",
-  "FORBIDDEN",
-  "RATE_LIMITED",
-  // What was asked for.
-  "BAD_USER_INPUT",
-  "NOT_FOUND",
-  "NOT_READY",
-  "ANSWER_TOO_LARGE",
-  "PLAN_INVALID",
-  "POLICY_INVALID",
-  "NEEDS_INPUT",
-  "ANSWER_UNFIT",
-  "IDEMPOTENCY_KEY_REUSED",
-  "APPROVAL_STALE",
-  "STATE_CONFLICT",
-  "TIMEOUT",
-  // How planning failed.
-  "PLANNING_FAILED",
-  "MODEL_SETTING_INVALID",
-  "MODEL_KEY_MISSING",
-  "MODEL_UNAUTHORIZED",
-  "MODEL_NOT_FOUND",
-  "MODEL_QUOTA_EXHAUSTED",
-  "MODEL_UNPRICED",
-  "BUDGET_EXCEEDED",
-  "MODEL_REQUEST_INVALID",
-  "MODEL_UNREACHABLE",
-  "MODEL_ENDPOINT_WRONG",
-  "MODEL_RATE_LIMITED",
-  "MODEL_TIMEOUT",
-  "MODEL_REFUSED",
-  "MODEL_CONTENT_FILTERED",
-  "MODEL_ANSWER_TRUNCATED",
-  "MODEL_ANSWER_UNREADABLE",
-  "NOT_UNDERSTOOD",
-  "VALUE_MISSING",
-  "NO_TOOLS",
-  "POISONED",
-  // The system.
-  "OVERLOADED",
-  "UNAVAILABLE",
-  "INTERNAL",
-] as const;
-export type ApiErrorCode = (typeof API_ERROR_CODES)[number];
-
-/** True for a code of {@link API_ERROR_CODES}. */
-export function isApiErrorCode(code: unknown): code is ApiErrorCode {
-  return API_ERROR_CODES.some((known) => known === code);
-}
-
-/** An error that clients may read as it is: the facts stand in `extensions` beside code, retryable and remedy. */
-export abstract class ApiError<Facts extends object = object> extends CodedError<Facts> {
-  abstract override readonly code: ApiErrorCode;
+/** What an error says to people. */
+interface ErrorText {
+  message: string;
   /** What the client can do now. */
-  abstract readonly remedy: string;
+  remedy: string;
 }
 
-/** An argument that cannot be what was meant. */
-export class BadInputError extends ApiError<{ argument: string }> {
-  readonly code = "BAD_USER_INPUT";
-  readonly retryable = false;
+/** An error that clients may read as it is: the facts are sent in `extensions` beside code, retryable and remedy. */
+export abstract class ApiError<Facts extends object = object> extends CodedError<Facts> {
+  override readonly code: ApiErrorCode;
+  override readonly retryable: boolean;
+  /** What the client can do now. */
   readonly remedy: string;
-  constructor(argument: string, message: string, remedy: string) {
-    super(message, { argument });
+  constructor(code: ApiErrorCode, facts: Facts, { message, remedy }: ErrorText, cause?: unknown) {
+    super(message, facts, { cause });
+    this.code = code;
+    this.retryable = isRetryable(code);
     this.remedy = remedy;
   }
 }
 
-/** A policy with an option that there is not, or with a value that an option does not take. */
-export class BadPolicyError extends ApiError<{ option: string; value: unknown }> {
-  readonly code = "POLICY_INVALID";
-  readonly retryable = false;
-  readonly remedy: string;
-  constructor(option: string, value: unknown, remedy: string) {
-    const text = JSON.stringify(value) ?? "null";
-    const shown = text.length > SHOWN_VALUE ? `${text.slice(0, SHOWN_VALUE)}…` : text;
-    super(`${option} cannot be ${shown}`, { option, value: text === shown ? value : shown });
-    this.remedy = remedy;
-  }
-}
 /** Characters of a value that an error quotes. */
 const SHOWN_VALUE = 100;
 
+/** An argument has a value that the operation does not accept. */
+export class BadInputError extends ApiError<{ argument: string }> {
+  constructor(argument: string, message: string, remedy: string) {
+    super("BAD_USER_INPUT", { argument }, { message, remedy });
+  }
+}
+
+/** A policy has an unknown option, or a value that its option does not accept. */
+export class BadPolicyError extends ApiError<{ option: string; value: unknown }> {
+  constructor(option: string, value: unknown, remedy: string) {
+    const text = JSON.stringify(value) ?? "null";
+    const shown = text.length > SHOWN_VALUE ? `${text.slice(0, SHOWN_VALUE)}…` : text;
+    const facts = { option, value: text === shown ? value : shown };
+    super("POLICY_INVALID", facts, { message: `${option} cannot be ${shown}`, remedy });
+  }
+}
+
 /** No request, or no plan of it, is known under this id. */
 export class RequestNotFoundError extends ApiError<{ requestId: string }> {
-  readonly code = "NOT_FOUND";
-  readonly retryable = false;
-  readonly remedy = "Check the requestId; requests { nodes { requestId query } } lists the newest ones.";
   constructor(requestId: string) {
-    super(`Plan not found for requestId: ${requestId}`, { requestId });
+    super(
+      "NOT_FOUND",
+      { requestId },
+      {
+        message: `Plan not found for requestId: ${requestId}`,
+        remedy: "Check the requestId; requests { nodes { requestId query } } lists the newest ones.",
+      },
+    );
   }
 }
 
 /** No plan is known under this id. */
 export class PlanNotFoundError extends ApiError<{ planId: string }> {
-  readonly code = "NOT_FOUND";
-  readonly retryable = false;
-  readonly remedy =
-    "Check the plan id; while planning goes on there is no plan yet: ask request(requestId) for its status.";
   constructor(planId: string) {
-    super(`Plan not found: ${planId}`, { planId });
+    super(
+      "NOT_FOUND",
+      { planId },
+      {
+        message: `Plan not found: ${planId}`,
+        remedy:
+          "Check the plan id; while planning goes on there is no plan yet: ask request(requestId) for its status.",
+      },
+    );
   }
 }
 
 /** No output is known under this reference, or none yet. */
 export class OutputNotFoundError extends ApiError<{ ref: string }> {
-  readonly code = "NOT_FOUND";
-  readonly retryable = false;
-  readonly remedy =
-    "Use the ref of an output as an answer gave it; a step has an output once it is COMPLETED.";
-  constructor(ref: string) {
-    super(`Output not found: ${ref.slice(0, SHOWN_VALUE)}`, { ref: ref.slice(0, SHOWN_VALUE) });
+  constructor(given: string) {
+    const ref = given.slice(0, SHOWN_VALUE);
+    super(
+      "NOT_FOUND",
+      { ref },
+      {
+        message: `Output not found: ${ref}`,
+        remedy: "Use the ref of an output as an answer gave it; a step has an output once it is COMPLETED.",
+      },
+    );
   }
 }
 
-/** What was asked for is more than one answer may hold. What a mutation did is done all the same. */
+/** The request's current plan has no such step. */
+export class StepNotFoundError extends ApiError<{ requestId: string; stepId: string }> {
+  constructor(place: { requestId: string; stepId: string }) {
+    super("NOT_FOUND", place, {
+      message: `Step not found in the current plan of ${place.requestId}: ${place.stepId}`,
+      remedy:
+        "Check the id: request(requestId) { plan { steps { id key } } } lists the steps of the current plan.",
+    });
+  }
+}
+
+/** The answer would be larger than one answer may be. A mutation has taken effect all the same. */
 export class AnswerTooLargeError extends ApiError<{ maxBytes: number }> {
-  readonly code = "ANSWER_TOO_LARGE";
-  readonly retryable = false;
-  readonly remedy =
-    "Ask for fewer at once: smaller pages of requests, stepsConnection in place of steps, large outputs by their ref.";
   constructor(maxBytes: number) {
-    super(`The answer would hold more than ${maxBytes} bytes`, { maxBytes });
+    super(
+      "ANSWER_TOO_LARGE",
+      { maxBytes },
+      {
+        message: `The answer would hold more than ${maxBytes} bytes`,
+        remedy:
+          "Ask for fewer at once: smaller pages of requests, stepsConnection in place of steps, large outputs by their ref.",
+      },
+    );
   }
 }
 
@@ -146,16 +119,13 @@ export interface RequestIds {
   planId: string;
 }
 
-/** Findings that go out with an error at most; `diagnosticsTotal` counts all of them. */
+/** Diagnostics that are sent with an error at most; `diagnosticsTotal` counts all of them. */
 const SHOWN_DIAGNOSTICS = 100;
 
-/** The plan can never run. It is stored with its diagnostics, unless it says otherwise. */
+/** The plan can never run. It is stored with its diagnostics, unless the error says otherwise. */
 export class PlanInvalidError extends ApiError<
   RequestIds & { diagnostics: readonly Diagnostic[]; diagnosticsTotal: number; stored?: false }
 > {
-  readonly code = "PLAN_INVALID";
-  readonly retryable = false;
-  readonly remedy: string;
   constructor(
     { requestId, planId }: RequestIds,
     diagnostics: readonly Diagnostic[],
@@ -164,128 +134,129 @@ export class PlanInvalidError extends ApiError<
     const errors = diagnostics.filter((diagnostic) => diagnostic.severity === "error");
     const first = errors[0] ?? diagnostics[0];
     const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-    super(`The plan is not valid: ${first?.message ?? "see its diagnostics"}${more}`, {
+    const facts = {
       requestId,
       planId,
       diagnostics: diagnostics.slice(0, SHOWN_DIAGNOSTICS),
       diagnosticsTotal: diagnostics.length,
-      ...(unstored && { stored: false }),
+      ...(unstored && { stored: false as const }),
+    };
+    super("PLAN_INVALID", facts, {
+      message: `The plan is not valid: ${first?.message ?? "see its diagnostics"}${more}`,
+      remedy:
+        unstored?.remedy ??
+        "Correct what the diagnostics name and submit the plan again; validatePlan checks without storing.",
     });
-    this.remedy =
-      unstored?.remedy ??
-      "Correct what the diagnostics name and submit the plan again; validatePlan checks without storing.";
   }
 }
 
-/** The planner asks something back; there is no plan. */
+/** The planner has questions for the user; there is no plan. */
 export class NeedsInputError extends ApiError<RequestIds & { questions: readonly string[] }> {
-  readonly code = "NEEDS_INPUT";
-  readonly retryable = false;
-  readonly remedy =
-    "Answer with answerQuestions(requestId, answers), one answer for each question, or send the query again with the answers in it.";
   constructor(ids: RequestIds, questions: readonly string[]) {
-    super(`More must be known before this can be planned: ${questions.join(" ")}`, { ...ids, questions });
+    super(
+      "NEEDS_INPUT",
+      { ...ids, questions },
+      {
+        message: `More must be known before this can be planned: ${questions.join(" ")}`,
+        remedy:
+          "Answer with answerQuestions(requestId, answers), one answer for each question, or send the query again with the answers in it.",
+      },
+    );
   }
 }
 
-/** Answers that are no values for what was asked. None was taken, and every question stays open. */
+/** Some answers are not values that the tools accept. No answer was taken, and every question stays open. */
 export class AnswerUnfitError extends ApiError<{
   requestId: string;
   unfit: readonly { questionId: string; question: string; message: string }[];
 }> {
-  readonly code = "ANSWER_UNFIT";
-  readonly retryable = false;
-  readonly remedy =
-    "Answer again with what each message asks for; answers that fit have to be given again too. openQuestions { id schema } says what is taken.";
-  constructor(requestId: string, unfit: readonly UnfitAnswer[]) {
-    super(`No answer was taken. ${unfit.map(({ message }) => message).join(" ")}`, {
-      requestId,
-      unfit: unfit.map(({ question, message }) => ({
-        questionId: question.id,
-        question: question.question,
-        message,
-      })),
+  constructor(requestId: string, answers: readonly UnfitAnswer[]) {
+    const unfit = answers.map(({ question: { id, question }, message }) => ({
+      questionId: id,
+      question,
+      message,
+    }));
+    super(
+      "ANSWER_UNFIT",
+      { requestId, unfit },
+      {
+        message: `No answer was taken. ${unfit.map(({ message }) => message).join(" ")}`,
+        remedy:
+          "Answer again with what each message asks for; answers that fit have to be given again too. openQuestions { id schema } says what is taken.",
+      },
+    );
+  }
+}
+
+/** Planning ended without a plan. The code is the planner's where it is in our list, otherwise PLANNING_FAILED. */
+export class PlanningFailedError extends ApiError<RequestIds & { plannerCode: string }> {
+  constructor(ids: RequestIds, error: { code: string; message: string }) {
+    const code = isApiErrorCode(error.code) ? error.code : "PLANNING_FAILED";
+    super(
+      code,
+      { ...ids, plannerCode: error.code },
+      {
+        message: error.message,
+        remedy: `${planningAdvice(code).remedy} request(requestId) shows everything that was tried.`,
+      },
+    );
+  }
+}
+
+/** Planning did not end in the time that this call waits. It continues. */
+export class PlanningTimeoutError extends ApiError<RequestIds & { waitedMs: number }> {
+  constructor(ids: RequestIds, waitedMs: number) {
+    super(
+      "TIMEOUT",
+      { ...ids, waitedMs },
+      {
+        message: `Planning has not ended after ${waitedMs} ms; it goes on`,
+        remedy: `Ask request(requestId: "${ids.requestId}") for the status and the plan; do not send the query again.`,
+      },
+    );
+  }
+}
+
+/** The operation needs a plan, and planning has not ended. */
+export class NotReadyError extends ApiError<RequestIds> {
+  constructor(ids: RequestIds) {
+    super("NOT_READY", ids, {
+      message: `The plan of request ${ids.requestId} is still being made`,
+      remedy: "Wait until request(requestId).status is no longer PLANNING, then ask again.",
     });
   }
 }
 
-/** Planning ended without a plan; the code is the planner's where it is one of ours. */
-export class PlanningFailedError extends ApiError<RequestIds & { plannerCode: string }> {
-  readonly code: ApiErrorCode;
-  readonly retryable: boolean;
-  readonly remedy: string;
-  constructor(ids: RequestIds, error: { code: string; message: string }) {
-    super(error.message, { ...ids, plannerCode: error.code });
-    this.code = isApiErrorCode(error.code) ? error.code : "PLANNING_FAILED";
-    this.retryable = RETRYABLE_PLANNING.has(this.code);
-    this.remedy = `${planningAdvice(this.code).remedy} request(requestId) shows everything that was tried.`;
-  }
-}
-const RETRYABLE_PLANNING: ReadonlySet<ApiErrorCode> = new Set<ApiErrorCode>([
-  "MODEL_UNREACHABLE",
-  "MODEL_RATE_LIMITED",
-  "MODEL_TIMEOUT",
-  "NO_TOOLS",
-]);
-
-/** Planning did not end in the time that this call waits. It goes on. */
-export class PlanningTimeoutError extends ApiError<RequestIds & { waitedMs: number }> {
-  readonly code = "TIMEOUT";
-  readonly retryable = true;
-  readonly remedy: string;
-  constructor(ids: RequestIds, waitedMs: number) {
-    super(`Planning has not ended after ${waitedMs} ms; it goes on`, { ...ids, waitedMs });
-    this.remedy = `Ask request(requestId: "${ids.requestId}") for the status and the plan; do not send the query again.`;
-  }
-}
-
-/** What was asked for needs a plan, and planning goes on. */
-export class NotReadyError extends ApiError<RequestIds> {
-  readonly code = "NOT_READY";
-  readonly retryable = true;
-  readonly remedy = "Wait until request(requestId).status is no longer PLANNING, then ask again.";
-  constructor(ids: RequestIds) {
-    super(`The plan of request ${ids.requestId} is still being made`, ids);
-  }
-}
-
-/** The key of a submission was used for another one. Nothing was accepted. */
+/** The idempotency key was used with other arguments. Nothing was accepted. */
 export class KeyReusedError extends ApiError<{ requestId: string }> {
-  readonly code = "IDEMPOTENCY_KEY_REUSED";
-  readonly retryable = false;
-  readonly remedy = "Send what was sent first under this key to get its request, or choose a new key.";
   constructor(requestId: string) {
-    super(`The idempotencyKey was used for something else, which became ${requestId}`, { requestId });
+    super(
+      "IDEMPOTENCY_KEY_REUSED",
+      { requestId },
+      {
+        message: `The idempotencyKey was used for something else, which became ${requestId}`,
+        remedy: "Send what was sent first under this key to get its request, or choose a new key.",
+      },
+    );
   }
 }
 
-/** No such step in a request's current plan. */
-export class StepNotFoundError extends ApiError<{ requestId: string; stepId: string }> {
-  readonly code = "NOT_FOUND";
-  readonly retryable = false;
-  readonly remedy =
-    "Check the id: request(requestId) { plan { steps { id key } } } lists the steps of the current plan.";
-  constructor(place: { requestId: string; stepId: string }) {
-    super(`Step not found in the current plan of ${place.requestId}: ${place.stepId}`, place);
-  }
-}
-
-/** What was approved is not what would be called. */
+/** The client approved another call than the one that the step would make now. */
 export class ApprovalStaleError extends ApiError<{
   requestId: string;
   stepId: string;
   approvalHash: string | null;
 }> {
-  readonly code = "APPROVAL_STALE";
-  readonly retryable = false;
-  readonly remedy =
-    "Look at the step's resolvedArguments as they are now, and give the approvalHash that stands beside them.";
   constructor(facts: { requestId: string; stepId: string; approvalHash: string | null }) {
-    super(`The approvalHash is not the one that step '${facts.stepId}' waits for`, facts);
+    super("APPROVAL_STALE", facts, {
+      message: `The approvalHash is not the one that step '${facts.stepId}' waits for`,
+      remedy:
+        "Look at the step's resolvedArguments as they are now, and give the approvalHash that stands beside them.",
+    });
   }
 }
 
-/** What stands in the way: the status of the plan, or of the step where one is named; or several steps. */
+/** The state that does not allow the operation: of the plan, or of the step or steps that are named. */
 export interface ConflictFacts {
   requestId: string;
   stepId?: string;
@@ -298,35 +269,30 @@ export interface ConflictFacts {
 
 /** The request, plan or step is not in a state in which this can be done. */
 export class StateConflictError extends ApiError<ConflictFacts> {
-  readonly code = "STATE_CONFLICT";
-  readonly retryable = false;
-  readonly remedy: string;
   constructor(facts: ConflictFacts, message: string, remedy: string) {
-    super(message, facts);
-    this.remedy = remedy;
+    super("STATE_CONFLICT", facts, { message, remedy });
   }
 }
 
-/** More is under way than can be served in time. Nothing of the operation was done. */
+/** The service is at its limit. Nothing of the operation was done. */
 export class OverloadedError extends ApiError<{ retryAfterMs: number }> {
-  readonly code = "OVERLOADED";
-  readonly retryable = true;
-  readonly remedy = "Send the same again after retryAfterMs milliseconds; nothing of it was done.";
   constructor(reason: string, retryAfterMs: number) {
-    super(`The service has too much to do: ${reason}`, { retryAfterMs });
+    super(
+      "OVERLOADED",
+      { retryAfterMs },
+      {
+        message: `The service has too much to do: ${reason}`,
+        remedy: "Send the same again after retryAfterMs milliseconds; nothing of it was done.",
+      },
+    );
   }
 }
 
-/** The API key or token is not known. Which keys exist is not told: the words are the same for every one not accepted. */
+/** The API key or token is not known. Which keys exist is secret: the text is the same for every one that is not accepted. */
 export class UnauthenticatedError extends ApiError {
-  readonly code = "UNAUTHENTICATED";
-  readonly retryable = false;
-  readonly remedy: string;
-  /** @param credential - "over": it was accepted, and is not any more */
+  /** @param credential - "over": it was accepted before, and is not any more */
   constructor(credential: keyof typeof UNAUTHENTICATED) {
-    const { message, remedy } = UNAUTHENTICATED[credential];
-    super(message, {});
-    this.remedy = remedy;
+    super("UNAUTHENTICATED", {}, UNAUTHENTICATED[credential]);
   }
 }
 const UNAUTHENTICATED = {
@@ -348,42 +314,50 @@ const UNAUTHENTICATED = {
 
 /** The caller is known, and may not do this. */
 export class ForbiddenError extends ApiError<{ scope: Scope }> {
-  readonly code = "FORBIDDEN";
-  readonly retryable = false;
-  readonly remedy: string;
   constructor(scope: Scope) {
-    super(`This needs the scope '${scope}', which your credential does not have`, { scope });
-    this.remedy = `Ask an operator for a key or token with the scope '${scope}'.`;
+    super(
+      "FORBIDDEN",
+      { scope },
+      {
+        message: `This needs the scope '${scope}', which your credential does not have`,
+        remedy: `Ask an operator for a key or token with the scope '${scope}'.`,
+      },
+    );
   }
 }
 
-/** The caller asks more often than it may. Nothing of the operation was done. */
+/** The caller sends more operations than its rate limit allows. Nothing of the operation was done. */
 export class RateLimitedError extends ApiError<{ retryAfterMs: number }> {
-  readonly code = "RATE_LIMITED";
-  readonly retryable = true;
-  readonly remedy =
-    "Send the same again after retryAfterMs milliseconds; follow requests with requestUpdated instead of polling.";
   constructor(perMinute: number, retryAfterMs: number) {
-    super(`More than ${perMinute} operations in a minute were sent with this credential`, { retryAfterMs });
+    super(
+      "RATE_LIMITED",
+      { retryAfterMs },
+      {
+        message: `More than ${perMinute} operations in a minute were sent with this credential`,
+        remedy:
+          "Send the same again after retryAfterMs milliseconds; follow requests with requestUpdated instead of polling.",
+      },
+    );
   }
 }
 
-/** MongoDB, or another service that is needed, gives no answer. Nothing is known of a write that was under way. */
-export class UnavailableError extends ApiError<Record<string, never>> {
-  readonly code = "UNAVAILABLE";
-  readonly retryable = true;
-  readonly remedy = "Try again in a few seconds; look with requests whether a mutation has been accepted.";
-  constructor(cause?: unknown, who = "The database") {
-    super(`${who} gives no answer right now`, {}, { cause });
+/** MongoDB, or another service that is needed, does not answer. Whether a write took effect is not known. */
+export class UnavailableError extends ApiError {
+  constructor(cause?: unknown, service = "The database") {
+    const remedy = "Try again in a few seconds; look with requests whether a mutation has been accepted.";
+    super("UNAVAILABLE", {}, { message: `${service} gives no answer right now`, remedy }, cause);
   }
 }
 
-/** An unexpected error. Its own text goes to the log alone, under the correlation id. */
+/** An unexpected error. Its own text is only in the log, under the correlation id. */
 export class InternalError extends ApiError<{ correlationId: string }> {
-  readonly code = "INTERNAL";
-  readonly retryable = false;
-  readonly remedy = "Report the correlationId to the operator: the log names the cause under it.";
   constructor(correlationId: string, cause: unknown) {
-    super("Something went wrong inside the service", { correlationId }, { cause });
+    super("INTERNAL", { correlationId }, INTERNAL_TEXT, cause);
   }
 }
+
+/** What a client reads of every unexpected error. */
+export const INTERNAL_TEXT = {
+  message: "Something went wrong inside the service",
+  remedy: "Report the correlationId to the operator: the log names the cause under it.",
+} as const;

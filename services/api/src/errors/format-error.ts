@@ -9,15 +9,8 @@ import {
 } from "@planwright/store";
 import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
 import { type ApiLogger, logFactsOf } from "../telemetry/api-logger.ts";
-import {
-  ApiError,
-  type ApiErrorCode,
-  BadInputError,
-  InternalError,
-  isApiErrorCode,
-  KeyReusedError,
-  UnavailableError,
-} from "./api-errors.ts";
+import { ApiError, BadInputError, InternalError, KeyReusedError, UnavailableError } from "./api-errors.ts";
+import { type ApiErrorCode, isApiErrorCode } from "./error-codes.ts";
 
 /** What a client can do about the errors that GraphQL itself finds. */
 const REMEDY: Partial<Record<ApiErrorCode, string>> = {

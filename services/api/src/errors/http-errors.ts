@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { ErrorRequestHandler, Response } from "express";
 import { z } from "zod";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
-import { ApiError, type ApiErrorCode, isApiErrorCode } from "./api-errors.ts";
-import { headersOf, statusOf } from "./error-status.ts";
+import { ApiError, INTERNAL_TEXT } from "./api-errors.ts";
+import { type ApiErrorCode, isApiErrorCode, isRetryable, statusOf } from "./error-codes.ts";
 import type { FormatError } from "./masked-errors.ts";
 
 /** What an error outside GraphQL tells. */
@@ -11,20 +11,28 @@ export interface ErrorFacts {
   code: ApiErrorCode;
   message: string;
   remedy: string;
-  /** Default false. */
-  retryable?: boolean;
   retryAfterMs?: number;
   correlationId?: string;
 }
 
 /** The form that GraphQL errors have, so that clients need to know one form alone. */
 export function errorBody({ message, ...extensions }: ErrorFacts): object {
-  return { errors: [{ message, extensions: { retryable: false, ...extensions } }] };
+  return { errors: [{ message, extensions: { retryable: isRetryable(extensions.code), ...extensions } }] };
 }
 
 /** Answers with an {@link errorBody}. */
 export function sendError(response: Response, status: number, error: ErrorFacts): void {
   response.status(status).json(errorBody(error));
+}
+
+/** What a refusal says in headers: when to come back, and by what callers are known. */
+export function headersOf({ code, facts }: { code: ApiErrorCode; facts: object }): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (code === "UNAUTHENTICATED") headers["www-authenticate"] = 'Bearer realm="planwright"';
+  if ("retryAfterMs" in facts && typeof facts.retryAfterMs === "number") {
+    headers["retry-after"] = String(Math.ceil(facts.retryAfterMs / 1_000));
+  }
+  return headers;
 }
 
 /** Answers a request that is refused before it reaches GraphQL or MCP. */
@@ -40,8 +48,11 @@ export function createSendRefusal(formatError: FormatError): SendRefusal {
   };
 }
 
+/** Largest body that is read, in bytes. */
+export const MAX_BODY_BYTES = 1_048_576;
+
 /** What the body parser tells of its errors; its own text stays inside. */
-const ParserErrorSchema = z.object({
+export const ParserErrorSchema = z.object({
   status: z.number().int().min(400).max(499),
   type: z.string().optional(),
 });
@@ -56,8 +67,7 @@ export function createErrorHandler(logger: ApiLogger): ErrorRequestHandler {
     logger.error({ err: error, correlationId }, "a request failed unexpectedly");
     sendError(response, 500, {
       code: "INTERNAL",
-      message: "Something went wrong inside the service",
-      remedy: "Report the correlationId to the operator: the log names the cause under it.",
+      ...INTERNAL_TEXT,
       correlationId,
     });
   };

@@ -1,8 +1,9 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
 import { AnswerTooLargeError, ApiError, OverloadedError } from "../errors/api-errors.ts";
-import { headersOf, statusOf } from "../errors/error-status.ts";
+import { statusOf } from "../errors/error-codes.ts";
 import type { createFormatError } from "../errors/format-error.ts";
+import { headersOf } from "../errors/http-errors.ts";
 import { LIGHT_ANSWER_BYTES } from "../load/answer-bytes.ts";
 import { jsonBytes, stringifyInSlices } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";

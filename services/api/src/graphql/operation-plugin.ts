@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { GraphQLSchema } from "graphql";
-import { isApiErrorCode } from "../errors/api-errors.ts";
+import { isApiErrorCode } from "../errors/error-codes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { noteLogFacts } from "../telemetry/api-logger.ts";
 import { incomingTrace } from "../telemetry/incoming-trace.ts";

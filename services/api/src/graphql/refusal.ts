@@ -1,7 +1,8 @@
 import { HeaderMap } from "@apollo/server";
 import { GraphQLError } from "graphql";
 import type { ApiError } from "../errors/api-errors.ts";
-import { headersOf, statusOf } from "../errors/error-status.ts";
+import { statusOf } from "../errors/error-codes.ts";
+import { headersOf } from "../errors/http-errors.ts";
 
 /** An error that refuses a whole operation before anything of it runs, with its HTTP status. */
 export function refusalOf(error: ApiError): GraphQLError {

@@ -4,15 +4,12 @@ import type { createHealthHandler } from "@planwright/runtime";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Gate } from "../access/gate.ts";
 import { parseHost } from "../access/loopback.ts";
-import { createErrorHandler, sendError } from "../errors/http-errors.ts";
+import { createErrorHandler, MAX_BODY_BYTES, sendError } from "../errors/http-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { acceptGraphql } from "./accept-graphql.ts";
 import { acceptReading } from "./accept-reading.ts";
 import { allowOrigins } from "./cors.ts";
-
-/** Largest body that is read, in bytes. */
-const MAX_BODY_BYTES = 1_048_576;
 
 /** What {@link createApp} puts together. */
 export interface AppDependencies {

@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ErrorFacts } from "../errors/http-errors.ts";
 import { refuseConnection } from "./refuse-connection.ts";
@@ -74,4 +75,23 @@ function refusalOf(
         remedy: "Send a whole request in HTTP/1.1. This port does not speak TLS.",
       };
   }
+}
+
+/**
+ * Connections that may wait to be accepted; the kernel lowers it to its own limit. With Node's 511 a thousand clients that come at
+ * once, as after a restart, have connections dropped, and try again after seconds.
+ */
+const BACKLOG = 4_096;
+
+/** Starts to listen; gives the port, which is a free one for 0. */
+export async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, backlog: BACKLOG }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const address: AddressInfo | string | null = server.address();
+  return typeof address === "object" && address !== null ? address.port : port;
 }

@@ -1,7 +1,5 @@
+import { shortened } from "../arguments/text.ts";
 import { BadInputError, RequestNotFoundError } from "../errors/api-errors.ts";
-
-/** Longest id that a message quotes, in UTF-16 units. */
-const MAX_SHOWN = 60;
 
 /**
  * Runs an operation of older clients, to whom an id that cannot be one is an unknown id: they look for the text of that error.
@@ -13,6 +11,6 @@ export async function malformedIsUnknown<T>(id: string, run: () => Promise<T>): 
   } catch (error) {
     const isMalformed = error instanceof BadInputError && /^(request|plan)Id$/.test(error.facts.argument);
     if (!isMalformed) throw error;
-    throw new RequestNotFoundError(id.length > MAX_SHOWN ? `${id.slice(0, MAX_SHOWN)}…` : id);
+    throw new RequestNotFoundError(shortened(id));
   }
 }

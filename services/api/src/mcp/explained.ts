@@ -1,5 +1,5 @@
 import { ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { type ApiErrorCode, isApiErrorCode } from "../errors/api-errors.ts";
+import { type ApiErrorCode, isApiErrorCode } from "../errors/error-codes.ts";
 
 /** An error as JSON-RPC has it. */
 export interface RpcError {

@@ -1,16 +1,10 @@
 import { ProtocolErrorCode } from "@modelcontextprotocol/server";
 import express, { type RequestHandler, type Response } from "express";
-import { z } from "zod";
+import { MAX_BODY_BYTES, ParserErrorSchema } from "../errors/http-errors.ts";
 import { explained } from "./explained.ts";
-
-/** Largest body of a call, in bytes. */
-const MAX_BODY_BYTES = 1_048_576;
 
 /** Deepest nesting of a message. Plans and facts may nest far less; the SDK writes and reads messages by recursion. */
 const MAX_DEPTH = 500;
-
-/** What the body parser tells of its errors. */
-const ParserErrorSchema = z.object({ status: z.number().int().min(400).max(499) });
 
 const MESSAGES: Readonly<Record<number, string>> = {
   413: "The body is larger than 1 MiB",

@@ -39,33 +39,37 @@ export interface PageReads {
 const MAX_LISTS = 100;
 /** What a head of a step, a version, a call or an event takes, about. */
 const HEAD_BYTES = 640;
-const EMPTY = { items: [], cursor: null };
 
 /** Fresh reads for one operation. */
 export function createPageReads(store: PagedReads, tenant: string, bytes: AnswerBytes): PageReads {
-  /** Counts what pages of so many lists take, about. */
-  const reading = (lists: number, { first }: ListPage) => bytes.reading(lists * first * HEAD_BYTES);
+  /** One page of each of several lists; what they take, about, is counted before it is read. */
+  function pagesOf<Id extends string, Part extends ListPage, Item>(
+    read: (ids: readonly Id[], page: Part) => Promise<ReadonlyMap<Id, Page<Item>>>,
+  ) {
+    return loaderOf<Id, Part, Page<Item>>(
+      async (ids, page) => {
+        await bytes.reading(ids.length * page.first * HEAD_BYTES);
+        return read(ids, page);
+      },
+      { items: [], cursor: null },
+    );
+  }
+
   const atHand = new Map<PlanId, readonly StepHead[]>();
-  const pages = loaderOf<PlanId, StepPage, Page<StepHead>>(async (ids, page) => {
-    await reading(ids.length, page);
-    return store.listStepPages(tenant, ids, page);
-  }, EMPTY);
+  const pages = pagesOf((ids: readonly PlanId[], page: StepPage) => store.listStepPages(tenant, ids, page));
   const counts = loaderOf<PlanId, StepFilter, number>(
     (ids, filter) => store.countSteps(tenant, ids, filter),
     0,
   );
-  const plans = loaderOf<RequestId, ListPage, Page<PlanHead>>(async (ids, page) => {
-    await reading(ids.length, page);
-    return store.listPlanPages(tenant, ids, page);
-  }, EMPTY);
-  const modelCalls = loaderOf<RequestId, ListPage, Page<ModelCallHead>>(async (ids, page) => {
-    await reading(ids.length, page);
-    return store.listModelCallPages(tenant, ids, page);
-  }, EMPTY);
-  const events = loaderOf<RequestId, ListPage, Page<EventHead>>(async (ids, page) => {
-    await reading(ids.length, page);
-    return store.listEventPages(tenant, ids, page);
-  }, EMPTY);
+  const plans = pagesOf((ids: readonly RequestId[], page: ListPage) =>
+    store.listPlanPages(tenant, ids, page),
+  );
+  const modelCalls = pagesOf((ids: readonly RequestId[], page: ListPage) =>
+    store.listModelCallPages(tenant, ids, page),
+  );
+  const events = pagesOf((ids: readonly RequestId[], page: ListPage) =>
+    store.listEventPages(tenant, ids, page),
+  );
   type Place = Pick<StepHead, "planId" | "stepId">;
   const statuses = new DataLoader<Place, StepStatus | null, string>(
     (places) => store.listStepStatuses(tenant, places),

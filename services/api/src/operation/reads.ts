@@ -107,16 +107,11 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
 
   /** Parts of documents, each of a size that is known before. */
   function partsOf<Id extends string, Part extends { _id: string }>(
-    read: (tenant: string, ids: readonly Id[]) => Promise<Part[]>,
+    read: (ids: readonly Id[]) => Promise<Part[]>,
   ): DataLoader<{ id: Id; sizeBytes: number }, Part | null, string> {
     return new DataLoader(
       async (wanted) => {
-        const found = await readInSlices(bytes, wanted, (slice) =>
-          read(
-            tenant,
-            slice.map(({ id }) => id),
-          ),
-        );
+        const found = await readInSlices(bytes, wanted, (slice) => read(slice.map(({ id }) => id)));
         const byId = new Map(found.map((part) => [part._id, part]));
         return wanted.map(({ id }) => byId.get(id) ?? null);
       },
@@ -124,24 +119,12 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     );
   }
 
-  const graphs = partsOf((...which: Parameters<ClientStore["readPlanGraphs"]>) =>
-    store.readPlanGraphs(...which),
-  );
-  const texts = partsOf((...which: Parameters<ClientStore["readPlanTexts"]>) =>
-    store.readPlanTexts(...which),
-  );
-  const results = partsOf((...which: Parameters<ClientStore["readPlanResults"]>) =>
-    store.readPlanResults(...which),
-  );
-  const bodies = partsOf((...which: Parameters<ClientStore["readStepBodies"]>) =>
-    store.readStepBodies(...which),
-  );
-  const words = partsOf((...which: Parameters<ClientStore["readModelCallWords"]>) =>
-    store.readModelCallWords(...which),
-  );
-  const ownOutputs = partsOf((...which: Parameters<ClientStore["readStepOutputs"]>) =>
-    store.readStepOutputs(...which),
-  );
+  const graphs = partsOf((ids: readonly PlanId[]) => store.readPlanGraphs(tenant, ids));
+  const texts = partsOf((ids: readonly PlanId[]) => store.readPlanTexts(tenant, ids));
+  const results = partsOf((ids: readonly PlanId[]) => store.readPlanResults(tenant, ids));
+  const bodies = partsOf((ids: readonly string[]) => store.readStepBodies(tenant, ids));
+  const words = partsOf((ids: readonly string[]) => store.readModelCallWords(tenant, ids));
+  const ownOutputs = partsOf((ids: readonly string[]) => store.readStepOutputs(tenant, ids));
   const outputsAside = new DataLoader<StepHead, JsonValue, string>(
     async (wanted) => {
       const refs = wanted.flatMap(({ outputRef }) => outputRef ?? []);
@@ -224,10 +207,9 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     forget() {
       forgetPages();
       made.clear();
-      for (const loader of [requests, plans, versions, modelCalls, steps, counts, lastSeqs])
-        loader.clearAll();
-      for (const loader of [graphs, texts, results]) loader.clearAll();
-      for (const loader of [bodies, words, ownOutputs, outputsAside]) loader.clearAll();
+      const heads = [requests, plans, versions, modelCalls, steps, counts, lastSeqs];
+      const parts = [graphs, texts, results, bodies, words, ownOutputs, outputsAside];
+      for (const loader of [...heads, ...parts]) loader.clearAll();
     },
   };
 }

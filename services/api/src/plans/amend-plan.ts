@@ -5,11 +5,8 @@ import { readPlanInput } from "../arguments/plan-input.ts";
 import { PlanInvalidError, StateConflictError } from "../errors/api-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { refuseVersion } from "./refuse-version.ts";
+import { MAX_NAMED, refuseVersion } from "./refuse-version.ts";
 import { storedDiagnostics } from "./submit-plan.ts";
-
-/** Steps that an error names at most. */
-const MAX_NAMED = 100;
 
 /** A plan, and the request that it is for. */
 export interface AmendInput extends VersionInput {

@@ -9,7 +9,7 @@ export type VersionRefusal = Extract<
 >;
 
 /** Steps that an error names at most. */
-const MAX_NAMED = 100;
+export const MAX_NAMED = 100;
 
 /**
  * Says why there is no other version.

@@ -4,10 +4,7 @@ import { parseRequestId, parseStepId } from "../arguments/parse-ids.ts";
 import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
 import { PlanInvalidError, StateConflictError, StepNotFoundError } from "../errors/api-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
-import { refuseVersion } from "./refuse-version.ts";
-
-/** Steps that an error names at most. */
-const MAX_NAMED = 100;
+import { MAX_NAMED, refuseVersion } from "./refuse-version.ts";
 
 /** What is to run again. */
 export interface RerunInput extends VersionInput {

@@ -11,7 +11,7 @@ import type { OperationContext } from "../operation/context.ts";
 const STORED_DIAGNOSTICS = 1_000;
 
 /** A plan, and what is wanted of it. */
-export interface PlanInput extends RequestOptionsInput {
+export interface SubmitInput extends RequestOptionsInput {
   plan: unknown;
   execute: boolean;
   query?: string | null;
@@ -25,7 +25,7 @@ export interface PlanInput extends RequestOptionsInput {
  */
 export async function submitPlan(
   { store, knownTools, offers, tenant, modelLimits: service, maxStepTimeoutMs, operation }: OperationContext,
-  input: PlanInput,
+  input: SubmitInput,
 ): Promise<RequestDocument> {
   const query = input.query === undefined || input.query === null ? null : parseQuery(input.query);
   const { value, raw } = readPlanInput(input.plan);

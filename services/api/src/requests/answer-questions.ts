@@ -8,7 +8,7 @@ import {
   type UnfitAnswer,
 } from "@planwright/plan";
 import { contextOf, type RequestDocument } from "@planwright/store";
-import { isBlank } from "../arguments/is-blank.ts";
+import { isBlank, isWellFormed } from "../arguments/text.ts";
 import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors/api-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
@@ -128,7 +128,7 @@ function checkText(argument: string, text: string): void {
       "An answer is blank",
       "Answer each question; a question stays open until it is answered.",
     );
-  if (text.length <= MAX_ANSWER_LENGTH && !/\p{Surrogate}/u.test(text) && !text.includes("\0")) return;
+  if (text.length <= MAX_ANSWER_LENGTH && isWellFormed(text)) return;
   throw new BadInputError(
     argument,
     `An answer has ${text.length} characters, or is not well-formed text`,

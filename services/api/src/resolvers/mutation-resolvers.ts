@@ -9,7 +9,7 @@ import { executePlan } from "../plans/execute-plan.ts";
 import { type ReplanInput, replan } from "../plans/replan.ts";
 import { type RerunInput, rerun } from "../plans/rerun.ts";
 import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
-import { type PlanInput, submitPlan } from "../plans/submit-plan.ts";
+import { type SubmitInput, submitPlan } from "../plans/submit-plan.ts";
 import { type AnswersInput, answerQuestions } from "../requests/answer-questions.ts";
 import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
@@ -24,7 +24,7 @@ export const mutationResolvers = {
   createPlan: mutation((context, input: SentenceInput & WaitInput) =>
     acceptAndWait(context, input, () => createPlan(context, input)),
   ),
-  submitPlan: mutation((context, input: PlanInput & WaitInput) =>
+  submitPlan: mutation((context, input: SubmitInput & WaitInput) =>
     acceptAndWait(context, input, () => submitPlan(context, input)),
   ),
   executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),

@@ -1,5 +1,5 @@
 import { isTerminalPlanStatus, type StepStatus, toExecutionState } from "@planwright/plan";
-import type { ModelCallHead, PlanGraph, PlanHead } from "@planwright/store";
+import type { ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import { readResults } from "../legacy/read-results.ts";
 import { selectedTools, toolOrder } from "../legacy/selected-tools.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -101,14 +101,26 @@ function outputOf({ recorded }: StepView, { reads }: GraphqlContext): Promise<Ke
   return reads.output(recorded);
 }
 
+/** Fields of Step that are recorded under the same name. */
+const RECORDED_FIELDS = [
+  "key",
+  "item",
+  "tool",
+  "status",
+  "warnings",
+  "approved",
+  "effectClass",
+  "nextAttemptAt",
+  "startedAt",
+  "finishedAt",
+  "durationMs",
+] as const satisfies readonly (keyof StepHead)[];
+
 /** Fields of Step. */
 export const stepResolvers = {
+  ...Object.fromEntries(RECORDED_FIELDS.map((field) => [field, ({ recorded }: StepView) => recorded[field]])),
   id: ({ recorded }: StepView) => recorded.stepId,
-  key: ({ recorded }: StepView) => recorded.key,
   settled: ({ settlement }: StepView) => settlement,
-  item: ({ recorded }: StepView) => recorded.item,
-  tool: ({ recorded }: StepView) => recorded.tool,
-  status: ({ recorded }: StepView) => recorded.status,
   resolvedArguments: async ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
     (await reads.stepBody(recorded))?.arguments ?? null,
   async resolvedArgumentsPreview({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) {
@@ -127,17 +139,10 @@ export const stepResolvers = {
       status: recorded.status,
       data: async () => (await reads.stepBody(recorded))?.error?.data ?? null,
     },
-  warnings: ({ recorded }: StepView) => recorded.warnings,
   approvalHash: ({ recorded }: StepView) => recorded.approvalHash ?? null,
-  approved: ({ recorded }: StepView) => recorded.approved,
   carriedFrom: ({ recorded }: StepView) => recorded.carriedFrom ?? null,
-  effectClass: ({ recorded }: StepView) => recorded.effectClass,
   attempts: async ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
     (await reads.stepBody(recorded))?.attempts ?? [],
-  nextAttemptAt: ({ recorded }: StepView) => recorded.nextAttemptAt,
-  startedAt: ({ recorded }: StepView) => recorded.startedAt,
-  finishedAt: ({ recorded }: StepView) => recorded.finishedAt,
-  durationMs: ({ recorded }: StepView) => recorded.durationMs,
 };
 
 /** Fields of ModelCall that its head does not have under the same name, or that older ones lack. */

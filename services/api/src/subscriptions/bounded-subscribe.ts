@@ -1,11 +1,10 @@
-import { type ExecutionResult, GraphQLError } from "graphql";
 import { AnswerTooLargeError } from "../errors/api-errors.ts";
 import { LIGHT_ANSWER_BYTES } from "../load/answer-bytes.ts";
 import type { Grant } from "../load/byte-budget.ts";
 import { jsonBytes } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { Subscribe } from "./observed-subscribe.ts";
-import { resultsIterator } from "./results-iterator.ts";
+import { failedResult, resultsIterator } from "./results-iterator.ts";
 
 /**
  * Keeps the results of subscriptions within the limits of answers. A large one waits for its part of the budget, while newer states replace
@@ -30,7 +29,8 @@ export function boundSubscribe(subscribe: Subscribe): Subscribe {
         const next = await results.next();
         if (next.done) return next;
         const sizeBytes = jsonBytes(next.value, maxBytes);
-        if (sizeBytes > maxBytes) return { done: false, value: tooLarge(maxBytes) };
+        if (sizeBytes > maxBytes)
+          return { done: false, value: failedResult(new AnswerTooLargeError(maxBytes)) };
         if (sizeBytes > LIGHT_ANSWER_BYTES) {
           const request = { tenant, bytes: sizeBytes, isPatient: true, signal: gone.signal };
           grant = await budget.acquire(request);
@@ -45,9 +45,4 @@ export function boundSubscribe(subscribe: Subscribe): Subscribe {
       },
     );
   };
-}
-
-function tooLarge(maxBytes: number): ExecutionResult {
-  const error = new AnswerTooLargeError(maxBytes);
-  return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
 }

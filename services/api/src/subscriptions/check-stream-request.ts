@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import { z } from "zod";
-import type { ApiErrorCode } from "../errors/api-errors.ts";
+import type { ApiErrorCode } from "../errors/error-codes.ts";
 
 /** What the protocol graphql-sse takes, whether in a body or in an address. */
 const ParamsSchema = z.object({

@@ -1,9 +1,9 @@
-import { type ExecutionResult, GraphQLError } from "graphql";
+import type { ExecutionResult } from "graphql";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import { UnauthenticatedError } from "../errors/api-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { Subscribe } from "./observed-subscribe.ts";
-import { resultsIterator } from "./results-iterator.ts";
+import { failedResult, resultsIterator } from "./results-iterator.ts";
 
 /**
  * Ends each subscription when the credential of its caller is over. The last result says so, for whatever carries it: a protocol has no
@@ -43,7 +43,7 @@ export function endWithCredential(
           if (found === "over") {
             isTold = true;
             await results.return?.();
-            return { done: false, value: credentialOver() };
+            return { done: false, value: failedResult(new UnauthenticatedError("over")) };
           }
           if (found.done) leave();
           return found;
@@ -58,9 +58,4 @@ export function endWithCredential(
       },
     );
   };
-}
-
-function credentialOver(): ExecutionResult {
-  const error = new UnauthenticatedError("over");
-  return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
 }

@@ -17,6 +17,7 @@ import { costError, DOCUMENT_LIMITS, limitsFirst } from "../graphql/limits.ts";
 import { operationField } from "../graphql/operation-field.ts";
 import { requiredScopes } from "../graphql/required-scopes.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { toGraphqlError } from "./results-iterator.ts";
 
 /** What a client asks for, as it came. */
 export interface SubscriptionParams {
@@ -79,7 +80,7 @@ export function createSubscriptionCheck({ schema, introspection, metrics }: Subs
       return { schema, document, variableValues, operationName };
     } catch (error) {
       if (error instanceof ForbiddenError) {
-        return refused([new GraphQLError(error.message, { originalError: error })]);
+        return refused([toGraphqlError(error)]);
       }
       if (!(error instanceof GraphQLError)) throw error;
       return refused([withCode(error, "GRAPHQL_PARSE_FAILED")]);

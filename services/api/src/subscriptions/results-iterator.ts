@@ -1,4 +1,5 @@
-import type { ExecutionResult } from "graphql";
+import { type ExecutionResult, GraphQLError } from "graphql";
+import type { ApiError } from "../errors/api-errors.ts";
 
 /** What a subscription gives, one after the other. */
 export type Results = AsyncIterableIterator<ExecutionResult>;
@@ -23,4 +24,14 @@ export function resultsIterator(next: Results["next"], leave: () => Promise<unkn
     [Symbol.asyncIterator]: () => results,
   };
   return results;
+}
+
+/** An error of ours in the form in which graphql-js carries it. */
+export function toGraphqlError(error: Error): GraphQLError {
+  return new GraphQLError(error.message, { originalError: error });
+}
+
+/** A result that is an error and nothing else. */
+export function failedResult(error: ApiError): ExecutionResult {
+  return { data: null, errors: [toGraphqlError(error)] };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { isJsonObject } from "@planwright/plan";
-import { GraphQLError, type GraphQLSchema } from "graphql";
+import type { GraphQLSchema } from "graphql";
 import { CloseCode, MessageType } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import { WebSocketServer } from "ws";
@@ -19,6 +19,7 @@ import { acceptConnection, presentedByConnection } from "./connection-caller.ts"
 import { endWithCredential } from "./credential-subscribe.ts";
 import { beginSubscription, observeSubscribe } from "./observed-subscribe.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
+import { toGraphqlError } from "./results-iterator.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
 /** What subscriptions over WebSocket need. */
@@ -60,7 +61,6 @@ const FULL: ErrorFacts = {
   code: "OVERLOADED",
   message: "This process serves as many connections as it may",
   remedy: "Connect again after retryAfterMs milliseconds.",
-  retryable: true,
   retryAfterMs: 1_000,
 };
 /** What only a server says. graphql-ws takes it from clients as well, and then prints a stack. */
@@ -103,7 +103,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
           return { ...checked, contextValue };
         } catch (error) {
           if (!(error instanceof Error)) throw error;
-          return [new GraphQLError(error.message, { originalError: error })];
+          return [toGraphqlError(error)];
         }
       },
       onError: (_connection, _id, _payload, errors) =>
