@@ -23,6 +23,7 @@ import {
   MAX_ENTRY_BYTES,
   type NewEntry,
   openClaimJournal,
+  placeOf,
   StoreUnavailableError,
 } from "@planwright/store";
 import { createMemoryDatabase, createMemoryEntryLog, UnreachableError } from "@planwright/store/memory";
@@ -30,6 +31,7 @@ import { testServers } from "@planwright/testing";
 import fc from "fast-check";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TurnLog } from "../src/journal/turn-log.ts";
 import { withoutEventValues } from "../src/journal/without-values.ts";
 
 type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, { type: Type }>;
@@ -57,6 +59,12 @@ function journalOver(log: EntryLog, more: Partial<JournalOptions> = {}): Journal
   owners += 1;
   const options = { log, owner: `w${owners}`, now: () => NOW, retryEveryMs: 1, retryForMs: 10_000 };
   return createJournal({ ...options, ...more });
+}
+
+/** A log, and the turns that go to it: without those a journal has no command that what follows could go in. */
+function withTurns(log: EntryLog): [EntryLog, Partial<JournalOptions>] {
+  const append: TurnLog["append"] = async ({ entry: told }) => (await log.insert([told])).get(placeOf(told));
+  return [log, { turnLog: { append } }];
 }
 
 /** Loses what it is told to: an operation on its way there, or its answer. */
@@ -254,8 +262,11 @@ describe.each(LOGS)("over $name", ({ open }) => {
   }
 
   /** A request whose owner holds it under epoch 1. */
-  async function held(log: EntryLog): Promise<{ journal: Journal; claim: ClaimJournal }> {
-    const journal = journalOver(log);
+  async function held(
+    log: EntryLog,
+    more: Partial<JournalOptions> = {},
+  ): Promise<{ journal: Journal; claim: ClaimJournal }> {
+    const journal = journalOver(log, more);
     await journal.append(entry("req_1", 1, BEGUN));
     const claim = openClaimJournal(await claimed(journal, 1));
     await claim.append([]);
@@ -368,7 +379,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
   });
 
   test("what follows from the last entry goes with none of those that are still being written", async () => {
-    const { claim } = await held(open());
+    const { claim } = await held(...withTurns(open()));
     const large = ["a", "b", "c"].flatMap((key) => [
       started(key),
       completed(key, "x".repeat(MAX_ENTRY_BYTES / 2)),
@@ -383,6 +394,20 @@ describe.each(LOGS)("over $name", ({ open }) => {
     });
     await Promise.all([before, end]);
     expect(followed).toEqual([[last]]);
+  });
+
+  test("what follows is computed only for an entry that goes alone: entries of one bulk leave it to their callers", async () => {
+    const journal = journalOver(...withTurns(open()));
+    const asked: string[] = [];
+    const append = (requestId: string) =>
+      journal.append(entry(requestId, 1, BEGUN), () => {
+        asked.push(requestId);
+        return [];
+      });
+    await Promise.all([append("req_1"), append("req_2")]);
+    expect(asked).toEqual([]);
+    await append("req_3");
+    expect(asked).toEqual(["req_3"]);
   });
 
   test("an owner writes nothing that cannot follow from what is there", async () => {

@@ -68,7 +68,7 @@ export interface JournalOptions {
 export interface Journal {
   /**
    * Appends an entry at its `seq`, unless that place is taken. Durable when it answers.
-   * @param followingOf - what follows from the entry: it may be done with it, see invariant 6
+   * @param followingOf - what follows from the entry; asked only where that goes in the same command, see invariant 6
    * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} of these only the second leaves open whether it was written
    */
   append(entry: NewEntry, followingOf?: (entry: JournalEntry) => Following[]): Promise<AppendResult>;
@@ -87,7 +87,7 @@ export interface Journal {
 
 interface Waiting {
   entry: JournalEntry;
-  following: readonly Following[];
+  followingOf: ((entry: JournalEntry) => readonly Following[]) | undefined;
   resolve: (result: AppendResult) => void;
   reject: (error: Error) => void;
 }
@@ -104,8 +104,9 @@ export function createJournal(options: JournalOptions): Journal {
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
       const [only] = batch;
-      if (only && batch.length === 1 && only.following.length > 0 && turnLog)
-        return await commitTurn(only, turnLog);
+      // Computed here: entries that share a bulk leave what follows to their callers.
+      const following = only && batch.length === 1 && turnLog ? (only.followingOf?.(only.entry) ?? []) : [];
+      if (only && turnLog && following.length > 0) return await commitTurn(only, following, turnLog);
       const taken = await again("journal append", () => log.insert(batch.map(({ entry }) => entry)));
       acknowledged(batch.length);
       for (const { entry, resolve } of batch) {
@@ -123,7 +124,8 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   async function commitTurn(
-    { entry, following, resolve }: Waiting,
+    { entry, resolve }: Waiting,
+    following: readonly Following[],
     { append }: Pick<TurnLog, "append">,
   ): Promise<void> {
     const taken = await again("journal append", () => append({ entry, following }));
@@ -151,7 +153,7 @@ export function createJournal(options: JournalOptions): Journal {
       }
       return timedAppend(
         new Promise((resolve, reject) => {
-          batches.add({ entry, following: followingOf?.(entry) ?? [], resolve, reject });
+          batches.add({ entry, followingOf, resolve, reject });
         }),
         { metrics, monotonic },
       );
