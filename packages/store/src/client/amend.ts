@@ -1,6 +1,5 @@
 import {
   catalogueOfPlan,
-  createPlanId,
   createToolIndex,
   hasSideEffects,
   isTerminalPlanStatus,
@@ -13,22 +12,21 @@ import {
 import type { PlanDocument, StepDocument, UnitResolution } from "../documents.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import type { Following } from "../journal/turn-log.ts";
-import { newPlan } from "../new-documents.ts";
 import type { AmendAnswer, AmendedPlan, ClientStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { carriedVersion, type VersionSteps, versionSteps } from "../versions/carried-version.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
-import { versionTurn } from "../versions/version-turn.ts";
+import { nextVersionTurn } from "../versions/version-turn.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
 import { mayHaveActed } from "./carry-over.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
 import type { ClientContext } from "./context.ts";
 import { isOtherVersion } from "./is-other-version.ts";
-import { movedTo, nextVersionOf } from "./next-version.ts";
+import { tellVersion } from "./next-version.ts";
 
 /** The part of the store that puts another plan, written by a person or a program, in the place of a plan. */
 export function createAmend(context: ClientContext): Pick<ClientStore, "amendPlan"> {
-  const { collections, clock, randomBytes } = context;
+  const { collections } = context;
 
   return {
     async amendPlan(tenant, requestId, amended): Promise<AmendAnswer> {
@@ -53,48 +51,23 @@ export function createAmend(context: ClientContext): Pick<ClientStore, "amendPla
         const steps = versionSteps(facts);
         const acted = actedInOtherWords(units, steps, resolutions);
         if (acted.length > 0) return no({ type: "may have acted", keys: acted });
-        const now = new Date(clock.now());
-        const next = nextVersionOf(request, {
-          planId: createPlanId(now.getTime(), randomBytes),
-          autoExecute,
-          now,
-        });
+        // What is repeated only because something before it has changed is shown to an operator first.
+        const shown = { ...steps, named: changedSteps(amended.plan, steps) };
         const { toolPins, raw, diagnostics } = amended;
-        const fresh = newPlan({
-          request: next,
-          // What is repeated only because something before it has changed is shown to an operator first.
-          plan: askForRepeats(
-            amended.plan,
-            units,
-            { ...steps, named: changedSteps(amended.plan, steps) },
-            tools,
-          ),
+        const next = nextVersionTurn(context, {
+          request,
+          before: old,
+          autoExecute,
+          plan: askForRepeats(amended.plan, units, shown, tools),
           toolPins,
           raw,
           origin: { kind: "submitted", model: null },
           diagnostics,
-          status: autoExecute ? "QUEUED" : "READY",
-          now,
+          unitsOf: (fresh) => carriedVersion(fresh, facts, steps),
         });
-        const { document, events } = versionTurn(fresh, carriedVersion(fresh, facts, steps), old);
-        return {
-          type: "tell",
-          events,
-          by,
-          planId: document._id,
-          isKept: true,
-          following: () => [
-            { collection: "plans", insert: document },
-            ...(isUnstarted ? [superseded(old, now)] : []),
-            movedTo(next),
-          ],
-          changed: {
-            type: "amended",
-            request: next,
-            plan: document,
-            ...doneBefore(amended.plan, units, steps, tools),
-          },
-        };
+        const done = doneBefore(amended.plan, units, steps, tools);
+        const answer: AmendedPlan = { type: "amended", request: next.request, plan: next.document, ...done };
+        return tellVersion(next, by, answer, isUnstarted ? [superseded(old, next.now)] : []);
       };
       const asked = { tenant, requestId, operation: "amend", idempotency, decide };
       return (await changeRequest<AmendAnswer, AmendedPlan>(context, asked)) ?? { type: "unknown" };

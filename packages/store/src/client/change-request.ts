@@ -21,21 +21,22 @@ export interface ChangedRequest {
   state: FoldedRequest;
 }
 
-/** What is to be told, with what follows for documents; or an answer, where nothing is. */
-export type ChangeDecision<Answer, Changed> =
-  | {
-      type: "tell";
-      events: JournalEvent[];
-      by: string;
-      /** The version that is told of. Default: the current one. */
-      planId?: PlanDocument["_id"];
-      following: (entry: NewEntry) => Following[];
-      /** See `Turn`. */
-      isKept?: boolean;
-      /** What is answered once it is told. */
-      changed: Changed;
-    }
-  | { type: "answer"; answer: Answer };
+/** What is to be told, with what follows for documents. */
+export interface ToldChange<Changed> {
+  type: "tell";
+  events: JournalEvent[];
+  by: string;
+  /** The version that is told of. Default: the current one. */
+  planId?: PlanDocument["_id"];
+  following: (entry: NewEntry) => Following[];
+  /** See `Turn`. */
+  isKept?: boolean;
+  /** What is answered once it is told. */
+  changed: Changed;
+}
+
+/** What is to be told, or an answer where nothing is. */
+export type ChangeDecision<Answer, Changed> = ToldChange<Changed> | { type: "answer"; answer: Answer };
 
 /** What a client asks of a request. */
 export interface RequestChange<Answer, Changed> {

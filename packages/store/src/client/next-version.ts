@@ -1,37 +1,33 @@
-import type { PlanId } from "@planwright/plan";
 import type { RequestDocument } from "../documents.ts";
 import type { Following } from "../journal/turn-log.ts";
 import { NOTHING_PARKED } from "../planning/parked-for.ts";
+import type { NextVersionTurn } from "../versions/version-turn.ts";
+import type { ToldChange } from "./change-request.ts";
 
-/** A request that a client has moved to another version of its plan. Pure. */
-export function nextVersionOf(
-  request: RequestDocument,
-  { planId, autoExecute, now }: { planId: PlanId; autoExecute: boolean; now: Date },
-): RequestDocument {
+/**
+ * The turn by which a client moves a request to another version of its plan. Pure.
+ * @param before - what follows for other documents, ahead of the request's
+ */
+export function tellVersion<Changed>(
+  { document, events, request }: NextVersionTurn,
+  by: string,
+  changed: Changed,
+  before: readonly Following[] = [],
+): ToldChange<Changed> {
+  const following: Following[] = [{ collection: "plans", insert: document }, ...before, movedTo(request)];
   return {
-    ...request,
-    planId,
-    version: request.version + 1,
-    status: autoExecute ? "EXECUTING" : "READY",
-    autoExecute,
-    planning: { ...request.planning, lease: null, dueAt: null, work: null },
-    replan: null,
-    error: null,
-    answer: null,
-    answerError: null,
-    updatedAt: now,
+    type: "tell",
+    events,
+    by,
+    planId: document._id,
+    isKept: true,
+    following: () => following,
+    changed,
   };
 }
 
-/** What that is for its document, unless it has gone on since. Pure. */
-export function movedTo({
-  _id,
-  planId,
-  version,
-  status,
-  autoExecute,
-  updatedAt,
-}: RequestDocument): Following {
+/** The request's document at its next version, unless it has a later one. Pure. */
+function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): Following {
   const set = { ...NOTHING_PARKED, planId, version, status, autoExecute, updatedAt };
   return { collection: "requests", filter: { _id, version: { $lt: version } }, set };
 }

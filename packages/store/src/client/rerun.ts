@@ -1,28 +1,26 @@
 import {
   catalogueOfPlan,
-  createPlanId,
   createToolIndex,
   isTerminalPlanStatus,
   pinsByTool,
   pinTools,
 } from "@planwright/plan";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
-import { newPlan } from "../new-documents.ts";
 import type { ClientStore, RerunAnswer } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
-import { versionTurn } from "../versions/version-turn.ts";
+import { nextVersionTurn } from "../versions/version-turn.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
 import { carriedUnits, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 import { changeArguments, refusedChange } from "./change-arguments.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
 import type { ClientContext } from "./context.ts";
 import { isOtherVersion } from "./is-other-version.ts";
-import { movedTo, nextVersionOf } from "./next-version.ts";
+import { tellVersion } from "./next-version.ts";
 
 /** The part of the store that runs plans again, as new versions. */
 export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPlan"> {
-  const { collections, clock, randomBytes } = context;
+  const { collections } = context;
 
   return {
     async rerunPlan(tenant, requestId, options): Promise<RerunAnswer> {
@@ -58,35 +56,20 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
         if (!changed.ok)
           return no({ type: "invalid arguments", plan: old, diagnostics: changed.diagnostics });
 
-        const now = new Date(clock.now());
-        const next = nextVersionOf(request, {
-          planId: createPlanId(now.getTime(), randomBytes),
-          autoExecute,
-          now,
-        });
-        // What has changed since is part of the new version: the caller wants its tools as they are now.
-        const toolPins = pinTools(plan, index.tools, old.toolPins);
         const { raw, origin } = old;
-        const fresh = newPlan({
-          request: next,
+        const next = nextVersionTurn(context, {
+          request,
+          before: old,
+          autoExecute,
           plan: askForRepeats(plan, units, toRerun, tools),
-          toolPins,
+          // What has changed since is part of the new version: the caller wants its tools as they are now.
+          toolPins: pinTools(plan, index.tools, old.toolPins),
           raw,
           origin,
           diagnostics: [...old.diagnostics, ...changed.diagnostics],
-          status: autoExecute ? "QUEUED" : "READY",
-          now,
+          unitsOf: (fresh) => carriedUnits(fresh, facts, toRerun),
         });
-        const { document, events } = versionTurn(fresh, carriedUnits(fresh, facts, toRerun), old);
-        return {
-          type: "tell",
-          events,
-          by,
-          planId: document._id,
-          isKept: true,
-          following: () => [{ collection: "plans", insert: document }, movedTo(next)],
-          changed: { type: "rerun", request: next, plan: document },
-        };
+        return tellVersion(next, by, { type: "rerun", request: next.request, plan: next.document });
       };
       const asked = { tenant, requestId, operation: "rerun", idempotency, decide };
       const answer = await changeRequest<RerunAnswer, Rerun>(context, asked);

@@ -1,22 +1,20 @@
 import type { FoldedRequest } from "@planwright/engine";
 import {
   catalogueOfPlan,
-  createPlanId,
   createToolIndex,
   pinsByTool,
   type RequestStatus,
   type ToolIndex,
 } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { PlanDocument, RequestDocument } from "../documents.ts";
+import type { PlanDocument, RequestDocument, StepDocument } from "../documents.ts";
 import { isPlanEnd, REQUEST_STATUS } from "../execution/request-after-plan.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
-import { newPlan } from "../new-documents.ts";
 import type { NewVersion, PlanningStore } from "../store.ts";
 import { readCatalogue } from "../tool-catalogue.ts";
 import { carriedVersion } from "../versions/carried-version.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
-import { type VersionTurn, versionTurn } from "../versions/version-turn.ts";
+import { nextVersionTurn } from "../versions/version-turn.ts";
 import type { PlanningContext } from "./context.ts";
 import { parkedFor } from "./parked-for.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
@@ -24,24 +22,14 @@ import { settled } from "./settled.ts";
 
 /** The part of the store that ends replans, with another version or without. */
 export function createReplanning(
-  { collections, clock, randomBytes }: PlanningContext,
+  context: PlanningContext,
   claims: PlannerClaims,
 ): Pick<PlanningStore, "completeReplan" | "failReplan"> {
+  const { collections, clock } = context;
   const { plans } = collections;
 
   const currentPlan = ({ planId, tenant }: RequestDocument): Promise<PlanDocument | null> =>
     plans.findOne({ _id: planId, tenant });
-
-  function nextRequest(request: RequestDocument, now: Date): RequestDocument {
-    const execute = request.replan?.execute ?? true;
-    return {
-      ...request,
-      planId: createPlanId(now.getTime(), randomBytes),
-      version: request.version + 1,
-      status: execute ? "EXECUTING" : "READY",
-      autoExecute: execute,
-    };
-  }
 
   return {
     async completeReplan(claim, result) {
@@ -49,15 +37,18 @@ export function createReplanning(
       const index = createToolIndex(await readCatalogue(collections));
       const old = await currentPlan(request);
       return claims.tell<PlanDocument>(claim, (state) => {
-        const now = new Date(clock.now());
-        const next = nextRequest(request, now);
-        const fresh = newPlan({
-          ...result,
+        const {
+          document,
+          events,
           request: next,
-          status: next.autoExecute ? "QUEUED" : "READY",
           now,
+        } = nextVersionTurn(context, {
+          ...result,
+          request,
+          before: old,
+          autoExecute: request.replan?.execute ?? true,
+          unitsOf: (fresh) => carriedUnits(fresh, { result, old, state, index }),
         });
-        const { document, events } = followingVersion(fresh, { result, old, state, index });
         const { planId, version, status, autoExecute } = next;
         const { diagnostics } = result;
         const moved = { planId, version, status, autoExecute, diagnostics, error: null, replan: null };
@@ -110,11 +101,11 @@ interface Before {
   index: ToolIndex;
 }
 
-/** The version that follows, with the units that it carries over as the journal tells them now. */
-function followingVersion(fresh: PlanDocument, { result, old, state, index }: Before): VersionTurn {
+/** The units that a version carries over, as the journal tells them now. */
+function carriedUnits(fresh: PlanDocument, { result, old, state, index }: Before): StepDocument[] {
   const told = old ? state.plans.get(old._id) : undefined;
   const { plan, toolPins } = result;
-  const carried = carriedVersion(fresh, {
+  return carriedVersion(fresh, {
     plan,
     old: old?.plan ?? null,
     toolPins: { now: toolPins, before: old?.toolPins },
@@ -122,7 +113,6 @@ function followingVersion(fresh: PlanDocument, { result, old, state, index }: Be
     resolutions: told?.resolutions ?? [],
     dependents: dependentsOf(plan, catalogueOfPlan(plan, index, pinsByTool(toolPins))),
   });
-  return versionTurn(fresh, carried, old ?? fresh);
 }
 
 /** What the plan that was not replaced has made of its request. */

@@ -1,11 +1,55 @@
 import type { EventOf, JournalEvent } from "@planwright/engine";
-import type { PlanDocument, StepDocument } from "../documents.ts";
+import { createPlanId, type RandomBytes } from "@planwright/plan";
+import type { PlanDocument, RequestDocument, StepDocument } from "../documents.ts";
 import { needsOf } from "../execution/plan-needs.ts";
+import { newPlan } from "../new-documents.ts";
+import type { ServerClock } from "../server-clock.ts";
 
 /** A version of a plan, and the events by which it is stored, and started where it is to run at once. */
 export interface VersionTurn {
   document: PlanDocument;
   events: JournalEvent[];
+}
+
+/** The version that follows another one, and its request at it. */
+export interface NextVersionTurn extends VersionTurn {
+  request: RequestDocument;
+  now: Date;
+}
+
+/** What the version that follows another one is made from. */
+export interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "status" | "now"> {
+  /** As it is now. */
+  request: RequestDocument;
+  /** The version before; null where there is none. */
+  before: PlanDocument | null;
+  /** Start executing as soon as it is stored. */
+  autoExecute: boolean;
+  /** Its units, of which some have ended already. */
+  unitsOf: (document: PlanDocument) => readonly StepDocument[];
+}
+
+/** The version that follows the current one of a request, under a new plan id. */
+export function nextVersionTurn(
+  { clock, randomBytes }: { clock: Pick<ServerClock, "now">; randomBytes: RandomBytes },
+  { request: current, before, autoExecute, unitsOf, ...parts }: NextVersionParts,
+): NextVersionTurn {
+  const now = new Date(clock.now());
+  const request: RequestDocument = {
+    ...current,
+    planId: createPlanId(now.getTime(), randomBytes),
+    version: current.version + 1,
+    status: autoExecute ? "EXECUTING" : "READY",
+    autoExecute,
+    planning: { ...current.planning, lease: null, dueAt: null, work: null },
+    replan: null,
+    error: null,
+    answer: null,
+    answerError: null,
+    updatedAt: now,
+  };
+  const fresh = newPlan({ ...parts, request, status: autoExecute ? "QUEUED" : "READY", now });
+  return { ...versionTurn(fresh, unitsOf(fresh), before ?? fresh), request, now };
 }
 
 /**
