@@ -28,8 +28,7 @@ export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPla
       const index = createToolIndex(await readCatalogue(collections));
       const decide = ({ request, plan: old, state }: ChangedRequest): RerunDecision => {
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
-        if (request.status === "PLANNING") return no({ type: "no plan", request });
-        if (!old) return no({ type: "no plan", request });
+        if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
         if (old.plan === null || old.status === "INVALID") return no({ type: "invalid", request, plan: old });
         if (!isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });
         if (from !== null && !old.plan.steps.some(({ id }) => id === from))
