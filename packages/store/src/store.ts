@@ -316,6 +316,11 @@ export interface ClientStore extends PagedReads, HeadReads, StateReads {
     amended: VersionWish & Omit<NewVersion, "origin"> & { autoExecute: boolean; by?: string | undefined },
   ): Promise<AmendAnswer>;
   /**
+   * The version that an amendment made under this key; undefined where there was none. To be asked before a plan is checked: what is told already is not
+   * checked again. @throws {IdempotencyKeyReusedError} when the key made something else
+   */
+  findAmended(tenant: string, requestId: RequestId, idempotency: Idempotency): Promise<Repeated | undefined>;
+  /**
    * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan from what became
    * of this one. Of several replans and reruns at once one is taken.
    * @throws {IdempotencyKeyReusedError} when the key made something else

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { BLOG_PLAN, BLOG_TOOLS, type RunningApi, startTestApi } from "./running-api.ts";
 import { executeAs, failAs } from "./workers.ts";
 
 let running: RunningApi;
@@ -116,4 +116,17 @@ test("sent again under its key it makes nothing more", async () => {
   });
   const other = await amend(requestId, titled("Other"), { key: "k1" });
   expect(other.errors[0].extensions).toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED" });
+});
+
+test("sent again under its key after the tools have changed it is answered as before, and not checked again", async () => {
+  const { requestId } = await submitted(false);
+  await amend(requestId, titled("Better"), { key: "k2" });
+  const tools = BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name }));
+  await running.store.publishTools("blog", []);
+  onTestFinished(() => running.store.publishTools("blog", tools));
+  // A plan that does not fit the tools that the service knows has it read them again.
+  await amend(requestId, [{ id: "a", tool: "noSuchTool", arguments: {} }]);
+  const again = await amend(requestId, titled("Better"), { key: "k2" });
+  expect(again.errors).toBeUndefined();
+  expect(again.data.amendPlan).toMatchObject({ carried: null, request: { version: 2 } });
 });

@@ -23,12 +23,19 @@ import { type ChangeDecision, type ChangedRequest, changeRequest } from "./chang
 import type { ClientContext } from "./context.ts";
 import { isOtherVersion } from "./is-other-version.ts";
 import { tellVersion } from "./next-version.ts";
+import { entryKeyOf, findRepeated } from "./repeated.ts";
+
+/** Sets the keys of amendments apart from those of other changes. */
+const OPERATION = "amend";
 
 /** The part of the store that puts another plan, written by a person or a program, in the place of a plan. */
-export function createAmend(context: ClientContext): Pick<ClientStore, "amendPlan"> {
+export function createAmend(context: ClientContext): Pick<ClientStore, "amendPlan" | "findAmended"> {
   const { collections } = context;
 
   return {
+    findAmended: (tenant, requestId, idempotency) =>
+      findRepeated(context, { tenant, requestId }, entryKeyOf(OPERATION, idempotency)),
+
     async amendPlan(tenant, requestId, amended): Promise<AmendAnswer> {
       const { fromVersion, autoExecute, by = "api", idempotency } = amended;
       const index = createToolIndex(await readCatalogue(collections));
@@ -69,7 +76,7 @@ export function createAmend(context: ClientContext): Pick<ClientStore, "amendPla
         const answer: AmendedPlan = { type: "amended", request: next.request, plan: next.document, ...done };
         return tellVersion(next, by, answer, isUnstarted ? [superseded(old, next.now)] : []);
       };
-      const asked = { tenant, requestId, operation: "amend", idempotency, decide };
+      const asked = { tenant, requestId, operation: OPERATION, idempotency, decide };
       return (await changeRequest<AmendAnswer, AmendedPlan>(context, asked)) ?? { type: "unknown" };
     },
   };

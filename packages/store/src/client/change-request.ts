@@ -63,12 +63,8 @@ export async function changeRequest<Answer, Changed>(
   const { collections, unitReads, turns, settleOutbox } = context;
   const key = idempotency && entryKeyOf(operation, idempotency);
 
-  async function repeated(): Promise<Repeated | undefined> {
-    if (!key || !(await findRepeated(context, tenant, key))) return undefined;
-    // Who told it may have died before its request said so.
-    await settleOutbox.ofRequest(requestId);
-    return findRepeated(context, tenant, key);
-  }
+  const repeated = async (): Promise<Repeated | undefined> =>
+    key && findRepeated(context, { tenant, requestId }, key);
 
   for (let lags = 0; ; ) {
     const earlier = await repeated();

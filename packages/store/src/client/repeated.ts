@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { JournalEntry } from "@planwright/engine";
+import type { RequestId } from "@planwright/plan";
 import { IdempotencyKeyReusedError } from "../errors.ts";
 import type { Idempotency, Repeated } from "../store.ts";
 import type { ClientContext } from "./context.ts";
@@ -20,6 +21,17 @@ export function entryKeyOf(operation: string, { key, payloadHash }: Idempotency)
 
 /** What the key has made before, as it stands now. @throws {IdempotencyKeyReusedError} when that was something else */
 export async function findRepeated(
+  context: Pick<ClientContext, "collections" | "clock" | "settleOutbox">,
+  { tenant, requestId }: { tenant: string; requestId: RequestId },
+  key: EntryKey,
+): Promise<Repeated | undefined> {
+  if (!(await readRepeated(context, tenant, key))) return undefined;
+  // The process that told it may have died before its request said so.
+  await context.settleOutbox.ofRequest(requestId);
+  return readRepeated(context, tenant, key);
+}
+
+async function readRepeated(
   { collections: { journal, requests }, clock }: Pick<ClientContext, "collections" | "clock">,
   tenant: string,
   { key, payloadHash }: EntryKey,

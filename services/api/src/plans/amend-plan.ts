@@ -35,6 +35,9 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
   const version = parseVersion(input, ["amendPlan", input.requestId, value, input.execute]);
   const request = await findRequest(context, input.requestId);
   const { _id: requestId } = request;
+  const earlier =
+    version.idempotency && (await context.store.findAmended(context.tenant, requestId, version.idempotency));
+  if (earlier) return repeated(earlier);
   const { plan, toolPins, diagnostics } = await checked(context, request, value);
   const answer = await context.store.amendPlan(context.tenant, requestId, {
     plan,
@@ -49,7 +52,7 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
     case "amended":
       return amended(context, answer);
     case "repeated":
-      return { request: answer.request, carried: null, repeated: null, notRepeated: null };
+      return repeated(answer);
     case "may have acted":
       throw new StateConflictError(
         { requestId, steps: answer.keys.slice(0, MAX_NAMED), status: "FAILED" },
@@ -84,6 +87,10 @@ async function checked(
     remedy:
       "Correct the plan as the diagnostics say and ask again; nothing was stored, and the plan before stays.",
   });
+}
+
+function repeated({ request }: { request: RequestDocument }): Amendment {
+  return { request, carried: null, repeated: null, notRepeated: null };
 }
 
 function amended({ operation, offers }: OperationContext, answer: AmendedPlan): Amendment {
