@@ -78,7 +78,7 @@ export {
   type JournalPlace,
   placeOf,
 } from "./journal/entry-log.ts";
-export { EntryTooLargeError, RequestLagsError } from "./journal/errors.ts";
+export { EntryTooLargeError, OutboxStuckError, RequestLagsError } from "./journal/errors.ts";
 export {
   type AppendResult,
   createJournal,

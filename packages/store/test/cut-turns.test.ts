@@ -5,6 +5,7 @@
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import { parsePlan, toFreeQuestions } from "@planwright/plan";
 import {
+  OutboxStuckError,
   type PlanDocument,
   type PlanningClaim,
   type RequestDocument,
@@ -398,6 +399,31 @@ describe("what is done again a minute late", () => {
     await store.reconcileRequests();
     expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: ANEW });
   });
+});
+
+test("what cannot be followed stops none of the others, and is told by its name", async () => {
+  const world = createWorld();
+  const { store } = world.open();
+  for (const [at, name] of ["outbox.delete", "plans.follow"].entries()) {
+    const id = await asked(store, { autoExecute: true });
+    const process = world.open();
+    const claim = await claimed(process.store, id);
+    await cutOff(process, name, (cut) => cut.completePlanning(claim, RESULT));
+    if (at > 0) continue;
+    const [kept] = world.database.find("outbox", {});
+    world.database.update(
+      "outbox",
+      { _id: kept!._id },
+      { set: { writes: new Uint8Array([1]) }, isPipeline: false },
+    );
+  }
+  const [broken] = world.database.find("outbox", {});
+  world.later(LATER_MS);
+  const refused = store.reconcileRequests();
+  await expect(refused).rejects.toThrow(OutboxStuckError);
+  await expect(refused).rejects.toMatchObject({ facts: { writeIds: [broken!._id] } });
+  expect(world.database.find("outbox", {})).toEqual([broken]);
+  expect(world.database.find("plans", {})).toHaveLength(2);
 });
 
 const AMENDED = { plan: plan("b"), raw: "", diagnostics: [], autoExecute: true };

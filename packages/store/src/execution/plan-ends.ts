@@ -95,7 +95,6 @@ export function createPlanEnds(
 
     async reconcileRequests() {
       await removeHalfAccepted(clock.now());
-      await settleOutbox.left();
       const stale = await requests
         .aggregate<UntoldRequest>([
           { $match: { status: "EXECUTING", updatedAt: { $lt: new Date(clock.now() - RECONCILE_AFTER_MS) } } },
@@ -124,6 +123,8 @@ export function createPlanEnds(
           }),
         ),
       );
+      // Last, since it may throw: a document of the outbox that cannot be followed stops nothing else.
+      await settleOutbox.left();
       return corrected.filter(Boolean).length;
     },
   };

@@ -20,3 +20,18 @@ export class RequestLagsError extends CodedError<{ requestId: string }> {
     super(`Request ${facts.requestId} does not say yet what its journal tells`, facts);
   }
 }
+
+/** The writes that follow from these entries cannot be done. They stay in the outbox, each under the `writeId` of its entry, until an operator removes them. */
+export class OutboxStuckError extends CodedError<{ writeIds: readonly string[] }> {
+  readonly code = "STORE_OUTBOX_STUCK";
+  readonly retryable = false;
+  constructor(facts: { writeIds: readonly string[] }, cause: unknown) {
+    super(
+      `The outbox documents ${facts.writeIds.join(", ")} cannot be followed; look at them in MongoDB`,
+      facts,
+      {
+        cause,
+      },
+    );
+  }
+}

@@ -1,6 +1,8 @@
 import type { Collections } from "../collections.ts";
 import type { OutboxDocument } from "../documents.ts";
+import { StoreUnavailableError } from "../errors.ts";
 import type { EntryLog } from "./entry-log.ts";
+import { OutboxStuckError } from "./errors.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { fromOutbox } from "./turn-log.ts";
 
@@ -9,7 +11,7 @@ const LEFT_AFTER_MS = 60_000;
 /** How old it is before it is given up, in milliseconds, where its entry was never appended: nobody tries that any more. */
 const GIVE_UP_AFTER_MS = 600_000;
 
-/** Does what follows from entries whose process died before it had done that. */
+/** Does what follows from entries whose process died before it had done that. @throws {OutboxStuckError | StoreUnavailableError} */
 export interface SettleOutbox {
   /** Of one request, now. */
   ofRequest(requestId: string): Promise<void>;
@@ -36,13 +38,27 @@ export function createSettleOutbox({ collections, log, turns, now }: SettleOutbo
     return false;
   }
 
+  async function settleOne(kept: OutboxDocument): Promise<void> {
+    const isThere = await isTold(kept);
+    if (isThere) await turns.follow(fromOutbox(kept));
+    const isOld = kept.createdAt.getTime() < now() - GIVE_UP_AFTER_MS;
+    if (isThere || isOld) await outbox.deleteMany({ _id: kept._id });
+  }
+
+  /** One that cannot be followed stops none of the others. */
   async function settle(kept: readonly OutboxDocument[]): Promise<void> {
+    const stuck: { id: string; error: unknown }[] = [];
     for (const one of kept) {
-      const isThere = await isTold(one);
-      if (isThere) await turns.follow(fromOutbox(one));
-      const isOld = one.createdAt.getTime() < now() - GIVE_UP_AFTER_MS;
-      if (isThere || isOld) await outbox.deleteMany({ _id: one._id });
+      try {
+        await settleOne(one);
+      } catch (error) {
+        // Nor can the others be followed while MongoDB does not answer.
+        if (error instanceof StoreUnavailableError) throw error;
+        stuck.push({ id: one._id, error });
+      }
     }
+    if (stuck.length > 0)
+      throw new OutboxStuckError({ writeIds: stuck.map(({ id }) => id) }, stuck[0]?.error);
   }
 
   return {
