@@ -1,5 +1,5 @@
 /** What a turn promises, over MongoDB and in memory: the entry first, what follows behind it, and all of it once, whatever is lost on the way. */
-import type { JournalEntry } from "@planwright/engine";
+import type { EventOf, JournalEntry } from "@planwright/engine";
 import { createPlanId, createRequestId } from "@planwright/plan";
 import { createMemoryDatabase, createMemoryEntryLog } from "@planwright/store/memory";
 import { testServers } from "@planwright/testing";
@@ -166,6 +166,29 @@ describe.each(LOGS)("with $name", ({ open }) => {
     expect(appended).toMatchObject({ type: "appended", entry: { writeId: `${requestId}:turn:1` } });
     expect(await opened.find("requests", requestId)).toMatchObject({ version: 2, moves: 1 });
     expect((await turns.append({ ...turn, entry, following })).type).toBe("taken");
+  });
+
+  test("a version that carries over more items than MongoDB stores in one entry is refused by its size, and nothing is written", async () => {
+    const opened = open();
+    const { turn, requestId, planId, place } = await moving(opened);
+    const carried = Array.from({ length: 700_000 }, (_, index) => `createAuthors[${index}]`);
+    const [stored] = turn.entry.events as EventOf<"plan.stored">[];
+    const { at: _, writeId: __, ...entry } = { ...turn.entry, events: [{ ...stored!, carried }] };
+    const turns = createRequestTurns({
+      log: opened.log,
+      owner: requestId,
+      now: () => 1_700_000_000_000,
+      monotonic: () => 0,
+      sleep: async () => undefined,
+    });
+    const refused = turns.append({ ...turn, entry, following: () => turn.following });
+    await expect(refused).rejects.toMatchObject({
+      code: "STORE_ENTRY_TOO_LARGE",
+      facts: { place, maxBytes: 16_000_000 },
+    });
+    expect(await opened.find("journal", place)).toBeNull();
+    expect(await opened.find("plans", planId)).toBeNull();
+    expect(await opened.find("outbox", `${requestId}:turn:1`)).toBeNull();
   });
 });
 

@@ -3,10 +3,16 @@
  * (R3); a process that dies behind it leaves documents that lag, which whoever goes on mends.
  */
 import type { JournalEntry } from "@planwright/engine";
+import { BSON } from "mongodb";
 import { repeatUntilAnswered } from "../repeat-until-answered.ts";
+import { placeOf } from "./entry-log.ts";
+import { EntryTooLargeError } from "./errors.ts";
 import type { AppendResult, NewEntry } from "./journal.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
 import type { Following, Turn, TurnLog } from "./turn-log.ts";
+
+/** Largest entry of a turn as BSON, in bytes: MongoDB stores 16 MiB in one document. Only a version that carries over very many items comes near it. */
+const MAX_TURN_BYTES = 16_000_000;
 
 /** A turn before it has a time and a name. */
 export interface NewTurn extends Pick<Turn, "isKept"> {
@@ -17,7 +23,11 @@ export interface NewTurn extends Pick<Turn, "isKept"> {
 
 /** Appends turns. */
 export interface RequestTurns {
-  /** Durable when it answers, with what follows, or another entry stands at the place. @throws {StoreUnavailableError} */
+  /**
+   * Durable when it answers, with what follows, or another entry stands at the place.
+   * @throws {StoreUnavailableError}
+   * @throws {EntryTooLargeError} Nothing is written then. A turn cannot go into several entries: what follows from it follows at once.
+   */
   append(turn: NewTurn): Promise<AppendResult>;
   /** Does what follows from an entry that is there: again, or for a process that died. @throws {StoreUnavailableError} */
   follow(following: readonly Following[]): Promise<void>;
@@ -48,6 +58,7 @@ export function createRequestTurns(options: RequestTurnsOptions): RequestTurns {
   let turns = 0;
 
   async function append(turn: Turn): Promise<AppendResult> {
+    requireFit(turn.entry);
     const taken = await repeatUntilAnswered(() => log.append(turn), again);
     return taken ? { type: "taken", entry: taken } : { type: "appended", entry: turn.entry };
   }
@@ -60,4 +71,10 @@ export function createRequestTurns(options: RequestTurnsOptions): RequestTurns {
     },
     follow: (following) => repeatUntilAnswered(() => log.follow(following), again),
   };
+}
+
+function requireFit(entry: JournalEntry): void {
+  const sizeBytes = BSON.calculateObjectSize(entry, { ignoreUndefined: true });
+  if (sizeBytes > MAX_TURN_BYTES)
+    throw new EntryTooLargeError({ place: placeOf(entry), sizeBytes, maxBytes: MAX_TURN_BYTES });
 }

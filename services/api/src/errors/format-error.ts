@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { redact, redactText } from "@planwright/runtime";
 import {
   CursorInvalidError,
+  EntryTooLargeError,
   IdempotencyKeyReusedError,
   isTransient,
   RequestLagsError,
@@ -146,6 +147,10 @@ function toApiError(error: unknown, logger: ApiLogger, about: object): ApiError 
   if (error instanceof ApiError) return error;
   if (error instanceof CursorInvalidError) {
     return new BadInputError("after", error.message, "Use pageInfo.endCursor of the page before.");
+  }
+  if (error instanceof EntryTooLargeError) {
+    const message = "The plan has too many items to carry over: another version of it cannot be stored";
+    return new BadInputError("requestId", message, "Submit what is left to do as a plan of its own.");
   }
   if (error instanceof IdempotencyKeyReusedError) return new KeyReusedError(error.facts.requestId);
   if (isUnavailable(error)) {
