@@ -14,10 +14,13 @@ import type {
   WaitReason,
 } from "@planwright/plan";
 import type { AccessStore } from "./access/access-store.ts";
-import type { ArgumentChange, ChangeRefusal } from "./client/change-arguments.ts";
-import type { HeadReads, StateReads } from "./client/heads.ts";
-import type { Page } from "./client/page.ts";
-import type { PagedReads } from "./client/paged-reads.ts";
+import type { ClaimJournal } from "./execution/claim-journal.ts";
+import type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
+import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
+import type { LimitExceeded } from "./planning/model-budget.ts";
+import type { Page } from "./reads/page.ts";
+import type { PagedReads } from "./reads/paged-reads.ts";
+import type { HeadReads, StateReads } from "./records/document-heads.ts";
 import type {
   FinishCommand,
   GivenAnswer,
@@ -37,14 +40,11 @@ import type {
   ToolDocument,
   ToolServerDocument,
   TraceOrigin,
-} from "./documents.ts";
-import type { ClaimJournal } from "./execution/claim-journal.ts";
-import type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
-import type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
-import type { LearnedOutput } from "./observed-outputs.ts";
-import type { LimitExceeded } from "./planning/model-budget.ts";
+} from "./records/documents.ts";
 import type { RemoveEnded } from "./retention/remove-ended.ts";
-import type { ToolServerWord } from "./tool-servers.ts";
+import type { LearnedOutput } from "./tools/observed-outputs.ts";
+import type { ToolServerWord } from "./tools/tool-servers.ts";
+import type { ArgumentChange, ChangeRefusal } from "./versions/change-arguments.ts";
 import type { WorkerStore } from "./workers/worker-store.ts";
 
 /** Which requests are wanted: those that fit everything that is given. */

@@ -1,8 +1,8 @@
 import { testServers } from "@planwright/testing";
 import { type Collection, type Document, MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
-import { WriteNotPossibleError } from "../src/errors.ts";
-import { createGroupCommit, type GroupCommit } from "../src/group-commit/group-commit.ts";
+import { createGroupCommit, type GroupCommit } from "../src/commit/group-commit.ts";
+import { WriteNotPossibleError } from "../src/records/errors.ts";
 
 const DATABASE = "group";
 

@@ -12,8 +12,8 @@ import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memor
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createListRequests } from "../src/client/list-requests.ts";
-import { openCollections } from "../src/collections.ts";
+import { openCollections } from "../src/database/collections.ts";
+import { createListRequests } from "../src/reads/list-requests.ts";
 
 let store: Store;
 let client: MongoClient;

@@ -5,7 +5,7 @@ import { createMemoryDatabase, createMemoryEntryLog } from "@planwright/store/me
 import { testServers } from "@planwright/testing";
 import { type Document, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openCollections } from "../src/collections.ts";
+import { openCollections } from "../src/database/collections.ts";
 import { createRequestTurns } from "../src/journal/request-turns.ts";
 import {
   createMongoTurnLog,

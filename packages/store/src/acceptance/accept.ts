@@ -1,7 +1,7 @@
-import type { PlanDocument, RequestDocument } from "../documents.ts";
-import { StoreUnavailableError, WriteNotPossibleError } from "../errors.ts";
-import { createBatches } from "../group-commit/batches.ts";
-import { repeatUntilAnswered } from "../repeat-until-answered.ts";
+import { createBatches } from "../commit/batches.ts";
+import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
+import type { PlanDocument, RequestDocument } from "../records/documents.ts";
+import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
 
 /** Options of {@link createAccept}. */

@@ -1,8 +1,8 @@
 import type { ClientBulkWriteModel } from "mongodb";
-import type { Collections } from "../collections.ts";
-import type { PlanDocument, RequestDocument } from "../documents.ts";
-import { insertUnlessThere } from "../insert-unless-there.ts";
-import { isBulkOfDuplicates } from "../transient-errors.ts";
+import type { Collections } from "../database/collections.ts";
+import { insertUnlessThere } from "../database/insert-unless-there.ts";
+import { isBulkOfDuplicates } from "../database/transient-errors.ts";
+import type { PlanDocument, RequestDocument } from "../records/documents.ts";
 
 /** What is accepted: a request, and behind it its plan where it came with one. */
 export interface Accepted {

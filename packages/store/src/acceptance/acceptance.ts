@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { createPlanId, createRequestId } from "@planwright/plan";
 import type { ClientContext } from "../client/context.ts";
-import type { PlanDocument, RequestDocument } from "../documents.ts";
-import { IdempotencyKeyReusedError } from "../errors.ts";
-import { insertUnlessThere } from "../insert-unless-there.ts";
-import { newPlan, newRequest } from "../new-documents.ts";
+import { insertUnlessThere } from "../database/insert-unless-there.ts";
+import type { PlanDocument, RequestDocument } from "../records/documents.ts";
+import { IdempotencyKeyReusedError } from "../records/errors.ts";
+import { newPlan, newRequest } from "../records/new-documents.ts";
 import type { ClientStore, Idempotency } from "../store.ts";
 import type { Accepted } from "./acceptance-log.ts";
 

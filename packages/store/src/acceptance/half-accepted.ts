@@ -1,5 +1,5 @@
 import type { PlanId, RequestId } from "@planwright/plan";
-import type { Collections } from "../collections.ts";
+import type { Collections } from "../database/collections.ts";
 
 /**
  * How old a request without its plan is before it is removed, in milliseconds: by then the process that was storing it has given up, or has

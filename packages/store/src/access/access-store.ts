@@ -1,6 +1,6 @@
 import type { RandomBytes } from "@planwright/plan";
-import type { Collections } from "../collections.ts";
-import type { ServerClock } from "../server-clock.ts";
+import type { Collections } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
 import { type ApiKey, hashOf, type NewApiKey, NewApiKeySchema, newApiKeyId, newSecret } from "./api-key.ts";
 
 /** Keys of the API: who may do what. */

@@ -1,13 +1,13 @@
 import type { RandomBytes } from "@planwright/plan";
 import type { Accept } from "../acceptance/accept.ts";
-import type { Collections } from "../collections.ts";
+import type { GroupCommit } from "../commit/group-commit.ts";
 import type { AppendControl } from "../controls/append-control.ts";
-import type { GroupCommit } from "../group-commit/group-commit.ts";
+import type { Collections } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RequestTurns } from "../journal/request-turns.ts";
 import type { SettleOutbox } from "../journal/settle-outbox.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
-import type { ServerClock } from "../server-clock.ts";
 
 /** What the parts of the client store share. */
 export interface ClientContext {

@@ -9,13 +9,13 @@
 import type { FoldedPlan, JournalEvent } from "@planwright/engine";
 import { type PlanId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { Collections } from "../collections.ts";
-import type { PlanDocument } from "../documents.ts";
+import type { Collections } from "../database/collections.ts";
+import { planAfterControl } from "../heads/plan-after-control.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { RequestTurns } from "../journal/request-turns.ts";
 import type { Following } from "../journal/turn-log.ts";
 import type { PlanUnits, UnitReads } from "../journal/unit-reads.ts";
-import { planAfterControl } from "./plan-after-control.ts";
+import type { PlanDocument } from "../records/documents.ts";
 
 /** A plan with what its journal tells, when a control is decided. */
 export interface ControlledPlan {

@@ -1,10 +1,10 @@
 import { fold, type JournalEvent } from "@planwright/engine";
 import { isSettledStepStatus, STARTED_PLAN_STATUSES, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { ClientContext } from "../client/context.ts";
-import type { PlanDocument } from "../documents.ts";
-import { endEvent, endedBy, followingEnd, readEnd, tellEnd } from "../execution/plan-end.ts";
+import { endEvent, endedBy, followingEnd, readEnd, tellEnd } from "../heads/plan-end.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
+import type { PlanDocument } from "../records/documents.ts";
 import type { ClientStore } from "../store.ts";
 import { planOf } from "./pause.ts";
 

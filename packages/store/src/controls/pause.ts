@@ -1,8 +1,8 @@
 import { PAUSABLE_PLAN_STATUSES, STARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { ClientContext } from "../client/context.ts";
-import type { PlanDocument } from "../documents.ts";
+import { IS_FREE } from "../heads/plan-after-control.ts";
+import type { PlanDocument } from "../records/documents.ts";
 import type { ClientStore } from "../store.ts";
-import { IS_FREE } from "./plan-after-control.ts";
 
 /** The part of the store that holds plans up and lets them go on. */
 export function createPause({

@@ -1,12 +1,12 @@
 import { type EventOf, type JournalEvent, type Resolution, toldError } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { ClientContext } from "../client/context.ts";
-import type { PlanDocument, StepDocument } from "../documents.ts";
-import { needsOf } from "../execution/plan-needs.ts";
+import { needsOf } from "../heads/plan-needs.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
+import type { PlanDocument, StepDocument } from "../records/documents.ts";
 import type { ClientStore, ResolutionAnswer, ResolutionWord } from "../store.ts";
 
 /** The part of the store that takes the words of operators on calls in doubt. */

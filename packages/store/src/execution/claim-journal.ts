@@ -19,11 +19,11 @@ import {
   type JournalEvent,
 } from "@planwright/engine";
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
-import { LeaseLostError } from "../errors.ts";
 import { EntryTooLargeError } from "../journal/errors.ts";
 import type { Journal, NewEntry } from "../journal/journal.ts";
 import type { Following } from "../journal/turn-log.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
+import { LeaseLostError } from "../records/errors.ts";
 
 /** A plan's journal, as its owner writes it. */
 export interface ClaimJournal {

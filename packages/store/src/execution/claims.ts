@@ -17,16 +17,16 @@ import {
 } from "@planwright/engine";
 import { type Plan, type PlanId, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { IS_HELD, isDue, isDueNow } from "../collections.ts";
-import type { PlanDocument } from "../documents.ts";
-import { LeaseLostError } from "../errors.ts";
+import { IS_HELD, isDue, isDueNow } from "../database/collections.ts";
+import { readEnd, tellEnd } from "../heads/plan-end.ts";
+import { tellPlan } from "../heads/plan-needs.ts";
 import { withValues } from "../journal/unit-values.ts";
-import { FIRST_EPOCH } from "../new-documents.ts";
+import type { PlanDocument } from "../records/documents.ts";
+import { LeaseLostError } from "../records/errors.ts";
+import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { ExecutionStore, HeldPlan, PlanClaim } from "../store.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { ExecutionContext } from "./context.ts";
-import { readEnd, tellEnd } from "./plan-end.ts";
-import { tellPlan } from "./plan-needs.ts";
 
 /** Bytes of outputs that a claim brings along; what is more, or stands aside, is read when something needs it. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;

@@ -1,9 +1,9 @@
-import type { Collections } from "../collections.ts";
-import type { GroupCommit } from "../group-commit/group-commit.ts";
+import type { GroupCommit } from "../commit/group-commit.ts";
+import type { Collections } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { SettleOutbox } from "../journal/settle-outbox.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
-import type { ServerClock } from "../server-clock.ts";
 
 /** What the parts of the execution store share. */
 export interface ExecutionContext {

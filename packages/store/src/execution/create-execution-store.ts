@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { learnOutputs } from "../observed-outputs.ts";
 import type { ExecutionStore } from "../store.ts";
-import { publishTools } from "../tool-catalogue.ts";
-import { publishServer } from "../tool-servers.ts";
+import { learnOutputs } from "../tools/observed-outputs.ts";
+import { publishTools } from "../tools/tool-catalogue.ts";
+import { publishServer } from "../tools/tool-servers.ts";
 import { createClaims } from "./claims.ts";
 import type { ExecutionContext } from "./context.ts";
 import { createHearControls } from "./hear-controls.ts";

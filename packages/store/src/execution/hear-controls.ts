@@ -1,4 +1,4 @@
-import { LeaseLostError } from "../errors.ts";
+import { LeaseLostError } from "../records/errors.ts";
 import type { ExecutionStore } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
 

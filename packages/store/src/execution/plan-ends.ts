@@ -1,14 +1,14 @@
 import type { JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
-import type { FinishCommand, PlanFollowUp } from "../documents.ts";
-import { LeaseLostError } from "../errors.ts";
-import { FIRST_EPOCH } from "../new-documents.ts";
+import { endEvent, endedBy, followingEnd, isForPlanner, tellEnd } from "../heads/plan-end.ts";
+import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
+import type { FinishCommand, PlanFollowUp } from "../records/documents.ts";
+import { LeaseLostError } from "../records/errors.ts";
+import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { ExecutionStore, PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
-import { endEvent, endedBy, followingEnd, isForPlanner, tellEnd } from "./plan-end.ts";
-import { REQUEST_STATUS, requestAfterPlan } from "./request-after-plan.ts";
 import { recordEvents } from "./turns.ts";
 
 /** A request that may not have heard of its plan's end. */

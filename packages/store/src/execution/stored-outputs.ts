@@ -1,8 +1,8 @@
 import type { FoldedUnit, StoredOutput } from "@planwright/engine";
 import { isForEachStep, type JsonValue, type OutputText, type OutputTexts } from "@planwright/plan";
-import { OutputMissingError } from "../errors.ts";
 import { withValues } from "../journal/unit-values.ts";
 import { readOutputTexts } from "../outputs/output-store.ts";
+import { OutputMissingError } from "../records/errors.ts";
 import type { PlanClaim } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
 

@@ -9,10 +9,10 @@ import {
   turnEvents,
 } from "@planwright/engine";
 import type { JsonObject } from "@planwright/plan";
-import type { OutputRef } from "../documents.ts";
 import { type LargeValue, measureOutput, measureValue } from "../outputs/inline-value.ts";
 import { writeOutput } from "../outputs/output-store.ts";
 import { previewOf } from "../outputs/preview.ts";
+import type { OutputRef } from "../records/documents.ts";
 import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
 

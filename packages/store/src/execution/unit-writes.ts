@@ -1,6 +1,6 @@
+import { tellPlan } from "../heads/plan-needs.ts";
 import type { ExecutionStore } from "../store.ts";
 import type { ExecutionContext } from "./context.ts";
-import { tellPlan } from "./plan-needs.ts";
 import { readStoredOutputs } from "./stored-outputs.ts";
 import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
 

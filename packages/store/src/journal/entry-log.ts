@@ -1,6 +1,6 @@
 import type { JournalEntry } from "@planwright/engine";
 import { type Collection, type Document, MongoBulkWriteError } from "mongodb";
-import { isDuplicateKey } from "../transient-errors.ts";
+import { isDuplicateKey } from "../database/transient-errors.ts";
 
 /** Digits of a place in a journal: places sort as texts. */
 const SEQ_DIGITS = 8;

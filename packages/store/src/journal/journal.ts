@@ -9,9 +9,9 @@
  * 6. What follows from an entry goes in the same command where no other entry goes with it; otherwise whoever appended does it behind its answer.
  */
 import type { JournalEntry } from "@planwright/engine";
-import { StoreUnavailableError, WriteNotPossibleError } from "../errors.ts";
-import { createBatches } from "../group-commit/batches.ts";
-import { repeatUntilAnswered } from "../repeat-until-answered.ts";
+import { createBatches } from "../commit/batches.ts";
+import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
+import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import { type EntryLog, placeOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";

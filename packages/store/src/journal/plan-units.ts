@@ -1,10 +1,10 @@
 /** The steps and items of a plan, as its journal says that they are. */
 import { type FoldedAttempt, type FoldedPlan, type FoldedUnit, itemKey } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { StepHead } from "../client/heads.ts";
-import type { AttemptDocument, PlanDocument, StepDocument } from "../documents.ts";
-import { stepDocumentId } from "../new-documents.ts";
 import { MAX_INLINE_BYTES } from "../outputs/inline-value.ts";
+import type { StepHead } from "../records/document-heads.ts";
+import type { AttemptDocument, PlanDocument, StepDocument } from "../records/documents.ts";
+import { stepDocumentId } from "../records/new-documents.ts";
 
 /** What of a plan never changes, and says which units it has. */
 export interface PlanOutline extends Pick<PlanDocument, "_id" | "requestId" | "tenant" | "createdAt"> {

@@ -4,7 +4,7 @@
  */
 import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
-import { repeatUntilAnswered } from "../repeat-until-answered.ts";
+import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { placeOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
 import type { AppendResult, NewEntry } from "./journal.ts";

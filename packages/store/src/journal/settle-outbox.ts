@@ -1,6 +1,6 @@
-import type { Collections } from "../collections.ts";
-import type { OutboxDocument } from "../documents.ts";
-import { StoreUnavailableError } from "../errors.ts";
+import type { Collections } from "../database/collections.ts";
+import type { OutboxDocument } from "../records/documents.ts";
+import { StoreUnavailableError } from "../records/errors.ts";
 import type { EntryLog } from "./entry-log.ts";
 import { OutboxStuckError } from "./errors.ts";
 import type { RequestTurns } from "./request-turns.ts";

@@ -1,9 +1,9 @@
 import type { JournalEntry } from "@planwright/engine";
 import { BSON, type ClientBulkWriteModel, type Collection, type Document, MongoServerError } from "mongodb";
-import type { Collections } from "../collections.ts";
-import type { OutboxDocument } from "../documents.ts";
-import { insertUnlessThere } from "../insert-unless-there.ts";
-import { isBulkOfDuplicates, isDuplicateKey } from "../transient-errors.ts";
+import type { Collections } from "../database/collections.ts";
+import { insertUnlessThere } from "../database/insert-unless-there.ts";
+import { isBulkOfDuplicates, isDuplicateKey } from "../database/transient-errors.ts";
+import type { OutboxDocument } from "../records/documents.ts";
 import { type JournalDocument, placeOf, toEntry, toJournalDocument } from "./entry-log.ts";
 
 /** The collections whose documents follow the journal. */

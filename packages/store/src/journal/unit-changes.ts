@@ -7,7 +7,7 @@ import {
   type JournalEntry,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { PlanDocument, StepDocument } from "../documents.ts";
+import type { PlanDocument, StepDocument } from "../records/documents.ts";
 import { type JournalDocument, toEntry } from "./entry-log.ts";
 import { outlineOf, stepDocumentAt, stepDocuments } from "./plan-units.ts";
 

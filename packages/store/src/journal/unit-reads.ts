@@ -5,8 +5,8 @@
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
-import type { Collections } from "../collections.ts";
-import { createTenantReads } from "../read-group.ts";
+import type { Collections } from "../database/collections.ts";
+import { createTenantReads } from "../database/read-group.ts";
 import type { EntryLog } from "./entry-log.ts";
 import { OUTLINE, outlineOf, type PlanOutline, type PlanState } from "./plan-units.ts";
 

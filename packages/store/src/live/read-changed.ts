@@ -1,8 +1,8 @@
 import type { PlanId, RequestId } from "@planwright/plan";
-import { PLAN_HEAD, type PlanHead, type VersionFacts } from "../client/heads.ts";
-import { listsById, WHOLE } from "../client/read-lists.ts";
-import type { Collections } from "../collections.ts";
-import type { RequestDocument } from "../documents.ts";
+import type { Collections } from "../database/collections.ts";
+import { listsById, WHOLE } from "../database/read-lists.ts";
+import { PLAN_HEAD, type PlanHead, type VersionFacts } from "../records/document-heads.ts";
+import type { RequestDocument } from "../records/documents.ts";
 
 /** A request of which something changed, at one moment. */
 export interface ChangedRequest {

@@ -1,6 +1,6 @@
 import { WAITING_PLAN_STATUSES, WORKED_REQUEST_STATUSES } from "@planwright/plan";
 import type { ChangeStream, ChangeStreamDocument, Document } from "mongodb";
-import type { Collections } from "../collections.ts";
+import type { Collections } from "../database/collections.ts";
 
 /** Who hears of changes. */
 export interface ChangeListener {

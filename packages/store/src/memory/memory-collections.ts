@@ -1,5 +1,5 @@
 import type { Document } from "mongodb";
-import type { Collections } from "../collections.ts";
+import type { Collections } from "../database/collections.ts";
 import { aggregate } from "./aggregate.ts";
 import { valueAt } from "./evaluate.ts";
 import { type MemoryDatabase, type StoredDocument, sortDocuments } from "./memory-database.ts";

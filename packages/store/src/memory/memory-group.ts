@@ -1,6 +1,6 @@
 import type { Document } from "mongodb";
-import type { GroupCommit, GroupSet } from "../group-commit/group-commit.ts";
-import { repeatUntilAnswered } from "../repeat-until-answered.ts";
+import type { GroupCommit, GroupSet } from "../commit/group-commit.ts";
+import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { type MemoryDatabase } from "./memory-database.ts";
 import type { GroupedWrite, Reach } from "./reach.ts";
 

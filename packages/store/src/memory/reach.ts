@@ -1,5 +1,5 @@
 import type { JournalEntry } from "@planwright/engine";
-import type { GroupSet, GroupUpdate } from "../group-commit/group-commit.ts";
+import type { GroupSet, GroupUpdate } from "../commit/group-commit.ts";
 
 /** A write as it is given to the group commit. */
 export type GroupedWrite = GroupSet | GroupUpdate;

@@ -7,11 +7,11 @@
  * 3. What stale owners left is removed when the plan ends; until then no document refers to it.
  */
 import type { JsonValue } from "@planwright/plan";
-import type { Collections } from "../collections.ts";
-import type { OutputDocument, OutputRef } from "../documents.ts";
-import { OutputMissingError, StoreUnavailableError } from "../errors.ts";
+import type { Collections } from "../database/collections.ts";
+import { isDuplicateKey, isTransient } from "../database/transient-errors.ts";
 import type { ExecutionContext } from "../execution/context.ts";
-import { isDuplicateKey, isTransient } from "../transient-errors.ts";
+import type { OutputDocument, OutputRef } from "../records/documents.ts";
+import { OutputMissingError, StoreUnavailableError } from "../records/errors.ts";
 import type { LargeValue } from "./inline-value.ts";
 import { previewOf } from "./preview.ts";
 import { textParts } from "./text-parts.ts";

@@ -1,4 +1,4 @@
-import type { RecordedError, RequestDocument } from "../documents.ts";
+import type { RecordedError, RequestDocument } from "../records/documents.ts";
 import type { PlanningClaim, PlanningStore } from "../store.ts";
 import type { PlanningContext } from "./context.ts";
 import type { PlannerClaims } from "./planner-claims.ts";

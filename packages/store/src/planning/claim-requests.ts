@@ -1,11 +1,11 @@
 import { emptyRequest, type FoldedRequest, fold } from "@planwright/engine";
 import type { RequestId } from "@planwright/plan";
-import { IS_HELD, isDue, isDueNow } from "../collections.ts";
-import type { RequestDocument } from "../documents.ts";
+import { IS_HELD, isDue, isDueNow } from "../database/collections.ts";
+import { PLANNING_CANCELLED } from "../heads/parked-for.ts";
+import type { RequestDocument } from "../records/documents.ts";
 import type { PlanningClaim, PlanningStore } from "../store.ts";
 import type { PlanningContext } from "./context.ts";
 import { earlierCalls } from "./model-calls.ts";
-import { PLANNING_CANCELLED } from "./parked-for.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import { beginPlanning, openPlannerJournal } from "./planner-journal.ts";
 

@@ -1,10 +1,10 @@
 import type { RandomBytes } from "@planwright/plan";
-import type { Collections } from "../collections.ts";
+import type { Collections } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RequestTurns } from "../journal/request-turns.ts";
 import type { SettleOutbox } from "../journal/settle-outbox.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
-import type { ServerClock } from "../server-clock.ts";
 
 /** What planning needs. */
 export interface PlanningContext {

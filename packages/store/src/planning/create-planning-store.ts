@@ -1,5 +1,5 @@
 import type { PlanningClaim, PlanningStore } from "../store.ts";
-import { readCatalogue } from "../tool-catalogue.ts";
+import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { createAnswering } from "./answering.ts";
 import { createClaimRequests, MAX_PLANNING_CLAIMS } from "./claim-requests.ts";
 import type { PlanningContext } from "./context.ts";

@@ -1,13 +1,13 @@
 import type { JournalEvent } from "@planwright/engine";
 import type { Document } from "mongodb";
-import type { PlanDocument } from "../documents.ts";
+import { settled } from "../heads/settled.ts";
 import type { Following } from "../journal/turn-log.ts";
-import { newPlan } from "../new-documents.ts";
+import type { PlanDocument } from "../records/documents.ts";
+import { newPlan } from "../records/new-documents.ts";
 import type { PlanningClaim, PlanningStore } from "../store.ts";
 import { versionTurn } from "../versions/version-turn.ts";
 import type { PlanningContext } from "./context.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
-import { settled } from "./settled.ts";
 
 /** The part of the store that ends the planning of first plans, with a plan, with questions, or without. */
 export function createFirstPlan(

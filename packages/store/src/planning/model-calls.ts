@@ -7,10 +7,10 @@
  */
 import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
-import type { Collections } from "../collections.ts";
-import type { ModelCallDocument, RequestDocument } from "../documents.ts";
+import type { Collections } from "../database/collections.ts";
 import type { NewEntry } from "../journal/journal.ts";
 import type { Following } from "../journal/turn-log.ts";
+import type { ModelCallDocument, RequestDocument } from "../records/documents.ts";
 import type { EndedModelCall, ModelCallBegin, PlanningClaim, PlanningStore } from "../store.ts";
 import type { PlanningContext } from "./context.ts";
 import { exceededLimit, modelUseOf } from "./model-budget.ts";

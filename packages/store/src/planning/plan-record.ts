@@ -1,9 +1,9 @@
 import type { JsonValue, Plan } from "@planwright/plan";
-import type { OutputRef, PlanDocument } from "../documents.ts";
 import { type PlanState, unitsInOrder } from "../journal/plan-units.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { readStepDocuments, withValues } from "../journal/unit-values.ts";
 import { readOutputs } from "../outputs/output-store.ts";
+import type { OutputRef, PlanDocument } from "../records/documents.ts";
 import type { PlanningStore } from "../store.ts";
 import type { PlanningContext } from "./context.ts";
 

@@ -1,5 +1,5 @@
 import type { FoldedRequest } from "@planwright/engine";
-import type { RequestDocument } from "../documents.ts";
+import type { RequestDocument } from "../records/documents.ts";
 import type { PlanningClaim } from "../store.ts";
 import type { PlannerDecision, PlannerJournal } from "./planner-journal.ts";
 

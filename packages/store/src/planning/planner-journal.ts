@@ -9,13 +9,13 @@
  */
 import { advance, type FoldedRequest, type JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { RequestDocument } from "../documents.ts";
-import { LeaseLostError } from "../errors.ts";
 import type { Journal, NewEntry } from "../journal/journal.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { RequestTurns } from "../journal/request-turns.ts";
 import type { Following } from "../journal/turn-log.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
+import type { RequestDocument } from "../records/documents.ts";
+import { LeaseLostError } from "../records/errors.ts";
 
 /** What a planner tells, with what follows for documents. */
 export interface PlannerTurn<Done> {

@@ -7,18 +7,18 @@ import {
   type ToolIndex,
 } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { PlanDocument, RequestDocument, StepDocument } from "../documents.ts";
-import { isPlanEnd, REQUEST_STATUS } from "../execution/request-after-plan.ts";
+import { parkedFor } from "../heads/parked-for.ts";
+import { isPlanEnd, REQUEST_STATUS } from "../heads/request-after-plan.ts";
+import { settled } from "../heads/settled.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
+import type { PlanDocument, RequestDocument, StepDocument } from "../records/documents.ts";
 import type { NewVersion, PlanningStore } from "../store.ts";
-import { readCatalogue } from "../tool-catalogue.ts";
+import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { carriedVersion } from "../versions/carried-version.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
 import type { PlanningContext } from "./context.ts";
-import { parkedFor } from "./parked-for.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
-import { settled } from "./settled.ts";
 
 /** The part of the store that ends replans, with another version or without. */
 export function createReplanning(

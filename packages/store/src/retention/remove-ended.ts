@@ -6,10 +6,10 @@
  *    client finds the rest.
  */
 import { OVER_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
-import type { Collections } from "../collections.ts";
-import type { RemovalDocument } from "../documents.ts";
+import type { Collections } from "../database/collections.ts";
+import { isDuplicateKey } from "../database/transient-errors.ts";
 import { behind } from "../journal/entry-log.ts";
-import { isDuplicateKey } from "../transient-errors.ts";
+import type { RemovalDocument } from "../records/documents.ts";
 
 /** What is removed at once. */
 export interface RemoveEnded {

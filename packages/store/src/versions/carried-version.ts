@@ -8,9 +8,9 @@ import {
   type ToolPin,
   toolOfStep,
 } from "@planwright/plan";
-import { carriedUnits } from "../client/carry-over.ts";
-import { unfinishedLists } from "../client/unfinished-lists.ts";
-import type { PlanDocument, StepDocument, UnitResolution } from "../documents.ts";
+import type { PlanDocument, StepDocument, UnitResolution } from "../records/documents.ts";
+import { carriedUnits } from "./carry-over.ts";
+import { unfinishedLists } from "./unfinished-lists.ts";
 
 /** What decides which units another plan takes over. */
 export interface VersionFacts {

@@ -1,9 +1,9 @@
 import type { EventOf, JournalEvent } from "@planwright/engine";
 import { createPlanId, type RandomBytes } from "@planwright/plan";
-import type { PlanDocument, RequestDocument, StepDocument } from "../documents.ts";
-import { needsOf } from "../execution/plan-needs.ts";
-import { newPlan } from "../new-documents.ts";
-import type { ServerClock } from "../server-clock.ts";
+import type { ServerClock } from "../database/server-clock.ts";
+import { needsOf } from "../heads/plan-needs.ts";
+import type { PlanDocument, RequestDocument, StepDocument } from "../records/documents.ts";
+import { newPlan } from "../records/new-documents.ts";
 
 /** A version of a plan, and the events by which it is stored, and started where it is to run at once. */
 export interface VersionTurn {

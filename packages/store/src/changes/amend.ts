@@ -1,0 +1,134 @@
+import {
+  catalogueOfPlan,
+  createToolIndex,
+  hasSideEffects,
+  isTerminalPlanStatus,
+  type Plan,
+  pinsByTool,
+  type ToolDescriptor,
+  toolOfStep,
+  UNSTARTED_PLAN_STATUSES,
+} from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
+import type { Following } from "../journal/turn-log.ts";
+import type { PlanDocument, StepDocument, UnitResolution } from "../records/documents.ts";
+import type { AmendAnswer, AmendedPlan, ClientStore } from "../store.ts";
+import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { askForRepeats } from "../versions/ask-for-repeats.ts";
+import { carriedVersion, type VersionSteps, versionSteps } from "../versions/carried-version.ts";
+import { mayHaveActed } from "../versions/carry-over.ts";
+import { dependentsOf } from "../versions/dependents-of.ts";
+import { nextVersionTurn } from "../versions/version-turn.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import { isOtherVersion } from "./is-other-version.ts";
+import { entryKeyOf, findRepeated } from "./repeated.ts";
+import { tellVersion } from "./tell-version.ts";
+
+/** Sets the keys of amendments apart from those of other changes. */
+const OPERATION = "amend";
+
+/** The part of the store that puts another plan, written by a person or a program, in the place of a plan. */
+export function createAmend(context: ClientContext): Pick<ClientStore, "amendPlan" | "findAmended"> {
+  const { collections } = context;
+
+  return {
+    findAmended: (tenant, requestId, idempotency) =>
+      findRepeated(context, { tenant, requestId }, entryKeyOf(OPERATION, idempotency)),
+
+    async amendPlan(tenant, requestId, amended): Promise<AmendAnswer> {
+      const { fromVersion, autoExecute, by = "api", idempotency } = amended;
+      const index = createToolIndex(await readCatalogue(collections));
+      const tools = catalogueOfPlan(amended.plan, index, pinsByTool(amended.toolPins));
+      const dependents = dependentsOf(amended.plan, tools);
+
+      const decide = ({ request, plan: old, state }: ChangedRequest): AmendDecision => {
+        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
+        const isUnstarted = UNSTARTED_PLAN_STATUSES.includes(old.status);
+        if (!isUnstarted && !isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });
+        const told = state.plans.get(old._id);
+        const units = stepDocuments({ outline: outlineOf(old), plan: told });
+        const inDoubt = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
+        if (inDoubt.length > 0) return no({ type: "in doubt", keys: inDoubt });
+
+        const resolutions = told?.resolutions ?? [];
+        const pins = { now: amended.toolPins, before: old.toolPins };
+        const facts = { plan: amended.plan, old: old.plan, toolPins: pins, units, resolutions, dependents };
+        const steps = versionSteps(facts);
+        const acted = actedInOtherWords(units, steps, resolutions);
+        if (acted.length > 0) return no({ type: "may have acted", keys: acted });
+        // What is repeated only because something before it has changed is shown to an operator first.
+        const shown = { ...steps, named: changedSteps(amended.plan, steps) };
+        const { toolPins, raw, diagnostics } = amended;
+        const next = nextVersionTurn(context, {
+          request,
+          before: old,
+          autoExecute,
+          plan: askForRepeats(amended.plan, units, shown, tools),
+          toolPins,
+          raw,
+          origin: { kind: "submitted", model: null },
+          diagnostics,
+          unitsOf: (fresh) => carriedVersion(fresh, facts, steps),
+        });
+        const done = doneBefore(amended.plan, units, steps, tools);
+        const answer: AmendedPlan = { type: "amended", request: next.request, plan: next.document, ...done };
+        return tellVersion(next, by, answer, isUnstarted ? [superseded(old, next.now)] : []);
+      };
+      const asked = { tenant, requestId, operation: OPERATION, idempotency, decide };
+      return (await changeRequest<AmendAnswer, AmendedPlan>(context, asked)) ?? { type: "unknown" };
+    },
+  };
+}
+
+type AmendDecision = ChangeDecision<AmendAnswer, AmendedPlan>;
+
+function no(answer: AmendAnswer): AmendDecision {
+  return { type: "answer", answer };
+}
+
+/** A plan that was not started and never will be. */
+function superseded({ _id, status }: PlanDocument, now: Date): Following {
+  const set = { status: "SUPERSEDED", finishedAt: now, dueAt: null, updatedAt: now };
+  return { collection: "plans", filter: { _id, status }, set };
+}
+
+/** Steps that are not what they were, or are new. */
+function changedSteps({ steps }: Plan, { same }: VersionSteps): Set<string> {
+  return new Set(steps.map(({ id }): string => id).filter((id) => !same.has(id)));
+}
+
+/** Units of which a call acted, or may have, and no answer says so, that would be called in other words: another call beside that one. */
+function actedInOtherWords(
+  units: readonly StepDocument[],
+  { same, again, anew }: VersionSteps,
+  resolutions: readonly UnitResolution[],
+): string[] {
+  const isOther = (id: string): boolean => again.has(id) && (!same.has(id) || anew.has(id));
+  return units
+    .filter((unit) => isOther(unit.stepId) && mayHaveActed(unit, resolutions))
+    .map(({ key }) => key);
+}
+
+/** Steps that completed before: which of them are carried over, and of those with side effects which are repeated, and which are not. */
+function doneBefore(
+  { steps }: Plan,
+  units: readonly StepDocument[],
+  { again }: VersionSteps,
+  tools: readonly ToolDescriptor[],
+): Pick<AmendedPlan, "carried" | "repeated" | "notRepeated"> {
+  const known = new Map(tools.map((tool) => [tool.name, tool]));
+  const completed = new Set(
+    units.filter(({ item, status }) => item === null && status === "COMPLETED").map(({ stepId }) => stepId),
+  );
+  const done = steps.filter(({ id }) => completed.has(id));
+  const acting = done.filter((step) => hasSideEffects(known.get(toolOfStep(step))));
+  const idsOf = (all: readonly { id: string }[], isAgain: boolean): string[] =>
+    all.map(({ id }) => id).filter((id) => again.has(id) === isAgain);
+  return {
+    carried: idsOf(done, false),
+    repeated: idsOf(acting, true),
+    notRepeated: idsOf(acting, false),
+  };
+}

@@ -1,0 +1,9 @@
+import type { RequestDocument } from "../records/documents.ts";
+
+/** True when a caller has looked at another version than the current one. @param seen - undefined: it does not say */
+export function isOtherVersion(
+  { version }: Pick<RequestDocument, "version">,
+  seen: number | undefined,
+): boolean {
+  return seen !== undefined && seen !== version;
+}

@@ -1,0 +1,74 @@
+import type { PlanId, RequestId } from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import type { PlanDocument } from "../records/documents.ts";
+import type { ClientStore } from "../store.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+
+/** The part of the store that starts plans. */
+export function createQueuePlan(context: ClientContext): Pick<ClientStore, "queuePlan"> {
+  const { plans } = context.collections;
+
+  return {
+    async queuePlan(tenant: string, planId: PlanId, requestId: RequestId, by = "api") {
+      const decide = (now: ChangedRequest): ChangeDecision<null, Start> => {
+        const { request, plan } = now;
+        // A version that another one follows is over.
+        if (request.planId !== planId) return { type: "answer", answer: null };
+        if (!plan) return whenPlanned(now, by);
+        return plan.status === "READY" ? start(plan, by) : { type: "answer", answer: null };
+      };
+      await changeRequest(context, { tenant, requestId, operation: "execute", decide });
+      return plans.findOne({ _id: planId, tenant });
+    },
+  };
+}
+
+/** What becomes of the wish to execute a plan that was not started. */
+interface Start {
+  type: "started" | "planned";
+}
+
+/** READY -> QUEUED: its journal tells so, the executor that claims it reads that, and its request follows. */
+function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<null, Start> {
+  const stamps = { queuedAt: "$$NOW", dueAt: "$$NOW", updatedAt: "$$NOW" };
+  return {
+    type: "tell",
+    events: [{ type: "execution.asked" }],
+    by,
+    planId: _id,
+    isKept: true,
+    following: () => [
+      {
+        collection: "plans",
+        filter: { _id, status: "READY" },
+        expressions: { status: "QUEUED", isFresh: false, ...stamps },
+      },
+      {
+        collection: "requests",
+        filter: { _id: requestId, planId: _id, status: "READY" },
+        expressions: { status: "EXECUTING", updatedAt: "$$NOW" },
+      },
+    ],
+    changed: { type: "started" },
+  };
+}
+
+/** A plan that is still being made starts as soon as it is there. */
+function whenPlanned({ request }: ChangedRequest, by: string): ChangeDecision<null, Start> {
+  const { _id, planId, status, autoExecute } = request;
+  if (status !== "PLANNING" || autoExecute) return { type: "answer", answer: null };
+  return {
+    type: "tell",
+    events: [{ type: "execution.planned" }],
+    by,
+    isKept: true,
+    following: () => [
+      {
+        collection: "requests",
+        filter: { _id, status: "PLANNING", planId },
+        set: { autoExecute: true },
+      },
+    ],
+    changed: { type: "planned" },
+  };
+}

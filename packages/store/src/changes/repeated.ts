@@ -1,0 +1,47 @@
+/**
+ * A client's own name for a change of a request (per tenant and operation, for 24 h): it stands in the entry that tells the change, so there is never
+ * one without the other.
+ */
+import { createHash } from "node:crypto";
+import type { JournalEntry } from "@planwright/engine";
+import type { RequestId } from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import { IdempotencyKeyReusedError } from "../records/errors.ts";
+import type { Idempotency, Repeated } from "../store.ts";
+
+/** How long a key stands for what it made, in milliseconds. */
+const KEY_LIFE_MS = 86_400_000;
+
+type EntryKey = NonNullable<JournalEntry["idempotency"]>;
+
+/** The key as an entry holds it. Pure. */
+export function entryKeyOf(operation: string, { key, payloadHash }: Idempotency): EntryKey {
+  return { key: `${operation}/${createHash("sha256").update(key).digest("hex")}`, payloadHash };
+}
+
+/** What the key has made before, as it stands now. @throws {IdempotencyKeyReusedError} when that was something else */
+export async function findRepeated(
+  context: Pick<ClientContext, "collections" | "clock" | "settleOutbox">,
+  { tenant, requestId }: { tenant: string; requestId: RequestId },
+  key: EntryKey,
+): Promise<Repeated | undefined> {
+  if (!(await readRepeated(context, tenant, key))) return undefined;
+  // The process that told it may have died before its request said so.
+  await context.settleOutbox.ofRequest(requestId);
+  return readRepeated(context, tenant, key);
+}
+
+async function readRepeated(
+  { collections: { journal, requests }, clock }: Pick<ClientContext, "collections" | "clock">,
+  tenant: string,
+  { key, payloadHash }: EntryKey,
+): Promise<Repeated | undefined> {
+  const after = new Date(clock.now() - KEY_LIFE_MS);
+  const found = await journal.findOne({ tenant, "idempotency.key": key, at: { $gt: after } });
+  if (!found) return undefined;
+  // The entries of a request name it by its id.
+  const requestId = found.requestId as Repeated["request"]["_id"];
+  if (found.idempotency?.payloadHash !== payloadHash) throw new IdempotencyKeyReusedError({ requestId });
+  const request = await requests.findOne({ _id: requestId, tenant });
+  return request ? { type: "repeated", request } : undefined;
+}

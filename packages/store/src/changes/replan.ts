@@ -1,0 +1,104 @@
+import { isTerminalPlanStatus } from "@planwright/plan";
+import type { Document } from "mongodb";
+import type { ClientContext } from "../client/context.ts";
+import { PLANNING_CANCELLED, parkedFor } from "../heads/parked-for.ts";
+import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
+import type { ClientStore, ReplanAnswer } from "../store.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import { isOtherVersion } from "./is-other-version.ts";
+
+/** Most replans of one request, asked for or not. */
+const MAX_REPLANS = 20;
+
+/** The part of the store that takes wishes to make plans anew, and to make no plan. */
+export function createReplan(context: ClientContext): Pick<ClientStore, "requestReplan" | "cancelPlanning"> {
+  const { clock } = context;
+  const { requests } = context.collections;
+
+  return {
+    async requestReplan(tenant, requestId, { fromVersion, idempotency, by = "api", ...wish }) {
+      const decide = ({ request, plan, state }: ChangedRequest): ReplanDecision => {
+        const no = (answer: ReplanAnswer): ReplanDecision => ({ type: "answer", answer });
+        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        const isPlanning = request.status === "PLANNING" || state.planning.replanAsked;
+        if (!plan || isPlanning) return no({ type: "no plan", request });
+        if (plan.plan === null || plan.status === "INVALID") return no({ type: "invalid", request, plan });
+        if (!isTerminalPlanStatus(plan.status)) return no({ type: "not over", plan });
+        if (plan.status === "COMPLETED") return no({ type: "nothing failed" });
+        const units = stepDocuments({ outline: outlineOf(plan), plan: state.plans.get(plan._id) });
+        const keys = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
+        if (keys.length > 0) return no({ type: "in doubt", keys });
+        const { max = 0, made = 0 } = request.replans ?? {};
+        if (made >= MAX_REPLANS) return no({ type: "too many", made });
+
+        const now = new Date(clock.now());
+        const { set, stamps } = parkedFor("replan");
+        const marks = {
+          ...set,
+          ...Object.fromEntries(stamps.map((field) => [field, now])),
+          status: "PLANNING" as const,
+          replans: { max, made: made + 1 },
+          replan: wish,
+          updatedAt: now,
+        };
+        const { version } = request;
+        const filter = {
+          _id: requestId,
+          version,
+          status: { $ne: "PLANNING" },
+          "replans.made": notAbove(made),
+        };
+        return {
+          type: "tell",
+          events: [{ type: "replan.asked", ...wish }],
+          by,
+          isKept: true,
+          following: () => [{ collection: "requests", filter, set: marks }],
+          changed: { type: "asked" },
+        };
+      };
+      const asked = { tenant, requestId, operation: "replan", idempotency, decide };
+      const answer = await changeRequest<ReplanAnswer, { type: "asked" }>(context, asked);
+      if (answer?.type !== "asked") return answer ?? { type: "unknown" };
+      const request = await requests.findOne({ _id: requestId, tenant });
+      return request ? { type: "replanning", request } : { type: "unknown" };
+    },
+
+    async cancelPlanning(tenant, requestId, by = "api") {
+      const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
+        if (request.status !== "PLANNING") return { type: "answer", answer: null };
+        const { epoch } = request.planning;
+        // Not what was begun since: a planner that claims it has the next epoch, and another replan is one more.
+        const filter = {
+          _id: requestId,
+          status: "PLANNING",
+          version: request.version,
+          "planning.epoch": epoch,
+          "replans.made": notAbove(request.replans?.made ?? 0),
+        };
+        return {
+          type: "tell",
+          events: [{ type: "planning.cancelled" }],
+          by,
+          isKept: true,
+          following: () => [{ collection: "requests", filter, expressions: PLANNING_CANCELLED }],
+          changed: { type: "cancelled" },
+        };
+      };
+      const answer = await changeRequest(context, {
+        tenant,
+        requestId,
+        operation: "cancel planning",
+        decide,
+      });
+      return answer ? requests.findOne({ _id: requestId, tenant }) : null;
+    },
+  };
+}
+
+type ReplanDecision = ChangeDecision<ReplanAnswer, { type: "asked" }>;
+
+/** A count that has not gone on, or was never begun. */
+function notAbove(count: number): Document {
+  return count === 0 ? { $in: [0, null] } : { $lte: count };
+}

@@ -1,0 +1,85 @@
+import {
+  catalogueOfPlan,
+  createToolIndex,
+  isTerminalPlanStatus,
+  pinsByTool,
+  pinTools,
+} from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
+import type { ClientStore, RerunAnswer } from "../store.ts";
+import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { askForRepeats } from "../versions/ask-for-repeats.ts";
+import { carriedUnits, stepsToRerun, unitsInDoubt } from "../versions/carry-over.ts";
+import { changeArguments, refusedChange } from "../versions/change-arguments.ts";
+import { dependentsOf } from "../versions/dependents-of.ts";
+import { nextVersionTurn } from "../versions/version-turn.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import { isOtherVersion } from "./is-other-version.ts";
+import { tellVersion } from "./tell-version.ts";
+
+/** The part of the store that runs plans again, as new versions. */
+export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPlan"> {
+  const { collections } = context;
+
+  return {
+    async rerunPlan(tenant, requestId, options): Promise<RerunAnswer> {
+      const { from, fromVersion, autoExecute, by = "api", changes = [], idempotency } = options;
+      const index = createToolIndex(await readCatalogue(collections));
+      const decide = ({ request, plan: old, state }: ChangedRequest): RerunDecision => {
+        if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
+        if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
+        if (old.plan === null || old.status === "INVALID") return no({ type: "invalid", request, plan: old });
+        if (!isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });
+        if (from !== null && !old.plan.steps.some(({ id }) => id === from))
+          return no({ type: "unknown step", stepId: from });
+        const told = state.plans.get(old._id);
+        const units = stepDocuments({ outline: outlineOf(old), plan: told });
+        const tools = catalogueOfPlan(old.plan, index, pinsByTool(old.toolPins));
+        const changed =
+          changes.length === 0
+            ? { ok: true as const, plan: old.plan, diagnostics: [] }
+            : changeArguments(old.plan, changes, { tools, request: request.query ?? undefined });
+        const plan = changed.ok ? changed.plan : old.plan;
+        const resolutions = told?.resolutions ?? [];
+        const facts = { plan, units, resolutions, dependents: dependentsOf(plan, tools), from };
+        const toRerun = stepsToRerun(facts);
+        const { again } = toRerun;
+        const refusal = refusedChange(plan, facts, changes);
+        if (refusal && refusal.type !== "may have acted") return no(refusal);
+        if (again.size === 0 || (from === null && old.status === "COMPLETED"))
+          return no({ type: "nothing failed" });
+        const keys = unitsInDoubt(units, toRerun);
+        if (keys.length > 0) return no({ type: "in doubt", keys });
+        if (refusal) return no(refusal);
+        if (!changed.ok)
+          return no({ type: "invalid arguments", plan: old, diagnostics: changed.diagnostics });
+
+        const { raw, origin } = old;
+        const next = nextVersionTurn(context, {
+          request,
+          before: old,
+          autoExecute,
+          plan: askForRepeats(plan, units, toRerun, tools),
+          // What has changed since is part of the new version: the caller wants its tools as they are now.
+          toolPins: pinTools(plan, index.tools, old.toolPins),
+          raw,
+          origin,
+          diagnostics: [...old.diagnostics, ...changed.diagnostics],
+          unitsOf: (fresh) => carriedUnits(fresh, facts, toRerun),
+        });
+        return tellVersion(next, by, { type: "rerun", request: next.request, plan: next.document });
+      };
+      const asked = { tenant, requestId, operation: "rerun", idempotency, decide };
+      const answer = await changeRequest<RerunAnswer, Rerun>(context, asked);
+      return answer ?? { type: "unknown" };
+    },
+  };
+}
+
+type Rerun = Extract<RerunAnswer, { type: "rerun" }>;
+type RerunDecision = ChangeDecision<RerunAnswer, Rerun>;
+
+function no(answer: RerunAnswer): RerunDecision {
+  return { type: "answer", answer };
+}

@@ -1,0 +1,172 @@
+import { OVER_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
+import type { Collection, Db, Document, IndexDescription, MongoClient } from "mongodb";
+import type { ApiKeyDocument } from "../access/api-key.ts";
+import type { JournalDocument } from "../journal/entry-log.ts";
+import type {
+  ModelCallDocument,
+  ObservedOutputDocument,
+  OutboxDocument,
+  OutputDocument,
+  PlanDocument,
+  RemovalDocument,
+  RequestDocument,
+  ToolDocument,
+  ToolServerDocument,
+  WorkerDocument,
+} from "../records/documents.ts";
+
+/** The collections, typed, with the client that owns them. */
+export interface Collections {
+  client: MongoClient;
+  requests: Collection<RequestDocument>;
+  plans: Collection<PlanDocument>;
+  journal: Collection<JournalDocument>;
+  outputs: Collection<OutputDocument>;
+  modelCalls: Collection<ModelCallDocument>;
+  tools: Collection<ToolDocument>;
+  toolServers: Collection<ToolServerDocument>;
+  observedOutputs: Collection<ObservedOutputDocument>;
+  outbox: Collection<OutboxDocument>;
+  apiKeys: Collection<ApiKeyDocument>;
+  workers: Collection<WorkerDocument>;
+  removals: Collection<RemovalDocument>;
+}
+
+/** The typed collections of a database; makes nothing. */
+export function openCollections(client: MongoClient, db: Db): Collections {
+  return {
+    client,
+    requests: db.collection("requests"),
+    plans: db.collection("plans"),
+    journal: db.collection("journal"),
+    outputs: db.collection("outputs"),
+    modelCalls: db.collection("modelCalls"),
+    tools: db.collection("tools"),
+    toolServers: db.collection("toolServers"),
+    observedOutputs: db.collection("observedOutputs"),
+    outbox: db.collection("outbox"),
+    apiKeys: db.collection("apiKeys"),
+    workers: db.collection("workers"),
+    removals: db.collection("removals"),
+  };
+}
+
+/** How long what was seen of a tool is kept when the tool is not called any more, or has changed. */
+const OBSERVED_LIFE_SECONDS = 90 * 86_400;
+
+/** How long a worker that said nothing more is remembered. */
+const WORKER_LIFE_SECONDS = 3_600;
+
+/** Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents alone. */
+const INDEXES: {
+  [name in keyof Omit<Collections, "client" | "toolServers" | "outbox" | "removals">]: IndexDescription[];
+} = {
+  requests: [
+    // A key stands for one request: this is what of two submissions under it refuses one.
+    {
+      key: { tenant: 1, "idempotency.key": 1 },
+      unique: true,
+      partialFilterExpression: { "idempotency.key": { $exists: true } },
+    },
+    { key: { tenant: 1, createdAt: -1, _id: -1 } },
+    { key: { tenant: 1, status: 1, createdAt: -1, _id: -1 } },
+    // Of the requests with tags alone: most have none.
+    {
+      key: { tenant: 1, tags: 1, createdAt: -1, _id: -1 },
+      partialFilterExpression: { tags: { $exists: true } },
+    },
+    // Before an error there is nothing in it.
+    {
+      key: { tenant: 1, "error.code": 1, _id: -1 },
+      partialFilterExpression: { "error.code": { $exists: true } },
+    },
+    { key: { "planning.dueAt": 1 }, partialFilterExpression: { "planning.dueAt": { $type: "date" } } },
+    // Of those that are held alone, for finding what dead workers hold.
+    {
+      key: { "planning.lease.owner": 1 },
+      partialFilterExpression: { "planning.lease.owner": { $type: "string" } },
+    },
+    { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
+    {
+      key: { updatedAt: 1 },
+      partialFilterExpression: { status: { $in: OVER_REQUEST_STATUSES } },
+      // As that of plans that are not over: named by what it holds.
+      name: `ended_${OVER_REQUEST_STATUSES.join("_")}`,
+    },
+  ],
+  plans: [
+    { key: { tenant: 1, requestId: 1, version: -1 }, unique: true },
+    { key: { tenant: 1, "plan.steps.tool": 1, requestId: -1 } },
+    {
+      key: { tenant: 1, "plan.steps.forEach.do.tool": 1, requestId: -1 },
+      partialFilterExpression: { "plan.steps.forEach.do.tool": { $exists: true } },
+    },
+    {
+      key: { tenant: 1, "error.code": 1, requestId: -1 },
+      partialFilterExpression: { "error.code": { $exists: true } },
+    },
+    { key: { dueAt: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
+    { key: { "lease.owner": 1 }, partialFilterExpression: { "lease.owner": { $type: "string" } } },
+    // Of those that are not over alone, for counting them.
+    {
+      key: { status: 1 },
+      partialFilterExpression: { status: { $in: UNFINISHED_PLAN_STATUSES } },
+      // Named by what it holds: MongoDB refuses to give an index of the same name another filter.
+      name: `unfinished_${UNFINISHED_PLAN_STATUSES.join("_")}`,
+    },
+    // Of those that people have to look at alone: they are few.
+    {
+      key: { tenant: 1, needs: 1, requestId: -1 },
+      partialFilterExpression: { needs: { $exists: true } },
+    },
+  ],
+  journal: [
+    // Of the few entries by which something was asked for under a client's key.
+    {
+      key: { tenant: 1, "idempotency.key": 1 },
+      partialFilterExpression: { "idempotency.key": { $exists: true } },
+    },
+  ],
+  outputs: [{ key: { tenant: 1, planId: 1 } }],
+  modelCalls: [{ key: { tenant: 1, requestId: 1, createdAt: 1, _id: 1 } }],
+  tools: [{ key: { server: 1 } }],
+  observedOutputs: [
+    { key: { tenant: 1, seenAt: -1 } },
+    { key: { seenAt: 1 }, expireAfterSeconds: OBSERVED_LIFE_SECONDS },
+  ],
+  apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { tenant: 1, createdAt: -1 } }],
+  workers: [{ key: { seenAt: 1 }, expireAfterSeconds: WORKER_LIFE_SECONDS }],
+};
+
+/**
+ * A due time before or at an instant; without one, any. The type has to be named: MongoDB does not see by itself that a date
+ * is in the indexes of due times, and would look at every document ever written.
+ */
+export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
+  return by ? { $type: "date", $lte: by } : { $type: "date" };
+}
+
+/** An owner of a lease, for the same reason: the indexes hold only what is held. */
+export const IS_HELD = { $type: "string" } as const;
+
+/** That the time in a field has come, by MongoDB's own clock: for `$expr`. */
+export function isDueNow(field: "dueAt" | "planning.dueAt"): Document {
+  return { $and: [{ $ne: [`$${field}`, null] }, { $lte: [`$${field}`, "$$NOW"] }] };
+}
+
+/** Makes the indexes that are not there yet. Safe to run in many processes at once. */
+export async function createIndexes(collections: Collections): Promise<void> {
+  await Promise.all([
+    collections.requests.createIndexes(INDEXES.requests),
+    collections.plans.createIndexes(INDEXES.plans),
+    collections.journal.createIndexes(INDEXES.journal),
+    // It has no index but its own: this makes the collection.
+    collections.outbox.createIndexes([{ key: { _id: 1 } }]),
+    collections.outputs.createIndexes(INDEXES.outputs),
+    collections.modelCalls.createIndexes(INDEXES.modelCalls),
+    collections.tools.createIndexes(INDEXES.tools),
+    collections.observedOutputs.createIndexes(INDEXES.observedOutputs),
+    collections.apiKeys.createIndexes(INDEXES.apiKeys),
+    collections.workers.createIndexes(INDEXES.workers),
+  ]);
+}

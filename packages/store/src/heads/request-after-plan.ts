@@ -1,0 +1,53 @@
+import { hasPlanFailed, hasPlanResults, type RequestStatus } from "@planwright/plan";
+import type { Document } from "mongodb";
+import type { FinishCommand, PlanFollowUp } from "../records/documents.ts";
+import { parkedFor } from "./parked-for.ts";
+
+/** How a plan's end reads on its request. */
+export const REQUEST_STATUS: Record<FinishCommand["status"], RequestStatus> = {
+  COMPLETED: "COMPLETED",
+  PARTIAL: "PARTIAL",
+  FAILED: "FAILED",
+  EXPIRED: "FAILED",
+  CANCELLED: "CANCELLED",
+};
+
+/** True for a status with which a plan that ran can end. */
+export function isPlanEnd(status: string): status is FinishCommand["status"] {
+  return Object.hasOwn(REQUEST_STATUS, status);
+}
+
+/** Fields of a request that its plan's end changes, and those that get the time of it. */
+export interface RequestChange {
+  set: Document;
+  stamps: string[];
+}
+
+/**
+ * What the end of a plan changes on its request: the status, and what a planner is to do next. It is one write, so that a process that
+ * says that the plan is over has also said what follows. Pure.
+ */
+export function requestAfterPlan(
+  followUp: PlanFollowUp | null | undefined,
+  { status, error }: Pick<FinishCommand, "status" | "error">,
+): RequestChange {
+  const ended = { status: REQUEST_STATUS[status] };
+  if (!followUp) return { set: ended, stamps: ["updatedAt"] };
+  // What has killed five executors is not given to a sixth in other words.
+  if (hasPlanFailed(status) && error?.code !== "POISONED" && followUp.replans < followUp.maxReplans) {
+    const { set, stamps } = parkedFor("replan");
+    const replan = { note: null, execute: true };
+    const made = { "replans.made": followUp.replans + 1 };
+    return { set: { ...set, ...made, status: "PLANNING", replan }, stamps: [...stamps, "updatedAt"] };
+  }
+  if (!followUp.answer) return { set: ended, stamps: ["updatedAt"] };
+  if (hasPlanResults(status)) {
+    const { set, stamps } = parkedFor("answer");
+    return { set: { ...set, ...ended }, stamps: [...stamps, "updatedAt"] };
+  }
+  const answerError = {
+    code: "PLAN_NOT_COMPLETED",
+    message: `The plan is ${status}, so there are no results to tell of`,
+  };
+  return { set: { ...ended, answerError }, stamps: ["updatedAt"] };
+}

@@ -1,0 +1,48 @@
+import type { RequestStatus } from "@planwright/plan";
+import { expect, test } from "vitest";
+import type { VersionFacts } from "../records/document-heads.ts";
+import type { RequestDocument } from "../records/documents.ts";
+import type { RequestFilter } from "../store.ts";
+import { type Fit, fitOf } from "./fit-of.ts";
+
+const requestId = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
+const createdAt = new Date(1_700_000_000_000);
+
+function requestOf(given: Partial<RequestDocument>): RequestDocument {
+  const known = { _id: requestId, status: "EXECUTING", query: "Create Élodie", error: null, createdAt };
+  // Of a request nothing else is looked at.
+  return { ...known, ...given } as RequestDocument;
+}
+
+const version = (facts: Partial<VersionFacts>): VersionFacts => ({
+  requestId,
+  tools: ["read"],
+  errorCode: null,
+  needs: [],
+  ...facts,
+});
+
+test.each<[RequestFilter, { status?: RequestStatus; versions?: VersionFacts[] }, Fit]>([
+  [{}, {}, "fits"],
+  [{ status: ["EXECUTING", "READY"] }, {}, "fits"],
+  [{ status: ["EXECUTING"] }, { status: "COMPLETED" }, "left"],
+  [{ text: "éLODIE" }, {}, "fits"],
+  [{ text: "bob", status: ["EXECUTING"] }, { status: "COMPLETED" }, "never"],
+  [{ tag: "nightly" }, {}, "never"],
+  [{ createdFrom: createdAt }, {}, "fits"],
+  [{ createdBefore: createdAt }, {}, "never"],
+  [{ needs: "answer" }, { status: "NEEDS_INPUT" }, "fits"],
+  [{ needs: "answer" }, {}, "left"],
+  [{ needs: "approval" }, { versions: [version({ needs: ["approval"] })] }, "fits"],
+  [{ needs: "approval" }, { versions: [version({})] }, "left"],
+  [{ tool: "write" }, { versions: [version({})] }, "never"],
+  [{ tool: "read", errorCode: "X" }, { versions: [version({})] }, "left"],
+  // One version uses the tool, another one failed.
+  [
+    { tool: "read", errorCode: "X" },
+    { versions: [version({}), version({ tools: ["write"], errorCode: "X" })] },
+    "left",
+  ],
+])("a list of %j has with %j: %s", (filter, { versions = [], ...given }, fit) => {
+  expect(fitOf(filter, requestOf(given), versions)).toBe(fit);
+});

@@ -1,0 +1,154 @@
+import type { PlanId, RequestId } from "@planwright/plan";
+import type { Collection, Document } from "mongodb";
+import type { Collections } from "../database/collections.ts";
+import { createTenantReads } from "../database/read-group.ts";
+import { WHOLE } from "../database/read-lists.ts";
+import { toStepDocument, toStepHead, unitAt, unitsInOrder } from "../journal/plan-units.ts";
+import type { UnitReads } from "../journal/unit-reads.ts";
+import { type WantedValues, withValues } from "../journal/unit-values.ts";
+import {
+  type HeadReads,
+  MODEL_CALL_HEAD,
+  type ModelCallHead,
+  PARTS,
+  PLAN_HEAD,
+  type PlanHead,
+  type PlanResults,
+  type StepHead,
+} from "../records/document-heads.ts";
+import type { StepDocument } from "../records/documents.ts";
+
+/** A head without what stands in the journal. */
+type BareHead = Omit<PlanHead, "approvals" | "resolutions">;
+
+/** The part of the store that reads documents without what may be large, and that by itself. */
+export function createHeadReads(
+  { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
+  unitReads: UnitReads,
+): HeadReads {
+  // Clients that poll ask for these: many clients of one request cost MongoDB one read.
+  const planHead = createTenantReads(
+    async (tenant, ids: PlanId[]) => {
+      const match = { $match: { _id: { $in: ids }, tenant } };
+      return withControls(await plans.aggregate<BareHead>([match, ...PLAN_HEAD], WHOLE).toArray());
+    },
+    ({ _id }) => _id,
+  );
+
+  /** What operators said stands in the journal; of most plans nothing was. */
+  function withControls(heads: readonly BareHead[]): Promise<PlanHead[]> {
+    return Promise.all(
+      heads.map(async (head) => {
+        const read = head.controlSeq > 0 ? await unitReads.ofPlan(head.tenant, head._id) : undefined;
+        const { approvals = [], resolutions = [] } = read?.plan ?? {};
+        return { ...head, approvals, resolutions };
+      }),
+    );
+  }
+
+  const planResults = createTenantReads(
+    partsOf<PlanResults, PlanId>(plans, PARTS.planResults),
+    ({ _id }) => _id,
+  );
+
+  async function headsOf(tenant: string, planId: PlanId): Promise<StepHead[]> {
+    const read = await unitReads.ofPlan(tenant, planId);
+    if (!read) return [];
+    return [...unitsInOrder(read)].map((placed) => toStepHead(read.outline, placed));
+  }
+
+  /** Units by the ids of their documents, with the values that are wanted. */
+  async function unitsById(
+    tenant: string,
+    ids: readonly string[],
+    wanted: WantedValues,
+  ): Promise<StepDocument[]> {
+    const found = await Promise.all(
+      ids.map(async (id) => {
+        const [planId = "", key = ""] = id.split("/", 2);
+        // It is looked for as it was given: an id of nothing finds nothing.
+        const read = await unitReads.ofPlan(tenant, planId as PlanId);
+        const placed = read && unitAt(read, key);
+        return read && placed ? { outline: read.outline, placed } : undefined;
+      }),
+    );
+    const all = found.filter((one) => one !== undefined);
+    const told = all.flatMap(({ outline: { requestId }, placed: { unit } }) =>
+      unit ? [{ requestId, unit }] : [],
+    );
+    const filled = await withValues(unitReads.log, told, wanted);
+    let next = 0;
+    return all.map(({ outline, placed }) =>
+      toStepDocument(outline, placed.unit ? { ...placed, unit: filled[next++] } : placed),
+    );
+  }
+
+  /** Parts of documents by their ids. */
+  function partsOf<Part extends Document, Id extends string = string>(
+    collection: Pick<Collection, "aggregate">,
+    projection: Document,
+  ) {
+    return (tenant: string, ids: readonly Id[]): Promise<Part[]> =>
+      collection
+        .aggregate<Part>([{ $match: { _id: { $in: [...ids] }, tenant } }, { $project: projection }], WHOLE)
+        .toArray();
+  }
+
+  return {
+    getPlanHeads: (tenant, planIds) =>
+      Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
+    listPlanHeadsOf: async (tenant, requestIds) =>
+      withControls(
+        await plans
+          .aggregate<BareHead>(
+            [
+              { $match: { tenant, requestId: { $in: [...requestIds] } } },
+              { $sort: { requestId: 1, version: -1 } },
+              ...PLAN_HEAD,
+            ],
+            WHOLE,
+          )
+          .toArray(),
+      ),
+    readPlanGraphs: partsOf(plans, PARTS.planGraph),
+    readPlanTexts: partsOf(plans, PARTS.planTexts),
+    // What each plan gave back, for the clients that wait for it: those that end together are one read.
+    readPlanResults: async (tenant, planIds) =>
+      (await Promise.all(planIds.map((id) => planResults({ tenant, id })))).flat(),
+    listStepHeads: async (tenant, planIds) =>
+      (await Promise.all(planIds.map((id) => headsOf(tenant, id)))).flat(),
+    async getStepHead(tenant, planId, key) {
+      const read = await unitReads.ofPlan(tenant, planId);
+      const placed = read && unitAt(read, key);
+      return read && placed ? toStepHead(read.outline, placed) : null;
+    },
+    readStepBodies: (tenant, ids) => unitsById(tenant, ids, { body: true }),
+    readStepOutputs: (tenant, ids) => unitsById(tenant, ids, { output: true }),
+    async countStepStatuses(tenant, planIds) {
+      const all = await Promise.all(planIds.map((id) => unitReads.ofPlan(tenant, id)));
+      return all.flatMap((read) => {
+        const counts = new Map<StepHead["status"], number>();
+        for (const { id } of read?.outline.steps ?? []) {
+          const status = read?.plan?.units.get(id)?.status ?? "PENDING";
+          counts.set(status, (counts.get(status) ?? 0) + 1);
+        }
+        return read
+          ? [...counts].map(([status, count]) => ({ planId: read.outline._id, status, count }))
+          : [];
+      });
+    },
+    listModelCallHeadsOf: (tenant, requestIds: readonly RequestId[]) =>
+      modelCalls
+        .aggregate<ModelCallHead>(
+          [
+            { $match: { tenant, requestId: { $in: [...requestIds] } } },
+            // In the order of the index.
+            { $sort: { requestId: 1, createdAt: 1 } },
+            ...MODEL_CALL_HEAD,
+          ],
+          WHOLE,
+        )
+        .toArray(),
+    readModelCallWords: partsOf(modelCalls, PARTS.modelCallWords),
+  };
+}

@@ -1,0 +1,210 @@
+/**
+ * Every page costs at most three reads, each by an index that begins with the tenant, and none of them goes through more than 10,000
+ * requests: where a filter leaves fewer than were asked for, the cursor goes on after the last one that was looked at.
+ */
+import { type RequestId, RequestIdSchema } from "@planwright/plan";
+import type { Document, Filter } from "mongodb";
+import type { Collections } from "../database/collections.ts";
+import type { PlanDocument, RequestDocument } from "../records/documents.ts";
+import type { RequestFilter, RequestPage } from "../store.ts";
+import { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
+import { patternOf } from "./fit-of.ts";
+import type { Page } from "./page.ts";
+
+/** Requests or plans that one page looks at, at most. */
+const WINDOW = 10_000;
+
+/** The draft is the planner's own, and as large as a plan. */
+const WITHOUT_DRAFT = { projection: { draft: 0 } } as const;
+
+/** What lies beyond a value, by direction. */
+const COMPARISONS = {
+  "-1": { beyond: "$lt", upTo: "$lte" },
+  "1": { beyond: "$gt", upTo: "$gte" },
+} as const;
+
+/** A place in the list, and the way on from it. */
+interface Position {
+  after: RequestCursor | null;
+  /** -1: newest first; 1: oldest first. */
+  direction: 1 | -1;
+  /** Documents to look at. */
+  window: number;
+}
+
+/** The list of requests. @throws {CursorInvalidError} */
+export function createListRequests({ requests, plans }: Pick<Collections, "requests" | "plans">) {
+  return async (
+    tenant: string,
+    { first, after, filter = {}, order = "newest", window = WINDOW }: RequestPage & { window?: number },
+  ): Promise<Page<RequestDocument>> => {
+    const position: Position = {
+      after: after === undefined ? null : parseCursor(after),
+      direction: order === "newest" ? -1 : 1,
+      window,
+    };
+    const isByPlan = [filter.tool, filter.errorCode, planNeedOf(filter)].some((part) => part !== undefined);
+    const { found, stoppedAt } = isByPlan
+      ? await byPlan(tenant, filter, position, first + 1)
+      : await byTime(tenant, filter, position, first + 1);
+    const items = found.slice(0, first);
+    const last = items.at(-1);
+    if (found.length <= first || !last) return { items, cursor: stoppedAt && toCursor(stoppedAt) };
+    return { items, cursor: toCursor({ createdAt: last.createdAt, id: last._id }) };
+  };
+
+  /** In the order of creation, as the requests themselves tell it. */
+  async function byTime(tenant: string, filter: RequestFilter, position: Position, count: number) {
+    const match = { tenant, ...tagFilter(filter), ...statusFilter(filter), ...timeFilter(filter, position) };
+    const sort = { createdAt: position.direction, _id: position.direction };
+    if (filter.text === undefined) {
+      const found = await requests.find(match, WITHOUT_DRAFT).sort(sort).limit(count).toArray();
+      return { found, stoppedAt: null };
+    }
+    const found = await requests
+      .aggregate<RequestDocument>([
+        { $match: match },
+        { $sort: sort },
+        { $limit: position.window },
+        { $match: textFilter(filter) },
+        { $limit: count },
+        { $unset: "draft" },
+      ])
+      .toArray();
+    if (found.length === count) return { found, stoppedAt: null };
+    const [last] = await requests
+      .aggregate<RequestDocument>([
+        { $match: match },
+        { $sort: sort },
+        { $skip: position.window - 1 },
+        { $limit: 1 },
+        { $project: { createdAt: 1 } },
+      ])
+      .toArray();
+    return { found, stoppedAt: last ? { createdAt: last.createdAt, id: last._id } : null };
+  }
+
+  /** In the order of the ids, which begin with the second of creation: plans do not know more of their requests. */
+  async function byPlan(tenant: string, filter: RequestFilter, position: Position, count: number) {
+    const { direction, window } = position;
+    const lists = await Promise.all(namedBy(tenant, filter, position));
+    // What lies behind the end of a list that was cut is not known yet.
+    const ends = lists.flatMap((list) => (list.length === window ? list.slice(-1) : []));
+    const isBefore = (a: string, b: string) => (direction === -1 ? a > b : a < b);
+    const stop = ends.reduce<RequestId | null>((end, id) => (!end || isBefore(id, end) ? id : end), null);
+    const candidates = [...new Set(lists.flat())].filter((id) => !stop || !isBefore(stop, id));
+    const match = {
+      _id: { $in: candidates },
+      tenant,
+      ...tagFilter(filter),
+      ...statusFilter(filter),
+      ...textFilter(filter),
+      ...created(filter),
+    };
+    const found = await requests.find(match, WITHOUT_DRAFT).sort({ _id: direction }).limit(count).toArray();
+    return { found, stoppedAt: stop && { createdAt: secondOf(stop), id: stop } };
+  }
+
+  /** Ids of requests by what their plans hold, or they themselves: each list in order, as long as the window at most. */
+  function namedBy(tenant: string, filter: RequestFilter, position: Position): Promise<RequestId[]>[] {
+    const { tool, errorCode } = filter;
+    const ids = idRange(filter, position);
+    const needs = planNeedOf(filter);
+    const ofPlans = async (filters: Filter<PlanDocument>) => {
+      const found = await plans
+        .find(
+          { tenant, ...(ids && { requestId: ids }), ...filters },
+          { projection: { requestId: 1 }, batchSize: position.window },
+        )
+        .sort({ requestId: position.direction })
+        .limit(position.window)
+        .toArray();
+      return found.map(({ requestId }) => requestId);
+    };
+    const failed = errorCode === undefined ? {} : { "error.code": errorCode };
+    const wanted = { ...(needs !== undefined && { needs: { $eq: needs } }), ...failed };
+    if (tool !== undefined) {
+      return [{ tool }, { "forEach.do.tool": tool }].map((step) =>
+        ofPlans({ "plan.steps": { $elemMatch: step }, ...wanted }),
+      );
+    }
+    if (needs !== undefined) return [ofPlans(wanted)];
+    // A request whose planning failed has an error of its own.
+    const ofRequests = requests
+      .find(
+        { tenant, ...failed, ...(ids && { _id: ids }) },
+        { projection: { _id: 1 }, batchSize: position.window },
+      )
+      .sort({ _id: position.direction })
+      .limit(position.window)
+      .toArray();
+    return [ofPlans(wanted), ofRequests.then((found) => found.map(({ _id }) => _id))];
+  }
+}
+
+/** What a plan of the request has to need. An answer is needed by the request itself. */
+function planNeedOf({ needs }: RequestFilter): "approval" | "doubt" | undefined {
+  return needs === "answer" ? undefined : needs;
+}
+
+/** A value of a list is looked for as one word: `$eq` keeps it from being anything else. */
+function tagFilter({ tag }: RequestFilter): Filter<RequestDocument> {
+  return tag === undefined ? {} : { tags: { $eq: tag } };
+}
+
+function statusFilter({ status, needs }: RequestFilter): Filter<RequestDocument> {
+  if (needs === "answer") {
+    const isLeftOut = status && status.length > 0 && !status.includes("NEEDS_INPUT");
+    return { status: { $in: isLeftOut ? [] : ["NEEDS_INPUT"] } };
+  }
+  return status && status.length > 0 ? { status: { $in: [...status] } } : {};
+}
+
+function textFilter({ text }: RequestFilter): Filter<RequestDocument> {
+  if (text === undefined) return {};
+  return { query: { $regex: patternOf(text, "i") } };
+}
+
+function created({ createdFrom, createdBefore }: RequestFilter): Document {
+  if (!createdFrom && !createdBefore) return {};
+  return {
+    createdAt: { ...(createdFrom && { $gte: createdFrom }), ...(createdBefore && { $lt: createdBefore }) },
+  };
+}
+
+/** The range, and what comes after the cursor: as bounds of the index, with those of the cursor's own instant told apart. */
+function timeFilter(filter: RequestFilter, { after, direction }: Position): Document {
+  const range = created(filter);
+  if (!after) return range;
+  const { createdAt, id } = after;
+  const { beyond, upTo } = COMPARISONS[direction];
+  return {
+    $and: [
+      range,
+      { createdAt: { [upTo]: createdAt } },
+      { $or: [{ createdAt: { [beyond]: createdAt } }, { createdAt, _id: { [beyond]: id } }] },
+    ],
+  };
+}
+
+/** Ids of requests made in the range and after the cursor; wide by up to a second at its ends. */
+function idRange({ createdFrom, createdBefore }: RequestFilter, { after, direction }: Position) {
+  const range: { $gt?: RequestId; $gte?: RequestId; $lt?: RequestId } = {};
+  if (createdFrom) range.$gte = edge(createdFrom, 0);
+  if (createdBefore) range.$lt = edge(createdBefore, 1);
+  if (after) {
+    const id = RequestIdSchema.parse(after.id);
+    if (direction === 1) range.$gt = id;
+    else if (!range.$lt || id < range.$lt) range.$lt = id;
+  }
+  return Object.keys(range).length > 0 ? range : undefined;
+}
+
+/** Where the ids of a second begin. No id itself: nothing is random in it. */
+function edge(at: Date, secondsLater: number): RequestId {
+  return `req_${Math.floor(at.getTime() / 1_000) + secondsLater}_` as RequestId;
+}
+
+function secondOf(id: RequestId): Date {
+  return new Date(Number(id.split("_")[1]) * 1_000);
+}

@@ -1,0 +1,118 @@
+import { type PlanId, type PlanStatus, type RequestId, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
+import type { ClientContext } from "../client/context.ts";
+import { IS_HELD, isDue } from "../database/collections.ts";
+import { createTenantReads } from "../database/read-group.ts";
+import { WHOLE } from "../database/read-lists.ts";
+import { readStepDocuments } from "../journal/unit-values.ts";
+import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/output-store.ts";
+import type { HeadReads, StateReads } from "../records/document-heads.ts";
+import type { PlanDocument, RequestDocument, StepDocument } from "../records/documents.ts";
+import type { ClientStore } from "../store.ts";
+import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { readServers } from "../tools/tool-servers.ts";
+import { createEventPages } from "./event-pages.ts";
+import { createHeadReads } from "./head-reads.ts";
+import { createListRequests } from "./list-requests.ts";
+import type { PagedReads } from "./paged-reads.ts";
+import { createRecordPages } from "./record-pages.ts";
+import { createStateReads } from "./state-reads.ts";
+import { createStepPages } from "./step-pages.ts";
+
+/** The part of the store that clients read. */
+export function createReads({
+  collections,
+  unitReads,
+}: Pick<ClientContext, "collections" | "unitReads">): Pick<
+  ClientStore,
+  | "countUnfinished"
+  | "countPlansByStatus"
+  | "getRequest"
+  | "getRequests"
+  | "getPlan"
+  | "listPlans"
+  | "getPlans"
+  | "listSteps"
+  | "readOutputs"
+  | "measureOutputParts"
+  | "readOutputPart"
+  | "listRequests"
+  | "listModelCalls"
+  | "listTools"
+  | "toolCatalogue"
+  | "toolServers"
+  | keyof PagedReads
+  | keyof HeadReads
+  | keyof StateReads
+> {
+  const { requests, plans, modelCalls, tools } = collections;
+  // Polling clients ask for these: many clients of one request cost MongoDB one read.
+  const readRequest = createTenantReads(
+    (tenant, ids: RequestId[]) => requests.find({ _id: { $in: ids }, tenant }, WHOLE).toArray(),
+    (request) => request._id,
+  );
+  const readPlan = createTenantReads(
+    (tenant, ids: PlanId[]) => plans.find({ _id: { $in: ids }, tenant }, WHOLE).toArray(),
+    (plan) => plan._id,
+  );
+  /** Of a plan that is read whole its values are read as well. */
+  async function readSteps(tenant: string, planId: PlanId): Promise<StepDocument[]> {
+    const read = await unitReads.ofPlan(tenant, planId);
+    return read ? readStepDocuments(unitReads.log, read, { body: true, output: true }) : [];
+  }
+  const getRequest = async (tenant: string, id: RequestId): Promise<RequestDocument | null> =>
+    (await readRequest({ tenant, id }))[0] ?? null;
+  const getPlan = async (tenant: string, id: PlanId): Promise<PlanDocument | null> =>
+    (await readPlan({ tenant, id }))[0] ?? null;
+
+  return {
+    async countUnfinished(limit) {
+      // By the indexes that hold unfinished documents alone.
+      const counts = await Promise.all([
+        plans.countDocuments({ dueAt: isDue() }, { limit }),
+        plans.countDocuments({ "lease.owner": IS_HELD, dueAt: null }, { limit }),
+        requests.countDocuments({ "planning.dueAt": isDue() }, { limit }),
+        requests.countDocuments({ "planning.lease.owner": IS_HELD, "planning.dueAt": null }, { limit }),
+      ]);
+      return Math.min(
+        counts.reduce((sum, count) => sum + count, 0),
+        limit,
+      );
+    },
+
+    async countPlansByStatus(limit) {
+      const counts = UNFINISHED_PLAN_STATUSES.map(
+        async (status): Promise<[PlanStatus, number]> => [
+          status,
+          await plans.countDocuments({ status }, { limit }),
+        ],
+      );
+      return new Map(await Promise.all(counts));
+    },
+
+    getRequest,
+    getRequests: (tenant, requestIds) => Promise.all(requestIds.map((id) => getRequest(tenant, id))),
+    getPlan,
+    listPlans: (tenant, requestId) => plans.find({ tenant, requestId }).sort({ version: -1 }).toArray(),
+
+    getPlans: (tenant, planIds) => Promise.all(planIds.map((id) => getPlan(tenant, id))),
+    listSteps: async (tenant, planIds) =>
+      (await Promise.all(planIds.map((id) => readSteps(tenant, id)))).flat(),
+
+    readOutputs: (tenant, refs) => readOutputs(collections, tenant, refs),
+    measureOutputParts: (tenant, ref) => measureOutputParts(collections, tenant, ref),
+    readOutputPart: (tenant, ref, part) => readOutputPart(collections, tenant, ref, part),
+
+    listRequests: createListRequests(collections),
+    ...createStepPages(unitReads),
+    ...createRecordPages(collections),
+    ...createEventPages(collections),
+    ...createHeadReads(collections, unitReads),
+    ...createStateReads(collections, unitReads.log),
+
+    listModelCalls: (tenant: string, requestId: RequestId) =>
+      modelCalls.find({ tenant, requestId }).sort({ createdAt: 1, _id: 1 }).toArray(),
+    listTools: () => tools.find().sort({ _id: 1 }).toArray(),
+    toolCatalogue: (tenant) => readCatalogue(collections, tenant),
+    toolServers: () => readServers(collections),
+  };
+}

@@ -1,0 +1,85 @@
+/** Journals up to one of their entries: what they told by then, and nothing that came later. */
+import {
+  emptyRequest,
+  type FoldedPlan,
+  type FoldedRequest,
+  fold,
+  type JournalEntry,
+} from "@planwright/engine";
+import type { PlanId, RequestId } from "@planwright/plan";
+import { LRUCache } from "lru-cache";
+import type { Collections } from "../database/collections.ts";
+import { readLists } from "../database/read-lists.ts";
+import { behind, type EntryLog, type JournalDocument } from "../journal/entry-log.ts";
+import { OUTLINE, outlineOf, toStepDocument, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
+import type { RequestState, StateReads, StepAt } from "../records/document-heads.ts";
+
+/** Units of the states that are kept, at most: a reader that goes forward through a journal reads each entry once. */
+const KEPT_UNITS = 20_000;
+/** Entries that are folded at once. */
+const PART = 1_000;
+
+/** The part of the store that reads journals up to an entry. */
+export function createStateReads(
+  { requests, plans, journal }: Pick<Collections, "requests" | "plans" | "journal">,
+  log: Pick<EntryLog, "readTails">,
+): StateReads {
+  const states = new LRUCache<RequestId, FoldedRequest>({
+    maxSize: KEPT_UNITS,
+    sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
+  });
+
+  async function foldedTo(requestId: RequestId, seq: number): Promise<FoldedRequest> {
+    const kept = states.get(requestId);
+    let state = kept && kept.seq <= seq ? kept : emptyRequest(requestId);
+    if (state.seq === seq) return state;
+    let part: JournalEntry[] = [];
+    for await (const entry of log.readTails([{ requestId, seq: state.seq }])) {
+      part.push(entry);
+      if (part.length === PART || entry.seq === seq) {
+        state = fold(state, part);
+        part = [];
+      }
+      if (entry.seq === seq) break;
+    }
+    state = fold(state, part);
+    states.set(requestId, state);
+    return state;
+  }
+
+  async function stepsOf(tenant: string, plan: FoldedPlan): Promise<StepAt[]> {
+    // The entries of a request name its plans by their ids.
+    const id = plan.planId as PlanId;
+    const stored = await plans.findOne({ _id: id, tenant }, { projection: OUTLINE });
+    if (!stored) return [];
+    const outline = outlineOf(stored);
+    return [...unitsInOrder({ outline, plan })].map((placed) => {
+      const { attempts } = toStepDocument(outline, placed);
+      return { ...toStepHead(outline, placed), attempts };
+    });
+  }
+
+  return {
+    async readStateAt(tenant, requestId, seq): Promise<RequestState | null> {
+      const found = await requests.findOne({ _id: requestId, tenant }, { projection: { _id: 1 } });
+      if (!found) return null;
+      const state = await foldedTo(requestId, seq);
+      // Each version that is stored is the current one from then on.
+      const plan = [...state.plans.values()].at(-1) ?? null;
+      const { seq: last, at, owner } = state;
+      return { seq: last, at, owner, plan, steps: plan ? await stepsOf(tenant, plan) : [] };
+    },
+
+    async readLastSeqs(tenant, requestIds) {
+      const pipelines = requestIds.map((requestId) => [
+        { $match: { _id: behind({ requestId, seq: 0 }), tenant } },
+        { $sort: { _id: -1 } },
+        { $limit: 1 },
+        { $project: { requestId: 1, seq: 1 } },
+      ]);
+      const found = await readLists<JournalDocument>(journal, "journal", pipelines);
+      const seqs = new Map(found.map(({ requestId, seq }) => [requestId, seq]));
+      return requestIds.map((id) => seqs.get(id) ?? 0);
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/** Pages of the steps and items of a plan, in plan order, by the journal of its request. */
+import type { PlanId } from "@planwright/plan";
+import { z } from "zod";
+import { type PlacedUnit, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
+import type { UnitReads } from "../journal/unit-reads.ts";
+import type { StepHead } from "../records/document-heads.ts";
+import type { StepDocument } from "../records/documents.ts";
+import { CursorInvalidError } from "../records/errors.ts";
+import { fromCursorText, toCursorText } from "./cursor.ts";
+import type { Page } from "./page.ts";
+import type { PagedReads, StepFilter, StepPage } from "./paged-reads.ts";
+
+const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).nullable()]);
+
+/** A place in plan order. */
+type Place = Pick<StepDocument, "position" | "item">;
+
+/** Opaque: where a page goes on after this unit. */
+export function stepCursor({ position, item }: Place): string {
+  return toCursorText([position, item]);
+}
+
+/** @throws {CursorInvalidError} also for one from the list of another step */
+function placeOf({ after, filter = {} }: StepPage): Place | null {
+  if (after === undefined) return null;
+  const [position, item] = fromCursorText(CursorSchema, after);
+  if (filter.position !== undefined && filter.position !== position) {
+    throw new CursorInvalidError({ cursor: after.slice(0, 100) });
+  }
+  return { position, item };
+}
+
+/** The part of the store that reads steps in pages. */
+export function createStepPages(
+  unitReads: UnitReads,
+): Pick<PagedReads, "listStepPages" | "countSteps" | "listStepStatuses"> {
+  async function pageOfPlan(tenant: string, planId: PlanId, page: StepPage): Promise<Page<StepHead>> {
+    const isWanted = wantedBy(page);
+    const read = await unitReads.ofPlan(tenant, planId);
+    const found: StepHead[] = [];
+    if (!read) return { items: found, cursor: null };
+    for (const placed of unitsInOrder(read)) {
+      if (!isWanted(whereIs(placed))) continue;
+      found.push(toStepHead(read.outline, placed));
+      if (found.length > page.first) break;
+    }
+    return pageOf(found, page.first);
+  }
+
+  return {
+    async listStepPages(tenant, planIds, page) {
+      const pages = planIds.map(
+        async (id): Promise<[PlanId, Page<StepHead>]> => [id, await pageOfPlan(tenant, id, page)],
+      );
+      return new Map(await Promise.all(pages));
+    },
+
+    async countSteps(tenant, planIds, filter) {
+      const counts = planIds.map(async (id): Promise<[PlanId, number]> => {
+        const read = await unitReads.ofPlan(tenant, id);
+        const units = read ? [...unitsInOrder(read)] : [];
+        return [id, units.filter((placed) => isStepWanted(whereIs(placed), filter)).length];
+      });
+      return new Map(await Promise.all(counts));
+    },
+
+    listStepStatuses: (tenant, places) =>
+      Promise.all(
+        places.map(async ({ planId, stepId }) => {
+          const read = await unitReads.ofPlan(tenant, planId);
+          if (!read?.outline.steps.some(({ id }) => id === stepId)) return null;
+          return read.plan?.units.get(stepId)?.status ?? "PENDING";
+        }),
+      ),
+  };
+}
+
+function whereIs({ position, item, unit }: PlacedUnit): Pick<StepDocument, "position" | "item" | "status"> {
+  return { position, item, status: unit?.status ?? "PENDING" };
+}
+
+/** Whether a unit belongs to a page, or to one behind it. @throws {CursorInvalidError} */
+function wantedBy(page: StepPage): (unit: Pick<StepDocument, "position" | "item" | "status">) => boolean {
+  const { filter = {} } = page;
+  const after = placeOf(page);
+  const isBehind = ({ position, item }: Place) =>
+    after === null ||
+    position > after.position ||
+    (position === after.position && (item ?? -1) > (after.item ?? -1));
+  return (unit) => isBehind(unit) && isStepWanted(unit, filter);
+}
+
+/**
+ * The same page of units that are at hand. Pure.
+ * @param units - all of a plan, in plan order
+ * @throws {CursorInvalidError}
+ */
+export function pageOfSteps(units: readonly StepHead[], page: StepPage): Page<StepHead> {
+  return pageOf(units.filter(wantedBy(page)), page.first);
+}
+
+/** True when a unit fits a filter. Pure. */
+export function isStepWanted(
+  unit: Pick<StepDocument, "position" | "item" | "status">,
+  { status, position, items }: StepFilter,
+): boolean {
+  if (position !== undefined && unit.position !== position) return false;
+  if (items !== undefined && (unit.item !== null) !== items) return false;
+  return status === undefined || status.includes(unit.status);
+}
+
+function pageOf(found: readonly StepHead[], first: number): Page<StepHead> {
+  const items = found.slice(0, first);
+  const last = items.at(-1);
+  return { items, cursor: found.length > first && last ? stepCursor(last) : null };
+}

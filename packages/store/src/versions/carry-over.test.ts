@@ -1,0 +1,303 @@
+import { PlanSchema, planGraph, type StepStatus } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { newSteps } from "../journal/plan-units.ts";
+import type { StepDocument, UnitResolution } from "../records/documents.ts";
+import { newPlan, newRequest } from "../records/new-documents.ts";
+import { askForRepeats } from "./ask-for-repeats.ts";
+import { carriedUnits, mayHaveActed, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
+
+const EPOCH = new Date(0);
+const OLD_ID = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
+const NEW_ID = "plan_1700000001_bbbbbbbbbbbbbbbbbbbb";
+
+/** a -> b -> c, and d by itself; c is a list that does not read b; e is a list that does, f reads c, and g reads f. */
+const plan = PlanSchema.parse({
+  steps: [
+    { id: "a", tool: "t" },
+    { id: "b", tool: "t", dependsOn: ["a"] },
+    { id: "c", dependsOn: ["b"], forEach: { items: [1, 2], do: { tool: "t" } } },
+    { id: "d", tool: "t" },
+    { id: "e", forEach: { items: "<<b.list>>", do: { tool: "t" } } },
+    { id: "f", tool: "t", arguments: { of: "<<c.summary>>" } },
+    { id: "g", tool: "t", arguments: { of: "<<f>>" } },
+    { id: "after", tool: "t", dependsOn: ["c"] },
+  ],
+});
+const { dependents } = planGraph(plan);
+
+function documentOf(planId: string) {
+  const request = newRequest({
+    requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
+    planId,
+    tenant: "t1",
+    source: "plan",
+    query: null,
+    autoExecute: true,
+    now: EPOCH,
+  });
+  const origin = { kind: "submitted", model: null } as const;
+  return newPlan({ request, plan, raw: null, origin, diagnostics: [], status: "QUEUED", now: EPOCH });
+}
+
+/** The units as they ended, with items of "c" where they are named. */
+function unitsOf(statuses: Record<string, StepStatus>): StepDocument[] {
+  const steps = newSteps(documentOf(OLD_ID));
+  return Object.entries(statuses).flatMap(([key, status]) => {
+    const item = /\[(\d+)\]$/.exec(key)?.[1];
+    const step = steps.find(({ stepId }) => stepId === key.replace(/\[.*/, ""));
+    const own = { key, item: item === undefined ? null : Number(item), status, finishedAt: EPOCH };
+    return step ? [{ ...step, ...own, output: `output of ${key}` }] : [];
+  });
+}
+
+const ALL = { a: "COMPLETED", b: "COMPLETED", c: "COMPLETED", d: "COMPLETED", e: "COMPLETED" } as const;
+const BEHIND = { f: "COMPLETED", g: "COMPLETED", after: "COMPLETED" } as const;
+const SKIPPED = { f: "SKIPPED", g: "SKIPPED", after: "SKIPPED" } as const;
+const FAILED_LIST = { ...ALL, ...SKIPPED, c: "FAILED" } as const;
+const DONE = { ...ALL, ...BEHIND } as const;
+const ITEMS = { "c[0]": "COMPLETED", "c[1]": "FAILED" } as const;
+
+const FAILED_ITEM = { "c[0]": "COMPLETED", "c[1]": "FAILED" } as const;
+
+test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
+  ["what failed", FAILED_LIST, null, ["after", "c", "f", "g"]],
+  ["what was skipped or cancelled", { ...DONE, b: "SKIPPED", d: "CANCELLED" }, null, ["b", "d"]],
+  ["a step and what depends on it", DONE, "b", ["after", "b", "c", "e", "f", "g"]],
+  ["a step, and what did not complete elsewhere", { ...DONE, d: "FAILED" }, "g", ["d", "g"]],
+  [
+    "a list that completed with a failed item, and what used it",
+    { ...DONE, ...FAILED_ITEM },
+    null,
+    ["c", "f", "g"],
+  ],
+  [
+    "a list that completed with a failed item, and what used it, beside the step that was named",
+    { ...DONE, ...FAILED_ITEM },
+    "d",
+    ["c", "d", "f", "g"],
+  ],
+])("%s runs again", (_, statuses, from, expected) => {
+  const { again } = stepsToRerun({ plan, units: unitsOf(statuses), dependents, from });
+  expect([...again].toSorted()).toEqual(expected);
+});
+
+test("an item that an operator settled after the plan was over makes its list tell so, once", () => {
+  const settled = unitsOf({ ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" }).map((unit) =>
+    unit.key === "c[1]" ? { ...unit, resolvedBy: { by: "o", resolution: "completed" as const } } : unit,
+  );
+  const againOf = (units: StepDocument[]) => [...stepsToRerun({ plan, units, dependents, from: null }).again];
+  expect(againOf(settled).toSorted()).toEqual(["c", "f", "g"]);
+  expect(againOf(settled.map((unit) => ({ ...unit, carriedFrom: OLD_ID })))).toEqual([]);
+});
+
+test("a cycle of dependents ends", () => {
+  const circle = new Map([
+    ["a", ["b"]],
+    ["b", ["a"]],
+  ]);
+  const { again } = stepsToRerun({ plan, units: unitsOf(DONE), dependents: circle, from: "a" });
+  expect([...again].toSorted()).toEqual(["a", "b"]);
+});
+
+function carriedOf(statuses: Record<string, StepStatus>, from: string | null) {
+  const facts = { plan, units: unitsOf(statuses), resolutions: [], dependents, from };
+  return carriedUnits(documentOf(NEW_ID), facts, stepsToRerun(facts));
+}
+
+test("what does not run again is carried over with its output, as the unit of the new plan", () => {
+  const [b] = carriedOf(FAILED_LIST, null).filter(({ key }) => key === "b");
+  expect(b).toMatchObject({
+    _id: `${NEW_ID}/b`,
+    planId: NEW_ID,
+    status: "COMPLETED",
+    output: "output of b",
+    finishedAt: EPOCH,
+    carriedFrom: OLD_ID,
+  });
+});
+
+const ITEMS_OF_E = { "e[0]": "COMPLETED", "e[1]": "FAILED" } as const;
+
+test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
+  ["the finished items of a failed list are kept", { ...FAILED_LIST, ...ITEMS }, null, ["c[0]"]],
+  ["and those of a list that completed with failed items", { ...DONE, ...ITEMS }, null, ["c[0]"]],
+  ["also when the list is named: exactly the failed items are called", { ...DONE, ...ITEMS }, "c", ["c[0]"]],
+  [
+    "a list of which no item failed runs again as a whole when it is named",
+    { ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" },
+    "c",
+    [],
+  ],
+  ["a list behind a step that is named runs again as a whole", { ...DONE, ...ITEMS }, "b", []],
+  [
+    "a list that reads what runs again gets its items anew",
+    { ...DONE, b: "FAILED", ...ITEMS_OF_E },
+    null,
+    [],
+  ],
+  [
+    "a list that only comes after what runs again keeps them",
+    { ...DONE, b: "FAILED", ...ITEMS },
+    null,
+    ["c[0]"],
+  ],
+  [
+    "the items of a finished list are carried over",
+    { ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" },
+    "d",
+    ["c[0]", "c[1]"],
+  ],
+])("%s", (_, statuses, from, expected) => {
+  const carried = carriedOf(statuses, from);
+  expect(carried.filter(({ item }) => item !== null).map(({ key }) => key)).toEqual(expected);
+  expect(carried.filter(({ item }) => item === null)).toHaveLength(plan.steps.length);
+});
+
+test("a unit that stands on the word of an operator keeps it over many versions", () => {
+  const said = { by: "ann", resolution: { type: "completed" as const, output: 1 }, at: new Date(0) };
+  const toRerun = { again: new Set(["c"]), anew: new Set<string>() };
+  const resolutions = [
+    { ...said, key: "a", attempt: 0 },
+    { ...said, key: "b", attempt: 1 }, // of another attempt than the last
+  ];
+  const facts = { plan, units: unitsOf(FAILED_LIST), resolutions };
+  const second = carriedUnits(documentOf(NEW_ID), facts, toRerun);
+  const third = carriedUnits(documentOf("plan_1"), { plan, units: second, resolutions: [] }, toRerun);
+  for (const units of [second, third]) {
+    const wordOn = (id: string) => units.find(({ key }) => key === id)?.resolvedBy;
+    expect(wordOn("a")).toEqual({ by: "ann", resolution: "completed" });
+    expect(wordOn("b")).toBeUndefined();
+  }
+});
+
+test("a unit remembers the plan that executed it over many versions", () => {
+  const units = unitsOf(FAILED_LIST).map((unit) => ({
+    ...unit,
+    carriedFrom: "plan_1600000000_cccccccccccccccccccc",
+  }));
+  const facts = { plan, units, resolutions: [] };
+  const [a] = carriedUnits(documentOf(NEW_ID), facts, { again: new Set(["c"]), anew: new Set() }).filter(
+    ({ key }) => key === "a",
+  );
+  expect(a?.carriedFrom).toBe("plan_1600000000_cccccccccccccccccccc");
+});
+
+test("units in doubt are named when their step would run again, and only then", () => {
+  const units = unitsOf({ a: "IN_DOUBT", b: "SKIPPED", c: "COMPLETED", "c[0]": "IN_DOUBT", d: "COMPLETED" });
+  expect(unitsInDoubt(units, { again: new Set(["a", "b"]), anew: new Set() })).toEqual(["a"]);
+  expect(unitsInDoubt(units, { again: new Set(["c"]), anew: new Set() })).toEqual(["c[0]"]);
+});
+
+test("a call without an answer keeps the key under which it was sent first, over any number of reruns", () => {
+  const attempt = {
+    attempt: 1,
+    attemptId: "a1",
+    executor: "e1",
+    startedAt: EPOCH,
+    endedAt: EPOCH,
+    durationMs: 1,
+    error: null,
+  };
+  const sent = (unit: StepDocument, planId: string, outcome: "unknown" | "failed"): StepDocument => {
+    const attempts = [{ ...attempt, outcome }];
+    return { ...unit, planId, effectClass: "K", argsHash: "h1", attempts };
+  };
+  const [again, anew] = [new Set(["a", "c"]), new Set<string>()];
+  const openOf = (planId: string, units: StepDocument[], resolutions: UnitResolution[] = []) =>
+    new Map(
+      carriedUnits(documentOf(planId), { plan, units, resolutions }, { again, anew }).map((unit) => [
+        unit.key,
+        unit,
+      ]),
+    );
+  const old = unitsOf({ a: "FAILED", c: "FAILED", "c[0]": "FAILED", "c[1]": "FAILED" }).map((unit) =>
+    sent(unit, OLD_ID, unit.key === "c[1]" ? "failed" : "unknown"),
+  );
+  const first = openOf(NEW_ID, old);
+  const asSent = { planId: OLD_ID, argsHash: "h1" };
+  expect(first.get("a")?.unansweredCalls).toEqual([{ key: "a", ...asSent }]);
+  expect(first.get("a")?.warnings).toEqual([
+    `The call of a in ${OLD_ID} was not answered and may have acted: it is sent again under the same key, whose answer says what became of it`,
+  ]);
+  const settled = old.map((unit) => ({ ...unit, mayHaveActed: false }));
+  expect(openOf(NEW_ID, settled).get("a")?.unansweredCalls).toBeUndefined();
+  const said = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
+  const word: UnitResolution = { key: "a", attempt: 1, resolution: said, by: "ann", at: EPOCH };
+  expect(openOf(NEW_ID, settled, [word]).get("a")?.unansweredCalls).toEqual([{ key: "a", ...asSent }]);
+  expect(first.get("c")?.unansweredCalls?.map(({ key }) => key)).toEqual(["c", "c[0]"]);
+  const failedAgain = [...first.values()].map((unit) =>
+    sent({ ...unit, status: "FAILED" }, NEW_ID, "unknown"),
+  );
+  expect(openOf("plan_1700000002_cccccccccccccccccccc", failedAgain).get("a")?.unansweredCalls).toEqual([
+    { key: "a", ...asSent },
+  ]);
+});
+
+test("other arguments are for calls that are known not to have acted: an operator's word that one failed makes it one", () => {
+  const [unit] = unitsOf({ a: "IN_DOUBT" });
+  const end = { attempt: 1, attemptId: "x", executor: "e", startedAt: EPOCH, endedAt: EPOCH, durationMs: 1 };
+  const lost: StepDocument = {
+    ...(unit as StepDocument),
+    effectClass: "K",
+    argsHash: "h",
+    mayHaveActed: true,
+    attempts: [{ ...end, outcome: "unknown", error: null }],
+  };
+  const failed = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
+  const word = (resolution: UnitResolution["resolution"]): UnitResolution[] => [
+    { key: "a", attempt: 1, resolution, by: "ann", at: EPOCH },
+  ];
+  expect(mayHaveActed(lost, [])).toBe(true);
+  expect(mayHaveActed(lost, word({ type: "retry" }))).toBe(true);
+  expect(mayHaveActed({ ...lost, status: "FAILED", mayHaveActed: false }, word(failed))).toBe(false);
+  expect(mayHaveActed({ ...lost, resolvedBy: { by: "ann", resolution: "retry" } }, [])).toBe(false);
+});
+
+test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
+  "a call whose answer could not be used (%s) has acted: it keeps its key",
+  (code) => {
+    const end = {
+      attempt: 1,
+      attemptId: "x",
+      executor: "e",
+      startedAt: EPOCH,
+      endedAt: EPOCH,
+      durationMs: 1,
+    };
+    const error = { code, message: "m", retryable: false };
+    const units = unitsOf({ ...DONE, a: "FAILED" }).map(
+      (unit): StepDocument =>
+        unit.key === "a"
+          ? {
+              ...unit,
+              error,
+              effectClass: "K",
+              argsHash: "h",
+              attempts: [{ ...end, outcome: "failed", error }],
+            }
+          : unit,
+    );
+    const [a] = carriedUnits(
+      documentOf(NEW_ID),
+      { plan, units, resolutions: [] },
+      { again: new Set(["a"]), anew: new Set() },
+    );
+    expect(a?.unansweredCalls).toEqual([{ key: "a", planId: OLD_ID, argsHash: "h" }]);
+  },
+);
+
+test("what would repeat a side effect only because a list has other results now has to be approved", () => {
+  const asked = (statuses: Record<string, StepStatus>, from: string | null, readOnly: boolean) => {
+    const units = unitsOf(statuses);
+    const tools = [{ name: "t", trusted: true, annotations: { readOnlyHint: readOnly } }];
+    const rerun = stepsToRerun({ plan, units, dependents, from });
+    return askForRepeats(plan, units, rerun, tools).steps.flatMap(({ id, approval }) =>
+      approval ? [id] : [],
+    );
+  };
+  expect(asked({ ...DONE, ...ITEMS }, null, false)).toEqual(["f", "g"]);
+  expect(asked({ ...DONE, ...ITEMS }, null, true)).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS, f: "FAILED", g: "SKIPPED" }, null, false)).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS }, "f", false)).toEqual([]);
+  expect(asked({ ...DONE, ...ITEMS }, "c", false)).toEqual([]);
+});
