@@ -1,4 +1,3 @@
-import { CodedError } from "./coded-error.ts";
 import type { JsonValue } from "./json.ts";
 
 /** Bounds of a copy. */
@@ -17,12 +16,6 @@ export interface CopyRefusal {
 
 const DEEPEST = 1_000;
 
-/** Ends a copy; never leaves this file. */
-class CopyRefusedError extends CodedError<CopyRefusal> {
-  readonly code = "COPY_REFUSED";
-  readonly retryable = false;
-}
-
 /**
  * A deep copy of what JSON can carry, sharing nothing with its source. Never throws, whatever is handed in: cycles end
  * at a limit, getters and proxies that throw make the value `not-json`.
@@ -38,17 +31,17 @@ export function copyJson(
   try {
     const copy = copier.copy(value, 0);
     return { ok: true, value: copy, sizeBytes: copier.sizeBytes };
-  } catch (error) {
-    // Getters and proxies of a hostile value can throw anything; what they throw says nothing to us.
-    return error instanceof CopyRefusedError
-      ? { ok: false, ...error.facts }
-      : { ok: false, problem: "not-json", path: pathText(copier.path) };
+  } catch {
+    // Either the copier refused, or a getter or proxy of a hostile value threw: that error tells us nothing.
+    return { ok: false, problem: copier.problem ?? "not-json", path: pathText(copier.path) };
   }
 }
 
 class Copier {
   readonly path: (string | number)[] = [];
   sizeBytes = 0;
+  /** Why the copy was refused. */
+  problem: CopyRefusal["problem"] | undefined;
   readonly #limits: CopyLimits;
 
   constructor(limits: CopyLimits) {
@@ -124,8 +117,8 @@ class Copier {
   }
 
   #refuse(problem: CopyRefusal["problem"]): never {
-    const path = pathText(this.path);
-    throw new CopyRefusedError(`${problem} at ${path}`, { problem, path });
+    this.problem = problem;
+    throw new RangeError(problem);
   }
 }
 

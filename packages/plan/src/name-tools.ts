@@ -75,6 +75,11 @@ export function qualifiedName(tool: ToolDescriptor): string {
   return `${prefixOf(tool)}${bareName(tool)}`;
 }
 
+/** The name of a tool in a plan without its server. */
+export function shortName(tool: string): string {
+  return tool.slice(tool.indexOf("/") + 1);
+}
+
 function prefixOf({ server }: ToolDescriptor): string {
   return server === undefined ? "" : `${server.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 128)}/`;
 }

@@ -1,12 +1,13 @@
 import type { JsonValue } from "../json.ts";
 import { visitTexts } from "../map-json.ts";
+import { shortName } from "../name-tools.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
 import { scanText } from "../reference/scan-text.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import type { Findings } from "../validation/findings.ts";
 import { createDraftStep, type DraftStep } from "./draft-step.ts";
 import { renamedIds } from "./rename-ids.ts";
-import { nameSteps, shortName } from "./step-ids.ts";
+import { nameSteps } from "./step-ids.ts";
 
 /** The names that references and dependencies of drafts may use. */
 export function namesOfDrafts(

@@ -1,6 +1,7 @@
+import { shortName } from "../name-tools.ts";
 import { cut, type Findings } from "../validation/findings.ts";
 import type { DraftStep } from "./draft-step.ts";
-import { nextFree, shortName, toStepId } from "./step-ids.ts";
+import { nextFree, toStepId } from "./step-ids.ts";
 
 /**
  * Gives steps whose id no plan can have (`1`, `step 1`, `functions.find:0`) the nearest one, each with a warning that names both. The same

@@ -1,3 +1,4 @@
+import { shortName } from "../name-tools.ts";
 import type { DraftStep } from "./draft-step.ts";
 
 const MAX_LENGTH = 64;
@@ -29,11 +30,6 @@ export function nameSteps(steps: readonly DraftStep[]): void {
     step.id = isAlone ? base : nextFree(base, taken, numbers);
     taken.add(step.id);
   }
-}
-
-/** The name of a tool without its server. */
-export function shortName(tool: string): string {
-  return tool.slice(tool.indexOf("/") + 1);
 }
 
 /** The first numbered name that is free; `numbers` remembers how far a base has come. */

@@ -1,6 +1,6 @@
 import type { ToolContract } from "../contract.ts";
 import { knownContract } from "../contract-of-tool.ts";
-import { shortName } from "../dialect/step-ids.ts";
+import { shortName } from "../name-tools.ts";
 import type { Policy } from "../policy.ts";
 import { remembered } from "../remembered.ts";
 import type { ToolDescriptor } from "../tool-descriptor.ts";

@@ -1,5 +1,5 @@
 import { argumentKeys, type DraftReference, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
-import { shortName } from "../dialect/step-ids.ts";
+import { shortName } from "../name-tools.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { checkContracts } from "./check-contracts.ts";
 import { checkNoValues, type PlannedCall } from "./check-no-values.ts";
