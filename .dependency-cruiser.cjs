@@ -17,7 +17,6 @@ const adapters = ["plan", "engine", "store", "queue", "tools", "models", "offlin
 const NOT_YET_LAYERED = [
   "packages/engine",
   "packages/models",
-  "packages/plan",
   "packages/store",
   "services/api",
   "services/planner",

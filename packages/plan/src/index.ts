@@ -1,9 +1,3 @@
-export { type BarrierOrder, barrierOrder } from "./barrier-order.ts";
-export { callTimeout, MAX_STEP_TIMEOUT_MS } from "./call-timeout.ts";
-export { canonicalJson } from "./canonical-json.ts";
-export { catalogueOfPlan, pinsByTool } from "./catalogue-of-plan.ts";
-export { checkToolCalls, ToolCallsInvalidError } from "./check-tool-calls.ts";
-export { CodedError } from "./coded-error.ts";
 export { ConditionInvalidError } from "./condition/condition-error.ts";
 export { type ConditionOptions, evaluateCondition } from "./condition/evaluate-condition.ts";
 export {
@@ -15,7 +9,8 @@ export {
   type EffectClass,
   effectClassOf,
   type ToolContract,
-} from "./contract.ts";
+} from "./contract/contract.ts";
+export { type ContractField, type ContractReport, contractReport } from "./contract/contract-report.ts";
 export {
   contractJsonSchema,
   type EffectiveContract,
@@ -24,21 +19,10 @@ export {
   knownContract,
   type ToolContractOptions,
   toolContract,
-} from "./contract-of-tool.ts";
-export { type ContractField, type ContractReport, contractReport } from "./contract-report.ts";
-export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./credential.ts";
-export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostic.ts";
-export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph.ts";
-export { type Acyclic, breakCycles, openersOf, stuckPositions } from "./graph-edges.ts";
-export {
-  acyclicDependencies,
-  criticalPath,
-  executionOrder,
-  longestRemainingPaths,
-  type OrderOptions,
-  type PlanToOrder,
-  planWaves,
-} from "./graph-order.ts";
+} from "./contract/tool-contract.ts";
+export { CodedError } from "./diagnostics/coded-error.ts";
+export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostics/diagnostic.ts";
+export { type PlanningAdvice, planningAdvice } from "./diagnostics/planning-advice.ts";
 export {
   createPlanId,
   createRequestId,
@@ -52,8 +36,58 @@ export {
   StepIdSchema,
   type ToolName,
   ToolNameSchema,
-} from "./ids.ts";
-export { isJsonObject, type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
+} from "./document/ids.ts";
+export {
+  MAX_OUTPUT_PARTS,
+  type Outputs,
+  OutputsSchema,
+  outputParts,
+  outputSteps,
+} from "./document/outputs-schema.ts";
+export { type Plan, PlanSchema } from "./document/plan.ts";
+export { planJsonSchema, printPlan } from "./document/print-plan.ts";
+export {
+  argumentsOfStep,
+  type CallStep,
+  CallStepSchema,
+  type Condition,
+  ConditionSchema,
+  type ForEach,
+  type ForEachOutput,
+  type ForEachResult,
+  ForEachSchema,
+  type ForEachStep,
+  ForEachStepSchema,
+  isForEachStep,
+  type RetryPolicy,
+  RetryPolicySchema,
+  type Step,
+  StepSchema,
+  toolOfStep,
+} from "./document/step.ts";
+export { type BarrierOrder, barrierOrder } from "./graph/barrier-order.ts";
+export { type Acyclic, breakCycles, openersOf, stuckPositions } from "./graph/edges.ts";
+export { DependencyAbsentError, DependencyCycleError } from "./graph/order-errors.ts";
+export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph/plan-graph.ts";
+export {
+  acyclicDependencies,
+  criticalPath,
+  executionOrder,
+  longestRemainingPaths,
+  type OrderOptions,
+  type PlanToOrder,
+  planWaves,
+} from "./graph/plan-order.ts";
+export { readersOf } from "./graph/readers-of.ts";
+export { canonicalJson } from "./json/canonical-json.ts";
+export {
+  isJsonObject,
+  type JsonObject,
+  JsonObjectSchema,
+  type JsonValue,
+  JsonValueSchema,
+} from "./json/json.ts";
+export { type PathSegment, printPlace, printReference } from "./json/path.ts";
 export {
   canMove,
   type ExecutionState,
@@ -106,7 +140,6 @@ export {
   waitReasonOfStep,
 } from "./lifecycle/step-lifecycle.ts";
 export { type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
-export { type Limits, type LimitsInput, LimitsSchema } from "./limits.ts";
 export type { OpenDraft } from "./model-answer/open-draft.ts";
 export {
   type ModelAnswer,
@@ -116,34 +149,36 @@ export {
 export { type MomentReading, nowText, readingText, type SaidMoment } from "./moment/moment.ts";
 export { canonicalLocale, isTimezone, type PlanningContext } from "./moment/planning-context.ts";
 export { type SaidMoments, saidMoments } from "./moment/said-moments.ts";
-export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./name-tools.ts";
 export { leavesOpen } from "./observed-output/leaves-open.ts";
 export { mergeShapes } from "./observed-output/merge-shapes.ts";
 export { mergeObserved, observeOutput } from "./observed-output/observe-output.ts";
 export { type OutputShape, type ShapeType, seenIn } from "./observed-output/output-shape.ts";
 export { shapeOfOutput } from "./observed-output/shape-of-output.ts";
 export { schemaOfShape } from "./observed-output/shape-schema.ts";
-export { DependencyAbsentError, DependencyCycleError } from "./order-errors.ts";
-export { type CallGroup, needsOrdering, orderToolCalls } from "./order-tool-calls.ts";
-export { type OutputText, type OutputTexts, textOfOutput } from "./output-text.ts";
+export { checkToolCalls, ToolCallsInvalidError } from "./ordered-calls/check-tool-calls.ts";
+export { type CallGroup, needsOrdering, orderToolCalls } from "./ordered-calls/order-tool-calls.ts";
 export {
-  MAX_OUTPUT_PARTS,
-  type Outputs,
-  OutputsSchema,
-  outputParts,
-  outputSteps,
-} from "./outputs/outputs-schema.ts";
+  dependenciesOfCall,
+  type InsertedCall,
+  type OrderingPolicy,
+  providedByCall,
+  type ToolCall,
+  toolOfCall,
+} from "./ordered-calls/tool-call.ts";
+export { catalogueOfPlan, pinsByTool } from "./pins/catalogue-of-plan.ts";
 export {
-  addPart,
-  type GrowingOutputs,
-  noParts,
-  type OutputLeftOut,
-  type ResolvedOutputs,
-  resolveOutputs,
-} from "./outputs/resolve-outputs.ts";
-export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./parse-plan.ts";
-export { type Plan, PlanSchema } from "./plan.ts";
-export { type PlanningAdvice, planningAdvice } from "./planning-advice.ts";
+  changesSince,
+  findPinnedTool,
+  fingerprintOf,
+  isMaterialChange,
+  pinTools,
+  type ToolFingerprint,
+  type ToolPart,
+  type ToolPin,
+} from "./pins/pin-tools.ts";
+export { toolDigest } from "./pins/tool-digest.ts";
+export { callTimeout, MAX_STEP_TIMEOUT_MS } from "./policy/call-timeout.ts";
+export { type Limits, type LimitsInput, LimitsSchema } from "./policy/limits.ts";
 export {
   type FailureMode,
   FailureModeSchema,
@@ -154,9 +189,8 @@ export {
   ProfileSchema,
   profileOptions,
   resolvePolicy,
-} from "./policy.ts";
-export { PolicyInvalidError } from "./policy-error.ts";
-export { planJsonSchema, printPlan } from "./print-plan.ts";
+} from "./policy/policy.ts";
+export { PolicyInvalidError } from "./policy/policy-error.ts";
 export {
   type BoundAnswer,
   type BoundAnswers,
@@ -174,9 +208,9 @@ export {
 } from "./questions/open-question.ts";
 export { checkAnswer, MAX_ANSWER_LENGTH, type ReadAnswer } from "./questions/read-answer.ts";
 export { type Gap, toFreeQuestions, toQuestions } from "./questions/to-questions.ts";
-export { readersOf } from "./readers-of.ts";
+export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./reading/parse-plan.ts";
+export { validatePlan } from "./reading/validate-plan.ts";
 export { escapeText } from "./reference/escape-references.ts";
-export { type PathSegment, printPlace, printReference } from "./reference/path.ts";
 export type { ReferenceSpelling } from "./reference/read-reference.ts";
 export {
   AmbiguousReferenceError,
@@ -187,63 +221,41 @@ export {
   UnresolvedReferenceError,
 } from "./reference/reference-errors.ts";
 export { referencedSteps, stepsInValue } from "./reference/referenced-steps.ts";
+export {
+  addPart,
+  type GrowingOutputs,
+  noParts,
+  type OutputLeftOut,
+  type ResolvedOutputs,
+  resolveOutputs,
+} from "./reference/resolve-outputs.ts";
 export { type Resolved, type ResolveOptions, resolveReferences } from "./reference/resolve-references.ts";
 export { type Reference, scanReferences } from "./reference/scan-references.ts";
-export { type ForeignType, foreignTypesOf, isJsonType, type JsonType, jsonTypesOf } from "./schema-types.ts";
-export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secret.ts";
-export {
-  argumentsOfStep,
-  type CallStep,
-  CallStepSchema,
-  type Condition,
-  ConditionSchema,
-  type ForEach,
-  type ForEachOutput,
-  type ForEachResult,
-  ForEachSchema,
-  type ForEachStep,
-  ForEachStepSchema,
-  isForEachStep,
-  type RetryPolicy,
-  RetryPolicySchema,
-  type Step,
-  StepSchema,
-  toolOfStep,
-} from "./step.ts";
-export {
-  dependenciesOfCall,
-  type InsertedCall,
-  type OrderingPolicy,
-  providedByCall,
-  type ToolCall,
-  toolOfCall,
-} from "./tool-call.ts";
-export type { ToolAnnotations, ToolDescriptor } from "./tool-descriptor.ts";
-export { toolDigest } from "./tool-digest.ts";
-export { createToolIndex, type ToolIndex, toolIndexOf } from "./tool-index.ts";
-export {
-  changesSince,
-  findPinnedTool,
-  fingerprintOf,
-  isMaterialChange,
-  pinTools,
-  type ToolFingerprint,
-  type ToolPart,
-  type ToolPin,
-} from "./tool-pin.ts";
-export {
-  outputOfToolResult,
-  structureOfText,
-  type ToolResultError,
-  type ToolResultLimits,
-  type ToolResultOutput,
-} from "./tool-result.ts";
-export { validatePlan } from "./validate-plan.ts";
 export {
   type FittedArguments,
   type FittedPlace,
   fitTexts,
   fittedWarnings,
   resolveArguments,
-} from "./validation/fit-texts.ts";
-export { validateArguments } from "./validation/validate-arguments.ts";
+} from "./schema/fit-texts.ts";
+export {
+  type ForeignType,
+  foreignTypesOf,
+  isJsonType,
+  type JsonType,
+  jsonTypesOf,
+} from "./schema/schema-types.ts";
+export { validateArguments } from "./schema/validate-arguments.ts";
+export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./secrets/credential.ts";
+export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secrets/secret.ts";
+export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./tools/name-tools.ts";
+export { type OutputText, type OutputTexts, textOfOutput } from "./tools/output-text.ts";
+export type { ToolAnnotations, ToolDescriptor } from "./tools/tool-descriptor.ts";
+export { createToolIndex, type ToolIndex, toolIndexOf } from "./tools/tool-index.ts";
+export {
+  outputOfToolResult,
+  structureOfText,
+  type ToolResultError,
+  type ToolResultLimits,
+  type ToolResultOutput,
+} from "./tools/tool-result.ts";

@@ -1,8 +1,8 @@
-import type { DraftStep } from "../dialect/draft-step.ts";
-import { isJsonObject, type JsonValue } from "../json.ts";
+import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import type { Condition } from "../document/step.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { StepStatusSchema } from "../lifecycle/step-lifecycle.ts";
-import type { Condition } from "../step.ts";
-import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import { comparisonMeant, conditionMeant, operatorMeant } from "./condition-hints.ts";
 
 const COMPARISONS = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains", "startsWith"];

@@ -1,4 +1,4 @@
-import { CodedError } from "../coded-error.ts";
+import { CodedError } from "../diagnostics/coded-error.ts";
 
 /** A condition that cannot be answered: not a condition, or operands that its operator does not take. */
 export class ConditionInvalidError extends CodedError<{ operator: string; reason: string }> {

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { cut } from "../validation/findings.ts";
+import { cut } from "../diagnostics/findings.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({

@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonValue } from "../json.ts";
-import { jsonEquals } from "../json-equals.ts";
-import { type Lookup, lookUp } from "../own-property.ts";
+import type { Condition } from "../document/step.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
+import { jsonEquals } from "../json/json-equals.ts";
+import { type Lookup, lookUp } from "../json/own-property.ts";
 import { MissingFieldError, UnresolvedReferenceError } from "../reference/reference-errors.ts";
 import { type ResolveOptions, resolveReferences } from "../reference/resolve-references.ts";
 import { scanText } from "../reference/scan-text.ts";
-import type { Condition } from "../step.ts";
 import { ConditionInvalidError } from "./condition-error.ts";
 
 /** What a condition is answered from. */

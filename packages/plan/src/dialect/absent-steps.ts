@@ -1,11 +1,11 @@
-import type { JsonValue } from "../json.ts";
-import { visitTexts } from "../map-json.ts";
-import { shortName } from "../name-tools.ts";
+import type { Findings } from "../diagnostics/findings.ts";
+import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
+import type { JsonValue } from "../json/json.ts";
+import { visitTexts } from "../json/map-json.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
 import { scanText } from "../reference/scan-text.ts";
+import { shortName } from "../tools/name-tools.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
-import type { Findings } from "../validation/findings.ts";
-import { createDraftStep, type DraftStep } from "./draft-step.ts";
 import { renamedIds } from "./rename-ids.ts";
 import { nameSteps } from "./step-ids.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { plainName } from "./field-words.ts";
 import type { FieldNames } from "./read-fields.ts";
 

@@ -2,7 +2,7 @@
  * What the name of a field says that no dialect knows. Names are compared without case, spaces and `_-/#$@`. A name in neither
  * list says nothing about itself.
  */
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../json/json.ts";
 
 /** What is said of a step or a plan in front of a note's own name: `step_description`, `overall_goal`. */
 const NOTE_PREFIXES =

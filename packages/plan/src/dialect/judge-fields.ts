@@ -3,11 +3,12 @@
  * the text that came in is stored as it is. What might change a call is refused, because leaving it out would make another call
  * than the one that was asked for.
  */
-import { isJsonObject, type JsonValue } from "../json.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
-import { cut, type Findings, type Where } from "../validation/findings.ts";
+
+import { cut, type Findings, type Where } from "../diagnostics/findings.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { callsIn, isCall, isLabelField } from "./call-fields.ts";
-import type { DraftStep } from "./draft-step.ts";
 import {
   isAffirmation,
   isAgainstRunning,

@@ -1,7 +1,7 @@
-import { StepIdSchema } from "../ids.ts";
-import { isJsonObject, type JsonValue } from "../json.ts";
+import type { Findings, Where } from "../diagnostics/findings.ts";
+import { StepIdSchema } from "../document/ids.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
-import type { Findings, Where } from "../validation/findings.ts";
 import { LABEL_FIELDS } from "./call-fields.ts";
 import { at, type ReadFields, type UnknownField } from "./read-fields.ts";
 

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { setOwn } from "../own-property.ts";
-import { schemaAtPath, typesOfSchemas } from "../validation/schema-paths.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { setOwn } from "../json/own-property.ts";
+import { schemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
 
 /**
  * The arguments without those that are null where the tool takes the argument, does not require it and does not take null:

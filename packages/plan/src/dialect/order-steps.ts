@@ -1,7 +1,7 @@
-import type { JsonValue } from "../json.ts";
+import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import type { JsonValue } from "../json/json.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
-import { cut, didYouMean, type Findings } from "../validation/findings.ts";
-import type { DraftStep } from "./draft-step.ts";
 import { renamedIds } from "./rename-ids.ts";
 
 const MAX_NAMES = 1_000_000;

@@ -1,5 +1,5 @@
-import type { PathSegment } from "../reference/path.ts";
-import type { SchemaAtPath } from "../validation/schema-paths.ts";
+import type { PathSegment } from "../json/path.ts";
+import type { SchemaAtPath } from "../schema/schema-paths.ts";
 
 /** What other languages put between a step and the fields of its output. */
 const OUTPUT_WORDS = new Set("output outputs result results response data return value returns".split(" "));

@@ -1,7 +1,7 @@
-import { isJsonObject } from "../json.ts";
+import type { Findings } from "../diagnostics/findings.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import { isJsonObject } from "../json/json.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
-import type { Findings } from "../validation/findings.ts";
-import type { DraftStep } from "./draft-step.ts";
 import type { Fields } from "./read-fields.ts";
 
 const MAX_FIELDS = 1_000;

@@ -1,11 +1,11 @@
-import { ToolNameSchema } from "../ids.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { copyJson } from "../json-copy.ts";
-import type { Limits } from "../limits.ts";
-import { FORBIDDEN_KEYS } from "../own-property.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import { argumentKeys, type DraftStep, toolKeys } from "../document/draft-step.ts";
+import { ToolNameSchema } from "../document/ids.ts";
+import { copyJson } from "../json/copy-json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { FORBIDDEN_KEYS } from "../json/own-property.ts";
+import type { Limits } from "../policy/limits.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
-import { cut, type Findings } from "../validation/findings.ts";
-import { argumentKeys, type DraftStep, toolKeys } from "./draft-step.ts";
 import { plainName } from "./field-words.ts";
 import type { Fields } from "./read-fields.ts";
 import { depthOf, parseJson } from "./read-value.ts";

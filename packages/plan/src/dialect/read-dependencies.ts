@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonValue } from "../json.ts";
-import { cut, type Findings } from "../validation/findings.ts";
-import { type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import { type DraftStep, MAX_DEPENDENCIES } from "../document/draft-step.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { isNoteName, plainName } from "./field-words.ts";
 import { fromJsonText } from "./for-each-form.ts";
 import type { Fields } from "./read-fields.ts";

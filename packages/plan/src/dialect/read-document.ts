@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonValue } from "../json.ts";
-import { PlanSchema } from "../plan.ts";
-import { type Findings } from "../validation/findings.ts";
+import { type Findings } from "../diagnostics/findings.ts";
+import { PlanSchema } from "../document/plan.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { CALL_LISTS, callsIn, isCall, isCatalogue, isProseBlock } from "./call-fields.ts";
 import { addNote, judgePlanFields } from "./judge-fields.ts";
 import { at, type FieldNames, type Fields, readFields } from "./read-fields.ts";

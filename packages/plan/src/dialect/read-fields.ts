@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { JsonObject, JsonValue } from "../json.ts";
-import { jsonEquals } from "../json-equals.ts";
-import { cut, didYouMean, type Findings, type Where } from "../validation/findings.ts";
+import { cut, didYouMean, type Findings, type Where } from "../diagnostics/findings.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
+import { jsonEquals } from "../json/json-equals.ts";
 import { plainName } from "./field-words.ts";
 
 /** Field names by canonical field, the canonical name first. Other spellings of the same words need no entry of their own. */

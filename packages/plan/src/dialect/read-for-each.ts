@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { jsonEquals } from "../json-equals.ts";
-import { FORBIDDEN_KEYS } from "../own-property.ts";
-import { type ForEach, ForEachSchema } from "../step.ts";
-import type { Findings } from "../validation/findings.ts";
+import type { Findings } from "../diagnostics/findings.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import { type ForEach, ForEachSchema } from "../document/step.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { jsonEquals } from "../json/json-equals.ts";
+import { FORBIDDEN_KEYS } from "../json/own-property.ts";
 import { CALL_FIELDS, isArgumentsField, isToolField, LABEL_FIELDS } from "./call-fields.ts";
-import type { DraftStep } from "./draft-step.ts";
 import { forEachFields, fromJsonText } from "./for-each-form.ts";
 import { judgeStepFields } from "./judge-fields.ts";
 import { withTool } from "./name-call.ts";

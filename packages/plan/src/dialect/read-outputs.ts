@@ -1,13 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { mapJson, placeKeys } from "../map-json.ts";
-import { MAX_OUTPUT_PARTS, MAX_OUTPUTS, OutputNameSchema, type Outputs } from "../outputs/outputs-schema.ts";
-import { FORBIDDEN_KEYS, setOwn } from "../own-property.ts";
+import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import type { DraftReference } from "../document/draft-step.ts";
+import { MAX_OUTPUT_PARTS, MAX_OUTPUTS, OutputNameSchema, type Outputs } from "../document/outputs-schema.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { mapJson, placeKeys } from "../json/map-json.ts";
+import { FORBIDDEN_KEYS, setOwn } from "../json/own-property.ts";
+import { printReference } from "../json/path.ts";
 import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
-import { printReference } from "../reference/path.ts";
 import type { TextReference } from "../reference/read-reference.ts";
 import { scanText } from "../reference/scan-text.ts";
-import { cut, didYouMean, type Findings } from "../validation/findings.ts";
-import type { DraftReference } from "./draft-step.ts";
 import { at } from "./read-fields.ts";
 import type { Translator } from "./translate-notations.ts";
 

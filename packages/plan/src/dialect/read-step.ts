@@ -1,11 +1,11 @@
 import { checkCondition } from "../condition/check-condition.ts";
-import { StepIdSchema } from "../ids.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { FORBIDDEN_KEYS } from "../own-property.ts";
-import { CallStepSchema, RetryPolicySchema } from "../step.ts";
-import { cut, type Findings } from "../validation/findings.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
+import { StepIdSchema } from "../document/ids.ts";
+import { CallStepSchema, RetryPolicySchema } from "../document/step.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { FORBIDDEN_KEYS } from "../json/own-property.ts";
 import { CALL_FIELDS, isCall, LABEL_FIELDS } from "./call-fields.ts";
-import { createDraftStep, type DraftStep } from "./draft-step.ts";
 import { plainName } from "./field-words.ts";
 import { forEachFields, fromJsonText } from "./for-each-form.ts";
 import { judgeStepFields } from "./judge-fields.ts";

@@ -1,7 +1,7 @@
-import type { JsonValue } from "../json.ts";
-import { copyJson } from "../json-copy.ts";
-import type { Limits } from "../limits.ts";
-import type { Findings } from "../validation/findings.ts";
+import type { Findings } from "../diagnostics/findings.ts";
+import { copyJson } from "../json/copy-json.ts";
+import type { JsonValue } from "../json/json.ts";
+import type { Limits } from "../policy/limits.ts";
 
 /** The document itself adds a few levels around the arguments, which are what the limit is about. */
 const LEVELS_AROUND_ARGUMENTS = 8;

@@ -1,6 +1,6 @@
-import { shortName } from "../name-tools.ts";
-import { cut, type Findings } from "../validation/findings.ts";
-import type { DraftStep } from "./draft-step.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import { shortName } from "../tools/name-tools.ts";
 import { nextFree, toStepId } from "./step-ids.ts";
 
 /**

@@ -1,10 +1,10 @@
-import type { Policy } from "../policy.ts";
+import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { type DraftStep, MAX_DEPENDENCIES } from "../document/draft-step.ts";
+import type { Policy } from "../policy/policy.ts";
 import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
 import type { TextReference } from "../reference/read-reference.ts";
 import { scanText } from "../reference/scan-text.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
-import { cut, didYouMean, type Findings } from "../validation/findings.ts";
-import { type DraftStep, MAX_DEPENDENCIES } from "./draft-step.ts";
 import type { Providers } from "./provided-fields.ts";
 import type { Translator } from "./translate-notations.ts";
 

@@ -1,14 +1,14 @@
-import { isJsonObject, type JsonValue } from "../json.ts";
-import { mapJson, type Place, placeKeys } from "../map-json.ts";
-import type { Policy } from "../policy.ts";
+import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { argumentKeys, type DraftStep } from "../document/draft-step.ts";
+import type { Condition } from "../document/step.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
+import { mapJson, type Place, placeKeys } from "../json/map-json.ts";
+import { type PathSegment, printReference } from "../json/path.ts";
+import type { Policy } from "../policy/policy.ts";
 import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
-import { type PathSegment, printReference } from "../reference/path.ts";
 import type { TextReference } from "../reference/read-reference.ts";
 import { scanText } from "../reference/scan-text.ts";
-import type { Condition } from "../step.ts";
-import { cut, didYouMean, type Findings } from "../validation/findings.ts";
 import type { KnownOutputs } from "../validation/known-outputs.ts";
-import { argumentKeys, type DraftStep } from "./draft-step.ts";
 import { withoutOutputWord } from "./output-word.ts";
 import type { Translator } from "./translate-notations.ts";
 

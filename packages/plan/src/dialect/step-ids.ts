@@ -1,5 +1,5 @@
-import { shortName } from "../name-tools.ts";
-import type { DraftStep } from "./draft-step.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import { shortName } from "../tools/name-tools.ts";
 
 const MAX_LENGTH = 64;
 

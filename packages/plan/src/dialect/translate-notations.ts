@@ -1,5 +1,7 @@
-import type { JsonValue } from "../json.ts";
-import { visitTexts } from "../map-json.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import type { JsonValue } from "../json/json.ts";
+import { visitTexts } from "../json/map-json.ts";
 import { createLiteralTexts, type LiteralTexts } from "../notation/literal-texts.ts";
 import { readInner } from "../notation/read-inner.ts";
 import { readObject } from "../notation/read-object.ts";
@@ -7,10 +9,8 @@ import { mapReferenceObjects } from "../notation/reference-objects.ts";
 import { candidatesAt } from "../notation/scan-notations.ts";
 import { createStepNames, type StepNames } from "../notation/step-names.ts";
 import { type Notice, type Translating, translateText } from "../notation/translate-text.ts";
-import type { Policy } from "../policy.ts";
+import type { Policy } from "../policy/policy.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
-import { cut, type Findings } from "../validation/findings.ts";
-import type { DraftStep } from "./draft-step.ts";
 import { createToolRootHints, type ToolRootHints } from "./tool-root-hint.ts";
 
 /** Where a text stands. */

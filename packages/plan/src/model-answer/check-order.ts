@@ -1,8 +1,8 @@
-import { planGraph } from "../graph.ts";
-import type { JsonValue } from "../json.ts";
-import type { Plan } from "../plan.ts";
-import { toolOfStep } from "../step.ts";
-import type { Findings } from "../validation/findings.ts";
+import type { Findings } from "../diagnostics/findings.ts";
+import type { Plan } from "../document/plan.ts";
+import { toolOfStep } from "../document/step.ts";
+import { planGraph } from "../graph/plan-graph.ts";
+import type { JsonValue } from "../json/json.ts";
 
 const MAX_FINDINGS = 20;
 

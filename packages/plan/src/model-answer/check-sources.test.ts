@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../json.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { readModelAnswer } from "./read-model-answer.ts";
 
 const FIELDS = ["id", "phone", "name", "last_name", "amount", "day", "subject", "text", "language"];

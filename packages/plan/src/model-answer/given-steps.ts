@@ -2,13 +2,13 @@
  * Steps that a model's plan builds on and that it does not have to write: they stand in front of its own while the answer is
  * read, so that references to them are checked as any other.
  */
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { CALL_LISTS, isArgumentsField, isToolField } from "../dialect/call-fields.ts";
 import { plainName } from "../dialect/field-words.ts";
 import { forEachFields, fromJsonText } from "../dialect/for-each-form.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { jsonEquals } from "../json-equals.ts";
-import { argumentsOfStep, type ForEach, isForEachStep, type Step, toolOfStep } from "../step.ts";
+import { argumentsOfStep, type ForEach, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { jsonEquals } from "../json/json-equals.ts";
 
 /** The document with the given steps in front of its calls. A call that repeats a given one word for word is that one. */
 export function withGiven(

@@ -1,9 +1,9 @@
 import { distance } from "fastest-levenshtein";
-import type { Diagnostic } from "../diagnostic.ts";
-import type { Plan } from "../plan.ts";
-import { toolOfStep } from "../step.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
-import { cut } from "../validation/findings.ts";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import { cut } from "../diagnostics/findings.ts";
+import type { Plan } from "../document/plan.ts";
+import { toolOfStep } from "../document/step.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
 const MAX_NAMES = 50;
 const MAX_TOOLS = 2_000;

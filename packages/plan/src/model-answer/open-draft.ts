@@ -1,13 +1,13 @@
-import type { Diagnostic } from "../diagnostic.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
-import { findTool } from "../name-tools.ts";
-import type { Plan } from "../plan.ts";
+import type { ModelQuestion } from "../answer-text/questions-in.ts";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { Plan } from "../document/plan.ts";
+import { type Step, toolOfStep } from "../document/step.ts";
+import { isJsonObject, type JsonObject } from "../json/json.ts";
 import type { DraftWithGaps } from "../questions/draft-with-gaps.ts";
 import { gapsOfPlan } from "../questions/gaps-of-plan.ts";
 import type { Gap } from "../questions/to-questions.ts";
-import { type Step, toolOfStep } from "../step.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
-import type { ModelQuestion } from "./questions-in.ts";
+import { findTool } from "../tools/name-tools.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
 /** A plan that lacks nothing but values that only the user can give. */
 export interface OpenDraft {

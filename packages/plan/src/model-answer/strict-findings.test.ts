@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { parsePlan } from "../parse-plan.ts";
-import { resolvePolicy } from "../policy.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { resolvePolicy } from "../policy/policy.ts";
+import { parsePlan } from "../reading/parse-plan.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { readModelAnswer } from "./read-model-answer.ts";
 
 const make: ToolDescriptor = {

@@ -1,5 +1,5 @@
-import type { Diagnostic, DiagnosticCode } from "../diagnostic.ts";
-import type { Policy } from "../policy.ts";
+import type { Diagnostic, DiagnosticCode } from "../diagnostics/diagnostic.ts";
+import type { Policy } from "../policy/policy.ts";
 
 /**
  * Findings that are errors in a model's plan, although other authors may write such a plan with a warning: what a model knows of a tool is what the

@@ -1,17 +1,17 @@
+import { innerJson } from "../answer-text/inner-json.ts";
+import type { PlanCandidate } from "../answer-text/plan-candidates.ts";
+import { readQuestion } from "../answer-text/questions-in.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
 import { CALL_LISTS, isArgumentsField, isNestedCallField } from "../dialect/call-fields.ts";
 import { plainName, saysNothing } from "../dialect/field-words.ts";
 import { addNote } from "../dialect/judge-fields.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { jsonEquals } from "../json-equals.ts";
-import type { Limits } from "../limits.ts";
-import { findTool } from "../name-tools.ts";
-import { setOwn } from "../own-property.ts";
-import type { Policy } from "../policy.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
-import { cut, type Findings } from "../validation/findings.ts";
-import { innerJson } from "./inner-json.ts";
-import type { PlanCandidate } from "./plan-candidates.ts";
-import { readQuestion } from "./questions-in.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { jsonEquals } from "../json/json-equals.ts";
+import { setOwn } from "../json/own-property.ts";
+import type { Limits } from "../policy/limits.ts";
+import type { Policy } from "../policy/policy.ts";
+import { findTool } from "../tools/name-tools.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
 /** What the host decides of a step: how often, how long, and what a failure means. */
 const HOST_FIELDS = new Set(["retry", "timeoutms", "onerror"]);

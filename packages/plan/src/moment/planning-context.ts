@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../json/json.ts";
 
 /** Now and here, as it is where a request comes from. */
 export interface PlanningContext {

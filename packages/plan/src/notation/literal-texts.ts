@@ -1,4 +1,4 @@
-import { standsAsWhole } from "../word-boundary.ts";
+import { standsAsWhole } from "./word-boundary.ts";
 
 /** Texts that stand for themselves although they have the form of a reference: the request says them, or they were escaped. */
 export interface LiteralTexts {

@@ -1,5 +1,5 @@
 /** Reads what stands between the signs of a foreign notation: a name, perhaps behind the word for all steps, and a path. */
-import type { PathSegment } from "../reference/path.ts";
+import type { PathSegment } from "../json/path.ts";
 import { readPath } from "../reference/read-reference.ts";
 
 /** A name and a path; `rest` is what is left and no part of a path. */

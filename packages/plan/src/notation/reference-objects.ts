@@ -1,6 +1,6 @@
 /** Finds the objects that stand for a reference in the notations of other planners. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { setOwn } from "../own-property.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { setOwn } from "../json/own-property.ts";
 import { MAX_INNER } from "./read-inner.ts";
 
 /** An object, or a field of one, that has the form of a reference. */

@@ -3,7 +3,7 @@
  * in the plan (`1`, `step 2`, `E3`). Only a name with one meaning is a reference.
  */
 
-import { lookUp } from "../own-property.ts";
+import { lookUp } from "../json/own-property.ts";
 import type { Names } from "../reference/locate-root.ts";
 
 /** A step as its plan's writer knew it. */

@@ -1,6 +1,7 @@
 /** Writes the references of a text that stand in a foreign notation in our own. */
+
+import { printReference } from "../json/path.ts";
 import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
-import { printReference } from "../reference/path.ts";
 import type { TextReference } from "../reference/read-reference.ts";
 import { scanText } from "../reference/scan-text.ts";
 import { type Judgement, judgeNotation } from "./judge-notation.ts";

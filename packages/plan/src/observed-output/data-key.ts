@@ -1,5 +1,5 @@
-import { holdsCredential } from "../credential.ts";
-import { FORBIDDEN_KEYS } from "../own-property.ts";
+import { FORBIDDEN_KEYS } from "../json/own-property.ts";
+import { holdsCredential } from "../secrets/credential.ts";
 
 const MAX_NAME = 64;
 const MAX_WORD = 24;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
 const MAX_SCHEMAS = 500;
 /** With one of these a schema says something that is not read here; what it says counts. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../json/json.ts";
 import { mergeObserved, observeOutput } from "./observe-output.ts";
 import type { OutputShape } from "./output-shape.ts";
 import { MAX_SHAPE_BYTES, seenIn } from "./output-shape.ts";

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../json/json.ts";
 import { mergeShapes } from "./merge-shapes.ts";
 import type { OutputShape } from "./output-shape.ts";
 import { settleShape } from "./settle-shape.ts";

@@ -1,6 +1,6 @@
 import { fc, test } from "@fast-check/vitest";
 import { expect } from "vitest";
-import { isJsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { mergeShapes } from "./merge-shapes.ts";
 import { mergeObserved, observeOutput } from "./observe-output.ts";
 import { MAX_FIELDS, MAX_SHAPE_BYTES, type OutputShape, seenIn } from "./output-shape.ts";

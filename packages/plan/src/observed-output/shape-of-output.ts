@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { isDataKey } from "./data-key.ts";
 import { toMapOnly } from "./merge-shapes.ts";
 import { MAX_DEPTH, MAX_FIELDS, type OutputShape, type ShapeType } from "./output-shape.ts";

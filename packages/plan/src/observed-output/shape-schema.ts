@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../json/json.ts";
 import { type OutputShape, SHAPE_TYPES, seenIn } from "./output-shape.ts";
 
 /**

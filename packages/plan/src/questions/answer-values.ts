@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { datesSaidIn } from "../moment/date-values.ts";
 import type { PlanningContext } from "../moment/planning-context.ts";
 import { saidMoments } from "../moment/said-moments.ts";
-import { jsonTypesOf } from "../schema-types.ts";
+import { jsonTypesOf } from "../schema/schema-types.ts";
 import { withoutLabel } from "./answer-label.ts";
 
 /** What values are looked for with. */

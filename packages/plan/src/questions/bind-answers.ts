@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "../json/json.ts";
 import { labelIn, labelsOf } from "./answer-label.ts";
 import type { OpenQuestion } from "./open-question.ts";
 import { type AnswerContext, checkAnswer, readAnswer } from "./read-answer.ts";

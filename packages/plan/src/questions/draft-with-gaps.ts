@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { setOwn } from "../own-property.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { setOwn } from "../json/own-property.ts";
 import { escapeReferences } from "../reference/escape-references.ts";
 
 /** A plan as it was drafted, in which some arguments of some steps are still open: `{steps: [{id, tool, arguments, ..}], ..}`. */

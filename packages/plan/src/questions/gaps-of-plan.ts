@@ -1,6 +1,6 @@
-import type { Diagnostic, DiagnosticCode } from "../diagnostic.ts";
-import type { Plan } from "../plan.ts";
-import { toolOfStep } from "../step.ts";
+import type { Diagnostic, DiagnosticCode } from "../diagnostics/diagnostic.ts";
+import type { Plan } from "../document/plan.ts";
+import { toolOfStep } from "../document/step.ts";
 import { keysOfPlace } from "./keys-of-place.ts";
 import type { Gap } from "./to-questions.ts";
 

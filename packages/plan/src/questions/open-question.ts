@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { StepIdSchema, ToolNameSchema } from "../ids.ts";
-import { JsonObjectSchema } from "../json.ts";
+import { StepIdSchema, ToolNameSchema } from "../document/ids.ts";
+import { JsonObjectSchema } from "../json/json.ts";
 
 /** Most questions that are open at once. */
 export const MAX_QUESTIONS = 20;

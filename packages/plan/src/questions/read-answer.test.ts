@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../json.ts";
-import { parsePlan } from "../parse-plan.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
+import { parsePlan } from "../reading/parse-plan.ts";
 import { bindTexts, bindValues } from "./bind-answers.ts";
 import { fillGaps } from "./draft-with-gaps.ts";
 import { gapsOfPlan } from "./gaps-of-plan.ts";

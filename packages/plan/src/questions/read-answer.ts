@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { cut } from "../diagnostics/findings.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import type { PlanningContext } from "../moment/planning-context.ts";
-import { jsonTypesOf } from "../schema-types.ts";
-import { toArgumentProblem } from "../validation/argument-problem.ts";
-import { checkAgainstSchema } from "../validation/compile-schema.ts";
-import { cut } from "../validation/findings.ts";
+import { toArgumentProblem } from "../schema/argument-problem.ts";
+import { checkAgainstSchema } from "../schema/compile-schema.ts";
+import { jsonTypesOf } from "../schema/schema-types.ts";
 import { isPlaceholder } from "../validation/placeholder.ts";
 import { labelsOf, withoutLabel } from "./answer-label.ts";
 import { valuesIn } from "./answer-values.ts";

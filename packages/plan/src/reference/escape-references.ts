@@ -1,5 +1,5 @@
-import type { JsonValue } from "../json.ts";
-import { mapJson } from "../map-json.ts";
+import type { JsonValue } from "../json/json.ts";
+import { mapJson } from "../json/map-json.ts";
 
 /** Text of a user in the plan language: what looks like the beginning of a reference is escaped, for it is none. */
 export function escapeText(text: string): string {

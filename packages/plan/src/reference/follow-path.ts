@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonValue } from "../json.ts";
-import { structureOfText } from "../tool-result.ts";
-import type { PathSegment } from "./path.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
+import type { PathSegment } from "../json/path.ts";
+import { structureOfText } from "../tools/tool-result.ts";
 
 /** What a path leads to; the value is part of the source, not a copy. */
 export type Followed =

@@ -1,5 +1,5 @@
-import { FORBIDDEN_KEYS, type Lookup, lookUp } from "../own-property.ts";
-import type { PathSegment } from "./path.ts";
+import { FORBIDDEN_KEYS, type Lookup, lookUp } from "../json/own-property.ts";
+import type { PathSegment } from "../json/path.ts";
 
 /** The names that references of a plan may begin with. Step ids win over tool names. */
 export interface Names {

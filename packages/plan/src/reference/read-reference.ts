@@ -1,4 +1,4 @@
-import type { PathSegment } from "./path.ts";
+import type { PathSegment } from "../json/path.ts";
 
 /** How a reference is written; all three mean the same. */
 export type ReferenceSpelling = "<<" | "{{" | "$ref:";

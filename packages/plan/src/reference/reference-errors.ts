@@ -1,4 +1,4 @@
-import { CodedError } from "../coded-error.ts";
+import { CodedError } from "../diagnostics/coded-error.ts";
 
 /** A reference names a step (or alias) that has given no output: it does not exist, failed, was skipped or is not done. */
 export class UnresolvedReferenceError extends CodedError<{ reference: string; root: string }> {

@@ -1,7 +1,7 @@
-import type { JsonValue } from "../json.ts";
-import { visitTexts } from "../map-json.ts";
-import type { Plan } from "../plan.ts";
-import { isForEachStep, type Step, toolOfStep } from "../step.ts";
+import type { Plan } from "../document/plan.ts";
+import { isForEachStep, type Step, toolOfStep } from "../document/step.ts";
+import type { JsonValue } from "../json/json.ts";
+import { visitTexts } from "../json/map-json.ts";
 import { locateRoot, type Names } from "./locate-root.ts";
 import { scanText } from "./scan-text.ts";
 

@@ -1,11 +1,11 @@
-import type { JsonObject, JsonValue } from "../json.ts";
-import { mapJson, type Place, placeKeys } from "../map-json.ts";
-import { type OutputText, type OutputTexts, textOfOutput } from "../output-text.ts";
-import { type Lookup, lookUp } from "../own-property.ts";
-import { type PolicyInput, profileOptions } from "../policy.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
+import { mapJson, type Place, placeKeys } from "../json/map-json.ts";
+import { type Lookup, lookUp } from "../json/own-property.ts";
+import type { PathSegment } from "../json/path.ts";
+import { type PolicyInput, profileOptions } from "../policy/policy.ts";
+import { type OutputText, type OutputTexts, textOfOutput } from "../tools/output-text.ts";
 import { cachedStructure, followPath, type StructureCache } from "./follow-path.ts";
 import { locateRoot, type Names } from "./locate-root.ts";
-import type { PathSegment } from "./path.ts";
 import type { TextReference } from "./read-reference.ts";
 import {
   AmbiguousReferenceError,

@@ -1,5 +1,5 @@
-import type { JsonValue } from "../json.ts";
-import { placeKeys, visitTexts } from "../map-json.ts";
+import type { JsonValue } from "../json/json.ts";
+import { placeKeys, visitTexts } from "../json/map-json.ts";
 import type { TextReference } from "./read-reference.ts";
 import { scanText } from "./scan-text.ts";
 

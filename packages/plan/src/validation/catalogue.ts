@@ -1,10 +1,10 @@
-import type { ToolContract } from "../contract.ts";
-import { knownContract } from "../contract-of-tool.ts";
-import { shortName } from "../name-tools.ts";
-import type { Policy } from "../policy.ts";
-import { remembered } from "../remembered.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
-import { toolIndexOf } from "../tool-index.ts";
+import type { ToolContract } from "../contract/contract.ts";
+import { knownContract } from "../contract/tool-contract.ts";
+import type { Policy } from "../policy/policy.ts";
+import { shortName } from "../tools/name-tools.ts";
+import { remembered } from "../tools/remembered.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { toolIndexOf } from "../tools/tool-index.ts";
 
 /** The tools that a plan is checked against, with look-ups that do not slow down with their number. */
 export interface Catalogue {

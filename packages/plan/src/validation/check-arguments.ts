@@ -1,18 +1,18 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { argumentKeys, type DraftReference, type DraftStep } from "../dialect/draft-step.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import type { Policy } from "../policy.ts";
-import { foreignTypesOf } from "../schema-types.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
-import { toArgumentProblem, typeName } from "./argument-problem.ts";
-import { checkAgainstSchema } from "./compile-schema.ts";
-import { cut, didYouMean, type Findings } from "./findings.ts";
-import { fitTexts, fittedWarnings, toSegment } from "./fit-texts.ts";
+import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { argumentKeys, type DraftReference, type DraftStep } from "../document/draft-step.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import type { Policy } from "../policy/policy.ts";
+import { toArgumentProblem, typeName } from "../schema/argument-problem.ts";
+import { checkAgainstSchema } from "../schema/compile-schema.ts";
+import { fitTexts, fittedWarnings, toSegment } from "../schema/fit-texts.ts";
+import { judgeable, type OpenPlaces, openSecrets, pointerOf } from "../schema/open-values.ts";
+import { schemaAtPath, typesOfSchemas, typesOverlap } from "../schema/schema-paths.ts";
+import { foreignTypesOf } from "../schema/schema-types.ts";
+import { MAX_PROBLEMS, unusableSchema } from "../schema/validate-arguments.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { givesTypes, type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
-import { judgeable, type OpenPlaces, openSecrets, pointerOf } from "./open-values.ts";
 import { envelopeHint, fittingFields, type ReferenceHint } from "./reference-hints.ts";
-import { schemaAtPath, typesOfSchemas, typesOverlap } from "./schema-paths.ts";
-import { MAX_PROBLEMS, unusableSchema } from "./validate-arguments.ts";
 
 /** One step's call, and what it is checked with. */
 export interface ArgumentChecking {

@@ -1,9 +1,9 @@
-import { callTimeout } from "../call-timeout.ts";
-import { argumentKeys, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
-import { isOfProfile } from "../policy.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { argumentKeys, type DraftStep, toolKeys } from "../document/draft-step.ts";
+import { callTimeout } from "../policy/call-timeout.ts";
+import { isOfProfile } from "../policy/policy.ts";
+import { schemaAtPath } from "../schema/schema-paths.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { schemaAtPath } from "./schema-paths.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 
 /** Checks steps against the contracts of their tools: fields that they require, limits, and what cannot be read in them. */

@@ -1,10 +1,10 @@
-import { hasSideEffects } from "../contract-of-tool.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
-import { cut, type Findings } from "./findings.ts";
+import { hasSideEffects } from "../contract/tool-contract.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { isListed, type RequiredText, requiredTexts } from "../schema/required-texts.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { createGivenNames, type GivenName, type GivenNames } from "./given-names.ts";
 import { isNoValue, type ParameterKind, parameterKind, speaksOfValue } from "./no-value.ts";
-import { isListed, type RequiredText, requiredTexts } from "./required-texts.ts";
 
 /** A call of a plan. */
 export interface PlannedCall {

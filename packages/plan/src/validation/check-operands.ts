@@ -1,7 +1,7 @@
-import type { DraftStep } from "../dialect/draft-step.ts";
-import { isJsonObject, type JsonValue } from "../json.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { scanText } from "../reference/scan-text.ts";
-import { cut, type Findings } from "./findings.ts";
 import { type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
 
 const ORDERS: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte"]);

@@ -1,5 +1,5 @@
-import type { DraftReference, DraftStep } from "../dialect/draft-step.ts";
-import { didYouMean } from "./findings.ts";
+import { didYouMean } from "../diagnostics/findings.ts";
+import type { DraftReference, DraftStep } from "../document/draft-step.ts";
 import { absenceOf, createKnownOutputs } from "./known-outputs.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 

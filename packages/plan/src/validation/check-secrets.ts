@@ -1,9 +1,9 @@
-import { holdsCredential } from "../credential.ts";
-import { argumentKeys, type DraftStep } from "../dialect/draft-step.ts";
-import type { JsonValue } from "../json.ts";
-import { placeKeys, visitTexts } from "../map-json.ts";
-import { SECRET_PREFIX, secretNameOf } from "../secret.ts";
-import { cut, type Findings } from "./findings.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import { argumentKeys, type DraftStep } from "../document/draft-step.ts";
+import type { JsonValue } from "../json/json.ts";
+import { placeKeys, visitTexts } from "../json/map-json.ts";
+import { holdsCredential } from "../secrets/credential.ts";
+import { SECRET_PREFIX, secretNameOf } from "../secrets/secret.ts";
 
 const MAX_FINDINGS = 20;
 

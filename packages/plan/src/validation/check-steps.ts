@@ -1,10 +1,10 @@
-import { argumentKeys, type DraftStep } from "../dialect/draft-step.ts";
-import type { JsonObject } from "../json.ts";
-import { placeKeys, visitTexts } from "../map-json.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import { argumentKeys, type DraftStep } from "../document/draft-step.ts";
+import type { JsonObject } from "../json/json.ts";
+import { placeKeys, visitTexts } from "../json/map-json.ts";
 import { scanText } from "../reference/scan-text.ts";
-import { cut, type Findings } from "./findings.ts";
+import { isListedAt } from "../schema/required-texts.ts";
 import { foreignReference, isPlaceholder } from "./placeholder.ts";
-import { isListedAt } from "./required-texts.ts";
 
 /** Each step id belongs to one step. */
 export function checkIds(steps: readonly DraftStep[], findings: Findings): void {

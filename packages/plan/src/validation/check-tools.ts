@@ -1,10 +1,10 @@
-import { argumentKeys, type DraftReference, type DraftStep, toolKeys } from "../dialect/draft-step.ts";
-import { shortName } from "../name-tools.ts";
+import { didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { argumentKeys, type DraftReference, type DraftStep, toolKeys } from "../document/draft-step.ts";
+import { shortName } from "../tools/name-tools.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { checkContracts } from "./check-contracts.ts";
 import { checkNoValues, type PlannedCall } from "./check-no-values.ts";
 import { checkOperands } from "./check-operands.ts";
-import { didYouMean, type Findings } from "./findings.ts";
 import {
   absenceOf,
   createKnownOutputs,

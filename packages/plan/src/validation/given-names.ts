@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { visitTexts } from "../map-json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { visitTexts } from "../json/map-json.ts";
+import { type PathSegment, printReference } from "../json/path.ts";
 import { schemaOfShape } from "../observed-output/shape-schema.ts";
-import { type PathSegment, printReference } from "../reference/path.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { schemaAtPath } from "../schema/schema-paths.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { parameterKind, wordsOfName } from "./no-value.ts";
-import { schemaAtPath } from "./schema-paths.ts";
 
 /** A call whose output gives the id of what it names. */
 export interface GivenName {

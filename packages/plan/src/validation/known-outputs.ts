@@ -1,14 +1,14 @@
-import type { DraftReference, DraftStep } from "../dialect/draft-step.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import type { Words } from "../diagnostics/findings.ts";
+import type { DraftReference, DraftStep } from "../document/draft-step.ts";
+import { isJsonObject, type JsonObject } from "../json/json.ts";
+import type { PathSegment } from "../json/path.ts";
 import { leavesOpen } from "../observed-output/leaves-open.ts";
 import { seenIn } from "../observed-output/output-shape.ts";
 import { schemaOfShape } from "../observed-output/shape-schema.ts";
-import type { PathSegment } from "../reference/path.ts";
 import { scanText } from "../reference/scan-text.ts";
-import type { ToolDescriptor } from "../tool-descriptor.ts";
+import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { Words } from "./findings.ts";
-import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
 /** A place in the output of a step, or in an item of a list. */
 export type ReferencedPlace = Pick<DraftReference, "source" | "path">;

@@ -1,8 +1,8 @@
-import type { DraftReference, DraftStep } from "../dialect/draft-step.ts";
-import { isJsonObject } from "../json.ts";
-import { type PathSegment, printReference } from "../reference/path.ts";
+import type { DraftReference, DraftStep } from "../document/draft-step.ts";
+import { isJsonObject } from "../json/json.ts";
+import { type PathSegment, printReference } from "../json/path.ts";
+import { type SchemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
 import type { KnownOutputs } from "./known-outputs.ts";
-import { type SchemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
 /** What to write instead of a reference that cannot be meant as it is. */
 export interface ReferenceHint {

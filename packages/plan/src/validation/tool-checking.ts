@@ -1,7 +1,7 @@
-import type { Policy } from "../policy.ts";
+import type { Findings } from "../diagnostics/findings.ts";
+import type { Policy } from "../policy/policy.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { SaidHow } from "./check-no-values.ts";
-import type { Findings } from "./findings.ts";
 
 /** What steps are checked with against a catalogue. */
 export interface ToolChecking {

@@ -1,0 +1,167 @@
+import type { JsonValue } from "../json/json.ts";
+import { readJson } from "./read-json.ts";
+import { beginsComment, isQuote, skipSpaces, unescapeText } from "./read-string.ts";
+import { scanJson } from "./scan-json.ts";
+
+/** JSON that an answer holds. */
+export interface FoundValue {
+  readonly value: JsonValue;
+  readonly start: number;
+  /** Position behind it. */
+  readonly end: number;
+  /** True when the text had to be put right. */
+  readonly isRepaired: boolean;
+  /** What stands between it and the JSON before it, without space and commas; what is longer than 200 characters is cut. */
+  readonly gap: string;
+}
+
+/** A plan, or a piece of one, that cannot be read. */
+export interface BrokenJson {
+  readonly at: number;
+  readonly reason: string;
+  /** Something was left out of it, with an ellipsis or a comment in its place. */
+  readonly isElided: boolean;
+}
+
+/** Everything in an answer that begins like JSON. */
+export interface FoundJson {
+  readonly values: FoundValue[];
+  readonly broken: BrokenJson[];
+  /** Brackets were left open at the end. */
+  isCut: boolean;
+  isTooDeep: boolean;
+}
+
+/** Texts inside texts inside texts are read; deeper ones are not. */
+const MAX_LEVELS = 3;
+/** JSON that speaks of no steps is kept this often: it may say why there is no plan. */
+const MAX_OTHERS = 100;
+
+/**
+ * Finds the JSON in prose, in order, outermost brackets only. What begins where something broke is not looked at again: it would be a
+ * piece of it. Linear in the length of the text.
+ */
+export function findJson(text: string, level = 1): FoundJson {
+  const found: FoundJson = { values: [], broken: [], isCut: false, isTooDeep: false };
+  const whole = level < MAX_LEVELS ? wholeText(text) : undefined;
+  if (whole !== undefined) {
+    addInner(findJson(whole, level + 1), text, 0, text.length, found);
+    return found;
+  }
+  let at = nextStart(text, 0);
+  while (at !== -1 && !found.isCut && !found.isTooDeep) {
+    let end = at + 1;
+    if (text.charAt(at) === '"') end = readQuoted(text, at, level, found) ?? end;
+    else if (beginsJson(text, at)) end = readAt(text, at, level, found);
+    at = nextStart(text, end);
+  }
+  return found;
+}
+
+/** The text that the whole answer is when it is one JSON text. */
+function wholeText(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('"') || endOfEscaped(trimmed, 1) !== trimmed.length - 1) return undefined;
+  return unescapeText(trimmed.slice(1, -1));
+}
+
+/** A bracket, or the quote of a text that begins with one, be it a text of a text. Quotes behind a backslash stand inside a text, so that no stretch is read twice. */
+const START = /[{[]|(?<!\\)"(?=(?:\s|\\n|\\+"){0,20}[{[])/g;
+
+function nextStart(text: string, from: number): number {
+  START.lastIndex = from;
+  return START.exec(text)?.index ?? -1;
+}
+
+/** Reads what begins at `start` into `found`. @returns the position behind it */
+function readAt(text: string, start: number, level: number, found: FoundJson): number {
+  const scanned = scanJson(text, start);
+  switch (scanned.type) {
+    case "cut":
+      found.isCut = true;
+      return text.length;
+    case "too-deep":
+      found.isTooDeep = true;
+      return text.length;
+    case "escaped":
+      return level < MAX_LEVELS ? readEscaped(text, start, level, found) : text.length;
+    case "broken":
+      if (scanned.speaksOfSteps)
+        found.broken.push({ at: start, reason: scanned.reason, isElided: scanned.isElided });
+      return scanned.at;
+    case "closed": {
+      if (!scanned.speaksOfSteps && found.values.length >= MAX_OTHERS) return scanned.end;
+      const read = scanned.isElided ? ELIDED : readJson(text, start, scanned);
+      if (read.ok) {
+        const { value, isRepaired } = read;
+        const gap = gapBefore(text, start, found);
+        found.values.push({ value, start, end: scanned.end, isRepaired, gap });
+      } else if (scanned.speaksOfSteps) {
+        found.broken.push({ at: start, reason: read.reason, isElided: scanned.isElided });
+      }
+      return scanned.end;
+    }
+  }
+}
+
+const ELIDED = { ok: false, reason: "something is left out of it" } as const;
+
+/** A JSON text that holds JSON and nothing else. @returns the position behind it; undefined when it is just a quote */
+function readQuoted(text: string, start: number, level: number, found: FoundJson): number | undefined {
+  const end = endOfEscaped(text, start + 1);
+  const inner =
+    level < MAX_LEVELS ? findJson(unescapeText(text.slice(start + 1, end)), level + 1) : undefined;
+  if (end === text.length || !inner || inner.isCut || inner.values.length === 0) return undefined;
+  addInner(inner, text, start, end + 1, found);
+  return end + 1;
+}
+
+/** The inside of a JSON text without its quotes goes up to the last bracket before the next quote without a backslash. */
+function readEscaped(text: string, start: number, level: number, found: FoundJson): number {
+  const region = text.slice(start, endOfEscaped(text, start));
+  const end = start + Math.max(region.lastIndexOf("}"), region.lastIndexOf("]"), 0) + 1;
+  addInner(findJson(unescapeText(text.slice(start, end)), level + 1), text, start, end, found);
+  return end;
+}
+
+function addInner(inner: FoundJson, text: string, start: number, end: number, found: FoundJson): void {
+  const outerGap = gapBefore(text, start, found);
+  for (const [index, value] of inner.values.entries()) {
+    const gap = index === 0 ? outerGap + value.gap : value.gap;
+    found.values.push({ ...value, start, end, gap });
+  }
+  for (const broken of inner.broken) found.broken.push({ ...broken, at: start });
+  found.isCut ||= inner.isCut;
+  found.isTooDeep ||= inner.isTooDeep;
+}
+
+function gapBefore(text: string, start: number, { values }: FoundJson): string {
+  const gap = text.slice(values.at(-1)?.end ?? 0, start).replace(/[\s,;]+/g, "");
+  return gap.slice(0, 200);
+}
+
+function endOfEscaped(text: string, start: number): number {
+  for (let at = start; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === "\\") at++;
+    else if (char === '"') return at;
+  }
+  return text.length;
+}
+
+const NAME_AND_COLON = /[A-Za-z_$][A-Za-z0-9_$-]{0,127}\s*(?::|$)/y;
+const LIST_ITEM = /[{[\]\\0-9-]|(?:true|false|null|True|False|None)\b/y;
+
+/** Brackets of prose, of templates and of references begin otherwise. */
+function beginsJson(text: string, start: number): boolean {
+  const at = skipSpaces(text, start + 1);
+  const char = text.charAt(at);
+  if (char === "" || isQuote(char) || beginsComment(text, at) || char === "#") return true;
+  if (text.charAt(start) === "[") return matchesAt(LIST_ITEM, text, at);
+  return char === "}" || char === "\\" || matchesAt(NAME_AND_COLON, text, at);
+}
+
+function matchesAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}

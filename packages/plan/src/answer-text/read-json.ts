@@ -1,0 +1,83 @@
+import { jsonrepair } from "jsonrepair";
+import { copyJson } from "../json/copy-json.ts";
+import type { JsonValue } from "../json/json.ts";
+import { type ClosedJson, scanJson } from "./scan-json.ts";
+
+/** A value that was read, or why it was not. */
+export type ReadJson =
+  | { readonly ok: true; readonly value: JsonValue; readonly isRepaired: boolean }
+  | { readonly ok: false; readonly reason: string };
+
+/** Every slip costs the repair a copy of the text, so their number is bounded; an answer with more is no slip of the pen. */
+const MAX_SLIPS = 500;
+/** More than a scan lets pass. */
+const MAX_DEPTH = 200;
+/** More than the largest answer that is read. */
+const MAX_BYTES = 8 * 1_048_576;
+
+/**
+ * Reads scanned JSON, with its defects put right where it has any. A repair is accepted only when it says the same as the text: the same
+ * brackets, names and values in the same order. So nothing is closed, filled in, or left out.
+ */
+export function readJson(text: string, start: number, scanned: ClosedJson): ReadJson {
+  if (scanned.doubleName !== undefined)
+    return refused(`one object has two fields ${scanned.doubleName.slice(0, 80)}`);
+  const plain = parse(text.slice(start, scanned.end));
+  if (plain !== undefined) return owned(plain, false);
+  if (scanned.slips > MAX_SLIPS)
+    return refused(`more than ${MAX_SLIPS} of its commas are missing or too many`);
+  const repaired = repair(edited(text, start, scanned));
+  if (repaired === undefined || !saysTheSame(repaired, scanned)) return refused("it cannot be put right");
+  const value = parse(repaired);
+  return value === undefined ? refused("it cannot be put right") : owned(value, true);
+}
+
+const refused = (reason: string): ReadJson => ({ ok: false, reason });
+
+/** Without members that reach into prototypes. */
+function owned(parsed: JsonValue, isRepaired: boolean): ReadJson {
+  const copy = copyJson(parsed, { maxDepth: MAX_DEPTH, maxBytes: MAX_BYTES });
+  return copy.ok
+    ? { ok: true, value: copy.value, isRepaired }
+    : refused(`something in it is not JSON at ${copy.path}`);
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The library knows no comments that begin with #, and makes double quotes of apostrophes that should have been escaped. */
+function edited(text: string, start: number, { end, edits }: ClosedJson): string {
+  let plain = "";
+  let from = start;
+  for (const edit of edits) {
+    plain += text.slice(from, edit.start) + edit.text;
+    from = edit.end;
+  }
+  return plain + text.slice(from, end);
+}
+
+function repair(text: string): string | undefined {
+  try {
+    return jsonrepair(text);
+  } catch (error) {
+    // The library throws its own error for what it cannot read.
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+function saysTheSame(repaired: string, { tokens }: ClosedJson): boolean {
+  const said = scanJson(repaired, 0);
+  return (
+    said.type === "closed" &&
+    said.tokens.length === tokens.length &&
+    said.tokens.every((token, index) => token === tokens[index])
+  );
+}

@@ -1,0 +1,109 @@
+import { cut } from "../diagnostics/findings.ts";
+import type { Plan } from "../document/plan.ts";
+import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
+import type { JsonValue } from "../json/json.ts";
+import { isJsonObject } from "../json/json.ts";
+import { type DateValue, datesSaidIn, dateValueOf } from "../moment/date-values.ts";
+import { readingText, type SaidMoment } from "../moment/moment.ts";
+import type { SaidMoments } from "../moment/said-moments.ts";
+import { findTool } from "../tools/name-tools.ts";
+import type { ValueSources } from "./check-values.ts";
+import { createQueryWords } from "./query-words.ts";
+
+/** Values that are looked at in one plan. */
+const MAX_VALUES = 20_000;
+/** Most diagnostics for one plan. */
+const MAX_FINDINGS = 20;
+
+/** A value of a plan, with its place. */
+interface PlacedValue {
+  readonly value: string | number;
+  readonly step: { readonly index: number; readonly id: string };
+  readonly keys: readonly (string | number)[];
+  readonly of: Step;
+}
+
+/**
+ * Finds dates that are others than the request's words mean: "tomorrow" is one day, whatever a model makes of it. A date is wrong when no
+ * words mean it, nothing gives it, and a day or moment that words do mean stands nowhere in the plan; where it does, further dates are
+ * worked out from it, and an assumption as any other. Where the words cannot be worked out, nothing is found.
+ */
+export function checkMoments(plan: Plan, sources: ValueSources): void {
+  const { query, moments: said, findings } = sources;
+  if (query === undefined || said.moments.length === 0 || said.isOpen) return;
+  const values = valuesOf(plan);
+  const dated = values.flatMap((placed) => {
+    const date = dateValueOf(placed.value);
+    return date ? [{ ...placed, date }] : [];
+  });
+  const unused = unusedOf(said, values, (moment) => dated.some(({ date }) => said.fits(date, moment)));
+  if (unused.length === 0) return;
+  const isGiven = givenIn(query, sources);
+  const wrong = dated.filter(
+    (placed) => placed.date.isPlain && !said.gives(placed.value) && !isGiven(placed),
+  );
+  for (const { step, keys, value } of wrong.slice(0, MAX_FINDINGS)) {
+    findings.add(
+      "ARGUMENT_DATE",
+      { step, keys },
+      { message: contradiction(step.id, String(value), unused), suggestion: suggestionOf(unused) },
+    );
+  }
+}
+
+/** True for a date that the request says in full, or that the caller's facts or the tool's schema give. */
+function givenIn(query: string, { tools, facts, schemaWords }: ValueSources) {
+  const words = createQueryWords(query);
+  const dates = datesSaidIn(query);
+  return ({ value, of, date }: PlacedValue & { readonly date: DateValue }): boolean => {
+    const listed = schemaWords.of(findTool(tools, toolOfStep(of)));
+    return (
+      date.dates.some((each) => dates.has(each)) ||
+      facts.gives(value) ||
+      listed.has(value) ||
+      words.contains(String(value))
+    );
+  };
+}
+
+/** Moments that no value says, neither as a date nor in the request's own words. */
+function unusedOf(
+  { moments }: SaidMoments,
+  values: readonly PlacedValue[],
+  isUsed: (moment: SaidMoment) => boolean,
+): SaidMoment[] {
+  const texts = values.map(({ value }) => String(value).toLowerCase());
+  return moments.filter((moment) => {
+    const words = moment.text.toLowerCase();
+    return !isUsed(moment) && !texts.some((text) => text.includes(words));
+  });
+}
+
+function contradiction(id: string, value: string, unused: readonly SaidMoment[]): string {
+  const meant = unused.map(
+    ({ text, readings }) => `${JSON.stringify(cut(text))} is ${readings.map(readingText).join(" or ")}`,
+  );
+  return `step ${id}: ${cut(value)} is not what the request says; ${meant.join(", ")}`;
+}
+
+function suggestionOf([first, ...others]: readonly SaidMoment[]): string | undefined {
+  const [reading, second] = first?.readings ?? [];
+  return reading && !second && others.length === 0 ? readingText(reading) : undefined;
+}
+
+function valuesOf(plan: Plan): PlacedValue[] {
+  const values: PlacedValue[] = [];
+  for (const [index, of] of plan.steps.entries()) {
+    const step = { index, id: of.id };
+    const add = (value: JsonValue, keys: (string | number)[]): void => {
+      if (values.length >= MAX_VALUES) return;
+      if (typeof value === "string" || typeof value === "number") values.push({ value, step, keys, of });
+      else if (Array.isArray(value)) value.forEach((each, at) => add(each, [...keys, at]));
+      else if (isJsonObject(value))
+        for (const [name, each] of Object.entries(value)) add(each, [...keys, name]);
+    };
+    if (isForEachStep(of)) add(of.forEach.items, ["forEach", "items"]);
+    add(argumentsOfStep(of), isForEachStep(of) ? ["forEach", "do", "arguments"] : ["arguments"]);
+  }
+  return values;
+}

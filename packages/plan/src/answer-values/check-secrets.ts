@@ -1,0 +1,35 @@
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import type { Plan } from "../document/plan.ts";
+import { argumentsOfStep, isForEachStep } from "../document/step.ts";
+import type { JsonValue } from "../json/json.ts";
+import { placeKeys, visitTexts } from "../json/map-json.ts";
+import { secretsMentioned } from "../secrets/secret.ts";
+import type { FactValues } from "./fact-values.ts";
+
+/**
+ * A model names no secret that neither the query nor the caller's facts name in the same letters: what it has read of tools and their outputs may
+ * ask it to hand one over.
+ */
+export function checkSecretSources(
+  plan: Plan,
+  { query, facts }: { query: string | undefined; facts: Pick<FactValues, "secrets"> },
+  findings: Findings,
+): void {
+  let named: ReadonlySet<string> | undefined;
+  const isNamed = (name: string): boolean => {
+    named ??= new Set([...secretsMentioned(query ?? ""), ...facts.secrets]);
+    return name !== "" && named.has(name);
+  };
+  for (const [index, step] of plan.steps.entries()) {
+    const check = (value: JsonValue, below: readonly string[]): void =>
+      visitTexts(value, (text, place) => {
+        if (secretsMentioned(text).every(isNamed)) return;
+        const message = `step ${step.id}: ${cut(text)} names a secret that the query does not name; leave it out`;
+        const where = { step: { index, id: step.id }, keys: [...below, ...placeKeys(place)] };
+        findings.add("SECRET_UNSOURCED", where, { message });
+      });
+    if (isForEachStep(step)) check(step.forEach.items, ["forEach", "items"]);
+    check(argumentsOfStep(step), isForEachStep(step) ? ["forEach", "do", "arguments"] : ["arguments"]);
+    if (step.when) check(step.when, ["when"]);
+  }
+}

@@ -1,0 +1,169 @@
+import { hasSideEffects } from "../contract/tool-contract.ts";
+import { cut, type Findings } from "../diagnostics/findings.ts";
+import type { Plan } from "../document/plan.ts";
+import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
+import type { JsonValue } from "../json/json.ts";
+import { type Place, placeKeys, visitTexts } from "../json/map-json.ts";
+import { findTool } from "../tools/name-tools.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { checkNoValues, type PlannedCall } from "../validation/check-no-values.ts";
+import { foreignReference, isPlaceholder } from "../validation/placeholder.ts";
+import type { FactValues } from "./fact-values.ts";
+import type { MomentValues } from "./moment-values.ts";
+import { createQueryWords, type QueryWords } from "./query-words.ts";
+import { createSaidTexts } from "./said-texts.ts";
+import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
+import type { SchemaWords } from "./schema-words.ts";
+
+/** Findings for one step; a reader needs no more. */
+const MAX_FINDINGS = 20;
+
+/** What values are checked against. */
+export interface ValueSources {
+  /** Gathers the texts that look like no values, and are some: the plan carries them, so that later checks know. */
+  readonly literals: Set<string>;
+  readonly tools: readonly ToolDescriptor[];
+  readonly query: string | undefined;
+  /** What of the query is no request, and gives values all the same. */
+  readonly beside: string | undefined;
+  /** What the caller says of itself. */
+  readonly facts: FactValues;
+  /** What the words of the query mean. */
+  readonly moments: MomentValues;
+  readonly findings: Findings;
+  readonly schemaWords: SchemaWords;
+}
+
+interface Checking {
+  /** The step's tool changes something. */
+  readonly hasEffects: boolean;
+  readonly findings: Findings;
+  readonly words: QueryWords;
+  readonly hasQuery: boolean;
+  /** Steps and tools that a reference could name. */
+  readonly roots: ReadonlySet<string>;
+  readonly isAllowed: (text: string) => boolean;
+  readonly literals: Set<string>;
+  readonly step: { readonly index: number; readonly id: string };
+}
+
+/**
+ * Finds values that the user did not give: placeholders, samples of documentation, names of fields written without the signs of a reference. What
+ * the query itself says, or the tool's schema lists as allowed, is no invention.
+ */
+export function checkValues(
+  plan: Plan,
+  { tools, query, beside, facts, findings, schemaWords, literals }: ValueSources,
+): void {
+  const asked = createQueryWords(query);
+  const words: QueryWords = { contains: (text) => asked.contains(text) || facts.contains(text) };
+  const roots = new Set(plan.steps.flatMap((step) => [step.id, toolOfStep(step)]));
+  const calls = plan.steps.map((step, index) => plannedCall(step, index, tools));
+  for (const [index, step] of plan.steps.entries()) {
+    const descriptor = calls[index]?.tool;
+    const isAllowed = (text: string) => schemaWords.of(descriptor).has(text);
+    const hasEffects = hasSideEffects(descriptor);
+    const found = { index, id: step.id };
+    const hasQuery = query !== undefined;
+    checkStep(step, { findings, words, hasQuery, hasEffects, roots, isAllowed, literals, step: found });
+  }
+  const isGiven = createSaidTexts(query, words, beside);
+  const isSaid: typeof isGiven = (text, how) => {
+    const isValue = isGiven(text, how);
+    if (isValue) literals.add(text);
+    return isValue;
+  };
+  checkNoValues(calls, { findings, isPlaceholder: isStandIn, isSaid, ask: ASK });
+}
+
+const ASK = 'ask for it under "missing"';
+
+function plannedCall(step: Step, index: number, tools: readonly ToolDescriptor[]): PlannedCall {
+  const isForEach = isForEachStep(step);
+  return {
+    step: { index, id: step.id },
+    tool: findTool(tools, toolOfStep(step)),
+    arguments: argumentsOfStep(step),
+    keys: isForEach ? ["forEach", "do", "arguments"] : ["arguments"],
+    isForEach,
+  };
+}
+
+const isStandIn = (text: string): boolean => isPlaceholder(text) || isSampleValue(text);
+
+function checkStep(step: Step, checking: Checking): void {
+  let count = 0;
+  const check = (value: JsonValue, below: readonly string[]) =>
+    visitTexts(value, (text, place) => {
+      if (count < MAX_FINDINGS && checkText(text, below, place, checking)) count++;
+    });
+  if (isForEachStep(step)) check(step.forEach.items, ["forEach", "items"]);
+  check(argumentsOfStep(step), isForEachStep(step) ? ["forEach", "do", "arguments"] : ["arguments"]);
+  if (step.when) check(step.when, ["when"]);
+}
+
+/** @returns true when something was found */
+function checkText(
+  text: string,
+  below: readonly string[],
+  place: Place | undefined,
+  checking: Checking,
+): boolean {
+  const { findings, words, step, isAllowed, roots, literals } = checking;
+  if (text.trim() === "") return false;
+  const where = () => ({ step, keys: [...below, ...placeKeys(place)] });
+  if (isStandIn(text)) {
+    const foreign = foreignReference(text);
+    // Reported as a reference in a foreign spelling already.
+    if (foreign && roots.has(foreign.root)) return false;
+    if (words.contains(text) || isAllowed(text)) {
+      if (isPlaceholder(text)) literals.add(text);
+      return false;
+    }
+    const message = `step ${step.id}: ${cut(text)} is a placeholder; give the value, or a reference such as <<step.field>>`;
+    findings.add("ARGUMENT_PLACEHOLDER", where(), { message });
+    return true;
+  }
+  if (isBareReference(text, roots) && !words.contains(text) && !isAllowed(text)) {
+    const message = `step ${step.id}: ${cut(text)} is text, not a reference; write <<${text}>>`;
+    findings.add("REFERENCE_SPELLING", where(), { message, suggestion: `<<${text}>>` });
+    return true;
+  }
+  return checkAddresses(text, where, checking);
+}
+
+const BARE_REFERENCE = /^([A-Za-z][\w-]{0,127})(?:\.[A-Za-z_][\w-]{0,127}|\[[0-9]{1,9}\]){1,20}$/;
+const FILE_OR_HOST =
+  /\.(?:pdf|txt|md|csv|tsv|json|ya?ml|xml|html?|css|png|jpe?g|gif|svg|docx?|xlsx?|pptx?|zip|gz|log|sql|[jt]sx?|py|com|org|net|io|dev)$/i;
+
+/** `createAuthor._id` where a step has that name: a reference that lost its signs. `report.pdf` is a file. */
+function isBareReference(text: string, roots: ReadonlySet<string>): boolean {
+  const root = BARE_REFERENCE.exec(text)?.[1];
+  return root !== undefined && roots.has(root) && !FILE_OR_HOST.test(text);
+}
+
+function checkAddresses(
+  text: string,
+  where: () => { step: Checking["step"]; keys: (string | number)[] },
+  { findings, words, hasQuery, hasEffects, isAllowed, step }: Checking,
+): boolean {
+  for (const address of addressesIn(text)) {
+    const { local, host } = address;
+    const isNamed =
+      words.contains(address.text) || (local === undefined && words.contains(host.replace(/^www\./, "")));
+    // "Alice and Bob at corp.com" names the address of both.
+    const isDerived = local !== undefined && words.contains(host) && words.contains(local);
+    if (isNamed || isDerived || isAllowed(text)) continue;
+    const shown = cut(address.text);
+    if (isSampleAddress(address)) {
+      const message = `step ${step.id}: ${shown} is an example address that the query does not give; use the real one, or a reference such as <<step.field>>`;
+      findings.add("ARGUMENT_PLACEHOLDER", where(), { message });
+      return true;
+    }
+    if (local === undefined || !hasQuery) continue;
+    const message = `step ${step.id}: nobody gave the address ${shown}; refer to an earlier step that gives it, or ask for it under "missing"`;
+    findings.add("ARGUMENT_UNSOURCED", where(), { message, severity: hasEffects ? "error" : "warning" });
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,104 @@
+import { copyJson } from "../json/copy-json.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import type { ContractSource, ToolContract } from "./contract.ts";
+import { toolContract } from "./tool-contract.ts";
+
+/** One field of a contract as people are shown it. */
+export interface ContractField {
+  name: keyof ToolContract;
+  value: JsonValue;
+  source: ContractSource;
+  /** Where the value comes from and what was not believed, such as "readOnlyHint of server shop, believed". */
+  why: string;
+}
+
+/** A contract with the reasons for each of its fields. */
+export interface ContractReport {
+  /** In the order of the contract; optional fields without a value are left out. */
+  fields: ContractField[];
+  /** Declarations that cannot be read, a sentence each. */
+  problems: string[];
+}
+
+/** A contract is made of what was read within narrower bounds. */
+const LIMITS = { maxDepth: 100, maxBytes: 1_000_000 };
+/** Fields that `readOnlyHint` decides where it is believed of a server without a word on trust. */
+const BELIEVED_FIELDS: ReadonlySet<string> = new Set(["mode", "idempotency"]);
+/** Fields that it decides of a trusted server. */
+const READ_FIELDS: ReadonlySet<string> = new Set(["mode", "idempotency", "sideEffects", "errorPropagation"]);
+
+/** The effective contract of a tool, with what is believed and why. Never throws, whatever the descriptor holds. */
+export function contractReport(tool: ToolDescriptor): ContractReport {
+  const effective = toolContract(tool);
+  const { contract, sources, ignored, isReadOnlyBelieved, unreadable } = effective;
+  const words = wordsFor(tool, isReadOnlyBelieved);
+  const fields = (Object.keys(sources) as (keyof ToolContract)[]).flatMap((name): ContractField[] => {
+    if (contract[name] === undefined) return [];
+    const copy = copyJson(contract[name], LIMITS);
+    const value = copy.ok ? copy.value : null;
+    const left = ignored
+      .filter((each) => each.field === name)
+      .map(({ source }) => words.ignored(name, source));
+    const source = sources[name];
+    const why = [words.taken(name, source), ...new Set([...left, ...words.hintLeft(name, source)])];
+    return [{ name, value, source, why: why.join("; ") }];
+  });
+  return { fields, problems: unreadable };
+}
+
+function wordsFor(tool: ToolDescriptor, isReadOnlyBelieved: boolean) {
+  const whose = typeof tool.server === "string" && tool.server !== "" ? `server ${tool.server}` : "the tool";
+  const isTrusted = tool.trusted === true;
+  const reason = tool.trusted === false ? "server is trusted: false" : "server is not marked as trusted";
+
+  function place(name: keyof ToolContract, source: ContractSource): string {
+    switch (source) {
+      case "default":
+        return "default";
+      case "override":
+        return "the operator's configuration";
+      case "meta":
+        return `_meta of ${whose}`;
+      case "top-level":
+        return `descriptor of ${whose}`;
+      case "inputSchema":
+        return `inputSchema of ${whose}`;
+      case "annotations":
+        return `${hintFor(tool, name)} of ${whose}`;
+    }
+  }
+
+  return {
+    /** Where the value comes from. */
+    taken(name: keyof ToolContract, source: ContractSource): string {
+      const isWord = source !== "default" && source !== "override";
+      const isBelieved = source === "annotations" && isReadOnlyBelieved && BELIEVED_FIELDS.has(name);
+      const trust = isBelieved ? ", believed" : isTrusted ? ", trusted" : ", which loosens nothing";
+      return place(name, source) + (isWord ? trust : "");
+    },
+    /** A declaration that is not taken. */
+    ignored: (name: keyof ToolContract, source: ContractSource): string =>
+      `${place(name, source)} ignored: ${reason}`,
+    /** How `readOnlyHint` is treated at a field that it would decide and does not. */
+    hintLeft(name: keyof ToolContract, source: ContractSource): string[] {
+      const isHeld = saysReadOnly(tool) && READ_FIELDS.has(name) && source === "default";
+      if (!isHeld || isTrusted) return [];
+      if (!isReadOnlyBelieved) return [`readOnlyHint of ${whose} ignored: ${reason}`];
+      return [`readOnlyHint of ${whose} is believed for mode and idempotency alone: ${reason}`];
+    },
+  };
+}
+
+function saysReadOnly({ annotations }: ToolDescriptor): boolean {
+  if (!isJsonObject(annotations)) return false;
+  return annotations["readOnlyHint"] === true && annotations["destructiveHint"] !== true;
+}
+
+/** The hint that an annotation's word on a field stands in. */
+function hintFor(tool: ToolDescriptor, name: keyof ToolContract): string {
+  const { annotations } = tool;
+  if (name === "idempotency" && !saysReadOnly(tool)) return "idempotentHint";
+  if (!isJsonObject(annotations)) return "annotations";
+  return annotations["destructiveHint"] === true ? "destructiveHint" : "readOnlyHint";
+}

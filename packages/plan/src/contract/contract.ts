@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { type JsonObject, JsonObjectSchema } from "../json/json.ts";
+
+/** A tool that must have run before, by name alone or with the fields that its output must hold. */
+const DependencySchema = z.union([
+  z
+    .string()
+    .min(1)
+    .max(257)
+    .transform((tool) => ({ tool, required_fields: [] as string[] })),
+  z.object({
+    tool: z.string().min(1).max(257),
+    required_fields: z.array(z.string().min(1).max(256)).max(100).default([]),
+  }),
+]);
+
+/** How the bound of the wait grows with each attempt: doubled, by `initial_ms` each time, or not at all. */
+export const BackoffStrategySchema = z.enum(["exponential", "linear", "fixed"]);
+export type BackoffStrategy = z.infer<typeof BackoffStrategySchema>;
+
+/**
+ * A contract as tools declare it (snake case, every field optional), in `_meta["x-orchestration"]`, at the top level
+ * of the descriptor, in `inputSchema["x-orchestration"]`, or as an operator's override. Unknown fields are ignored.
+ * `sequential: true` and `parallel_safe: false` mean `barrier: true`; `dependsOn` means `depends_on`.
+ */
+export const ContractDeclarationSchema = z.object({
+  mode: z.enum(["parallel-safe", "sequential-only", "fan-out-bounded", "dependent"]).optional(),
+  max_concurrency: z.number().int().min(1).max(10_000).optional(),
+  depends_on: z.array(DependencySchema).max(100).optional(),
+  dependsOn: z.array(DependencySchema).max(100).optional(),
+  barrier: z.boolean().optional(),
+  sequential: z.boolean().optional(),
+  parallel_safe: z.boolean().optional(),
+  navigation: z.boolean().optional(),
+  provides: z.array(z.string().min(1).max(256)).max(1_000).optional(),
+  backoff: z
+    .object({
+      max_attempts: z.number().int().min(1).max(20).optional(),
+      initial_ms: z.number().int().min(0).max(600_000).optional(),
+      max_ms: z.number().int().min(0).max(3_600_000).optional(),
+      strategy: BackoffStrategySchema.optional(),
+    })
+    .optional(),
+  error_propagation: z.enum(["fail-fast", "partial-success"]).optional(),
+  batch: z
+    .object({
+      param: z.string().min(1).max(256),
+      max: z.number().int().min(2).max(10_000),
+      result_path: z.string().max(1_024).optional(),
+    })
+    .optional(),
+  side_effects: z.boolean().optional(),
+  idempotency: z.enum(["none", "natural", "key"]).optional(),
+  /** Class V: the read-only tool that tells whether a call happened, and how to ask it. */
+  lookup: z
+    .object({
+      tool: z.string().min(1).max(257),
+      arguments: JsonObjectSchema.default({}),
+      /**
+       * The tool's promise: a call of which the lookup knows nothing this long after it was given up never happens, in
+       * milliseconds. Without it "not found" proves nothing, since the call may still be on its way.
+       */
+      settle_ms: z.number().int().min(0).max(600_000).optional(),
+    })
+    .optional(),
+  timeout_ms: z.number().int().min(1).max(3_600_000).optional(),
+  rate_limit: z
+    .object({ max: z.number().int().min(1).max(1_000_000), per_ms: z.number().int().min(1).max(86_400_000) })
+    .optional(),
+  requires_approval: z.boolean().optional(),
+  scope: z.enum(["plan", "tenant", "global"]).optional(),
+});
+export type ContractDeclaration = z.infer<typeof ContractDeclarationSchema>;
+
+/** What a tool promises, after precedence and trust: every field decided. */
+export interface ToolContract {
+  mode: "parallel-safe" | "sequential-only" | "fan-out-bounded" | "dependent";
+  /** Calls of this tool under way at once inside `scope`; 1 for sequential-only, absent = only the plan's limit. */
+  maxConcurrency?: number | undefined;
+  dependsOn: { tool: string; requiredFields: string[] }[];
+  /** Nothing runs beside a call of this tool. */
+  barrier: boolean;
+  navigation: boolean;
+  /** Names of fields that its output holds. */
+  provides: string[];
+  backoff: { maxAttempts: number; initialMs: number; maxMs: number; strategy: BackoffStrategy };
+  errorPropagation: "fail-fast" | "partial-success";
+  batch?: { param: string; max: number; resultPath?: string | undefined } | undefined;
+  sideEffects: boolean;
+  idempotency: "none" | "natural" | "key";
+  lookup?: { tool: string; arguments: JsonObject; settleMs?: number | undefined } | undefined;
+  timeoutMs?: number | undefined;
+  rateLimit?: { max: number; perMs: number } | undefined;
+  requiresApproval: boolean;
+  scope: "plan" | "tenant" | "global";
+}
+
+/** Where the value of a contract field comes from; the first that gives one wins. */
+export type ContractSource = "override" | "meta" | "top-level" | "inputSchema" | "annotations" | "default";
+
+/**
+ * What may be done with a call whose fate is unknown.
+ * K: send again with the same key. R: send again, it changes nothing twice. V: ask the lookup tool. U: the effect is unknown, never send again.
+ */
+export type EffectClass = "K" | "R" | "V" | "U";
+
+/** The effect class that follows from a contract. */
+export function effectClassOf(contract: ToolContract): EffectClass {
+  if (!contract.sideEffects || contract.idempotency === "natural") return "R";
+  if (contract.idempotency === "key") return "K";
+  return contract.lookup ? "V" : "U";
+}

@@ -1,0 +1,417 @@
+/**
+ * The effective contract of a tool.
+ *
+ * 1. Each field is decided alone: the first place in order of precedence that declares a usable value wins.
+ * 2. What an untrusted server declares may tighten the value that would hold without it, never loosen it. One hint is believed of a server
+ *    that the operator configured without a word on trust: `readOnlyHint`, for mode and idempotency alone.
+ * 3. Defaults are the careful side: a tool that says nothing writes, runs alone with itself, and is never sent again.
+ */
+import { z } from "zod";
+import { copyJson } from "../json/copy-json.ts";
+import { isJsonObject, type JsonObject } from "../json/json.ts";
+import type { Policy } from "../policy/policy.ts";
+import { remembered } from "../tools/remembered.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import {
+  type ContractDeclaration,
+  ContractDeclarationSchema,
+  type ContractSource,
+  type ToolContract,
+} from "./contract.ts";
+import { type ContractLayer, contractLayers, ownMember, type Warn } from "./contract-layers.ts";
+
+/** What a contract is decided by, beside the descriptor. */
+export interface ToolContractOptions {
+  /** True: the server's words may also loosen; false: not one may. Default: `descriptor.trusted`. */
+  trusted?: boolean | undefined;
+  /** The operator's word. Default: `descriptor.override`. */
+  override?: JsonObject | undefined;
+  /** Mode of tools whose contract does not say how parallel they may be. Default "sequential". */
+  unannotated?: Policy["unannotated"] | undefined;
+}
+
+/** What a place declares and a contract does not take, since it would loosen it. */
+export interface IgnoredDeclaration {
+  field: keyof ToolContract;
+  source: ContractSource;
+}
+
+/** A contract, where each of its fields comes from, and what was wrong with the declarations. */
+export interface EffectiveContract {
+  contract: ToolContract;
+  sources: Record<keyof ToolContract, ContractSource>;
+  /** What was declared and not taken, wholly or in part. */
+  ignored: IgnoredDeclaration[];
+  /** True where `readOnlyHint` is believed for mode and idempotency alone. */
+  isReadOnlyBelieved: boolean;
+  /** One sentence each, at most 50; empty for a clean descriptor. */
+  warnings: string[];
+  /** Those of the warnings that name a declaration which cannot be read, from any source. */
+  unreadable: string[];
+}
+
+const MAX_WARNINGS = 50;
+const DEFAULT_BACKOFF: ToolContract["backoff"] = {
+  maxAttempts: 3,
+  initialMs: 1_000,
+  maxMs: 30_000,
+  strategy: "exponential",
+};
+/** How long each strategy makes a caller wait; higher is longer. */
+const WAITS = { fixed: 0, linear: 1, exponential: 2 } as const;
+/** How much a mode lets run at once; higher is tighter. */
+const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "sequential-only": 2 } as const;
+
+/**
+ * The effective contract of a tool. Never throws, whatever the descriptor holds.
+ *
+ * Precedence, per field: override, `_meta["x-orchestration"]`, top level, `inputSchema["x-orchestration"]`, MCP annotations, default. An invalid
+ * declaration gives a warning and the next place is asked. A mode that is not named follows inside its place from
+ * `barrier` (sequential-only), `parallel_safe: true` (parallel-safe) or `max_concurrency` (1: sequential-only, else fan-out-bounded).
+ *
+ * From a server that is not trusted a value is taken only when it is as tight as the default or tighter:
+ * | field | tighter is |
+ * |---|---|
+ * | mode | sequential-only > fan-out-bounded > parallel-safe, dependent |
+ * | max_concurrency, timeout_ms, backoff.max_attempts | smaller |
+ * | backoff.initial_ms, backoff.max_ms | larger |
+ * | backoff.strategy | exponential > linear > fixed |
+ * | barrier, side_effects, requires_approval | true |
+ * | error_propagation | fail-fast |
+ * | idempotency | none (so `natural` and `key` are not taken) |
+ * | lookup | absent (never taken) |
+ * | depends_on, rate_limit, scope | present, wider: always taken |
+ * | provides, batch, navigation | neither: they describe, and act only where plan or policy ask for it |
+ *
+ * Of a server that the operator configured, and did not mark with `trusted: false`, `readOnlyHint` is believed for mode (parallel-safe) and
+ * idempotency (natural), unless another place says that the tool writes: what a lie costs is that a call may be repeated.
+ *
+ * Defaults: writes, sequential-only, fail-fast, no idempotency; a tool known as read-only: parallel-safe, partial-success, repeatable.
+ * `unannotated: "parallel"` makes parallel-safe the default, except for tools annotated as writing or destructive.
+ */
+export function toolContract(
+  descriptor: ToolDescriptor,
+  options: ToolContractOptions = {},
+): EffectiveContract {
+  const said = options.trusted ?? ownMember(descriptor, "trusted");
+  const isConfigured = typeof ownMember(descriptor, "server") === "string";
+  const override = options.override ?? ownMember(descriptor, "override");
+  const warnings: string[] = [];
+  const warn = (message: string) => {
+    if (warnings.length < MAX_WARNINGS) warnings.push(message);
+  };
+  const layers = contractLayers(
+    descriptor,
+    { trusted: said === true, believesReadOnly: said === undefined && isConfigured, override },
+    warn,
+  );
+  const unreadable = [...warnings];
+  const decision = new ContractDecision(layers, warn);
+  const contract = decideContract(decision, options.unannotated ?? "sequential");
+  const { sources, ignored } = decision;
+  return {
+    contract,
+    sources,
+    ignored,
+    isReadOnlyBelieved: decision.believesReadOnly(),
+    warnings,
+    unreadable,
+  };
+}
+
+/** {@link toolContract} as one reading of the catalogue says it: worked out once for a descriptor, which must not change. */
+export function knownContract(
+  descriptor: ToolDescriptor,
+  unannotated: Policy["unannotated"] = "sequential",
+): Readonly<EffectiveContract> {
+  return KNOWN[unannotated](descriptor);
+}
+
+const knowing = (unannotated: Policy["unannotated"]) =>
+  remembered((descriptor: ToolDescriptor) => toolContract(descriptor, { unannotated }));
+const KNOWN = { sequential: knowing("sequential"), parallel: knowing("parallel") };
+
+/** Whether calls of a tool change something, by its contract; a tool without a known contract does. */
+export function hasSideEffects(tool: ToolDescriptor | undefined): boolean {
+  return !tool || toolContract(tool).contract.sideEffects;
+}
+
+function decideContract(decision: ContractDecision, unannotated: Policy["unannotated"]): ToolContract {
+  const effects = decideEffects(decision);
+  const parallelism = decideParallelism(decision, effects.sideEffects, unannotated);
+  const batch = decision.pick("batch", { base: undefined, read: declaredBatch });
+  const lookup = decision.pick("lookup", {
+    base: undefined,
+    read: ({ lookup: declared }) =>
+      declared && { tool: declared.tool, arguments: declared.arguments, settleMs: declared.settle_ms },
+    tighten: never,
+  });
+  const timeoutMs = decision.pick("timeoutMs", { base: undefined, read: (fields) => fields.timeout_ms });
+  const rateLimit = decision.pick("rateLimit", { base: undefined, read: declaredRateLimit });
+  return {
+    ...parallelism,
+    ...effects,
+    navigation: decision.pick("navigation", { base: false, read: ({ navigation }) => navigation }),
+    provides: decision.pick("provides", { base: [], read: ({ provides }) => provides }),
+    backoff: decision.pick("backoff", {
+      base: { ...DEFAULT_BACKOFF },
+      read: declaredBackoff,
+      tighten: tighterBackoff,
+    }),
+    ...(batch ? { batch } : {}),
+    ...(lookup ? { lookup } : {}),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(rateLimit ? { rateLimit } : {}),
+    requiresApproval: decision.pick("requiresApproval", {
+      base: false,
+      read: (fields) => fields.requires_approval,
+    }),
+    scope: decision.pick("scope", { base: "plan", read: ({ scope }) => scope }),
+  };
+}
+
+type Effects = Pick<ToolContract, "sideEffects" | "errorPropagation" | "idempotency">;
+
+function decideEffects(decision: ContractDecision): Effects {
+  const sideEffects = decision.pick("sideEffects", {
+    base: true,
+    read: (fields) => fields.side_effects,
+    tighten: (value) => value || undefined,
+  });
+  const baseSource = decision.sourceOfReadOnly();
+  const isRead = !sideEffects || decision.believesReadOnly();
+  const errorPropagation = decision.pick("errorPropagation", {
+    base: sideEffects ? "fail-fast" : "partial-success",
+    baseSource,
+    read: (fields) => fields.error_propagation,
+    tighten: (value, base) => (base === "partial-success" || value === "fail-fast" ? value : undefined),
+  });
+  const idempotency = decision.pick("idempotency", {
+    base: isRead ? "natural" : "none",
+    baseSource: decision.believesReadOnly() ? "annotations" : baseSource,
+    read: (fields) => fields.idempotency,
+    tighten: (value, base) => (base === "natural" || value === "none" ? value : undefined),
+  });
+  return { sideEffects, errorPropagation, idempotency };
+}
+
+type Parallelism = Pick<ToolContract, "mode" | "maxConcurrency" | "dependsOn" | "barrier">;
+
+function decideParallelism(
+  decision: ContractDecision,
+  sideEffects: boolean,
+  unannotated: Policy["unannotated"],
+): Parallelism {
+  const barrier = decision.pick("barrier", { base: false, read: declaredBarrier });
+  const dependsOn = decision.pick("dependsOn", { base: [], read: declaredDependencies });
+  const isBelieved = decision.believesReadOnly();
+  const isFree = !sideEffects || isBelieved || (unannotated === "parallel" && !decision.isAnnotatedWriter());
+  const named = decision.pick("mode", {
+    base: isFree ? "parallel-safe" : "sequential-only",
+    baseSource: isBelieved ? "annotations" : decision.sourceOfReadOnly(),
+    read: declaredMode,
+    tighten: (value, base) => (TIGHTNESS[value] >= TIGHTNESS[base] ? value : undefined),
+  });
+  const mode = decision.followDependencies(named, dependsOn.length > 0, isFree);
+  const maxConcurrency = decideMaxConcurrency(decision, mode);
+  return { mode, ...(maxConcurrency === undefined ? {} : { maxConcurrency }), dependsOn, barrier };
+}
+
+function decideMaxConcurrency(decision: ContractDecision, mode: ToolContract["mode"]): number | undefined {
+  const declared = decision.pick("maxConcurrency", {
+    base: undefined,
+    read: (fields) => fields.max_concurrency,
+  });
+  if (mode === "sequential-only") {
+    if (declared !== undefined && declared > 1) {
+      decision.warn(`max_concurrency ${declared} has no effect: the tool is sequential-only`);
+    }
+    decision.sources.maxConcurrency = decision.sources.mode;
+    return 1;
+  }
+  if (mode === "fan-out-bounded" && declared === undefined) {
+    decision.warn("mode fan-out-bounded names no max_concurrency: taken as 1");
+    return 1;
+  }
+  return declared;
+}
+
+/** How one field is decided. */
+interface Choice<Value> {
+  base: Value;
+  /** Where `base` itself comes from. Default "default". */
+  baseSource?: ContractSource;
+  read: (fields: ContractDeclaration) => NonNullable<Value> | undefined;
+  /** For untrusted places: the value, a tighter one, or undefined when it may not be taken. Default: taken as it is. */
+  tighten?: (value: NonNullable<Value>, base: Value) => Value | undefined;
+}
+
+/** Walks the places for one field after the other and notes where each value came from. */
+class ContractDecision {
+  readonly sources: Record<keyof ToolContract, ContractSource> = allDefault();
+  readonly ignored: IgnoredDeclaration[] = [];
+  readonly warn: Warn;
+  readonly #layers: readonly ContractLayer[];
+
+  constructor(layers: readonly ContractLayer[], warn: Warn) {
+    this.#layers = layers;
+    this.warn = warn;
+  }
+
+  pick<Field extends keyof ToolContract>(
+    field: Field,
+    choice: Choice<ToolContract[Field]>,
+  ): ToolContract[Field] {
+    for (const { source, trusted, fields } of this.#layers) {
+      const declared = choice.read(fields);
+      if (declared === undefined) continue;
+      const taken = trusted || !choice.tighten ? declared : choice.tighten(declared, choice.base);
+      if (taken !== declared) {
+        this.ignored.push({ field, source });
+        const text = JSON.stringify(declared).slice(0, 200);
+        this.warn(
+          `${source}: ${field} ${text} would loosen the contract and the server is not trusted: ignored`,
+        );
+      }
+      if (taken === undefined) continue;
+      this.sources[field] = source;
+      return taken;
+    }
+    this.sources[field] = choice.baseSource ?? "default";
+    return choice.base;
+  }
+
+  /** "annotations" when they are why a tool counts as read-only; its further defaults follow from them. */
+  sourceOfReadOnly(): ContractSource {
+    const isReadOnly = this.#layers.some(isReadOnlyByAnnotation);
+    return isReadOnly && this.sources.sideEffects === "annotations" ? "annotations" : "default";
+  }
+
+  /** True when the hint to be read-only is believed, and no place says that the tool writes. Known once `sideEffects` is decided. */
+  believesReadOnly(): boolean {
+    const isSaid = this.#layers.some(({ isReadOnlyBelieved }) => isReadOnlyBelieved);
+    return isSaid && this.sources.sideEffects === "default";
+  }
+
+  isAnnotatedWriter(): boolean {
+    return this.#layers.some(
+      ({ source, fields }) => source === "annotations" && fields.side_effects === true,
+    );
+  }
+
+  /** A tool that names dependencies and no mode is `dependent`, unless that would loosen an untrusted one. */
+  followDependencies(
+    mode: ToolContract["mode"],
+    hasDependencies: boolean,
+    isFree: boolean,
+  ): ToolContract["mode"] {
+    if (mode === "dependent" && !hasDependencies) this.warn("mode dependent names no tool in depends_on");
+    const isNamed = this.#layers.some(({ source, fields }) => {
+      return source === this.sources.mode && declaredMode(fields) !== undefined;
+    });
+    const origin = this.#layers.find(({ fields }) => declaredDependencies(fields) !== undefined);
+    if (isNamed || !hasDependencies || !origin || !(isFree || origin.trusted)) return mode;
+    this.sources.mode = origin.source;
+    return "dependent";
+  }
+}
+
+function isReadOnlyByAnnotation({ source, fields }: ContractLayer): boolean {
+  return source === "annotations" && fields.side_effects === false;
+}
+
+function never(): undefined {
+  return undefined;
+}
+
+function declaredBarrier({
+  barrier,
+  sequential,
+  parallel_safe: safe,
+}: ContractDeclaration): boolean | undefined {
+  if (barrier === true || sequential === true || safe === false) return true;
+  return barrier === false || sequential === false || safe === true ? false : undefined;
+}
+
+function declaredMode(fields: ContractDeclaration): ToolContract["mode"] | undefined {
+  if (fields.mode) return fields.mode;
+  if (declaredBarrier(fields) === true) return "sequential-only";
+  if (fields.max_concurrency !== undefined)
+    return fields.max_concurrency === 1 ? "sequential-only" : "fan-out-bounded";
+  return fields.parallel_safe === true || fields.sequential === false ? "parallel-safe" : undefined;
+}
+
+function declaredDependencies(fields: ContractDeclaration): ToolContract["dependsOn"] | undefined {
+  const declared = fields.depends_on ?? fields.dependsOn;
+  return declared?.map(({ tool, required_fields }) => ({ tool, requiredFields: required_fields }));
+}
+
+function declaredBackoff({ backoff }: ContractDeclaration): ToolContract["backoff"] | undefined {
+  return (
+    backoff && {
+      maxAttempts: backoff.max_attempts ?? DEFAULT_BACKOFF.maxAttempts,
+      initialMs: backoff.initial_ms ?? DEFAULT_BACKOFF.initialMs,
+      maxMs: backoff.max_ms ?? DEFAULT_BACKOFF.maxMs,
+      strategy: backoff.strategy ?? DEFAULT_BACKOFF.strategy,
+    }
+  );
+}
+
+/** Fewer attempts and longer waits are taken, part by part. */
+function tighterBackoff(
+  value: ToolContract["backoff"],
+  base: ToolContract["backoff"],
+): ToolContract["backoff"] {
+  const tighter = {
+    maxAttempts: Math.min(value.maxAttempts, base.maxAttempts),
+    initialMs: Math.max(value.initialMs, base.initialMs),
+    maxMs: Math.max(value.maxMs, base.maxMs),
+    strategy: WAITS[value.strategy] >= WAITS[base.strategy] ? value.strategy : base.strategy,
+  };
+  const isSame =
+    tighter.maxAttempts === value.maxAttempts &&
+    tighter.initialMs === value.initialMs &&
+    tighter.maxMs === value.maxMs &&
+    tighter.strategy === value.strategy;
+  return isSame ? value : tighter;
+}
+
+function declaredBatch({ batch }: ContractDeclaration): ToolContract["batch"] {
+  if (!batch) return undefined;
+  const { param, max, result_path: resultPath } = batch;
+  return { param, max, ...(resultPath === undefined ? {} : { resultPath }) };
+}
+
+function declaredRateLimit({ rate_limit: limit }: ContractDeclaration): ToolContract["rateLimit"] {
+  return limit && { max: limit.max, perMs: limit.per_ms };
+}
+
+function allDefault(): Record<keyof ToolContract, ContractSource> {
+  return {
+    mode: "default",
+    maxConcurrency: "default",
+    dependsOn: "default",
+    barrier: "default",
+    navigation: "default",
+    provides: "default",
+    backoff: "default",
+    errorPropagation: "default",
+    batch: "default",
+    sideEffects: "default",
+    idempotency: "default",
+    lookup: "default",
+    timeoutMs: "default",
+    rateLimit: "default",
+    requiresApproval: "default",
+    scope: "default",
+  };
+}
+
+/** The JSON Schema 2020-12 of a contract as tools and operators declare it. */
+export function contractJsonSchema(): JsonObject {
+  const copy = copyJson(z.toJSONSchema(ContractDeclarationSchema, { io: "input", target: "draft-2020-12" }), {
+    maxDepth: 100,
+    maxBytes: 1_000_000,
+  });
+  return copy.ok && isJsonObject(copy.value) ? copy.value : {};
+}

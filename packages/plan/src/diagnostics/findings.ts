@@ -1,0 +1,82 @@
+import { printPlace } from "../json/path.ts";
+import type { Diagnostic, DiagnosticCode } from "./diagnostic.ts";
+import { nearestField, nearestName } from "./nearest-name.ts";
+
+/** Where a finding belongs: a step (its number is known only at the end), or the document. */
+export interface Where {
+  /** Anything with the position and id of a step. */
+  step?: { readonly index: number; readonly id: string } | undefined;
+  /** Keys below the step, or below the document. */
+  keys?: readonly (string | number)[] | undefined;
+}
+
+/** What to say about it. */
+export interface Words {
+  message: string;
+  severity?: Diagnostic["severity"] | undefined;
+  suggestion?: string | undefined;
+  observedIn?: number | undefined;
+}
+
+/** Near names are searched this often for one plan: a plan where every name is wrong needs no more hints. */
+const MAX_SUGGESTIONS = 200;
+
+/** So many errors, and so many warnings, are kept for one plan: a reader needs no more, and a hostile plan can cause any number. */
+const MAX_FINDINGS = 1_000;
+
+/** Gathers what is wrong with one plan. */
+export class Findings {
+  readonly #found: { code: DiagnosticCode; where: Where; words: Words }[] = [];
+  readonly #counts = { error: 0, warning: 0 };
+  #suggestions = 0;
+
+  add(code: DiagnosticCode, where: Where, words: Words): void {
+    const severity = words.severity ?? "error";
+    if (this.#counts[severity] >= MAX_FINDINGS) return;
+    this.#counts[severity]++;
+    this.#found.push({ code, where, words });
+  }
+
+  /** The nearest name, while there are searches left. */
+  nearest(name: string, candidates: Iterable<string>): string | undefined {
+    return this.#isSearchLeft() ? nearestName(name, candidates) : undefined;
+  }
+
+  /** The nearest field of an output, while there are searches left. */
+  nearestField(name: string, candidates: Iterable<string>): string | undefined {
+    return this.#isSearchLeft() ? nearestField(name, candidates) : undefined;
+  }
+
+  #isSearchLeft(): boolean {
+    if (this.#suggestions >= MAX_SUGGESTIONS) return false;
+    this.#suggestions++;
+    return true;
+  }
+
+  /** The findings in the order in which they were made, with the places that steps have now. */
+  toDiagnostics(): Diagnostic[] {
+    return this.#found.map(({ code, where, words }) => {
+      const { step, keys = [] } = where;
+      const path = printPlace(step ? ["steps", step.index, ...keys] : keys);
+      return {
+        code,
+        severity: words.severity ?? "error",
+        ...(step && { stepId: step.id }),
+        ...(path !== "" && { path }),
+        message: words.message,
+        ...(words.suggestion !== undefined && { suggestion: words.suggestion }),
+        ...(words.observedIn !== undefined && { observedIn: words.observedIn }),
+      };
+    });
+  }
+}
+
+/** The end of a message that offers a near name. */
+export function didYouMean(suggestion: string | undefined): string {
+  return suggestion === undefined ? "" : `; did you mean ${suggestion}?`;
+}
+
+/** A text from outside, cut to what a message can carry. */
+export function cut(text: string, length = 80): string {
+  return text.length <= length ? text : `${text.slice(0, length)}...`;
+}

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { JsonObjectSchema, type JsonValue, JsonValueSchema } from "../json/json.ts";
+import { FailureModeSchema } from "../policy/policy.ts";
+import { StepIdSchema, ToolNameSchema } from "./ids.ts";
+
+/** How often and when a failed attempt is made again. Waits are drawn with full jitter. */
+export const RetryPolicySchema = z.strictObject({
+  /** Counts the first call. */
+  maxAttempts: z.number().int().min(1).max(20).default(3),
+  initialMs: z.number().int().min(0).max(600_000).default(1_000),
+  maxMs: z.number().int().min(0).max(3_600_000).default(30_000),
+});
+export type RetryPolicy = z.infer<typeof RetryPolicySchema>;
+
+/** Operand of a comparison: a literal, or a text holding references. */
+const OperandSchema = JsonValueSchema;
+const COMPARISONS = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains", "startsWith"] as const;
+
+/**
+ * A JSON condition, exactly one operator an object:
+ * `{all: [..]}`, `{any: [..]}`, `{not: c}`, `{eq: [a, b]}` (likewise ne lt lte gt gte in contains startsWith),
+ * `{exists: "<<s.f>>"}`, `{empty: "<<s.f>>"}`, `{status: ["s1", "FAILED"]}`.
+ */
+export type Condition =
+  | { all: Condition[] }
+  | { any: Condition[] }
+  | { not: Condition }
+  | { eq: [JsonValue, JsonValue] }
+  | { ne: [JsonValue, JsonValue] }
+  | { lt: [JsonValue, JsonValue] }
+  | { lte: [JsonValue, JsonValue] }
+  | { gt: [JsonValue, JsonValue] }
+  | { gte: [JsonValue, JsonValue] }
+  | { in: [JsonValue, JsonValue] }
+  | { contains: [JsonValue, JsonValue] }
+  | { startsWith: [JsonValue, JsonValue] }
+  | { exists: JsonValue }
+  | { empty: JsonValue }
+  | { status: [string, string] };
+
+const comparison = (name: (typeof COMPARISONS)[number]) =>
+  z.strictObject({ [name]: z.tuple([OperandSchema, OperandSchema]) });
+
+/** Accepts a {@link Condition}. */
+export const ConditionSchema: z.ZodType<Condition> = z.lazy(() =>
+  z.union([
+    z.strictObject({ all: z.array(ConditionSchema).max(100) }),
+    z.strictObject({ any: z.array(ConditionSchema).max(100) }),
+    z.strictObject({ not: ConditionSchema }),
+    ...COMPARISONS.map(comparison),
+    z.strictObject({ exists: OperandSchema }),
+    z.strictObject({ empty: OperandSchema }),
+    z.strictObject({ status: z.tuple([StepIdSchema, z.string().max(32)]) }),
+  ]),
+) as z.ZodType<Condition>;
+
+/** One call for each item of a list. The output is always the envelope of {@link ForEachOutput}. */
+export const ForEachSchema = z.strictObject({
+  /** A list, or a text that is exactly one reference to a list. */
+  items: z.union([z.array(JsonValueSchema), z.string().max(4_096)]),
+  /** Name of the current item inside `do.arguments`: `<<item.id>>`; `<<index>>` is its position from 0. */
+  as: StepIdSchema.default("item"),
+  /** A reference that names each item, such as `<<item.id>>`; default is its index. Must be unique. */
+  key: z.string().max(4_096).optional(),
+  /** Items under way at once; the tool's and the plan's limits hold as well. */
+  concurrency: z.number().int().min(1).max(256).optional(),
+  /**
+   * `stop`: the first failed item stops new ones and fails the step; `collect`: failures are entries of the envelope. Absent: by
+   * the tool's contract, `stop` for `error_propagation: "fail-fast"` and `collect` for `"partial-success"`.
+   */
+  errors: z.enum(["stop", "collect"]).optional(),
+  /** Fewer successes than this fail the step: a share in (0, 1) or a count. Absent: 1. An empty list needs none. */
+  minSuccess: z.number().min(0).max(1_000_000).optional(),
+  do: z.strictObject({ tool: ToolNameSchema, arguments: JsonObjectSchema.default({}) }),
+});
+export type ForEach = z.infer<typeof ForEachSchema>;
+
+const stepCommon = {
+  id: StepIdSchema,
+  /** Steps that must be final, and allowed by policy, before this one starts. References add to it. */
+  dependsOn: z.array(StepIdSchema).max(1_000).default([]),
+  /** False: the step is SKIPPED. */
+  when: ConditionSchema.optional(),
+  retry: RetryPolicySchema.optional(),
+  /** Longest one call of this step may take, in milliseconds; wins over the policy. See `callTimeout`. */
+  timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
+  /** Overrides the plan's `onStepFailure` for a failure of this step. */
+  onError: FailureModeSchema.optional(),
+  /** True: an operator must approve the resolved arguments before the call. */
+  approval: z.boolean().optional(),
+};
+
+/** A step that is one tool call. */
+export const CallStepSchema = z.strictObject({
+  ...stepCommon,
+  tool: ToolNameSchema,
+  arguments: JsonObjectSchema.default({}),
+});
+/** A step that is one call for each item of a list. */
+export const ForEachStepSchema = z.strictObject({ ...stepCommon, forEach: ForEachSchema });
+
+/** One step of a plan: a tool call, or a forEach. */
+export const StepSchema = z.union([CallStepSchema, ForEachStepSchema]);
+export type CallStep = z.infer<typeof CallStepSchema>;
+export type ForEachStep = z.infer<typeof ForEachStepSchema>;
+export type Step = z.infer<typeof StepSchema>;
+
+/** True for a step that is one call for each item of a list. */
+export function isForEachStep(step: Step): step is ForEachStep {
+  return "forEach" in step;
+}
+
+/** The tool that a step calls. */
+export function toolOfStep(step: Step): string {
+  return isForEachStep(step) ? step.forEach.do.tool : step.tool;
+}
+
+/** The unresolved arguments of a step's call; for a forEach those of `do`. */
+export function argumentsOfStep(step: Step): Record<string, JsonValue> {
+  return isForEachStep(step) ? step.forEach.do.arguments : step.arguments;
+}
+
+/** Output of a forEach, in input order. */
+export interface ForEachOutput {
+  results: ForEachResult[];
+  summary: { ok: number; error: number };
+}
+/** One entry of the envelope. */
+export interface ForEachResult {
+  index: number;
+  key: string;
+  status: "ok" | "error" | "skipped" | "in_doubt";
+  data?: JsonValue;
+  error?: { code: string; message: string };
+}

@@ -1,0 +1,165 @@
+/** Views of a plan's graph for reports and for the scheduler. Execution itself has no waves: a step starts when it can. */
+
+import type { ToolContract } from "../contract/contract.ts";
+import type { Plan } from "../document/plan.ts";
+import { toolOfStep } from "../document/step.ts";
+import type { Policy } from "../policy/policy.ts";
+import { barrierOrder } from "./barrier-order.ts";
+import { breakCycles, reversed, topologicalOrder } from "./edges.ts";
+import { DependencyCycleError } from "./order-errors.ts";
+import { type PlanGraph, planGraph } from "./plan-graph.ts";
+
+/** A plan as far as its order goes; without a policy a cycle is an error. */
+export type PlanToOrder = Pick<Plan, "steps"> & { policy?: Partial<Pick<Policy, "onCycle">> | undefined };
+
+/** A graph without cycles, with steps in plan order, by position. */
+interface OrderedGraph {
+  ids: string[];
+  dependencies: number[][];
+}
+
+/**
+ * The dependencies of a graph once its cycles are dealt with as the policy says, by step id in plan order.
+ * @throws {DependencyCycleError} when there is a cycle and the policy is "error"
+ */
+export function acyclicDependencies(
+  graph: PlanGraph,
+  onCycle: Policy["onCycle"] = "error",
+): Map<string, string[]> {
+  const { ids, dependencies } = orderedGraph(graph, onCycle);
+  return new Map(
+    ids.map((id, index) => [id, (dependencies[index] ?? []).flatMap((other) => ids[other] ?? [])]),
+  );
+}
+
+/** What else orders steps, beside the plan itself. */
+export interface OrderOptions {
+  /** Contracts by tool: what they name in `dependsOn` comes first, and nothing stands beside a barrier. */
+  contracts?: ReadonlyMap<string, Pick<ToolContract, "dependsOn" | "barrier">> | undefined;
+}
+
+/**
+ * Steps in waves: each holds the steps whose last dependency is in the wave before it, in plan order. A barrier is a wave of its own, behind
+ * all that comes before it and in front of all that comes behind it (start rule).
+ * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
+ */
+export function planWaves(plan: PlanToOrder, options: OrderOptions = {}): string[][] {
+  const { ids, dependencies } = graphWithBarriers(plan, options);
+  const waveOf = new Uint32Array(ids.length);
+  for (const index of topologicalOrder(dependencies)) {
+    for (const other of dependencies[index] ?? []) {
+      waveOf[index] = Math.max(waveOf[index] ?? 0, (waveOf[other] ?? 0) + 1);
+    }
+  }
+  const waves: string[][] = [];
+  ids.forEach((id, index) => {
+    const wave = waveOf[index] ?? 0;
+    while (waves.length <= wave) waves.push([]);
+    waves[wave]?.push(id);
+  });
+  return waves;
+}
+
+/**
+ * Step ids with dependencies first, and each barrier where it comes: plan order wherever possible, so a plan that is in order already comes
+ * out as it is.
+ * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
+ */
+export function executionOrder(plan: PlanToOrder, options: OrderOptions = {}): string[] {
+  const { ids, dependencies } = graphWithBarriers(plan, options);
+  return topologicalOrder(dependencies).flatMap((index) => ids[index] ?? []);
+}
+
+/**
+ * Length of the longest path from the start of each step to the end of the plan, its own weight included. The scheduler starts
+ * the longest first.
+ * @param weightOf - weight of a step, such as its usual duration in milliseconds; not negative. Default 1: lengths are counts of steps
+ * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
+ */
+export function longestRemainingPaths(
+  plan: PlanToOrder,
+  weightOf: (stepId: string) => number = () => 1,
+): Map<string, number> {
+  const graph = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+  const lengths = pathLengths(graph, weightOf);
+  return new Map(graph.ids.map((id, index) => [id, lengths[index] ?? 0]));
+}
+
+/**
+ * One longest path through the plan, first step first, and its length: no schedule is shorter.
+ * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
+ */
+export function criticalPath(
+  plan: PlanToOrder,
+  weightOf: (stepId: string) => number = () => 1,
+): { steps: string[]; length: number } {
+  const graph = orderedGraph(planGraph(plan), plan.policy?.onCycle);
+  const { ids, dependencies } = graph;
+  const lengths = pathLengths(graph, weightOf);
+  const lengthAt = (index: number) => lengths[index] ?? 0;
+  const dependents = reversed(dependencies);
+  const longest = (candidates: readonly number[]): number | undefined =>
+    candidates.reduce<number | undefined>(
+      (best, index) => (best === undefined || lengthAt(index) > lengthAt(best) ? index : best),
+      undefined,
+    );
+  const starts = ids.flatMap((_, index) => (dependencies[index]?.length ? [] : [index]));
+  const steps: string[] = [];
+  const first = longest(starts);
+  for (let index = first; index !== undefined; index = longest(dependents[index] ?? []))
+    steps.push(ids[index] ?? "");
+  return { steps, length: first === undefined ? 0 : lengthAt(first) };
+}
+
+function pathLengths(
+  { ids, dependencies }: OrderedGraph,
+  weightOf: (stepId: string) => number,
+): Float64Array {
+  const behind = new Float64Array(ids.length);
+  const lengths = new Float64Array(ids.length);
+  for (const index of topologicalOrder(dependencies).toReversed()) {
+    const length = (behind[index] ?? 0) + weightOf(ids[index] ?? "");
+    lengths[index] = length;
+    for (const other of dependencies[index] ?? []) behind[other] = Math.max(behind[other] ?? 0, length);
+  }
+  return lengths;
+}
+
+/** The graph in which each barrier also waits for what comes between the one before it and itself, and what comes next waits for it. */
+function graphWithBarriers(plan: PlanToOrder, { contracts }: OrderOptions): OrderedGraph {
+  const graph = orderedGraph(planGraph(plan, { contracts }), plan.policy?.onCycle);
+  if (!contracts) return graph;
+  const { ids } = graph;
+  const barrierIds = new Set(
+    plan.steps.flatMap((step) => (contracts.get(toolOfStep(step))?.barrier ? [step.id] : [])),
+  );
+  const { barriers, before } = barrierOrder(graph.dependencies, (index) => barrierIds.has(ids[index] ?? ""));
+  if (barriers.length === 0) return graph;
+  // A step that stands before a barrier and waits for one behind it comes behind it too: the barrier does not wait for that.
+  const placeOf = new Map(barriers.map((index, place) => [index, place]));
+  for (const index of topologicalOrder(graph.dependencies)) {
+    for (const other of graph.dependencies[index] ?? []) {
+      const least = (placeOf.get(other) ?? -1) + 1;
+      before[index] = Math.max(before[index] ?? 0, before[other] ?? 0, least);
+    }
+  }
+  const dependencies = graph.dependencies.map((list) => [...list]);
+  before.forEach((count, index) => {
+    const last = barriers[count - 1];
+    const next = barriers[count];
+    if (last !== undefined) dependencies[index]?.push(last);
+    if (next !== undefined && next !== index) dependencies[next]?.push(index);
+  });
+  return { ids, dependencies };
+}
+
+function orderedGraph(graph: PlanGraph, onCycle: Policy["onCycle"] = "error"): OrderedGraph {
+  const ids = [...graph.dependencies.keys()];
+  const positions = new Map(ids.map((id, index) => [id, index]));
+  const dependencies = ids.map((id) =>
+    (graph.dependencies.get(id) ?? []).flatMap((other) => positions.get(other) ?? []),
+  );
+  if (!graph.cycle) return { ids, dependencies };
+  if (onCycle === "error") throw new DependencyCycleError(graph.cycle);
+  return { ids, dependencies: breakCycles(dependencies, onCycle).dependencies };
+}

@@ -1,0 +1,165 @@
+import { type BarrierOrder, barrierOrder } from "../graph/barrier-order.ts";
+import { type Edges, reversed } from "../graph/edges.ts";
+import { MinHeap } from "../graph/min-heap.ts";
+
+/** What decides how positions are grouped, beside their dependencies. */
+export interface Grouping {
+  /** Positions from here on are gates ("all calls of a tool"), each with something to wait for: they are in no group. */
+  count: number;
+  /** Nothing runs beside it. */
+  isBarrier: (position: number) => boolean;
+  /** Navigation that starts at once: no barrier holds it. */
+  isFirst: (position: number) => boolean;
+  /** Positions with the same key share a limit. */
+  keyOf: (position: number) => string;
+  /** Most positions of a key in one group. */
+  limitOf: (key: string) => number;
+  maxParallel: number;
+  /** By position, how many dependencies it gave up in a cycle that it opens: it goes only when nothing else can run. */
+  openers: ReadonlyMap<number, number>;
+}
+
+/** Positions that run at once, in order; a barrier is one with nothing beside it. */
+export interface PositionGroup {
+  isBarrier: boolean;
+  positions: number[];
+}
+
+/** The groups of an acyclic graph, one after the other. Takes O(n log n), beside what {@link barrierOrder} takes. */
+export function groupPositions(dependencies: Edges, grouping: Grouping): PositionGroup[] {
+  const ready = new ReadyPositions(barrierOrder(dependencies, grouping.isBarrier, grouping.count), grouping);
+  const dependents = reversed(dependencies);
+  const unmet = dependencies.map((list) => list.length);
+  const settle = (met: number[]) => {
+    // `met` grows by the gates whose last position is over.
+    for (const index of met) {
+      for (const dependent of dependents[index] ?? []) {
+        const left = (unmet[dependent] ?? 0) - 1;
+        unmet[dependent] = left;
+        if (left > 0) continue;
+        if (dependent < grouping.count) ready.add(dependent);
+        else met.push(dependent);
+      }
+    }
+  };
+  unmet.forEach((count, index) => {
+    if (count === 0 && index < grouping.count) ready.add(index);
+  });
+  const groups: PositionGroup[] = [];
+  for (let next = ready.take(); next; next = ready.take()) {
+    groups.push(next);
+    settle([...next.positions]);
+    if (next.isBarrier) ready.release();
+  }
+  return groups;
+}
+
+/** Positions whose dependencies are met. */
+class ReadyPositions {
+  readonly #grouping: Grouping;
+  readonly #order: BarrierOrder;
+  /** Barriers that came and are over, counted from the first. */
+  #passed = 0;
+  readonly #overBarriers = new Set<number>();
+  /** By how many barriers must be over before. */
+  readonly #held = new Map<number, number[]>();
+  readonly #firstBarriers = new MinHeap();
+  readonly #barriers = new MinHeap();
+  /** Positions that are no barrier, by key: a tool at its limit is not walked through again and again. */
+  readonly #byKey = new Map<string, MinHeap>();
+  /** The first position of each key, and entries that are so no more. */
+  readonly #heads = new MinHeap();
+  /** By dependencies given up, then position. */
+  readonly #openers = new MinHeap();
+
+  constructor(order: BarrierOrder, grouping: Grouping) {
+    this.#order = order;
+    this.#grouping = grouping;
+  }
+
+  add(position: number): void {
+    const before = this.#grouping.isFirst(position) ? 0 : (this.#order.before[position] ?? 0);
+    if (before > this.#passed) {
+      const held = this.#held.get(before) ?? [];
+      this.#held.set(before, held);
+      held.push(position);
+    } else this.#offer(position);
+  }
+
+  /** Lets go what waited for the barriers that are over. */
+  release(): void {
+    const { barriers } = this.#order;
+    for (let next = barriers[this.#passed]; next !== undefined; next = barriers[this.#passed]) {
+      if (!this.#overBarriers.has(next)) return;
+      this.#passed += 1;
+      for (const position of this.#held.get(this.#passed) ?? []) this.#offer(position);
+      this.#held.delete(this.#passed);
+    }
+  }
+
+  /** The next group; undefined when nothing can run. */
+  take(): PositionGroup | undefined {
+    const first = this.#firstBarriers.pop();
+    if (first !== undefined) return this.#alone(first);
+    if (this.#firstHead() !== undefined) return { isBarrier: false, positions: this.#takeOthers() };
+    // What could run stands before it: it goes when that is over.
+    const barrier = this.#barriers.pop();
+    if (barrier !== undefined) return this.#alone(barrier);
+    const opener = this.#openers.pop();
+    if (opener === undefined) return undefined;
+    return this.#alone(opener % this.#grouping.count);
+  }
+
+  #alone(position: number): PositionGroup {
+    const isBarrier = this.#grouping.isBarrier(position);
+    if (isBarrier) this.#overBarriers.add(position);
+    return { isBarrier, positions: [position] };
+  }
+
+  #offer(position: number): void {
+    const { openers, count, isBarrier, isFirst, keyOf } = this.#grouping;
+    const givenUp = openers.get(position);
+    if (givenUp !== undefined) this.#openers.push(givenUp * count + position);
+    else if (isBarrier(position)) (isFirst(position) ? this.#firstBarriers : this.#barriers).push(position);
+    else {
+      const key = keyOf(position);
+      const queue = this.#byKey.get(key) ?? new MinHeap();
+      this.#byKey.set(key, queue);
+      queue.push(position);
+      if (queue.smallest === position) this.#heads.push(position);
+    }
+  }
+
+  #takeOthers(): number[] {
+    const { keyOf, limitOf, maxParallel } = this.#grouping;
+    const positions: number[] = [];
+    const counts = new Map<string, number>();
+    const full: MinHeap[] = [];
+    while (positions.length < maxParallel) {
+      const index = this.#firstHead();
+      if (index === undefined) break;
+      this.#heads.pop();
+      const key = keyOf(index);
+      const limit = limitOf(key);
+      const count = (counts.get(key) ?? 0) + 1;
+      if (count > limit) continue;
+      counts.set(key, count);
+      positions.push(index);
+      const queue = this.#byKey.get(key);
+      queue?.pop();
+      if (queue?.smallest === undefined) continue;
+      if (count < limit) this.#heads.push(queue.smallest);
+      else full.push(queue);
+    }
+    for (const { smallest } of full) if (smallest !== undefined) this.#heads.push(smallest);
+    return positions;
+  }
+
+  #firstHead(): number | undefined {
+    for (let head = this.#heads.smallest; head !== undefined; head = this.#heads.smallest) {
+      if (this.#byKey.get(this.#grouping.keyOf(head))?.smallest === head) return head;
+      this.#heads.pop();
+    }
+    return undefined;
+  }
+}

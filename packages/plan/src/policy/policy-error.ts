@@ -1,0 +1,10 @@
+import { CodedError } from "../diagnostics/coded-error.ts";
+
+/** A policy with an unknown option, or a value that an option does not take. */
+export class PolicyInvalidError extends CodedError<{ problems: string[] }> {
+  readonly code = "POLICY_INVALID";
+  readonly retryable = false;
+  constructor(facts: { problems: string[] }) {
+    super(`The policy is invalid: ${facts.problems.join("; ")}`, facts);
+  }
+}

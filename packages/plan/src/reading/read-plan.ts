@@ -1,0 +1,205 @@
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import { Findings } from "../diagnostics/findings.ts";
+import { insertAbsentSteps, namesOfDrafts } from "../dialect/absent-steps.ts";
+import { withoutNulls } from "../dialect/null-arguments.ts";
+import { orderSteps } from "../dialect/order-steps.ts";
+import { addNeededProviders, providersOf } from "../dialect/provided-fields.ts";
+import { type PlanDocument, readDocument } from "../dialect/read-document.ts";
+import { readOutputs } from "../dialect/read-outputs.ts";
+import { readStep } from "../dialect/read-step.ts";
+import { readValue } from "../dialect/read-value.ts";
+import { renameIds } from "../dialect/rename-ids.ts";
+import {
+  addContractDependencies,
+  checkDependencyCount,
+  type DependencyContext,
+  nameDependencies,
+  resolveDependencies,
+} from "../dialect/resolve-dependencies.ts";
+import { type Rewriting, rewriteStep } from "../dialect/rewrite-step.ts";
+import { nameSteps } from "../dialect/step-ids.ts";
+import { createTranslator, type Translator } from "../dialect/translate-notations.ts";
+import type { DraftStep } from "../document/draft-step.ts";
+import type { Plan } from "../document/plan.ts";
+import type { Step } from "../document/step.ts";
+import { planGraph } from "../graph/plan-graph.ts";
+import type { JsonValue } from "../json/json.ts";
+import { MAX_STEP_TIMEOUT_MS } from "../policy/call-timeout.ts";
+import type { Limits, LimitsInput } from "../policy/limits.ts";
+import { readLimits, readPolicy, tightenLimits } from "../policy/plan-options.ts";
+import type { Policy, PolicyInput } from "../policy/policy.ts";
+import { locateRoot, type Names } from "../reference/locate-root.ts";
+import { duplicateTools } from "../tools/duplicate-tools.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { type Catalogue, createCatalogue } from "../validation/catalogue.ts";
+import { checkOutputs } from "../validation/check-outputs.ts";
+import { checkSecrets } from "../validation/check-secrets.ts";
+import { checkForEach, checkIds, checkPlaceholders } from "../validation/check-steps.ts";
+import { checkRecursion, checkTools } from "../validation/check-tools.ts";
+import { createKnownOutputs } from "../validation/known-outputs.ts";
+import type { ToolChecking } from "../validation/tool-checking.ts";
+
+/** How a plan is read. */
+export interface ReadPlanOptions {
+  /** With a catalogue the plan is checked against it as well. */
+  readonly tools?: readonly ToolDescriptor[] | undefined;
+  readonly policy?: PolicyInput | undefined;
+  readonly limits?: LimitsInput | undefined;
+  /** Most that a step may ask for beyond the policy, in milliseconds: more is told. Default {@link MAX_STEP_TIMEOUT_MS}. */
+  readonly maxStepTimeoutMs?: number | undefined;
+  /** What was asked for, where that is known: text that stands in it is no reference, whatever it looks like. */
+  readonly request?: string | undefined;
+  /** So many steps in front are in the one form already, and their texts in our notation. Default 0. */
+  readonly given?: number | undefined;
+}
+
+/** What came of reading: a plan when the shape allowed one, whatever else was found. */
+export interface ReadPlan {
+  readonly plan: Plan | undefined;
+  readonly diagnostics: Diagnostic[];
+}
+
+/**
+ * Reads a plan of any dialect and finds everything that is wrong with it, in this order: document, steps, ids, order, dependencies that are
+ * not there, references, dependencies, and the tools. Each stage trusts the ones before. Takes time linear in the size of the input.
+ */
+export function readPlan(input: unknown, options: ReadPlanOptions): ReadPlan {
+  const findings = new Findings();
+  const plan = readInto(input, options, findings);
+  return { plan, diagnostics: findings.toDiagnostics() };
+}
+
+function readInto(input: unknown, options: ReadPlanOptions, findings: Findings): Plan | undefined {
+  if (options.tools) duplicateTools(options.tools, findings);
+  const hostLimits = readLimits(options.limits, findings);
+  const value = readValue(input, hostLimits, findings);
+  const document = value === undefined ? undefined : readDocument(value, findings);
+  if (!document) return undefined;
+  const policy = readPolicy(document.policy, options.policy, findings);
+  const limits = tightenLimits(hostLimits, document.limits, findings);
+  if (isOverSteps(document.calls.length, limits, findings)) return undefined;
+  const catalogue = options.tools && createCatalogue(options.tools, policy);
+  const steps = readSteps(document, { limits, catalogue, findings });
+  if (steps.length === 0) return undefined;
+  if (policy.onAbsentDependency === "insert" && catalogue)
+    insertAbsentSteps(steps, catalogue, limits.maxSteps, findings);
+  const names = namesOfDrafts(steps);
+  const { request, given = 0 } = options;
+  const translator = createTranslator({
+    steps,
+    names,
+    policy,
+    findings,
+    request,
+    literals: document.literals,
+    given,
+  });
+  linkSteps(steps, { names, policy, catalogue, findings, translator });
+  const candidates = () => steps.map(({ id }) => id);
+  const asked =
+    document.outputs && readOutputs(document.outputs, { names, candidates, findings, translator });
+  const plan: Plan = {
+    formatVersion: 1,
+    steps: steps.map(toStep),
+    ...(asked && { outputs: asked.outputs }),
+    policy,
+    limits,
+  };
+  checkCycle(plan, steps, policy, findings);
+  if (catalogue) {
+    const isLiteral: ToolChecking["isLiteral"] = (text, how) => translator.keepLiteral(text, how !== "words");
+    const { maxStepTimeoutMs = MAX_STEP_TIMEOUT_MS } = options;
+    const checking = { catalogue, policy, findings, maxStepTimeoutMs, isLiteral };
+    checkTools(steps, checking);
+    if (asked) checkOutputs(asked.references, steps, checking);
+  }
+  return translator.literals.length > 0 ? { ...plan, literals: translator.literals.toSorted() } : plan;
+}
+
+function isOverSteps(count: number, { maxSteps }: Limits, findings: Findings): boolean {
+  if (count <= maxSteps) return false;
+  const message = `The plan has ${count} steps; at most ${maxSteps} are allowed; split it`;
+  findings.add("LIMIT_STEPS", { keys: ["steps"] }, { message });
+  return true;
+}
+
+interface StepsContext {
+  limits: Limits;
+  catalogue: Catalogue | undefined;
+  findings: Findings;
+}
+
+function readSteps(document: PlanDocument, { limits, catalogue, findings }: StepsContext): DraftStep[] {
+  const steps = document.calls.flatMap(
+    (call: JsonValue, index) => readStep(call, index, { limits, catalogue, findings }) ?? [],
+  );
+  renameIds(steps, findings);
+  nameSteps(steps);
+  orderSteps(steps, document.executionOrder, { catalogue, findings });
+  checkIds(steps, findings);
+  checkRecursion(steps, findings);
+  if (!catalogue) return steps;
+  for (const step of steps) {
+    const tool = catalogue.find(step.tool);
+    // A short name that one server alone offers is that server's tool.
+    step.tool = tool?.name ?? step.tool;
+    step.arguments = withoutNulls(step.arguments, tool?.inputSchema);
+  }
+  return steps;
+}
+
+interface LinkContext {
+  names: Names;
+  policy: Policy;
+  catalogue: Catalogue | undefined;
+  findings: Findings;
+  translator: Translator;
+}
+
+function linkSteps(steps: readonly DraftStep[], { catalogue, ...link }: LinkContext): void {
+  const { names, policy, findings } = link;
+  const candidates = () => steps.map(({ id }) => id);
+  const aliases = new Map(steps.flatMap(({ id, forEach }) => (forEach ? [[forEach.as, id] as const] : [])));
+  const outputs = catalogue && createKnownOutputs(steps, catalogue);
+  const providers = providersOf(steps, catalogue);
+  const context: DependencyContext & Rewriting = { ...link, candidates, aliases, outputs, providers };
+  const isKnown = (name: string) => locateRoot(name, [], names).type !== "unknown";
+  for (const step of steps) nameDependencies(step, link);
+  for (const step of steps) {
+    rewriteStep(step, context);
+    resolveDependencies(step, context);
+    checkForEach(step, names.hasStep, findings);
+    const schema = catalogue?.find(step.tool)?.inputSchema;
+    checkPlaceholders(step, { hasStep: isKnown, isLiteral: link.translator.keepLiteral, schema, findings });
+    checkSecrets(step, findings);
+  }
+  if (catalogue) addContractDependencies(steps, catalogue, context);
+  if (catalogue && policy.mergeDependencyOutputs)
+    addNeededProviders(steps, { providers, catalogue, findings });
+  for (const step of steps) checkDependencyCount(step, findings);
+}
+
+/** The one form of a step, fields always in this order. */
+function toStep(draft: DraftStep): Step {
+  const { id, tool, forEach, dependsOn, when, options } = draft;
+  const common = { dependsOn, ...(when && { when }), ...options };
+  if (forEach) return { id, forEach: { ...forEach, do: { tool, arguments: draft.arguments } }, ...common };
+  return { id, tool, arguments: draft.arguments, ...common };
+}
+
+function checkCycle(plan: Plan, steps: readonly DraftStep[], policy: Policy, findings: Findings): void {
+  const { cycle } = planGraph(plan);
+  const [first] = cycle ?? [];
+  // Steps that refer to themselves are findings of their own.
+  if (!cycle || first === undefined || cycle.length < 2) return;
+  const shown = cycle.length > 20 ? [...cycle.slice(0, 20), "..."] : cycle;
+  const path = [...shown, first].join(" -> ");
+  const step = steps.find(({ id }) => id === first);
+  if (policy.onCycle === "error") {
+    const message = `steps wait for each other: ${path}; remove one of these dependencies`;
+    findings.add("CYCLE", { step, keys: ["dependsOn"] }, { message });
+  } else {
+    const message = `steps wait for each other: ${path}; the policy ${policy.onCycle} lets them start`;
+    findings.add("CYCLE_BROKEN", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
+  }
+}

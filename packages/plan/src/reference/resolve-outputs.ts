@@ -1,0 +1,93 @@
+import { CodedError } from "../diagnostics/coded-error.ts";
+import { outputParts, outputSteps } from "../document/outputs-schema.ts";
+import type { Plan } from "../document/plan.ts";
+import type { JsonObject, JsonValue } from "../json/json.ts";
+import { type Lookup, lookUp, setOwn } from "../json/own-property.ts";
+import type { OutputTexts } from "../tools/output-text.ts";
+import { type ResolveOptions, resolveReferences } from "./resolve-references.ts";
+import { scanReferences } from "./scan-references.ts";
+
+/** A part that is left out of the outputs. */
+export interface OutputLeftOut {
+  name: string;
+  /** Ids of the steps that it refers to. */
+  steps: string[];
+  /** From the first reference that gives nothing. */
+  message: string;
+}
+
+/** What a plan gives back, by step id or by the name of the part, and the parts that it cannot give. */
+export interface ResolvedOutputs {
+  outputs: JsonObject;
+  leftOut: OutputLeftOut[];
+}
+
+/** {@link ResolvedOutputs} to which parts are added one by one. */
+export interface GrowingOutputs extends ResolvedOutputs {
+  /** Characters of JSON that the parts to come may have together. */
+  room: number;
+}
+
+/** Characters of JSON that all parts may have together. */
+const MAX_PARTS_SIZE = 16 * 1024 * 1024;
+
+/** Outputs without a part. */
+export function noParts(): GrowingOutputs {
+  return { outputs: {}, leftOut: [], room: MAX_PARTS_SIZE };
+}
+
+/**
+ * The outputs that a plan was asked for: those of its steps by id, or its parts with their references filled in. A step without an
+ * output is not there. A part is left out when one of its references gives nothing, whatever the policy keeps in arguments; only
+ * `onMissingField: "null"` gives it null. Pure.
+ * @param known - outputs of completed steps, by step id
+ * @param texts - how those were written that tools gave as JSON text
+ */
+export function resolveOutputs(
+  plan: Pick<Plan, "steps" | "outputs" | "policy">,
+  known: Lookup<JsonValue>,
+  texts?: Lookup<OutputTexts>,
+): ResolvedOutputs {
+  const parts = outputParts(plan.outputs);
+  if (parts) return resolveParts(parts, plan, { outputs: known, texts });
+  const outputs: JsonObject = {};
+  for (const id of outputSteps(plan.outputs) ?? plan.steps.map((step) => step.id)) {
+    const output = lookUp(known, id);
+    if (output !== undefined) setOwn(outputs, id, output);
+  }
+  return { outputs, leftOut: [] };
+}
+
+function resolveParts(
+  parts: JsonObject,
+  { policy }: Pick<Plan, "policy">,
+  known: KnownOutputs,
+): ResolvedOutputs {
+  const resolved = noParts();
+  for (const [name, part] of Object.entries(parts)) addPart(resolved, { name, part, policy }, known);
+  return { outputs: resolved.outputs, leftOut: resolved.leftOut };
+}
+
+type KnownOutputs = Pick<ResolveOptions, "outputs" | "texts">;
+
+/** Adds a part with its references filled in, or to what is left out. It counts against the size that all parts have together. */
+export function addPart(
+  resolved: GrowingOutputs,
+  { name, part, policy }: { name: string; part: JsonValue } & Pick<Plan, "policy">,
+  known: KnownOutputs,
+): void {
+  const onMissingField = policy.onMissingField === "null" ? "null" : "error";
+  try {
+    const { value } = resolveReferences(part, {
+      ...known,
+      policy: { onMissingField, onUnresolvedStep: "error" },
+      maxSize: resolved.room,
+    });
+    resolved.room -= Math.min(resolved.room, JSON.stringify(value).length);
+    setOwn(resolved.outputs, name, value);
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    const steps = [...new Set(scanReferences(part).map(({ root }) => root))];
+    resolved.leftOut.push({ name, steps, message: error.message });
+  }
+}

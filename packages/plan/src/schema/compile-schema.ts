@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { RE2JS } from "re2js";
+import { CodedError } from "../diagnostics/coded-error.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { COST_KEYWORD, prepareSchema } from "./prepare-schema.ts";
+
+/** What a schema says of a value: its complaints, none for a valid one; or that it cannot be asked. */
+export type SchemaVerdict =
+  | { readonly usable: true; readonly errors: readonly ErrorObject[] }
+  | { readonly usable: false; readonly reason: string };
+
+/** Compiled schemas that are kept, the least recently used go first. */
+const MAX_COMPILED = 500;
+const MAX_PATTERN_LENGTH = 2_000;
+/** Applications of subschemas that one validation may cost; patterns count by the length of what they look at. */
+const MAX_COST = 500_000;
+
+/** Ends a validation that costs too much; never leaves this file. */
+class SchemaTooCostlyError extends CodedError<{ maxCost: number }> {
+  readonly code = "SCHEMA_TOO_COSTLY";
+  readonly retryable = false;
+}
+
+// Validation is synchronous, so one counter for the one that is under way will do.
+let cost = 0;
+function spend(amount: number): true {
+  cost += amount;
+  if (cost > MAX_COST) throw new SchemaTooCostlyError("too costly", { maxCost: MAX_COST });
+  return true;
+}
+
+/** Patterns of strangers run in linear time. One that this engine does not know (look-around) accepts everything. */
+const linearPatterns = Object.assign(
+  (pattern: string) => {
+    const compiled = compilePattern(pattern);
+    return {
+      test: (text: string) => spend(1 + text.length / 16) && (compiled?.matcher(text).find() ?? true),
+      // Ajv keeps patterns by this text: without it all would be the first one.
+      toString: () => JSON.stringify(pattern),
+    };
+  },
+  { code: "linearPatterns" },
+);
+
+function compilePattern(pattern: string): RE2JS | undefined {
+  if (pattern.length > MAX_PATTERN_LENGTH) return undefined;
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+function createAjv(): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    verbose: true,
+    logger: false,
+    meta: false,
+    validateSchema: false,
+    inlineRefs: false,
+    code: { regExp: linearPatterns },
+  });
+  addFormats.default(ajv);
+  // Ajv compares each item with each: 100,000 of them would take minutes.
+  ajv.removeKeyword("uniqueItems").addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    validate: (isUnique: boolean, items: JsonValue[]) =>
+      !isUnique || (spend(items.length) && new Set(items.map(canonicalText)).size === items.length),
+  });
+  ajv.removeKeyword("enum").addKeyword({
+    keyword: "enum",
+    schemaType: "array",
+    compile: (values: JsonValue[]) => {
+      const texts = new Set(values.map(canonicalText));
+      return (value: JsonValue) => texts.has(canonicalText(value));
+    },
+  });
+  ajv.addKeyword({ keyword: COST_KEYWORD, schemaType: "boolean", errors: false, validate: () => spend(1) });
+  return ajv;
+}
+
+/** JSON text that is the same for equal values. */
+function canonicalText(value: JsonValue): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value === 0 ? 0 : value);
+  spend(1);
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  const members = Object.keys(value).toSorted();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key] ?? null)}`).join(",")}}`;
+}
+
+type Compiled = { validate: ValidateFunction; reason?: undefined } | { validate?: undefined; reason: string };
+
+let shared: Ajv2020 | undefined;
+let sharedUses = 0;
+const byObject = new WeakMap<JsonObject, Compiled>();
+const byDigest = new Map<string, Compiled>();
+
+/**
+ * What a schema says of a value. A schema is compiled once for each digest, and found again by identity without one. Never throws
+ * and never hangs, whatever the schema holds: what cannot be compiled, or costs too much, is not usable.
+ */
+export function checkAgainstSchema(schema: JsonObject, value: JsonValue): SchemaVerdict {
+  const compiled = compiledSchema(schema);
+  if (!compiled.validate) return { usable: false, reason: compiled.reason };
+  cost = 0;
+  try {
+    const isValid = compiled.validate(value) === true;
+    return { usable: true, errors: isValid ? [] : (compiled.validate.errors ?? []) };
+  } catch (error) {
+    // A schema that refers to itself without end runs out of stack (RangeError) or out of budget.
+    return { usable: false, reason: reasonOf(error) };
+  } finally {
+    compiled.validate.errors = null;
+  }
+}
+
+function compiledSchema(schema: JsonObject): Compiled {
+  // Descriptors come from strangers: their types are a wish.
+  if (!isJsonObject(schema)) return { reason: "it is not an object" };
+  const known = byObject.get(schema);
+  if (known) return known;
+  const compiled = compileOnce(schema);
+  byObject.set(schema, compiled);
+  return compiled;
+}
+
+function compileOnce(schema: JsonObject): Compiled {
+  cost = 0;
+  try {
+    const digest = createHash("sha256").update(JSON.stringify(schema)).digest("base64");
+    const found = byDigest.get(digest);
+    byDigest.delete(digest);
+    const compiled = found ?? compile(schema);
+    byDigest.set(digest, compiled);
+    const [oldest] = byDigest.keys();
+    if (byDigest.size > MAX_COMPILED && oldest !== undefined) byDigest.delete(oldest);
+    return compiled;
+  } catch (error) {
+    return { reason: reasonOf(error) };
+  }
+}
+
+function compile(schema: JsonObject): Compiled {
+  const prepared = prepareSchema(schema);
+  if (!prepared) return { reason: "it is not a JSON Schema, or larger than can be checked" };
+  // An Ajv keeps names and patterns of all that it ever compiled, so it is replaced from time to time.
+  if (sharedUses++ % MAX_COMPILED === 0) shared = undefined;
+  shared ??= createAjv();
+  try {
+    return { validate: shared.compile(prepared) };
+  } catch (error) {
+    return { reason: reasonOf(error) };
+  } finally {
+    shared.removeSchema(prepared);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SchemaTooCostlyError) return "checking against it costs too much";
+  if (error instanceof RangeError) return "it refers to itself without end";
+  return error instanceof Error ? error.message.slice(0, 200) : "it cannot be compiled";
+}
+
+/** The keys that an Ajv instance path names, positions of lists as numbers. */
+export function keysOfPointer(pointer: string, value: JsonValue): (string | number)[] {
+  const keys: (string | number)[] = [];
+  let current: JsonValue | undefined = value;
+  for (const token of pointer.split("/").slice(1)) {
+    const key: string = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (Array.isArray(current)) {
+      keys.push(Number(key));
+      current = current[Number(key)];
+    } else {
+      keys.push(key);
+      current = isJsonObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
+    }
+  }
+  return keys;
+}

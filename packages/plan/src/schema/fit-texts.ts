@@ -1,0 +1,149 @@
+import type { ErrorObject } from "ajv/dist/2020.js";
+import { cut } from "../diagnostics/findings.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { setOwn } from "../json/own-property.ts";
+import type { PathSegment } from "../json/path.ts";
+import { printPlace } from "../json/path.ts";
+import { type Resolved, type ResolveOptions, resolveReferences } from "../reference/resolve-references.ts";
+import { typeName } from "./argument-problem.ts";
+import { checkAgainstSchema, keysOfPointer } from "./compile-schema.ts";
+import { schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
+
+/** Where the JSON text of a value goes in instead of it, and the type that the value has. */
+export interface FittedPlace {
+  readonly keys: readonly (string | number)[];
+  readonly type: string;
+  /** The text in an object that holds nothing but it: `T-100` of `{"value": "T-100"}`. */
+  readonly wrapped?: string | undefined;
+}
+
+/** Arguments that a tool can take. The given ones where nothing had to be changed. */
+export interface FittedArguments {
+  readonly value: JsonObject;
+  /** None where the arguments are as they were. */
+  readonly places: readonly FittedPlace[];
+}
+
+type Keys = readonly (string | number)[];
+
+/**
+ * Fills in the references of a call's arguments by the types that its tool takes: where an output was given as JSON text, a place that
+ * takes texts and not the value's type gets the text as the tool wrote it, any other place the value. See {@link fitTexts} for the rest.
+ * @param schema - the tool's input schema; without one every place gets the value
+ * @throws {ReferenceError} as {@link resolveReferences}
+ */
+export function resolveArguments(
+  args: JsonObject,
+  options: Omit<ResolveOptions, "wantsText">,
+  schema: JsonObject | undefined,
+): Resolved<JsonObject> {
+  return resolveReferences(args, schema ? { ...options, wantsText: textChooser(schema) } : options);
+}
+
+/** Tells where the text goes in. Where both fit it is the value, unless that is a number written in another way, such as `1e3` or `1.0`. */
+function textChooser(schema: JsonObject): NonNullable<ResolveOptions["wantsText"]> {
+  return (keys, value, text) => {
+    const types = typesAt(schema, keys);
+    if (!types?.has("string")) return false;
+    if (typeof value === "string" || !takes(types, value)) return true;
+    return typeof value === "number" && JSON.stringify(value) !== text.trim();
+  };
+}
+
+/**
+ * Puts JSON texts in the place of numbers, booleans, objects and lists where a schema takes texts and not such values: a phone number
+ * that is written as a number, a whole output as the body of a message. Null stays null, and whatever the schema takes stays as it is.
+ */
+export function fitTexts(schema: JsonObject, args: JsonObject): FittedArguments {
+  const verdict = checkAgainstSchema(schema, args);
+  if (!verdict.usable || verdict.errors.length === 0) return { value: args, places: [] };
+  const places = misfits(schema, args, verdict.errors);
+  if (places.length === 0) return { value: args, places };
+  const fitted = structuredClone(args);
+  for (const { keys } of places) replaceByText(fitted, keys);
+  return { value: fitted, places };
+}
+
+/** A warning for each place, for people. That a tool wants the JSON text of an object around one text is not likely: it says so. */
+export function fittedWarnings(tool: string, places: readonly FittedPlace[]): string[] {
+  return places.slice(0, 20).map(({ keys, type, wrapped }) => {
+    const hint = wrapped === undefined ? "" : `; write ${JSON.stringify(cut(wrapped))} alone`;
+    return `${printPlace(keys)} is ${nameOf(type)}, and ${tool} takes a text: it gets the JSON text${hint}`;
+  });
+}
+
+/** Places of complaints that the value's text would not cause, the outermost of those that stand in each other. */
+function misfits(schema: JsonObject, args: JsonObject, errors: readonly ErrorObject[]): FittedPlace[] {
+  const pointers = new Set(
+    errors.filter(({ keyword }) => BY_TYPE.has(keyword)).map((error) => error.instancePath),
+  );
+  const places: FittedPlace[] = [];
+  const taken = new Set<string>();
+  for (const pointer of [...pointers].toSorted((one, other) => one.length - other.length)) {
+    const keys = keysOfPointer(pointer, args);
+    const value = valueAt(args, keys);
+    if (pointer === "" || value === undefined || value === null || typeof value === "string") continue;
+    if (isBelow(pointer, taken)) continue;
+    const types = typesAt(schema, keys);
+    if (!types?.has("string") || takes(types, value)) continue;
+    taken.add(pointer);
+    places.push({ keys, type: typeName(value), wrapped: wrappedText(value) });
+  }
+  return places;
+}
+
+const WRAPPERS: ReadonlySet<string> = new Set(["value", "text", "string", "literal"]);
+
+/** `{"value": "T-100"}`, also with a `type` beside it. */
+function wrappedText(value: JsonValue): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const [name, ...others] = Object.keys(value).filter(
+    (key) => key !== "type" || typeof value[key] !== "string",
+  );
+  const inner = name !== undefined && others.length === 0 && WRAPPERS.has(name) ? value[name] : undefined;
+  return typeof inner === "string" ? inner : undefined;
+}
+
+const BY_TYPE = new Set(["type", "enum", "const"]);
+
+function isBelow(pointer: string, taken: ReadonlySet<string>): boolean {
+  for (let end = pointer.lastIndexOf("/"); end > 0; end = pointer.lastIndexOf("/", end - 1))
+    if (taken.has(pointer.slice(0, end))) return true;
+  return false;
+}
+
+function typesAt(schema: JsonObject, keys: Keys): ReadonlySet<string> | undefined {
+  const found = schemaAtPath(schema, keys.map(toSegment));
+  return found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
+}
+
+/** The step of a path that a key stands for. */
+export function toSegment(key: string | number): PathSegment {
+  return typeof key === "number" ? { type: "index", index: key } : { type: "key", key };
+}
+
+function takes(types: ReadonlySet<string>, value: JsonValue): boolean {
+  const type = typeName(value);
+  return types.has(type) || (Number.isInteger(value) && types.has("integer"));
+}
+
+function valueAt(value: JsonValue, keys: Keys): JsonValue | undefined {
+  let current: JsonValue | undefined = value;
+  for (const key of keys) {
+    if (Array.isArray(current)) current = typeof key === "number" ? current[key] : undefined;
+    else current = isJsonObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
+  }
+  return current;
+}
+
+function replaceByText(root: JsonObject, keys: Keys): void {
+  const holder = valueAt(root, keys.slice(0, -1));
+  const last = keys.at(-1);
+  const text = JSON.stringify(valueAt(root, keys));
+  if (Array.isArray(holder)) holder[Number(last)] = text;
+  else if (isJsonObject(holder)) setOwn(holder, String(last), text);
+}
+
+function nameOf(type: string): string {
+  return type === "array" || type === "object" ? (type === "array" ? "a list" : "an object") : `a ${type}`;
+}

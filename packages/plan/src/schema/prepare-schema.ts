@@ -1,0 +1,135 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { setOwn } from "../json/own-property.ts";
+import { jsonTypesOf } from "./schema-types.ts";
+
+/** The keyword that counts how often a subschema is applied; see {@link prepareSchema}. */
+export const COST_KEYWORD = "x-planwright-cost";
+
+const MAX_NODES = 20_000;
+const MAX_DEPTH = 100;
+
+const SCHEMA_MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+const SCHEMA_LISTS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const SCHEMAS = new Set([
+  "items",
+  "additionalProperties",
+  "contains",
+  "not",
+  "if",
+  "then",
+  "else",
+  "propertyNames",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+]);
+/** Keywords without subschemas, with the check that keeps a malformed one from spoiling the whole schema. */
+const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
+  ["enum", (value: JsonValue) => isList(value) && value.length > 0],
+  ["const", () => true],
+  ["required", isTextList],
+  ["dependentRequired", (value: JsonValue) => isJsonObject(value) && Object.values(value).every(isTextList)],
+  ["pattern", isText],
+  ["format", isText],
+  ["$ref", isText],
+  ["$anchor", isText],
+  ["$dynamicRef", isText],
+  ["$dynamicAnchor", isText],
+  ["uniqueItems", (value: JsonValue) => typeof value === "boolean"],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((name) => [name, isNumber] as const),
+  ["multipleOf", (value: JsonValue) => isNumber(value) && Number(value) > 0],
+  ...[
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+  ].map((name) => [name, (value: JsonValue) => Number.isInteger(value) && Number(value) >= 0] as const),
+]);
+
+function isText(value: JsonValue): value is string {
+  return typeof value === "string";
+}
+function isNumber(value: JsonValue): boolean {
+  return typeof value === "number";
+}
+function isList(value: JsonValue | undefined): value is JsonValue[] {
+  return Array.isArray(value);
+}
+function isTextList(value: JsonValue): boolean {
+  return isList(value) && value.every(isText);
+}
+
+/**
+ * A stranger's schema, rebuilt from the keywords that are known, as JSON Schema 2020-12: lists in `items` become `prefixItems`, what
+ * is malformed is left out, `$id` and `$schema` too; types go by their usual meaning. Each subschema gets {@link COST_KEYWORD}, so that an evaluation of it can
+ * stop one that costs exponential time. Undefined when it is no schema, or too large or too deep to be looked at.
+ */
+export function prepareSchema(schema: JsonValue): JsonObject | undefined {
+  let nodes = 0;
+
+  function prepare(value: JsonValue, depth: number): JsonObject | boolean | undefined {
+    if (typeof value === "boolean") return value;
+    if (!isJsonObject(value) || depth > MAX_DEPTH || ++nodes > MAX_NODES) return undefined;
+    const prepared: JsonObject = { [COST_KEYWORD]: true };
+    for (const keyword of Object.keys(value)) {
+      const operand = value[keyword] ?? null;
+      if (!prepareKeyword(prepared, keyword, operand, depth, value)) return undefined;
+    }
+    return prepared;
+  }
+
+  function prepareKeyword(
+    into: JsonObject,
+    keyword: string,
+    operand: JsonValue,
+    depth: number,
+    parent: JsonObject,
+  ): boolean {
+    if (keyword === "type") {
+      const types = jsonTypesOf(operand);
+      if (types) into["type"] = types.length === 1 ? (types[0] ?? "null") : [...types];
+    } else if (keyword === "items" && isList(operand)) {
+      const list = prepareList(operand, depth);
+      const rest = prepare(parent["additionalItems"] ?? true, depth + 1);
+      if (!list || rest === undefined) return false;
+      if (list.length > 0) into["prefixItems"] = list;
+      into["items"] = rest;
+    } else if (SCHEMAS.has(keyword)) {
+      const inner = prepare(operand, depth + 1);
+      if (inner === undefined) return false;
+      into[keyword] = inner;
+    } else if (SCHEMA_LISTS.has(keyword)) {
+      const list = isList(operand) ? prepareList(operand, depth) : undefined;
+      if (!list) return false;
+      if (list.length > 0) into[keyword] = list;
+    } else if (SCHEMA_MAPS.has(keyword)) {
+      if (!isJsonObject(operand)) return false;
+      const map: JsonObject = {};
+      for (const key of Object.keys(operand)) {
+        const inner = prepare(operand[key] ?? null, depth + 1);
+        if (inner === undefined) return false;
+        if (key !== "__proto__") setOwn(map, key, inner);
+      }
+      into[keyword] = map;
+    } else if (PLAIN.get(keyword)?.(operand)) {
+      into[keyword] = operand;
+    }
+    return true;
+  }
+
+  function prepareList(list: JsonValue[], depth: number): (JsonObject | boolean)[] | undefined {
+    const prepared: (JsonObject | boolean)[] = [];
+    for (const item of list) {
+      const inner = prepare(item, depth + 1);
+      if (inner === undefined) return undefined;
+      prepared.push(inner);
+    }
+    return prepared;
+  }
+
+  const prepared = prepare(schema, 0);
+  return isJsonObject(prepared) ? prepared : undefined;
+}

@@ -1,0 +1,52 @@
+import type { ErrorObject } from "ajv/dist/2020.js";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import { nearestName } from "../diagnostics/nearest-name.ts";
+import type { JsonObject } from "../json/json.ts";
+import { printPlace } from "../json/path.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { toArgumentProblem } from "./argument-problem.ts";
+import { checkAgainstSchema } from "./compile-schema.ts";
+import { judgeable, openSecrets } from "./open-values.ts";
+
+/** At most this many complaints about the arguments of one call. */
+export const MAX_PROBLEMS = 50;
+
+/**
+ * What a tool's input schema says of resolved arguments: one error for each complaint, at most 50, paths like
+ * `arguments.authorId`. A tool without a schema takes any object. A schema that cannot be used (not a schema, refers to
+ * something else, costs too much) gives a warning and no error: the tool itself has the last word. Of a secret nothing is
+ * known but that it is a text. Never throws.
+ */
+export function validateArguments(descriptor: ToolDescriptor, args: JsonObject): Diagnostic[] {
+  const { inputSchema } = descriptor;
+  if (inputSchema === undefined) return [];
+  const verdict = checkAgainstSchema(inputSchema, args);
+  if (!verdict.usable) return [unusableSchema(descriptor.name, verdict.reason)];
+  return withoutSecrets(verdict.errors, args)
+    .slice(0, MAX_PROBLEMS)
+    .map((error) => {
+      const { code, keys, message, suggestion } = toArgumentProblem(error, args, nearestName);
+      return {
+        code,
+        severity: "error",
+        path: printPlace(["arguments", ...keys]),
+        message: `${descriptor.name}: ${message}`,
+        ...(suggestion !== undefined && { suggestion }),
+      };
+    });
+}
+
+/** What is wrong whatever the values of secrets are. */
+function withoutSecrets(errors: readonly ErrorObject[], args: JsonObject): readonly ErrorObject[] {
+  const secrets = errors.length === 0 ? undefined : openSecrets(args);
+  return secrets === undefined || secrets.size === 0 ? errors : judgeable(errors, secrets, args);
+}
+
+/** The finding that a tool's input schema cannot be used. */
+export function unusableSchema(tool: string, reason: string): Diagnostic {
+  return {
+    code: "TOOL_SCHEMA_UNUSABLE",
+    severity: "warning",
+    message: `Arguments of ${tool} are not checked: its input schema cannot be used (${reason})`,
+  };
+}

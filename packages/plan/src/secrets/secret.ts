@@ -1,0 +1,50 @@
+/**
+ * Secrets in plans: an argument that is the text `secret://name`, and nothing else, stands for a value that the plan never holds. The
+ * executor puts the value in when it makes the call. What a reference brings in is never one, whatever it says: tools must not ask for secrets.
+ */
+import { z } from "zod";
+import type { JsonObject } from "../json/json.ts";
+import { placeKeys, visitTexts } from "../json/map-json.ts";
+
+const NAME = "[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?";
+/** How every mention of a secret begins. */
+export const SECRET_PREFIX = "secret://";
+
+const WHOLE = new RegExp(`^${SECRET_PREFIX}(${NAME})$`);
+const MENTION = new RegExp(`${SECRET_PREFIX}(${NAME})?`, "g");
+
+/** Name of a secret, such as `crm-key`: 1 to 128 of A-Z a-z 0-9 . _ -, a letter or digit at both ends. */
+export const SecretNameSchema = z
+  .string()
+  .regex(
+    new RegExp(`^${NAME}$`),
+    "must be 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit at both ends",
+  );
+
+/** Where a secret is to be put into the arguments of a call. */
+export interface SecretPlace {
+  /** Keys from the arguments down to the value. */
+  readonly keys: readonly (string | number)[];
+  readonly name: string;
+}
+
+/** The name in a text that is exactly `secret://name`; undefined for every other text. */
+export function secretNameOf(text: string): string | undefined {
+  return text.startsWith(SECRET_PREFIX) ? WHOLE.exec(text)?.[1] : undefined;
+}
+
+/** The secrets that a text mentions anywhere, in order; an empty text for a mention without a valid name. */
+export function secretsMentioned(text: string): string[] {
+  if (!text.includes(SECRET_PREFIX)) return [];
+  return [...text.matchAll(MENTION)].map(([, name]) => name ?? "");
+}
+
+/** Where arguments as written in a plan name secrets, in document order. */
+export function secretPlaces(args: JsonObject): SecretPlace[] {
+  const places: SecretPlace[] = [];
+  visitTexts(args, (text, place) => {
+    const name = secretNameOf(text);
+    if (name !== undefined) places.push({ keys: placeKeys(place), name });
+  });
+  return places;
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { knownContract, toolContract } from "../src/contract/tool-contract.ts";
+import { fingerprintOf, pinTools } from "../src/pins/pin-tools.ts";
+import { remembered } from "../src/tools/remembered.ts";
+import type { ToolDescriptor } from "../src/tools/tool-descriptor.ts";
+import { createToolIndex, toolIndexOf } from "../src/tools/tool-index.ts";
+
+test("an answer is worked out once for each object, whatever it equals", () => {
+  const asked: unknown[] = [];
+  const of = remembered((subject: { a: number }) => {
+    asked.push(subject);
+    return { answer: subject.a };
+  });
+  const [one, other] = [{ a: 1 }, { a: 1 }];
+  expect(of(one)).toBe(of(one));
+  expect(of(other)).not.toBe(of(one));
+  expect(asked).toEqual([one, other]);
+});
+
+test("what gave no answer is worked out again", () => {
+  let isBroken = true;
+  const of = remembered((subject: object) => {
+    if (isBroken) throw new TypeError("broken");
+    return [subject];
+  });
+  const subject = {};
+  expect(() => of(subject)).toThrow("broken");
+  isBroken = false;
+  expect(of(subject)).toEqual([subject]);
+});
+
+const tools: ToolDescriptor[] = [
+  { name: "read", server: "x", annotations: { readOnlyHint: true } },
+  {
+    name: "write",
+    server: "x",
+    trusted: true,
+    "x-orchestration": { lookup: { tool: "read", arguments: {} }, barrier: true },
+  },
+];
+
+test.each(["sequential", "parallel"] as const)(
+  "the known contract is the %s one, for each of them",
+  (unannotated) => {
+    for (const tool of tools) {
+      expect(knownContract(tool, unannotated)).toEqual(toolContract(tool, { unannotated }));
+      expect(knownContract(tool, unannotated)).toBe(knownContract(tool, unannotated));
+    }
+  },
+);
+
+test("pins of a catalogue that was read before are those of one that was not", () => {
+  const plan = { steps: [{ id: "a", tool: "write", arguments: {}, dependsOn: [] }] };
+  const [first] = pinTools(plan, tools);
+  expect(pinTools(plan, tools)).toEqual([first]);
+  expect(pinTools(plan, structuredClone(tools))).toEqual([first]);
+  expect(first).toMatchObject(fingerprintOf(tools[1] as ToolDescriptor));
+  expect(first).toMatchObject({ lookup: fingerprintOf(tools[0] as ToolDescriptor), barrier: true });
+});
+
+test("an array that was read has one index", () => {
+  expect(toolIndexOf(tools)).toBe(toolIndexOf(tools));
+  expect(toolIndexOf([...tools])).not.toBe(toolIndexOf(tools));
+  expect(toolIndexOf(tools).find("write")).toBe(createToolIndex(tools).find("write"));
+});
