@@ -26,6 +26,13 @@ export {
 export { createGuardedFetch, type GuardedFetch } from "./outbound/guarded-fetch.ts";
 export { type RedactOptions, redact, redactJson } from "./redaction/redact.ts";
 export { isSecretName, redactText } from "./redaction/redact-text.ts";
+export {
+  startWorkerService,
+  type WorkerService,
+  type WorkerServiceOptions,
+  type WorkParts,
+} from "./service/start-worker-service.ts";
+export { type WorkerSettings, workerSettings } from "./service/worker-settings.ts";
 export { HostNameSchema, MongodbUrlSchema, RedisUrlSchema } from "./settings/addresses.ts";
 export { parseSettings, readOrExit, SettingsError, settingsOrExit } from "./settings/parse-settings.ts";
 export { runSettingsCheck } from "./settings/run-settings-check.ts";

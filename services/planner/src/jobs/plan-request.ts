@@ -1,7 +1,8 @@
 import { CodedError, RequestIdSchema } from "@planwright/plan";
-import { LeaseLostError, type PlanningClaim } from "@planwright/store";
+import { LeaseLostError } from "@planwright/store";
 import type { PlanningTraces } from "../tracing/planning-traces.ts";
 import type { HeldRequests } from "./held-requests.ts";
+import type { PlanningLog } from "./planning-log.ts";
 import type { PlanningWorker, WorkResult } from "./planning-work.ts";
 
 /** How the work on one request ended. */
@@ -17,12 +18,8 @@ export interface PlanRequestParts {
   work: PlanningWorker;
   /** Tells executors of a plan that is to run at once; never fails and never waits. */
   offerExecution: (planId: string, epoch: number) => void;
-  /** Hears of a claim before the work on it begins. */
-  onClaim?: ((claim: PlanningClaim) => void) | undefined;
-  /** Hears how the work on a claim ended, unless it was taken away or broke off. */
-  onEnd?: ((claim: PlanningClaim, result: WorkResult) => void) | undefined;
-  /** Hears that a claim was taken away: the planner that has it now does the work. */
-  onLost?: ((claim: PlanningClaim) => void) | undefined;
+  /** Hears of claims and how they ended; a claim whose work broke off is not logged here. Default: nothing is logged. */
+  log?: Pick<PlanningLog, "claimed" | "ended" | "lost"> | undefined;
   /** Default: nothing is traced. */
   traces?: PlanningTraces | undefined;
 }
@@ -38,7 +35,7 @@ export function createPlanRequest(parts: PlanRequestParts) {
     const lease = await parts.held.take(requestId);
     if (!lease) return { type: "skipped" };
     const { claim } = lease;
-    parts.onClaim?.(claim);
+    parts.log?.claimed(claim);
     const trace = parts.traces?.claimed(claim);
     try {
       const held = AbortSignal.any([signal, lease.lost]);
@@ -46,13 +43,13 @@ export function createPlanRequest(parts: PlanRequestParts) {
       if (result.type === "planned" && result.plan.status === "QUEUED")
         parts.offerExecution(result.plan._id, result.plan.epoch);
       trace?.ended(result);
-      parts.onEnd?.(claim, result);
+      parts.log?.ended(claim, result);
       return result;
     } catch (error) {
       const isLost = error instanceof LeaseLostError || lease.lost.aborted;
       trace?.broke(isLost ? "LEASE_LOST" : codeOf(error));
       if (!isLost) throw error;
-      parts.onLost?.(claim);
+      parts.log?.lost(claim);
       return { type: "skipped" };
     } finally {
       lease.release();

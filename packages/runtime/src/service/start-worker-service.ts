@@ -1,0 +1,166 @@
+import type { Registry } from "prom-client";
+import { createFailpoints, type Failpoints } from "../failpoints/failpoints.ts";
+import { createHealthServer } from "../health/health-server.ts";
+import { type QueueDepthParts, registerQueueDepth } from "../health/queue-depth.ts";
+import { createLogger, type Logger } from "../logging/create-logger.ts";
+import { idFacts } from "../logging/id-facts.ts";
+import { readOrExit } from "../settings/parse-settings.ts";
+import { createShutdown } from "../shutdown/create-shutdown.ts";
+import { startTracing } from "../tracing/start-tracing.ts";
+import type { Traces } from "../tracing/traces.ts";
+import {
+  type Heartbeat,
+  type HeartbeatOptions,
+  type KnownWorkers,
+  startHeartbeat,
+  workerName,
+} from "../workers/start-heartbeat.ts";
+import { workerPlace } from "../workers/worker-place.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
+
+/** The part of the store that the shell uses. */
+type ServiceStore = KnownWorkers & { ping(): Promise<unknown>; close(): Promise<void> };
+
+/** The names of the failpoints of one port, by method. */
+type PortFailpoints = Readonly<Record<string, string>>;
+
+/** What a worker service is started with. */
+export interface WorkerServiceOptions<Store> {
+  /** Names the service in logs, metrics, traces and the list of workers. */
+  kind: HeartbeatOptions["kind"];
+  settings: WorkerSettings;
+  /** Served at `/metrics`. */
+  registry: Registry;
+  /** Opens the store. A CodedError that it throws ends the process with exit code 1. */
+  openStore: () => Store | Promise<Store>;
+  /** Failpoints around the store, and those of the other ports of the service. */
+  failpoints: { store: PortFailpoints; others: readonly PortFailpoints[] };
+  /** Why the service is not ready yet, as `/readyz` shows it until the service takes work. */
+  notReadyBecause: string;
+}
+
+/** A step of the shutdown, by name. */
+type StopSteps = Readonly<Record<string, () => unknown>>;
+
+/** The work of a service: where it comes from, and how it ends. */
+export interface WorkParts extends Pick<QueueDepthParts, "countWaiting" | "due"> {
+  heartbeat: Heartbeat;
+  /** Finds in MongoDB the work that the queue lost. */
+  sweeper: { stop(): Promise<void> };
+  /** Steps of the shutdown that come before the work is handed over, in this order. */
+  stopFirst?: StopSteps;
+  /** Ends the work under way, or hands it over to other workers, within `timeoutMs`. */
+  handOver: (timeoutMs: number) => Promise<void>;
+  /** Steps of the shutdown that come after that, in this order: the queue, and what else has a connection. */
+  stopLast: StopSteps;
+}
+
+/** A worker service that serves its health and takes no work yet. */
+export interface WorkerService<Store> {
+  /** Names this process. No other process ever had this name. */
+  readonly name: string;
+  readonly logger: Logger;
+  /** Undefined while tracing is not configured. */
+  readonly traces: Traces | undefined;
+  readonly failpoints: Failpoints;
+  /** The store with its failpoints. */
+  readonly store: Store;
+  /** The store without failpoints, for readers that change nothing, such as gauges. */
+  readonly database: Store;
+  /** Logs trouble with the queue. @param id - of the request or plan that it is about */
+  readonly report: (error: unknown, id?: string) => void;
+  /** Changes the reason that `/readyz` shows. */
+  notReadyBecause(reason: string): void;
+  /** Announces this process to the other workers. @param onDead - called when they declared this process dead */
+  startHeartbeat(options: Pick<HeartbeatOptions, "hasModel" | "onDead">): Promise<Heartbeat>;
+  /** Runs a task at an interval until the shutdown begins. A failure is reported and the next run comes as usual. */
+  repeat(everyMs: number, task: () => Promise<unknown>): void;
+  /** Makes the service ready, and defines its shutdown. @param facts - for the log line */
+  ready(work: WorkParts, facts: object): void;
+}
+
+/** How much longer than the work the whole shutdown may take, in milliseconds. */
+const SHUTDOWN_MARGIN_MS = 5_000;
+
+/** The shell of a worker service: logs, traces, failpoints, the store, health, heartbeat and shutdown. */
+export async function startWorkerService<Store extends ServiceStore>(
+  options: WorkerServiceOptions<Store>,
+): Promise<WorkerService<Store>> {
+  const { kind, settings, registry } = options;
+  const logger = createLogger({ service: kind, level: settings.LOG_LEVEL });
+  const shutdownMs = settings.SHUTDOWN_TIMEOUT_MS + SHUTDOWN_MARGIN_MS;
+  const shutdown = createShutdown({ logger, timeoutMs: shutdownMs });
+  const tracing = await readOrExit(() => startTracing({ service: kind, env: process.env, logger }), process);
+  const places = options.failpoints;
+  const failpoints = createFailpoints(settings.FAILPOINT, places.store, ...places.others);
+  const database = await readOrExit(options.openStore, process);
+  const store = failpoints.around(database, places.store);
+  const name = workerName();
+  const timers: NodeJS.Timeout[] = [];
+  let notReady: string | null = options.notReadyBecause;
+  const health = await createHealthServer({
+    host: settings.HOST,
+    port: settings.HEALTH_PORT,
+    checks: {
+      mongodb: () => store.ping(),
+      start: async () => {
+        if (notReady !== null) throw new Error(notReady);
+      },
+    },
+    metrics: registry,
+    stopping: shutdown.signal,
+  });
+  logger.info({ health: health.url }, `${kind} starting`);
+
+  /** The id is all that a hint or a sweep knows; once the work is claimed, its log lines have requestId and planId. */
+  function report(error: unknown, id?: string): void {
+    logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweeper goes on");
+  }
+
+  function addSteps(steps: StopSteps = {}): void {
+    for (const [step, stop] of Object.entries(steps)) shutdown.add(step, stop);
+  }
+
+  return {
+    name,
+    logger,
+    traces: tracing.traces,
+    failpoints,
+    store,
+    database,
+    report,
+    notReadyBecause(reason) {
+      notReady = reason;
+    },
+    startHeartbeat: ({ hasModel, onDead }) =>
+      startHeartbeat({
+        workers: store,
+        name,
+        kind,
+        hasModel,
+        place: workerPlace(health.url),
+        deadAfterMs: settings.DEAD_AFTER_MS,
+        onDead,
+        logger,
+      }),
+    repeat(everyMs, task) {
+      timers.push(setInterval(() => void task().catch(report), everyMs));
+    },
+    ready({ heartbeat, sweeper, stopFirst, handOver, stopLast, ...depth }, facts) {
+      registerQueueDepth(registry, { service: kind, ...depth });
+      notReady = null;
+      shutdown.add("worker", () => heartbeat.retire());
+      shutdown.add("timers", () => timers.forEach(clearInterval));
+      addSteps(stopFirst);
+      shutdown.add("sweeper", () => sweeper.stop());
+      shutdown.add("work", () => handOver(settings.SHUTDOWN_TIMEOUT_MS));
+      // After the work: what this process holds stays its own while it sends heartbeats.
+      shutdown.add("heartbeat", () => heartbeat.stop());
+      addSteps(stopLast);
+      shutdown.add("health", () => health.close());
+      shutdown.add("store", () => store.close());
+      shutdown.add("traces", () => tracing.stop());
+      logger.info({ health: health.url, ...facts }, `${kind} ready`);
+    },
+  };
+}
