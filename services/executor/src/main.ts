@@ -9,18 +9,18 @@ import {
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { createToolClients, loadServersFile } from "@planwright/tools";
-import { createCataloguePublisher } from "./catalogue-publisher.ts";
-import { createCatalogueReader } from "./catalogue-reader.ts";
 import { ExecutorSettingsSchema } from "./env.ts";
 import { JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
 import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
 import { registerPlansByStatus } from "./metrics/plans-by-status.ts";
-import { createOutputRecorder } from "./observed-outputs/output-recorder.ts";
-import { createOutputMemory } from "./output-memory.ts";
-import { createPlanRuns } from "./plan-runs.ts";
-import { startRetention } from "./retention.ts";
+import { createOutputMemory } from "./outputs/output-memory.ts";
+import { createOutputRecorder } from "./outputs/output-recorder.ts";
+import { createPlanRuns } from "./plans/plan-runs.ts";
+import { startRetention } from "./plans/retention.ts";
 import { createSecretSource } from "./secrets/secret-source.ts";
 import { createSecrets } from "./secrets/secrets.ts";
+import { createCataloguePublisher } from "./tool-servers/catalogue-publisher.ts";
+import { createCatalogueReader } from "./tool-servers/catalogue-reader.ts";
 import { createServerPublisher } from "./tool-servers/server-publisher.ts";
 import { createRunTraces } from "./tracing/run-traces.ts";
 

@@ -1,8 +1,8 @@
 import { type Heartbeat, startHeartbeat } from "@planwright/runtime";
 import type { ExecutionStore } from "@planwright/store";
 import { createMemoryStore } from "@planwright/store/memory";
-import { createOutputMemory } from "../../../../services/executor/src/output-memory.ts";
-import { createPlanRuns, type PlanRuns } from "../../../../services/executor/src/plan-runs.ts";
+import { createOutputMemory } from "../../../../services/executor/src/outputs/output-memory.ts";
+import { createPlanRuns, type PlanRuns } from "../../../../services/executor/src/plans/plan-runs.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import { createReach } from "./network.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

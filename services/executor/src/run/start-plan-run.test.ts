@@ -3,8 +3,8 @@ import { createLogger } from "@planwright/runtime";
 import type { ExecutionStore } from "@planwright/store";
 import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memory";
 import { expect, test } from "vitest";
-import { createPlanTools } from "../plan-tools.ts";
 import { createSecrets } from "../secrets/secrets.ts";
+import { createPlanTools } from "../tools/plan-tools.ts";
 import { startPlanRun } from "./start-plan-run.ts";
 
 const TENANT = "t1";

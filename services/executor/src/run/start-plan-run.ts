@@ -28,20 +28,20 @@ import {
   StoreUnavailableError,
 } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
-import { createApprovals } from "../approvals.ts";
-import { createControlEvents } from "../control-events.ts";
+import { createApprovals } from "../controls/approvals.ts";
+import { createControlEvents } from "../controls/control-events.ts";
 import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
-import type { OutputRecorder } from "../observed-outputs/output-recorder.ts";
-import { createOutputMemory, type OutputMemory } from "../output-memory.ts";
-import { createPlanLog } from "../plan-log.ts";
-import type { PlanTools } from "../plan-tools.ts";
+import { createOutputMemory, type OutputMemory } from "../outputs/output-memory.ts";
+import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import { createRunClock, type RunClock } from "../run-clock.ts";
 import { createSecrets, type Secrets } from "../secrets/secrets.ts";
-import { createPlanLimits } from "../tool-limits.ts";
+import { createPlanLimits } from "../tools/plan-limits.ts";
+import type { PlanTools } from "../tools/plan-tools.ts";
 import type { PlanTrace } from "../tracing/run-traces.ts";
 import { createRunCalls } from "./calls.ts";
 import { createPendingWrites } from "./pending-writes.ts";
 import { createRunPhases } from "./phase.ts";
+import { createPlanLog } from "./plan-log.ts";
 import { createRightToCall } from "./right-to-call.ts";
 import { createRunTimers } from "./timers.ts";
 

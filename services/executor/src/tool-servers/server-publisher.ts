@@ -1,7 +1,7 @@
 import { type Logger, redactText } from "@planwright/runtime";
 import type { ExecutionStore, ToolServerWord } from "@planwright/store";
 import type { ServerStatus } from "@planwright/tools";
-import { createNewestPublisher } from "../newest-publisher.ts";
+import { createNewestPublisher } from "./newest-publisher.ts";
 
 /** What publishing needs. */
 export interface ServerPublisherParts {

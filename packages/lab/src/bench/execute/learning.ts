@@ -11,7 +11,7 @@ import { startMongo, startRedis } from "@planwright/local";
 import { type JsonValue, type Plan, parsePlan } from "@planwright/plan";
 import { createLogger } from "@planwright/runtime";
 import { countingToolServerCommand } from "@planwright/testing";
-import { createOutputRecorder } from "../../../../../services/executor/src/observed-outputs/output-recorder.ts";
+import { createOutputRecorder } from "../../../../../services/executor/src/outputs/output-recorder.ts";
 import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
 import { openBenchSystem } from "./bench-system.ts";
 

@@ -11,16 +11,16 @@ import type { ToolLimits } from "@planwright/queue";
 import type { Liveness, Logger } from "@planwright/runtime";
 import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
-import { createLeaseKeeper } from "./lease-keeper.ts";
-import { NO_METRICS, type RunMetrics } from "./metrics/run-metrics.ts";
-import type { OutputRecorder } from "./observed-outputs/output-recorder.ts";
-import { createOutputMemory, type OutputMemory } from "./output-memory.ts";
-import { createPlanLog } from "./plan-log.ts";
-import { createPlanTools } from "./plan-tools.ts";
-import { type PlanRun, startPlanRun } from "./run/start-plan-run.ts";
-import { createRunClock, type RunClock } from "./run-clock.ts";
-import type { Secrets } from "./secrets/secrets.ts";
-import type { PlanTrace, RunTraces } from "./tracing/run-traces.ts";
+import { createLeaseKeeper } from "../leases/lease-keeper.ts";
+import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
+import { createOutputMemory, type OutputMemory } from "../outputs/output-memory.ts";
+import type { OutputRecorder } from "../outputs/output-recorder.ts";
+import { createPlanLog } from "../run/plan-log.ts";
+import { type PlanRun, startPlanRun } from "../run/start-plan-run.ts";
+import { createRunClock, type RunClock } from "../run-clock.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import { createPlanTools } from "../tools/plan-tools.ts";
+import type { PlanTrace, RunTraces } from "../tracing/run-traces.ts";
 
 /** What working on plans needs. */
 export interface PlanRunsParts {

@@ -14,7 +14,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import type { PlanClaim, UnitRecord } from "@planwright/store";
-import { createPlanTools, type PlanTools } from "./plan-tools.ts";
+import { createPlanTools, type PlanTools } from "../tools/plan-tools.ts";
 
 /** What approvals of a claimed plan are checked against. */
 export interface ApprovalParts {

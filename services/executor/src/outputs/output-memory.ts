@@ -2,7 +2,7 @@
  * Keeps the outputs that the plans of a process hold within a number of bytes, as JSON: the plan that holds most drops some, and reads them again
  * when a step needs them. Reads that would come to more together wait for each other.
  */
-import type { RunMetrics } from "./metrics/run-metrics.ts";
+import type { RunMetrics } from "../metrics/run-metrics.ts";
 
 /** A plan under way, as far as its outputs go. */
 export interface OutputHolder {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { sharedLimitOf } from "./tool-limits.ts";
+import { sharedLimitOf } from "./plan-limits.ts";
 
 function limitOf(contract: JsonObject) {
   const descriptor = { name: "t", server: "s", trusted: true, _meta: { "x-orchestration": contract } };

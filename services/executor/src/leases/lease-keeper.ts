@@ -1,8 +1,8 @@
 import type { Liveness, Logger } from "@planwright/runtime";
 import type { ExecutionStore, HeldPlan, PlanClaim } from "@planwright/store";
+import type { RunClock } from "../run-clock.ts";
 import { createLostLeases } from "./lost-leases.ts";
 import { createPlanQuota } from "./plan-quota.ts";
-import type { RunClock } from "./run-clock.ts";
 
 /** What follows from losing leases, and from holding plans that this process does not work on. */
 export interface LeaseKeeper {

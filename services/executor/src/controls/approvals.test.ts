@@ -2,8 +2,8 @@ import type { Call, FoldedUnit } from "@planwright/engine";
 import { PlanSchema, type ToolDescriptor } from "@planwright/plan";
 import { newPlan, newRequest } from "@planwright/store";
 import { expect, test } from "vitest";
+import { createPlanTools } from "../tools/plan-tools.ts";
 import { createApprovals } from "./approvals.ts";
-import { createPlanTools } from "./plan-tools.ts";
 
 const TOOL: ToolDescriptor = {
   name: "pay",
