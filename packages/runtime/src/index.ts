@@ -49,6 +49,7 @@ export {
   type Traces,
 } from "./tracing/traces.ts";
 export type { StartTracingOptions, Tracing } from "./tracing/tracing.ts";
+export { createRunClock, type RunClock } from "./workers/run-clock.ts";
 export {
   DeadAfterSchema,
   type Heartbeat,

@@ -1,4 +1,4 @@
-import type { RunClock } from "../../../../services/executor/src/run-clock.ts";
+import type { RunClock } from "@planwright/runtime";
 import type { Random } from "./random.ts";
 import type { Timeline } from "./timeline.ts";
 

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { z } from "zod";
 import type { Logger } from "../logging/create-logger.ts";
+import { createRunClock, type RunClock } from "./run-clock.ts";
 
 /** Setting `DEAD_AFTER_MS`: the silence after which others declare a worker dead and take what it holds, in milliseconds. */
 export const DeadAfterSchema = z.coerce.number().int().min(1_000).max(600_000).default(5_000);
@@ -45,15 +46,7 @@ export interface HeartbeatOptions {
   onDead: () => void;
   logger: Logger;
   /** Default: the platform's. */
-  clock?: HeartbeatClock | undefined;
-}
-
-/** Time, as a heartbeat needs it. */
-export interface HeartbeatClock {
-  /** Monotonic milliseconds. */
-  now(): number;
-  /** Calls again and again until it is taken back. */
-  every(periodMs: number, then: () => void): () => void;
+  clock?: Pick<RunClock, "now" | "every"> | undefined;
 }
 
 /** What work under a lease asks of its process's life. */
@@ -87,7 +80,7 @@ const OWN_GAP_SHARE = 0.5;
  */
 export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbeat> {
   const { workers, name, kind, hasModel, place, deadAfterMs, onDead, logger } = options;
-  const { clock = PLATFORM_CLOCK } = options;
+  const { clock = createRunClock() } = options;
   const everyMs = Math.min(MAX_BEAT_MS, Math.floor(deadAfterMs / BEATS));
   let life = 1;
   let owner = name;
@@ -184,11 +177,3 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
 export function workerName(): string {
   return `${hostname()}:${process.pid}:${crypto.randomUUID().slice(0, 8)}`;
 }
-
-const PLATFORM_CLOCK: HeartbeatClock = {
-  now: () => performance.now(),
-  every(periodMs, then) {
-    const timer = setInterval(then, periodMs).unref();
-    return () => clearInterval(timer);
-  },
-};

@@ -1,6 +1,5 @@
-import type { Liveness, Logger } from "@planwright/runtime";
+import type { Liveness, Logger, RunClock } from "@planwright/runtime";
 import type { ExecutionStore, HeldPlan, PlanClaim } from "@planwright/store";
-import type { RunClock } from "../run-clock.ts";
 import { createLostLeases } from "./lost-leases.ts";
 import { createPlanQuota } from "./plan-quota.ts";
 

@@ -12,9 +12,8 @@ import {
   toolContract,
   toolDigest,
 } from "@planwright/plan";
-import type { Logger } from "@planwright/runtime";
+import { createRunClock, type Logger, type RunClock } from "@planwright/runtime";
 import type { ExecutionStore, LearnedOutput } from "@planwright/store";
-import { createRunClock, type RunClock } from "../run-clock.ts";
 
 /** What learning needs. */
 export interface OutputRecorderParts {

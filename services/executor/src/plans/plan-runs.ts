@@ -8,7 +8,7 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 import type { ToolLimits } from "@planwright/queue";
-import type { Liveness, Logger } from "@planwright/runtime";
+import { createRunClock, type Liveness, type Logger, type RunClock } from "@planwright/runtime";
 import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 import { createLeaseKeeper } from "../leases/lease-keeper.ts";
@@ -17,7 +17,6 @@ import { createOutputMemory, type OutputMemory } from "../outputs/output-memory.
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import { createPlanLog } from "../run/plan-log.ts";
 import { type PlanRun, startPlanRun } from "../run/start-plan-run.ts";
-import { createRunClock, type RunClock } from "../run-clock.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { createPlanTools } from "../tools/plan-tools.ts";
 import type { PlanTrace, RunTraces } from "../tracing/run-traces.ts";

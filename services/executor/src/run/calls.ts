@@ -10,13 +10,12 @@ import {
 } from "@planwright/engine";
 import type { JsonValue, ToolDescriptor } from "@planwright/plan";
 import type { Place } from "@planwright/queue";
-import type { Logger } from "@planwright/runtime";
+import type { Logger, RunClock } from "@planwright/runtime";
 import type { AttemptEnd, ExecutionStore, PlanClaim } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
 import type { Approvals } from "../controls/approvals.ts";
 import type { RunMetrics } from "../metrics/run-metrics.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
-import type { RunClock } from "../run-clock.ts";
 import type { PlanSecrets } from "../secrets/secrets.ts";
 import { askLookup } from "../tools/ask-lookup.ts";
 import type { PlanLimits } from "../tools/plan-limits.ts";

@@ -1,6 +1,5 @@
-import type { Liveness } from "@planwright/runtime";
+import type { Liveness, RunClock } from "@planwright/runtime";
 import type { PlanClaim } from "@planwright/store";
-import type { RunClock } from "../run-clock.ts";
 
 /** A call starts only this long before other workers may declare this process dead, in milliseconds. */
 const LIVENESS_MARGIN_MS = 500;

@@ -19,7 +19,7 @@ import {
 } from "@planwright/engine";
 import { CodedError, type RequestId, type ToolDescriptor } from "@planwright/plan";
 import type { ToolLimits } from "@planwright/queue";
-import type { Liveness, Logger } from "@planwright/runtime";
+import { createRunClock, type Liveness, type Logger, type RunClock } from "@planwright/runtime";
 import {
   type ExecutionStore,
   type FinishCommand,
@@ -33,7 +33,6 @@ import { createControlEvents } from "../controls/control-events.ts";
 import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
 import { createOutputMemory, type OutputMemory } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
-import { createRunClock, type RunClock } from "../run-clock.ts";
 import { createSecrets, type Secrets } from "../secrets/secrets.ts";
 import { createPlanLimits } from "../tools/plan-limits.ts";
 import type { PlanTools } from "../tools/plan-tools.ts";

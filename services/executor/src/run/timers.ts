@@ -1,4 +1,4 @@
-import type { RunClock } from "../run-clock.ts";
+import type { RunClock } from "@planwright/runtime";
 
 /** The longest delay that `setTimeout` takes. */
 const MAX_TIMER_MS = 2_147_483_647;

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 
-/** Time, chance and names, as plan runs use them: from the platform, or from a simulation that repeats itself exactly. */
+/** Time, random numbers and ids for a worker: from the platform, or from a simulation that repeats exactly. */
 export interface RunClock {
-  /** Monotonic milliseconds of this process, the clock that `Liveness.validUntil` is read from. */
+  /** Monotonic milliseconds of this process; `Liveness.validUntil` is a reading of this clock. */
   now(): number;
-  /** Milliseconds that this process has computed so far, over all of its threads. */
+  /** CPU time that this process has used so far, over all of its threads, in milliseconds. */
   computed(): number;
-  /** Calls once, `delayMs` from now, 0 to 2^31 - 1. Returns what takes it back. */
+  /** Calls `then` once, after `delayMs`, 0 to 2^31 - 1. Returns a function that cancels it. */
   after(delayMs: number, then: () => void): () => void;
-  /** Calls every `periodMs`. Returns what ends it. */
+  /** Calls `then` every `periodMs`; this alone keeps no process alive. Returns a function that ends it. */
   every(periodMs: number, then: () => void): () => void;
   /** Uniform in [0, 1). */
   random(): number;
-  /** A name that nothing else has. */
+  /** A unique id. */
   id(): string;
 }
 
@@ -29,7 +29,7 @@ export function createRunClock(): RunClock {
       return () => clearTimeout(timer);
     },
     every(periodMs, then) {
-      const timer = setInterval(then, periodMs);
+      const timer = setInterval(then, periodMs).unref();
       return () => clearInterval(timer);
     },
     random: () => Math.random(),
