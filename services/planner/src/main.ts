@@ -10,6 +10,7 @@ import {
   startWorkerService,
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
+import { readPrices } from "./calls/read-prices.ts";
 import { PlannerSettingsSchema } from "./env.ts";
 import { MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
@@ -17,9 +18,8 @@ import { createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningLog } from "./jobs/planning-log.ts";
 import { createPlanningRuns } from "./jobs/planning-runs.ts";
 import { createPlanningWork } from "./jobs/planning-work.ts";
+import { countRuns } from "./jobs/run-metrics.ts";
 import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
-import { countRuns } from "./metrics/run-metrics.ts";
-import { readPrices } from "./read-prices.ts";
 import { createPlanningTraces } from "./tracing/planning-traces.ts";
 import { traceModelCalls } from "./tracing/trace-model-calls.ts";
 
@@ -43,7 +43,7 @@ const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onE
 const queues = createQueues(redis);
 const offers = failpoints.around(queues, OFFER_FAILPOINTS);
 const traces = service.traces && createPlanningTraces(service.traces);
-const log = createPlanningLog(logger, traces);
+const log = createPlanningLog(logger, traces?.logFacts);
 
 const heartbeat = await service.startHeartbeat({
   hasModel: drafter.name !== "offline",

@@ -1,8 +1,8 @@
 import { DraftError, type Drafter } from "@planwright/models";
 import type { PlanningClaim, PlanningStore, RecordedError } from "@planwright/store";
 import { type CallMeterParts, createCallMeter } from "../calls/call-meter.ts";
-import { conversationOf } from "../graph/asked-of.ts";
-import { redactedError } from "../graph/redacted-error.ts";
+import { redactedError } from "../calls/redacted-error.ts";
+import { conversationOf } from "../prompts/asked-of.ts";
 import { requestedResults } from "./requested-results.ts";
 
 /** What telling results needs. */

@@ -2,8 +2,8 @@
 import { createDrafter } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
 import { parseSettings, runSettingsCheck } from "@planwright/runtime";
+import { readPrices } from "../calls/read-prices.ts";
 import { PlannerSettingsSchema } from "../env.ts";
-import { readPrices } from "../read-prices.ts";
 
 await runSettingsCheck(async () => {
   const settings = parseSettings(PlannerSettingsSchema, process.env);

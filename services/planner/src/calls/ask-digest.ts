@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Asked } from "@planwright/models";
 import { canonicalJson } from "@planwright/plan";
 import type { ModelCallDocument } from "@planwright/store";
-import { keptText } from "../graph/record-of-call.ts";
+import { keptText } from "./record-of-call.ts";
 
 /** Messages as they are stored: without secrets, and cut where they are too long. Pure. */
 export function keptMessages({ messages }: Asked): ModelCallDocument["messages"] {

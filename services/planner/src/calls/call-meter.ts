@@ -7,8 +7,8 @@ import {
   type PriceList,
 } from "@planwright/models";
 import type { ModelCallBegin, ModelSpending, PlanningClaim, PlanningStore } from "@planwright/store";
-import { type ModelMetrics, NO_MODEL_METRICS } from "../metrics/model-metrics.ts";
 import { askDigest, keptMessages } from "./ask-digest.ts";
+import { type ModelMetrics, NO_MODEL_METRICS } from "./model-metrics.ts";
 import { settledCall } from "./settled-call.ts";
 import { takeAnswer } from "./take-answer.ts";
 

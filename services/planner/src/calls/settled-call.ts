@@ -1,7 +1,7 @@
 import { type CallEnd, type CallToCome, costUsd, estimateTokens, type ModelPrice } from "@planwright/models";
 import type { ModelCallEnd, ModelSpending } from "@planwright/store";
-import { keptText } from "../graph/record-of-call.ts";
-import { redactedError } from "../graph/redacted-error.ts";
+import { keptText } from "./record-of-call.ts";
+import { redactedError } from "./redacted-error.ts";
 
 /** What was known when a call began. */
 interface Begun {

@@ -7,7 +7,7 @@ import {
 } from "@planwright/models";
 import type { ModelCallBegin, PlanningClaim, PlanningStore, PlanOrigin } from "@planwright/store";
 import { type CallMeterParts, createCallMeter } from "../calls/call-meter.ts";
-import { recordOfCall } from "./record-of-call.ts";
+import { recordOfCall } from "../calls/record-of-call.ts";
 
 /** What asking needs. */
 export interface AskParts extends CallMeterParts {

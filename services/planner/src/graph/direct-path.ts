@@ -2,12 +2,12 @@ import { DraftError, type DraftErrorCode, type DraftResult, directTools } from "
 import { type Policy, type SaidMoment, saidMoments, type ToolDescriptor } from "@planwright/plan";
 import { contextOf, type PlanningClaim } from "@planwright/store";
 import { createCallMeter } from "../calls/call-meter.ts";
+import { checkDraft } from "../drafts/check-draft.ts";
+import { policyOf } from "../drafts/policy-of.ts";
+import { askedOf } from "../prompts/asked-of.ts";
 import { shownContextOf } from "../prompts/context-of.ts";
 import { type AskParts, toFailure } from "./ask-drafter.ts";
-import { askedOf } from "./asked-of.ts";
-import { checkDraft } from "./check-draft.ts";
 import type { PlanningState } from "./planning-state.ts";
-import { policyOf } from "./policy-of.ts";
 
 /**
  * The tools to offer for one plain tool-calling request, or null when the request is to be planned at once. Pure. Beside the rule of

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Diagnostic } from "@planwright/plan";
 import type { RecordedError } from "@planwright/store";
-import { LEFT_OUT, UNREADABLE } from "./check-draft.ts";
+import { LEFT_OUT, UNREADABLE } from "../drafts/check-draft.ts";
 import type { PlanningState } from "./planning-state.ts";
 
 /** Repairs after the first draft. */

@@ -3,21 +3,21 @@ import { createPriceList, DraftError, type Drafter, NoToolsError, type PriceList
 import { ValueMissingError } from "@planwright/offline";
 import { type GapValue, type JsonValue, type Policy, pinTools } from "@planwright/plan";
 import type { PlanningStore, WorkerStore } from "@planwright/store";
-import type { ModelMetrics } from "../metrics/model-metrics.ts";
+import type { ModelMetrics } from "../calls/model-metrics.ts";
+import { keptText } from "../calls/record-of-call.ts";
+import { redactedError } from "../calls/redacted-error.ts";
+import { createSameCatalogue } from "../catalogue/same-catalogue.ts";
+import { waitForCatalogue } from "../catalogue/wait-for-catalogue.ts";
+import { checkDraft } from "../drafts/check-draft.ts";
+import { askingOf, filledDraft, givenValues } from "../drafts/kept-draft.ts";
+import { policyOf } from "../drafts/policy-of.ts";
+import { askedOf, conversationOf } from "../prompts/asked-of.ts";
 import { shownContextOf } from "../prompts/context-of.ts";
 import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
-import { askedOf, conversationOf } from "./asked-of.ts";
-import { checkDraft } from "./check-draft.ts";
 import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
 import { afterDoubt, orDoubted } from "./doubted-draft.ts";
-import { askingOf, filledDraft, givenValues } from "./kept-draft.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { PlanningState } from "./planning-state.ts";
-import { policyOf } from "./policy-of.ts";
-import { keptText } from "./record-of-call.ts";
-import { redactedError } from "./redacted-error.ts";
-import { createSameCatalogue } from "./same-catalogue.ts";
-import { waitForTools } from "./wait-for-tools.ts";
 
 /** What the nodes of the graph use. */
 export interface PlanningParts {
@@ -64,7 +64,7 @@ export function createPlanningGraph(parts: PlanningParts) {
   return new StateGraph(PlanningState)
     .addNode("retrieve", async ({ claim }, config: LangGraphRunnableConfig) => {
       const { tenant } = claim.request;
-      const tools = sameCatalogue(await waitForTools(parts, tenant, signalOf(config)), tenant);
+      const tools = sameCatalogue(await waitForCatalogue(parts, tenant, signalOf(config)), tenant);
       return tools.length > 0 ? { tools } : { failure: toFailure(new NoToolsError()) };
     })
     .addNode("direct", (state, config: LangGraphRunnableConfig) =>

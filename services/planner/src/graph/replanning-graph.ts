@@ -2,17 +2,17 @@ import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain
 import { createPriceList, DraftError, type Drafter, NoToolsError, type PriceList } from "@planwright/models";
 import { catalogueOfPlan, createToolIndex, type Policy, pinsByTool, pinTools } from "@planwright/plan";
 import type { PlanningStore } from "@planwright/store";
-import type { ModelMetrics } from "../metrics/model-metrics.ts";
+import type { ModelMetrics } from "../calls/model-metrics.ts";
+import { keptText } from "../calls/record-of-call.ts";
+import { redactedError } from "../calls/redacted-error.ts";
+import { askedOf, conversationOf } from "../prompts/asked-of.ts";
 import { shownContextOf } from "../prompts/context-of.ts";
 import { checkReplan } from "../replan/check-replan.ts";
 import { toPastPlan } from "../replan/past-plan.ts";
 import { toReplanRequest } from "../replan/replan-request.ts";
 import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
-import { askedOf, conversationOf } from "./asked-of.ts";
 import { afterDoubt, orDoubted } from "./doubted-draft.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
-import { keptText } from "./record-of-call.ts";
-import { redactedError } from "./redacted-error.ts";
 import { ReplanningState } from "./replanning-state.ts";
 
 /** What the nodes of the graph use. */

@@ -1,6 +1,5 @@
 import { CodedError, RequestIdSchema } from "@planwright/plan";
-import { LeaseLostError } from "@planwright/store";
-import type { PlanningTraces } from "../tracing/planning-traces.ts";
+import { LeaseLostError, type PlanningClaim } from "@planwright/store";
 import type { HeldRequests } from "./held-requests.ts";
 import type { PlanningLog } from "./planning-log.ts";
 import type { PlanningWorker, WorkResult } from "./planning-work.ts";
@@ -10,6 +9,19 @@ export type PlanningResult =
   | WorkResult
   /** Another planner holds the request, or it is over. */
   | { type: "skipped" };
+
+/** Traces the work on claims. */
+export interface ClaimTraces {
+  /** A request was claimed. */
+  claimed(claim: PlanningClaim): ClaimTrace;
+}
+
+/** One claim of a request. */
+export interface ClaimTrace {
+  ended(result: WorkResult): void;
+  /** The work broke off and nothing was recorded about it. */
+  broke(code: string): void;
+}
 
 /** What planning one request needs. */
 export interface PlanRequestParts {
@@ -21,7 +33,7 @@ export interface PlanRequestParts {
   /** Hears of claims and how they ended; a claim whose work broke off is not logged here. Default: nothing is logged. */
   log?: Pick<PlanningLog, "claimed" | "ended" | "lost"> | undefined;
   /** Default: nothing is traced. */
-  traces?: PlanningTraces | undefined;
+  traces?: ClaimTraces | undefined;
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Logger } from "@planwright/runtime";
 import type { ModelCallBegin, PlanningClaim } from "@planwright/store";
-import type { PlanningTraces } from "../tracing/planning-traces.ts";
 import type { WorkResult } from "./planning-work.ts";
 
 /** Logs the work on requests: who claimed a request, from which planner, and how the work ended. Problems are warnings. */
@@ -13,12 +12,12 @@ export interface PlanningLog {
   reused(claim: PlanningClaim, call: Pick<ModelCallBegin, "purpose" | "model">): void;
 }
 
-/** @param traces - adds the trace id to each line */
+/** @param traceFacts - the trace id of a request, for each line; default: none */
 export function createPlanningLog(
   logger: Pick<Logger, "info" | "warn">,
-  traces: Pick<PlanningTraces, "logFacts"> | undefined,
+  traceFacts: (request: PlanningClaim["request"]) => { trace_id?: string } = () => ({}),
 ): PlanningLog {
-  const factsOf = ({ request }: PlanningClaim) => ({ requestId: request._id, ...traces?.logFacts(request) });
+  const factsOf = ({ request }: PlanningClaim) => ({ requestId: request._id, ...traceFacts(request) });
   return {
     claimed(claim) {
       const { work, takenFrom } = claim.request.planning;

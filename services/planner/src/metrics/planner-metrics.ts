@@ -1,6 +1,6 @@
 import { Counter, createBoundedLabel, Histogram, type Registry } from "@planwright/runtime";
-import type { ModelMetrics } from "./model-metrics.ts";
-import type { RunMetrics } from "./run-metrics.ts";
+import type { ModelMetrics } from "../calls/model-metrics.ts";
+import type { RunMetrics } from "../jobs/run-metrics.ts";
 
 /** What a planner counts. */
 export interface PlannerMetrics {

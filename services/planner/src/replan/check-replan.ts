@@ -7,8 +7,8 @@ import {
   type Step,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { type CheckedDraft, checkDraft } from "../graph/check-draft.ts";
-import { stricterEffects } from "../graph/policy-of.ts";
+import { type CheckedDraft, checkDraft } from "../drafts/check-draft.ts";
+import { stricterEffects } from "../drafts/policy-of.ts";
 import { composeReplan } from "./compose-replan.ts";
 import type { PastPlan } from "./past-plan.ts";
 import { planDigest } from "./plan-digest.ts";

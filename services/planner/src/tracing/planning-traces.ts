@@ -1,22 +1,13 @@
 import { endSpan, type Span, SpanKind, type Traces } from "@planwright/runtime";
 import type { ModelCallBegin, ModelCallEnd, PlanningClaim } from "@planwright/store";
-import type { WorkResult } from "../jobs/planning-work.ts";
+import type { ClaimTraces } from "../jobs/plan-request.ts";
 
 /** Makes the spans of requests that this process plans. Absent where tracing is not configured. */
-export interface PlanningTraces {
-  /** A request was claimed. */
-  claimed(claim: PlanningClaim): ClaimTrace;
+export interface PlanningTraces extends ClaimTraces {
   /** A call of a model begins, for a claim that is not over. */
   calling(claim: PlanningClaim, call: ModelCallBegin): { ended(end: ModelCallEnd): void };
   /** For log lines about a request. */
   logFacts(request: PlanningClaim["request"]): { trace_id?: string };
-}
-
-/** One claim of a request. */
-export interface ClaimTrace {
-  ended(result: WorkResult): void;
-  /** The work broke off without a word on the request. */
-  broke(code: string): void;
 }
 
 /** How OpenTelemetry's conventions for generative AI call those providers that they know. */

@@ -3,7 +3,7 @@ import type { ToolDescriptor } from "@planwright/plan";
 import type { PlanningStore, WorkerStore } from "@planwright/store";
 
 /** What is looked at. */
-export interface WaitForToolsParts {
+export interface CatalogueWaitParts {
   store: Pick<PlanningStore, "toolCatalogue"> & Pick<WorkerStore, "liveWorkers">;
   /** How long an executor that publishes tools is waited for, in milliseconds. Default 60,000. */
   catalogueWaitMs?: number | undefined;
@@ -17,8 +17,8 @@ const SETTLE_MS = 2_000;
  * The tools that a tenant's plans may use. While there are none, an executor is waited for: right after a start it has not published them yet.
  * Empty when one lives and still publishes none, or when none came in time. Rejects when the signal is aborted.
  */
-export async function waitForTools(
-  { store, catalogueWaitMs = 60_000 }: WaitForToolsParts,
+export async function waitForCatalogue(
+  { store, catalogueWaitMs = 60_000 }: CatalogueWaitParts,
   tenant: string,
   signal: AbortSignal,
 ): Promise<ToolDescriptor[]> {

@@ -1,4 +1,4 @@
-import type { PlanningResult } from "../jobs/plan-request.ts";
+import type { PlanningResult } from "./plan-request.ts";
 
 /** Hears how work on requests ended, to count it. Never waits and never throws. */
 export interface RunMetrics {

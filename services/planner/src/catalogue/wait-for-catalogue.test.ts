@@ -1,6 +1,6 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { waitForTools } from "./wait-for-tools.ts";
+import { waitForCatalogue } from "./wait-for-catalogue.ts";
 
 const TOOL: ToolDescriptor = { name: "greet" };
 const never = new AbortController().signal;
@@ -22,27 +22,27 @@ function storeOf(catalogues: readonly (readonly ToolDescriptor[])[], executors: 
 
 test("tools that are there are taken at once, whether an executor lives or not", async () => {
   const store = storeOf([[TOOL]], [0]);
-  expect(await waitForTools({ store }, "t", never)).toEqual([TOOL]);
+  expect(await waitForCatalogue({ store }, "t", never)).toEqual([TOOL]);
   expect(store.looks()).toBe(1);
 });
 
 test("tools that an executor is about to publish are waited for", async () => {
   const store = storeOf([[], [], [], [TOOL]], [0, 0, 1]);
-  expect(await waitForTools({ store }, "t", never)).toEqual([TOOL]);
+  expect(await waitForCatalogue({ store }, "t", never)).toEqual([TOOL]);
 });
 
 test("without an executor the wait has an end", async () => {
-  expect(await waitForTools({ store: storeOf([[]], [0]), catalogueWaitMs: 250 }, "t", never)).toEqual([]);
+  expect(await waitForCatalogue({ store: storeOf([[]], [0]), catalogueWaitMs: 250 }, "t", never)).toEqual([]);
 });
 
 test("an executor that lives and offers nothing is not waited for any longer", async () => {
   const store = storeOf([[]], [1]);
-  expect(await waitForTools({ store, catalogueWaitMs: 600_000 }, "t", never)).toEqual([]);
+  expect(await waitForCatalogue({ store, catalogueWaitMs: 600_000 }, "t", never)).toEqual([]);
 });
 
 test("a planner that is stopped waits no longer", async () => {
   const stopping = new AbortController();
-  const waiting = waitForTools({ store: storeOf([[]], [0]) }, "t", stopping.signal);
+  const waiting = waitForCatalogue({ store: storeOf([[]], [0]) }, "t", stopping.signal);
   stopping.abort(new DOMException("stopping", "AbortError"));
   await expect(waiting).rejects.toThrow();
 });
