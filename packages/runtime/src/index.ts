@@ -6,16 +6,16 @@ export {
   type FailpointNames,
   type Failpoints,
 } from "./failpoints/failpoints.ts";
-export { createBoundedLabel, OTHER } from "./health/bounded-label.ts";
 export { createHealthHandler, type HealthOptions } from "./health/health-handler.ts";
 export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
-export { createJournalMetrics, type JournalCounters } from "./health/journal-metrics.ts";
-export { Counter, createMetrics, Gauge, Histogram, type Registry } from "./health/metrics.ts";
-export { type QueueDepthParts, registerQueueDepth } from "./health/queue-depth.ts";
-export { createLabelledReadGauge, type LabelledReadGaugeOptions } from "./health/read-gauge.ts";
 export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-checks.ts";
 export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
 export { idFacts } from "./logging/id-facts.ts";
+export { createBoundedLabel, OTHER } from "./metrics/bounded-label.ts";
+export { Counter, createMetrics, Gauge, Histogram, type Registry } from "./metrics/create-metrics.ts";
+export { createJournalMetrics, type JournalCounters } from "./metrics/journal-metrics.ts";
+export { type QueueDepthParts, registerQueueDepth } from "./metrics/queue-depth.ts";
+export { createLabelledReadGauge, type LabelledReadGaugeOptions } from "./metrics/read-gauge.ts";
 export {
   AddressForbiddenError,
   type AddressGuard,

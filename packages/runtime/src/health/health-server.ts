@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { createMetrics } from "../metrics/create-metrics.ts";
 import { createHealthHandler, type HealthOptions } from "./health-handler.ts";
-import { createMetrics } from "./metrics.ts";
 
 /** Where a health server listens, and what it tells. */
 export interface HealthServerOptions extends HealthOptions {

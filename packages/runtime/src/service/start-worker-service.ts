@@ -1,9 +1,9 @@
 import type { Registry } from "prom-client";
 import { createFailpoints, type Failpoints } from "../failpoints/failpoints.ts";
 import { createHealthServer } from "../health/health-server.ts";
-import { type QueueDepthParts, registerQueueDepth } from "../health/queue-depth.ts";
 import { createLogger, type Logger } from "../logging/create-logger.ts";
 import { idFacts } from "../logging/id-facts.ts";
+import { type QueueDepthParts, registerQueueDepth } from "../metrics/queue-depth.ts";
 import { readOrExit } from "../settings/parse-settings.ts";
 import { createShutdown } from "../shutdown/create-shutdown.ts";
 import { startTracing } from "../tracing/start-tracing.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { createMetrics } from "./create-metrics.ts";
 import { createJournalMetrics } from "./journal-metrics.ts";
-import { createMetrics } from "./metrics.ts";
 
 test("appends are shown under the names that all services share, told apart by their label", async () => {
   const registry = createMetrics("executor");
