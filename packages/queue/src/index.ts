@@ -1,5 +1,12 @@
-export { OfferDroppedError, RedisEvictsError } from "./errors.ts";
-export { executionJobId } from "./job.ts";
+export { executionJobId, type QueueName } from "./jobs/job.ts";
+export { OfferDroppedError } from "./jobs/offer-dropped-error.ts";
+export {
+  createQueueWorker,
+  type QueueWorker,
+  type QueueWorkerOptions,
+} from "./jobs/queue-worker.ts";
+export { createQueues, type Queues, type QueuesOptions } from "./jobs/queues.ts";
+export { createSweeper, type Sweeper, type SweeperOptions } from "./jobs/sweeper.ts";
 export type { ToolLimit } from "./limits/tool-limit.ts";
 export {
   type Acquired,
@@ -9,12 +16,6 @@ export {
   type ToolLimits,
   type ToolLimitsOptions,
 } from "./limits/tool-limits.ts";
-export { DEFAULT_PREFIX, type QueueName } from "./names.ts";
-export {
-  createQueueWorker,
-  type QueueWorker,
-  type QueueWorkerOptions,
-} from "./queue-worker.ts";
-export { createQueues, type Queues, type QueuesOptions } from "./queues.ts";
-export type { OnError } from "./report-errors.ts";
-export { createSweeper, type Sweeper, type SweeperOptions } from "./sweeper.ts";
+export { DEFAULT_PREFIX } from "./redis/connection.ts";
+export { RedisEvictsError } from "./redis/redis-evicts-error.ts";
+export type { OnError } from "./redis/report-once.ts";

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { type OnError, reportOnce } from "../report-errors.ts";
+import { type OnError, reportOnce } from "../redis/report-once.ts";
 
 const MAX_RECONNECT_DELAY_MS = 500;
 /** A server that is asked and stays silent for so long is left and connected to anew. */

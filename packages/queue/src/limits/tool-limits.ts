@@ -10,8 +10,8 @@
  * 5. Places go to the caller that asked first, of those still waiting.
  */
 import { randomUUID } from "node:crypto";
-import { DEFAULT_PREFIX } from "../names.ts";
-import { type OnError, reportOnce } from "../report-errors.ts";
+import { DEFAULT_PREFIX } from "../redis/connection.ts";
+import { type OnError, reportOnce } from "../redis/report-once.ts";
 import { connectForLimits } from "./limit-connection.ts";
 import { ACQUIRE, LEAVE, RELEASE, RENEW } from "./limit-scripts.ts";
 import { createScript } from "./script.ts";

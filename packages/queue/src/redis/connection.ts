@@ -1,6 +1,9 @@
 import { Redis } from "ioredis";
-import { RedisEvictsError } from "./errors.ts";
-import type { OnError } from "./report-errors.ts";
+import { RedisEvictsError } from "./redis-evicts-error.ts";
+import type { OnError } from "./report-once.ts";
+
+/** Prefix of all keys in Redis where none is configured. */
+export const DEFAULT_PREFIX = "planwright";
 
 const MAX_RECONNECT_DELAY_MS = 1_000;
 

@@ -1,4 +1,4 @@
-import { type OnError, reportOnce } from "./report-errors.ts";
+import { type OnError, reportOnce } from "../redis/report-once.ts";
 
 /** What a sweeper looks for, and how often. */
 export interface SweeperOptions {

@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** The queues: `planning` carries request ids, `execution` carries plan ids. */
+export type QueueName = "planning" | "execution";
+
 /** What a job carries: a hint to look at one thing, and nothing that MongoDB does not know. */
 export const JobDataSchema = z.object({ id: z.string().min(1).max(128) });
 export type JobData = z.infer<typeof JobDataSchema>;

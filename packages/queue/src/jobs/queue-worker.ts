@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Queue, UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
-import { connect, requireNoEviction } from "./connection.ts";
-import { type JobData, JobDataSchema } from "./job.ts";
-import { DEFAULT_PREFIX, type QueueName } from "./names.ts";
-import { type OnError, reportOnce } from "./report-errors.ts";
+import { connect, DEFAULT_PREFIX, requireNoEviction } from "../redis/connection.ts";
+import { type OnError, reportOnce } from "../redis/report-once.ts";
+import { type JobData, JobDataSchema, type QueueName } from "./job.ts";
 
 /** How long starting waits for a Redis that does not answer, in milliseconds. */
 const START_WAIT_MS = 3_000;

@@ -1,9 +1,8 @@
 import { Queue } from "bullmq";
-import { connect } from "./connection.ts";
-import { OfferDroppedError } from "./errors.ts";
-import { executionJobId, type JobData } from "./job.ts";
-import { DEFAULT_PREFIX, type QueueName } from "./names.ts";
-import { type OnError, reportOnce } from "./report-errors.ts";
+import { connect, DEFAULT_PREFIX } from "../redis/connection.ts";
+import { type OnError, reportOnce } from "../redis/report-once.ts";
+import { executionJobId, type JobData, type QueueName } from "./job.ts";
+import { OfferDroppedError } from "./offer-dropped-error.ts";
 
 /** Hints that wait for a Redis that is away. More are dropped; sweepers find what they were about. */
 const MAX_PENDING = 10_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reportOnce } from "./report-errors.ts";
+import { reportOnce } from "./report-once.ts";
 
 test("reportOnce passes the same words on once in ten seconds, and different ones at once", () => {
   let nowMs = 0;
