@@ -1,9 +1,13 @@
-export { type Clearance, IDEMPOTENCY_KEY_META, type ToolCall } from "./call-tool.ts";
-export { ServersFileError, ServerUnreachableError } from "./errors.ts";
-export type { Variables } from "./expand-variables.ts";
-export type { AddressGuard } from "./http-fetch.ts";
-export { loadServersFile, parseServers } from "./load-servers-file.ts";
-export { createMasker, type Masker } from "./masking/masker.ts";
+export { type Clearance, IDEMPOTENCY_KEY_META, type ToolCall } from "./calls/call-tool.ts";
+export {
+  createToolClients,
+  type ServerCatalogue,
+  type ToolClients,
+  type ToolClientsOptions,
+  type ToolLogger,
+} from "./calls/tool-clients.ts";
+export type { Variables } from "./config/expand-variables.ts";
+export { loadServersFile, parseServers } from "./config/load-servers-file.ts";
 export {
   type HttpServerConfig,
   type SecretGrant,
@@ -13,12 +17,9 @@ export {
   type ServersConfigInput,
   ServersConfigSchema,
   type StdioServerConfig,
-} from "./server-config.ts";
-export type { ServerStatus } from "./server-connection.ts";
-export {
-  createToolClients,
-  type ServerCatalogue,
-  type ToolClients,
-  type ToolClientsOptions,
-  type ToolLogger,
-} from "./tool-clients.ts";
+} from "./config/server-config.ts";
+export { ServersFileError } from "./config/servers-file-error.ts";
+export { ServerUnreachableError } from "./connection/errors.ts";
+export type { AddressGuard } from "./connection/http-fetch.ts";
+export type { ServerStatus } from "./connection/server-connection.ts";
+export { createMasker, type Masker } from "./masking/masker.ts";

@@ -7,8 +7,8 @@ import {
 } from "@modelcontextprotocol/client";
 import type { Outcome, StepErrorCode } from "@planwright/engine";
 import { CodedError, type JsonValue, JsonValueSchema } from "@planwright/plan";
-import type { CallTrace } from "./call-trace.ts";
-import { AnswerTooLargeError, ServerUnreachableError } from "./errors.ts";
+import type { CallTrace } from "../connection/call-trace.ts";
+import { AnswerTooLargeError, ServerUnreachableError } from "../connection/errors.ts";
 
 type Failure = Extract<Outcome, { type: "failed" }>;
 

@@ -2,8 +2,8 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ServersFileError } from "./errors.ts";
 import { loadServersFile, parseServers } from "./load-servers-file.ts";
+import { ServersFileError } from "./servers-file-error.ts";
 
 async function fileWith(text: string): Promise<string> {
   const file = join(await mkdtemp(join(tmpdir(), "servers-")), "servers.json");

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
-import type { ServerConfig } from "./server-config.ts";
+import type { ServerConfig } from "../config/server-config.ts";
 
 /** What the SDK says before the reason. */
 const PREFIX = /^Version negotiation probe failed: /;

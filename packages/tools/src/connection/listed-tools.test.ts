@@ -1,7 +1,7 @@
 import { bareName } from "@planwright/plan";
 import { expect, test } from "vitest";
+import { parseServers } from "../config/load-servers-file.ts";
 import { readListedTools } from "./listed-tools.ts";
-import { parseServers } from "./load-servers-file.ts";
 
 const config = (more: object = {}) => {
   const server = parseServers({ mcpServers: { s: { command: "x", ...more } } }).mcpServers["s"];

@@ -1,9 +1,9 @@
 import type { ToolDescriptor } from "@planwright/plan";
+import type { ServerConfig } from "../config/server-config.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import type { AddressGuard } from "./http-fetch.ts";
 import { createLastWords } from "./last-words.ts";
 import { openSession, type Session } from "./open-session.ts";
-import type { ServerConfig } from "./server-config.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { unreachableReason } from "./unreachable-reason.ts";
 

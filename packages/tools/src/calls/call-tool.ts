@@ -1,10 +1,10 @@
 import type { Outcome } from "@planwright/engine";
 import { type JsonObject, outputOfToolResult, type ToolDescriptor } from "@planwright/plan";
-import { TRACE_HEADER } from "./call-trace.ts";
-import { ServerUnreachableError } from "./errors.ts";
-import type { Session } from "./open-session.ts";
+import { TRACE_HEADER } from "../connection/call-trace.ts";
+import { ServerUnreachableError } from "../connection/errors.ts";
+import type { Session } from "../connection/open-session.ts";
+import type { ServerConnection } from "../connection/server-connection.ts";
 import { failed, forbiddenAddress, isUnknownToolText, notFound, outcomeOfError } from "./outcome-of-error.ts";
-import type { ServerConnection } from "./server-connection.ts";
 
 /** Where the idempotency key travels: in the `_meta` of the call. */
 export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";

@@ -8,13 +8,17 @@ import {
   type ToolDescriptor,
   toolDigest,
 } from "@planwright/plan";
+import type { ServersConfig } from "../config/server-config.ts";
+import type { AddressGuard } from "../connection/http-fetch.ts";
+import {
+  createServerConnection,
+  type ServerConnection,
+  type ServerStatus,
+} from "../connection/server-connection.ts";
+import type { Masker } from "../masking/masker.ts";
+import { createServerSecrets } from "../masking/server-secrets.ts";
 import { callTool, type ToolCall } from "./call-tool.ts";
-import type { AddressGuard } from "./http-fetch.ts";
-import type { Masker } from "./masking/masker.ts";
 import { notFound } from "./outcome-of-error.ts";
-import type { ServersConfig } from "./server-config.ts";
-import { createServerConnection, type ServerConnection, type ServerStatus } from "./server-connection.ts";
-import { createServerSecrets } from "./server-secrets.ts";
 
 /** Where diagnostics go; a pino logger fits. */
 export interface ToolLogger {

@@ -2,11 +2,11 @@ import { Client, type McpSubscription, StreamableHTTPClientTransport } from "@mo
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ToolDescriptor } from "@planwright/plan";
 import { z } from "zod";
+import type { ServerConfig } from "../config/server-config.ts";
 import { type CallTrace, createCallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import { readListedTools } from "./listed-tools.ts";
-import type { ServerConfig } from "./server-config.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 /** Answers may hold an output twice, as text and as structure, and escaped. */

@@ -1,6 +1,6 @@
 import { isSecretKey } from "@planwright/plan";
-import { createMasker, type Masker } from "./masking/masker.ts";
-import type { ServerConfig } from "./server-config.ts";
+import type { ServerConfig } from "../config/server-config.ts";
+import { createMasker, type Masker } from "./masker.ts";
 
 /** Values of one server that plans have sent and that are remembered; those of its configuration come on top. */
 const MAX_REMEMBERED = 1_000;

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isJsonObject } from "@planwright/plan";
-import { ServersFileError } from "./errors.ts";
 import { expandVariables, type Variables } from "./expand-variables.ts";
 import { type ServersConfig, ServersConfigSchema } from "./server-config.ts";
+import { ServersFileError } from "./servers-file-error.ts";
 
 /**
  * Reads the configuration of MCP servers in the usual form:

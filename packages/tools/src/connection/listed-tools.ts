@@ -6,7 +6,7 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 
-import type { ServerConfig } from "./server-config.ts";
+import type { ServerConfig } from "../config/server-config.ts";
 
 /** Longest description that is kept, in characters; what is longer is cut. */
 const MAX_DESCRIPTION = 4_096;
