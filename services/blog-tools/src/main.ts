@@ -1,8 +1,8 @@
 import { createLogger, createShutdown, settingsOrExit } from "@planwright/runtime";
-import { openBlogDatabase } from "./database.ts";
+import { openBlogDatabase } from "./database/open-blog-database.ts";
 import { SettingsSchema } from "./env.ts";
-import { startHttpServer } from "./http-server.ts";
-import { serveOverStdio } from "./stdio-server.ts";
+import { startHttpServer } from "./server/http-server.ts";
+import { serveOverStdio } from "./server/stdio-server.ts";
 
 const settings = settingsOrExit(SettingsSchema, process);
 const isStdio = process.argv.includes("--stdio");

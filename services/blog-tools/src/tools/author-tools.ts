@@ -1,8 +1,8 @@
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import type { AuthorDocument } from "../documents.ts";
-import { EmailTakenError } from "../errors.ts";
-import { createOnce, isDuplicateKey } from "../once.ts";
+import type { AuthorDocument } from "../database/documents.ts";
+import { createOnce, isDuplicateKey } from "../database/once.ts";
+import { EmailTakenError } from "../refusals/tool-refusal.ts";
 import { type BlogTool, CREATES, DELETES, defineTool, READS, UPDATES } from "./blog-tool.ts";
 import { deleteById, getById, updateById } from "./documents-by-id.ts";
 import { DeletedSchema, emailField, idField, nameField, outputFields } from "./fields.ts";

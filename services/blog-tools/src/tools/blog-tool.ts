@@ -1,6 +1,6 @@
 import type { ContractDeclaration, ToolAnnotations } from "@planwright/plan";
 import type { z } from "zod";
-import type { BlogDatabase } from "../database.ts";
+import type { BlogDatabase } from "../database/open-blog-database.ts";
 
 /** What a tool works with during one call. */
 export interface ToolContext {

@@ -1,7 +1,7 @@
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import type { BlogDocument } from "../documents.ts";
-import { createOnce } from "../once.ts";
+import type { BlogDocument } from "../database/documents.ts";
+import { createOnce } from "../database/once.ts";
 import { type BlogTool, CREATES, DELETES, defineTool, READS, UPDATES } from "./blog-tool.ts";
 import { deleteAll, deleteById, getById, requireById, updateById } from "./documents-by-id.ts";
 import { contentField, DeletedSchema, idField, nameField, outputFields, parseId } from "./fields.ts";

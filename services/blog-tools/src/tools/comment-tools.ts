@@ -1,7 +1,7 @@
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import type { CommentDocument } from "../documents.ts";
-import { createOnce } from "../once.ts";
+import type { CommentDocument } from "../database/documents.ts";
+import { createOnce } from "../database/once.ts";
 import { type BlogTool, CREATES, DELETES, defineTool, READS } from "./blog-tool.ts";
 import { deleteById, getById, requireById } from "./documents-by-id.ts";
 import { contentField, DeletedSchema, idField, outputFields, parseId } from "./fields.ts";

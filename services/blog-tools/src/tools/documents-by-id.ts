@@ -1,6 +1,6 @@
 import type { Collection, Document, Filter, MatchKeysAndValues, ObjectId } from "mongodb";
-import type { StoredDocument } from "../documents.ts";
-import { NotFoundError, NothingToUpdateError } from "../errors.ts";
+import type { StoredDocument } from "../database/documents.ts";
+import { NotFoundError, NothingToUpdateError } from "../refusals/tool-refusal.ts";
 import { parseId } from "./fields.ts";
 
 /** Names of things, as refusals spell them. */

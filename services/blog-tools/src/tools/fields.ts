@@ -1,6 +1,6 @@
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import { IdInvalidError } from "../errors.ts";
+import { IdInvalidError } from "../refusals/tool-refusal.ts";
 
 /** Longest name and title, in characters. */
 export const MAX_NAME = 200;

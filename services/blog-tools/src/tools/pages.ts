@@ -1,7 +1,7 @@
 import type { Collection, Document, Filter } from "mongodb";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import { CursorInvalidError } from "../errors.ts";
+import { CursorInvalidError } from "../refusals/tool-refusal.ts";
 import { ALIVE } from "./documents-by-id.ts";
 
 /** Arguments of a list tool. */

@@ -1,11 +1,11 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { BlogDatabase } from "./database.ts";
-import { ArgumentsInvalidError, ToolRefusal } from "./errors.ts";
-import { idempotencyKeyOf } from "./once.ts";
+import { idempotencyKeyOf } from "../database/once.ts";
+import type { BlogDatabase } from "../database/open-blog-database.ts";
+import { ArgumentsInvalidError, ToolRefusal } from "../refusals/tool-refusal.ts";
+import { allTools } from "../tools/all-tools.ts";
+import type { BlogTool } from "../tools/blog-tool.ts";
 import type { CallOutcome, CountCall } from "./tool-metrics.ts";
-import { allTools } from "./tools/all-tools.ts";
-import type { BlogTool } from "./tools/blog-tool.ts";
 
 /** Where tools declare their contract. */
 const CONTRACT_META = "x-orchestration";

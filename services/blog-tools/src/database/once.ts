@@ -6,8 +6,8 @@ import {
   type OptionalUnlessRequiredId,
   type UpdateFilter,
 } from "mongodb";
+import { KeyInvalidError, KeyReusedError } from "../refusals/tool-refusal.ts";
 import type { StoredDocument } from "./documents.ts";
-import { KeyInvalidError, KeyReusedError } from "./errors.ts";
 
 /** Where callers put the idempotency key: in the `_meta` of the call. */
 export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
