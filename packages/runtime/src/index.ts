@@ -5,6 +5,7 @@ export {
   FailpointInvalidError,
   type FailpointNames,
   type Failpoints,
+  heartbeatFailpoints,
 } from "./failpoints/failpoints.ts";
 export { createHealthHandler, type HealthOptions } from "./health/health-handler.ts";
 export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
@@ -12,6 +13,7 @@ export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-c
 export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
 export { idFacts } from "./logging/id-facts.ts";
 export { createBoundedLabel, OTHER } from "./metrics/bounded-label.ts";
+export { createMeters, type Meters } from "./metrics/create-meters.ts";
 export { Counter, createMetrics, Gauge, Histogram, type Registry } from "./metrics/create-metrics.ts";
 export { createJournalMetrics, type JournalCounters } from "./metrics/journal-metrics.ts";
 export { type QueueDepthParts, registerQueueDepth } from "./metrics/queue-depth.ts";
@@ -49,6 +51,7 @@ export {
   type Traces,
 } from "./tracing/traces.ts";
 export type { StartTracingOptions, Tracing } from "./tracing/tracing.ts";
+export { giveUpUnheld, type HeldLeases } from "./workers/give-up-unheld.ts";
 export { createRunClock, type RunClock } from "./workers/run-clock.ts";
 export {
   DeadAfterSchema,

@@ -1,13 +1,11 @@
-import type { FailpointNames } from "@planwright/runtime";
+import { type FailpointNames, heartbeatFailpoints } from "@planwright/runtime";
 import type { Store } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 
 /** Where writes, questions and their acknowledgements begin and end. */
 export const STORE_FAILPOINTS = {
   claimPlan: "executor.claim",
-  addWorker: "executor.live",
-  beat: "executor.beat",
-  takeFromDead: "executor.take",
+  ...heartbeatFailpoints("executor"),
   findHeldPlans: "executor.held",
   giveUpPlans: "executor.give-up",
   noteOutlived: "executor.outlived",

@@ -1,13 +1,11 @@
 import type { Drafter } from "@planwright/models";
-import type { FailpointNames } from "@planwright/runtime";
+import { type FailpointNames, heartbeatFailpoints } from "@planwright/runtime";
 import type { Store } from "@planwright/store";
 
 /** Where writes and their acknowledgements begin and end. */
 export const STORE_FAILPOINTS = {
   claimRequest: "planner.claim",
-  addWorker: "planner.live",
-  beat: "planner.beat",
-  takeFromDead: "planner.take",
+  ...heartbeatFailpoints("planner"),
   findHeldRequests: "planner.held",
   giveUpRequests: "planner.give-up",
   findUnplanned: "planner.sweep",

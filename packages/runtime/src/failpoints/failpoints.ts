@@ -34,6 +34,11 @@ export interface Failpoints {
   around<Port extends object>(port: Port, names: FailpointNames<Port>): Port;
 }
 
+/** The failpoints around what a worker's heartbeat asks of the store. */
+export function heartbeatFailpoints<Service extends string>(service: Service) {
+  return { addWorker: `${service}.live`, beat: `${service}.beat`, takeFromDead: `${service}.take` } as const;
+}
+
 const SettingSchema = z.object({
   place: z.string(),
   action: z.enum(["kill", "pause", "error"]),

@@ -1,4 +1,5 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { createMeters } from "./create-meters.ts";
 
 /** Counts appends to journals by their outcome, as `JournalMetrics` of `@planwright/store`. */
 export interface JournalCounters {
@@ -11,19 +12,16 @@ const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 /** Registers what a process appends to journals: the same names in every service, told apart by the label `service`. */
 export function createJournalMetrics(registry: Registry): JournalCounters {
-  const registers = [registry];
-  const counter = (name: string, help: string): Counter =>
-    new Counter({ registers, name: `planwright_journal_${name}_total`, help });
-  const entries = counter("entries", "Entries appended to journals, and durable");
-  const bulks = counter("bulks", "Bulks of entries that MongoDB answered");
-  const refused = counter("refused", "Appends refused because another entry had taken their place");
-  const failed = counter("failed", "Appends of which nothing is known, or that could not be written");
-  const latency = new Histogram({
-    registers,
-    name: "planwright_journal_append_duration_seconds",
-    help: "How long appends took, appended or refused, with the wait for their bulk",
-    buckets: APPEND_SECONDS,
-  });
+  const { counter, histogram } = createMeters(registry, "planwright_journal");
+  const entries = counter("entries_total", "Entries appended to journals, and durable");
+  const bulks = counter("bulks_total", "Bulks of entries that MongoDB answered");
+  const refused = counter("refused_total", "Appends refused because another entry had their sequence number");
+  const failed = counter("failed_total", "Appends that could not be written, or whose result is unknown");
+  const latency = histogram(
+    "append_duration_seconds",
+    "Duration of appends, appended or refused, including the wait for their bulk",
+    { seconds: APPEND_SECONDS },
+  );
   return {
     appendEnded(outcome, durationMs) {
       if (outcome === "failed") {

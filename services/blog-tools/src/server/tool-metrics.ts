@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from "@planwright/runtime";
+import { createMeters, type Registry } from "@planwright/runtime";
 
 /** How a call of a tool ended: done, refused by the tool, or failed, after which it is unknown whether it acted. */
 export type CallOutcome = "ok" | "refused" | "failed";
@@ -10,19 +10,11 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** Registers the metrics of the tools. */
 export function createToolMetrics(registry: Registry): CountCall {
-  const registers = [registry];
-  const calls = new Counter({
-    registers,
-    name: "planwright_blog_tools_calls_total",
-    help: "Calls of tools that were answered",
-    labelNames: ["tool", "outcome"],
-  });
-  const latency = new Histogram({
-    registers,
-    name: "planwright_blog_tools_call_duration_seconds",
-    help: "How long their answers took",
+  const { counter, histogram } = createMeters(registry, "planwright_blog_tools");
+  const calls = counter("calls_total", "Tool calls that were answered", ["tool", "outcome"]);
+  const latency = histogram("call_duration_seconds", "Time until tool calls were answered", {
+    seconds: SECONDS,
     labelNames: ["tool"],
-    buckets: SECONDS,
   });
   return (tool, outcome, durationMs) => {
     calls.inc({ tool, outcome });

@@ -1,4 +1,4 @@
-import type { Liveness, Logger, RunClock } from "@planwright/runtime";
+import { giveUpUnheld, type Liveness, type Logger, type RunClock } from "@planwright/runtime";
 import type { ExecutionStore, HeldPlan, PlanClaim } from "@planwright/store";
 import { createLostLeases } from "./lost-leases.ts";
 import { createPlanQuota } from "./plan-quota.ts";
@@ -51,7 +51,7 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
       logger.warn({ blockedMs, plans, requestIds: requestIdsOf(held()) }, "this process was blocked");
     }
     tellSilence();
-    void giveUpWhatIsNotHeld();
+    void giveUpUnheldPlans();
     void tellOutlived();
   }
 
@@ -69,16 +69,15 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
     wasHeard = isHeard();
   }
 
-  /** The answer to a claim may have been lost, and a run may have broken off: this process lives, so no other executor would take those plans. */
-  async function giveUpWhatIsNotHeld(): Promise<void> {
+  async function giveUpUnheldPlans(): Promise<void> {
     try {
-      const plans = (await store.findHeldPlans(liveness.owner())).filter(({ planId }) => !isHeld(planId));
-      if (plans.length === 0) return;
-      await store.giveUpPlans(plans);
-      logger.warn(
-        { plans: plans.map(({ planId }) => planId) },
-        "plans are given up that are not worked on here",
-      );
+      const { givenUp } = await giveUpUnheld({
+        find: () => store.findHeldPlans(liveness.owner()),
+        isHeld: ({ planId }) => isHeld(planId),
+        giveUp: (plans) => store.giveUpPlans(plans),
+      });
+      const plans = givenUp.map(({ planId }) => planId);
+      if (plans.length > 0) logger.warn({ plans }, "plans are given up that are not worked on here");
     } catch (error) {
       logger.warn(
         { err: error },

@@ -1,5 +1,5 @@
 import type { RequestId } from "@planwright/plan";
-import type { Liveness } from "@planwright/runtime";
+import { giveUpUnheld, type Liveness } from "@planwright/runtime";
 import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwright/store";
 
 /** What holding requests needs. */
@@ -51,7 +51,8 @@ export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
     lost.abort(new LeaseLostError({ id: claim.request._id, epoch: claim.epoch }));
   }
 
-  async function look(): Promise<void> {
+  /** What the database says that this process holds. A claim that is missing there repeatedly is lost. */
+  async function findHeld(): Promise<Awaited<ReturnType<PlanningStore["findHeldRequests"]>>> {
     const before = new Set(held.values());
     const found = await store.findHeldRequests(liveness.owner());
     const epochs = new Map(found.map(({ requestId, epoch }) => [requestId, epoch]));
@@ -60,11 +61,15 @@ export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
       one.missed = epochs.get(request._id) === epoch ? 0 : one.missed + 1;
       if (one.missed >= LOOKS_TO_LOSE) lose(one);
     }
-    // The answer to a claim may have been lost, and work may have broken off: this process lives, so no other one would take those requests.
-    const isOpen = ({ requestId }: { requestId: RequestId }) =>
-      !held.has(requestId) && !claiming.has(requestId);
-    const open = found.filter(isOpen);
-    if (open.length > 0) await store.giveUpRequests(open);
+    return found;
+  }
+
+  async function look(): Promise<void> {
+    await giveUpUnheld({
+      find: findHeld,
+      isHeld: ({ requestId }) => held.has(requestId) || claiming.has(requestId),
+      giveUp: (requests) => store.giveUpRequests(requests),
+    });
   }
 
   const timer = setInterval(() => void look().catch(onError), lookEveryMs).unref();

@@ -1,4 +1,4 @@
-import { Counter, createBoundedLabel, Histogram, type Registry } from "@planwright/runtime";
+import { createBoundedLabel, createMeters, type Registry } from "@planwright/runtime";
 import type { ModelMetrics } from "../calls/model-metrics.ts";
 import type { RunMetrics } from "../jobs/run-metrics.ts";
 
@@ -15,28 +15,20 @@ const MAX_VALUES = 100;
 
 /** Registers the counters of a planner. */
 export function createPlannerMetrics(registry: Registry): PlannerMetrics {
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> =>
-    new Counter({ registers, name: `planwright_planner_${name}`, help, labelNames });
+  const { counter, histogram } = createMeters(registry, "planwright_planner");
   const runs = counter("runs_total", "Work on requests that ended", ["outcome", "code"]);
-  const runLatency = new Histogram({
-    registers,
-    name: "planwright_planner_run_duration_seconds",
-    help: "How long work on requests took",
+  const runLatency = histogram("run_duration_seconds", "Duration of work on requests", {
+    seconds: SECONDS,
     labelNames: ["outcome"],
-    buckets: SECONDS,
   });
-  const calls = counter("model_calls_total", "Calls of models that ended", ["model", "outcome"]);
+  const calls = counter("model_calls_total", "Model calls that ended", ["model", "outcome"]);
   const tokens = counter("model_tokens_total", "Tokens as providers counted them", ["model", "direction"]);
-  const cost = counter("model_cost_usd_total", "What calls of models with a known price cost", ["model"]);
-  const callLatency = new Histogram({
-    registers,
-    name: "planwright_planner_model_call_duration_seconds",
-    help: "How long calls of models took",
+  const cost = counter("model_cost_usd_total", "Cost of calls of models with a known price", ["model"]);
+  const callLatency = histogram("model_call_duration_seconds", "Duration of model calls", {
+    seconds: SECONDS,
     labelNames: ["model"],
-    buckets: SECONDS,
   });
-  const repairs = counter("repairs_total", "Drafts that had to be put right", []);
+  const repairs = counter("repairs_total", "Drafts that had to be repaired");
   const modelLabel = createBoundedLabel(MAX_VALUES);
   const codeLabel = createBoundedLabel(MAX_VALUES);
 

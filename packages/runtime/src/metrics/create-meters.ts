@@ -1,0 +1,25 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** Makes metrics whose names begin with one prefix. */
+export interface Meters {
+  counter<Label extends string = never>(name: string, help: string, labelNames?: Label[]): Counter<Label>;
+  gauge(name: string, help: string): Gauge;
+  /** @param seconds - upper bounds of the buckets */
+  histogram<Label extends string = never>(
+    name: string,
+    help: string,
+    options: { seconds: number[]; labelNames?: Label[] },
+  ): Histogram<Label>;
+}
+
+/** @param prefix - such as "planwright_executor" */
+export function createMeters(registry: Registry, prefix: string): Meters {
+  const registers = [registry];
+  return {
+    counter: (name, help, labelNames = []) =>
+      new Counter({ registers, name: `${prefix}_${name}`, help, labelNames }),
+    gauge: (name, help) => new Gauge({ registers, name: `${prefix}_${name}`, help }),
+    histogram: (name, help, { seconds, labelNames = [] }) =>
+      new Histogram({ registers, name: `${prefix}_${name}`, help, labelNames, buckets: seconds }),
+  };
+}

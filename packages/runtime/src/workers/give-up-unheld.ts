@@ -1,0 +1,23 @@
+/** Leases of this process by the database, and how they are given up. */
+export interface HeldLeases<Lease> {
+  /** Leases that the database says this process holds. */
+  find: () => Promise<readonly Lease[]>;
+  /** True for work that is under way here, or is being claimed. */
+  isHeld: (lease: Lease) => boolean;
+  giveUp: (leases: readonly Lease[]) => Promise<unknown>;
+}
+
+/**
+ * Gives up the leases under which this process does no work: the answer to a claim was lost, or the work broke off. No other
+ * worker would take them over while this process lives.
+ */
+export async function giveUpUnheld<Lease>({
+  find,
+  isHeld,
+  giveUp,
+}: HeldLeases<Lease>): Promise<{ found: readonly Lease[]; givenUp: readonly Lease[] }> {
+  const found = await find();
+  const givenUp = found.filter((lease) => !isHeld(lease));
+  if (givenUp.length > 0) await giveUp(givenUp);
+  return { found, givenUp };
+}
