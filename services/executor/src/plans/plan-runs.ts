@@ -1,56 +1,24 @@
-import type { StepError, StepRecord } from "@planwright/engine";
-import {
-  CodedError,
-  type EffectClass,
-  isStepUnderWay,
-  type PlanId,
-  type RequestId,
-  type ToolDescriptor,
-} from "@planwright/plan";
-import type { ToolLimits } from "@planwright/queue";
-import { createRunClock, type Liveness, type Logger, type RunClock } from "@planwright/runtime";
-import { type ExecutionStore, type PlanClaim, StoreUnavailableError } from "@planwright/store";
-import type { ToolClients } from "@planwright/tools";
+import { CodedError, type PlanId, type ToolDescriptor } from "@planwright/plan";
+import { createRunClock, type Logger } from "@planwright/runtime";
+import { type PlanClaim, StoreUnavailableError } from "@planwright/store";
 import { createLeaseKeeper } from "../leases/lease-keeper.ts";
-import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
-import { createOutputMemory, type OutputMemory } from "../outputs/output-memory.ts";
-import type { OutputRecorder } from "../outputs/output-recorder.ts";
+import { NO_METRICS } from "../metrics/run-metrics.ts";
+import { createOutputMemory } from "../outputs/output-memory.ts";
 import { createPlanLog } from "../run/plan-log.ts";
-import { type PlanRun, startPlanRun } from "../run/start-plan-run.ts";
-import type { Secrets } from "../secrets/secrets.ts";
+import { type PlanRun, type RunDependencies, startPlanRun } from "../run/start-plan-run.ts";
 import { createPlanTools } from "../tools/plan-tools.ts";
 import type { PlanTrace, RunTraces } from "../tracing/run-traces.ts";
+import { endPoisoned, isPoisoned } from "./end-poisoned.ts";
 
 /** What working on plans needs. */
-export interface PlanRunsParts {
-  store: ExecutionStore;
-  tools: Pick<ToolClients, "callTool">;
-  /** What plans name as `secret://name`. Default: none. */
-  secrets?: Secrets | undefined;
-  /** Limits of tools over all executors. Default: none are held. */
-  limits?: ToolLimits | undefined;
-  /** Outputs in memory of all plans of this process. Default: up to 256 MiB. */
-  outputMemory?: OutputMemory | undefined;
-  /** Learns what outputs look like. Default: nothing is learned. */
-  outputs?: Pick<OutputRecorder, "note"> | undefined;
-  /** The published catalogue, which also knows tools whose server is away just now. */
+export interface PlanRunsParts extends RunDependencies {
+  /** The published catalogue, which also knows the tools of servers that cannot be reached at the moment. */
   readCatalogue: () => Promise<readonly ToolDescriptor[]>;
-  /** The same as it stands this moment, for calls that need approval and tools that are not as a plan knows them. Default: `readCatalogue`. */
+  /** The same as it is now, for calls that need approval and tools that changed since the plan was made. Default: `readCatalogue`. */
   readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
-  /** Names this process in leases and attempts, and says how long it may start calls. */
-  liveness: Liveness;
-  /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are sent. */
-  offerPlanning?: ((requestId: RequestId) => void) | undefined;
   maxPlans: number;
   /** Silence after which others declare this process dead, in milliseconds. */
   deadAfterMs: number;
-  /** Most that a step may ask for as its timeoutMs, in milliseconds. Default: the engine's. */
-  maxStepTimeoutMs?: number | undefined;
-  logger: Logger;
-  /** Default: the platform's. */
-  clock?: RunClock | undefined;
-  /** Default: nothing is counted. */
-  metrics?: RunMetrics | undefined;
   /** Default: nothing is traced. */
   traces?: RunTraces | undefined;
 }
@@ -67,8 +35,6 @@ export interface PlanRuns {
   handOver(timeoutMs: number): Promise<void>;
 }
 
-/** Claims without progress after which a plan is ended: it kills its executors. */
-const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
 /** How often controls of clients and operators are looked for, in milliseconds: a cancel is seen within 1 s. */
 const CONTROL_POLL_MS = 500;
 
@@ -154,7 +120,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       trace?.ended("handed over");
       return null;
     }
-    if (claim.plan.claimsWithoutProgress > MAX_CLAIMS_WITHOUT_PROGRESS) {
+    if (isPoisoned(claim)) {
       const { error, records } = await endPoisoned(store, claim, metrics);
       trace?.ended("FAILED", error.code);
       planLog.recorded(records);
@@ -164,21 +130,12 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     if (planTools.changed.length > 0)
       planLogger.warn({ changed: planTools.changed }, "tools have changed since the plan was made");
     const run = startPlanRun({
+      ...parts,
       claim,
       planTools,
       readCatalogueNow,
-      store,
-      tools: parts.tools,
-      secrets: parts.secrets,
-      limits: parts.limits,
-      outputs: parts.outputs,
       outputMemory,
-      offerPlanning: parts.offerPlanning,
-      maxStepTimeoutMs: parts.maxStepTimeoutMs,
-      liveness,
       logger: planLogger,
-      clock,
-      metrics,
       trace,
     });
     active.set(planId, { claim, run, trace });
@@ -227,57 +184,4 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       endControlPoll();
     },
   };
-}
-
-/** Ends a plan that was claimed again and again without a step getting further. */
-async function endPoisoned(
-  store: ExecutionStore,
-  claim: PlanClaim,
-  metrics: RunMetrics,
-): Promise<{ error: StepError; records: readonly StepRecord[] }> {
-  const error = {
-    code: "POISONED",
-    message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died or was blocked`,
-    retryable: false,
-  };
-  const unfinished = recordsOfAll(claim).filter(({ key }) => !claim.journal.unit(key)?.finishedAt);
-  const records = unfinished.map(
-    (record): StepRecord => ({
-      ...record,
-      status: lastWord(record, claim.journal.unit(record.key)?.effectClass ?? null),
-      waitReason: undefined,
-      nextAttemptAt: undefined,
-      error,
-    }),
-  );
-  await store.finishPlan(
-    claim,
-    { type: "finish", status: "FAILED", outputs: {}, error },
-    { records, ends: [] },
-  );
-  const knownDoubts = unfinished.filter(({ status }) => status === "IN_DOUBT").length;
-  const doubts = records.filter(({ status }) => status === "IN_DOUBT").length;
-  for (let index = knownDoubts; index < doubts; index += 1) metrics.inDoubt();
-  metrics.ended("FAILED");
-  return { error, records: records.filter(({ status }) => status !== "SKIPPED") };
-}
-
-/** Those of all units: of a step of which nothing is told there is none. */
-function recordsOfAll({ plan, records }: PlanClaim): StepRecord[] {
-  const known = new Set(records.map(({ key }) => key));
-  const untold = plan.plan.steps.filter(({ id }) => !known.has(id));
-  const pending = untold.map(({ id }): StepRecord => {
-    return { key: id, stepId: id, status: "PENDING", attempts: 0 };
-  });
-  return [...records, ...pending];
-}
-
-/** What may have acted is in doubt; so is a call that was under way, unless it only reads. A step without a class was never called, or only read. */
-function lastWord(
-  { status, mayHaveActed }: StepRecord,
-  effectClass: EffectClass | null,
-): StepRecord["status"] {
-  if (status === "IN_DOUBT" || mayHaveActed) return "IN_DOUBT";
-  if (status === "RUNNING" && effectClass !== null && effectClass !== "R") return "IN_DOUBT";
-  return isStepUnderWay(status) ? "FAILED" : "SKIPPED";
 }

@@ -44,34 +44,38 @@ import { createPlanLog } from "./plan-log.ts";
 import { createRightToCall } from "./right-to-call.ts";
 import { createRunTimers } from "./timers.ts";
 
-/** What a run needs. */
-export interface PlanRunParts {
-  claim: PlanClaim;
-  /** The plan's tools, with their contracts and schemas. */
-  planTools: PlanTools;
-  /** The catalogue as it stands this moment: what approved calls are compared with. */
-  readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
+/** What all runs of a process use. */
+export interface RunDependencies {
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
-  /** What plans name as `secret://name`. Default: none. */
+  /** The secrets that plans name as `secret://name`. Default: none. */
   secrets?: Secrets | undefined;
   /** Limits of tools over all executors. Default: none are held. */
   limits?: ToolLimits | undefined;
-  /** Outputs in memory of all plans of this process. Default: one of its own. */
+  /** Outputs in memory of all plans of this process. Default: up to 256 MiB. */
   outputMemory?: OutputMemory | undefined;
   /** Learns what outputs look like. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
   /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are sent. */
   offerPlanning?: ((requestId: RequestId) => void) | undefined;
-  /** Most that a step may ask for as its timeoutMs, in milliseconds. Default: the engine's. */
+  /** Largest timeoutMs that a step may ask for, in milliseconds. Default: the engine's. */
   maxStepTimeoutMs?: number | undefined;
-  /** How long this process may start calls. */
+  /** Names this process in leases and attempts, and says until when it may start calls. */
   liveness: Liveness;
   logger: Logger;
   /** Default: the platform's. */
   clock?: RunClock | undefined;
   /** Default: nothing is counted. */
   metrics?: RunMetrics | undefined;
+}
+
+/** What one run needs. */
+export interface PlanRunParts extends RunDependencies {
+  claim: PlanClaim;
+  /** The plan's tools, with their contracts and schemas. */
+  planTools: PlanTools;
+  /** The catalogue as it is now: approved calls are compared with it. */
+  readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
   /** Default: nothing is traced. */
   trace?: PlanTrace | undefined;
 }

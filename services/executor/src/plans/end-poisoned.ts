@@ -1,0 +1,65 @@
+import type { StepError, StepRecord } from "@planwright/engine";
+import { type EffectClass, isStepUnderWay } from "@planwright/plan";
+import type { ExecutionStore, PlanClaim } from "@planwright/store";
+import type { RunMetrics } from "../metrics/run-metrics.ts";
+
+/** Claims without progress after which a plan is ended: it kills its executors. */
+const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
+
+/** True for a plan that was claimed too often without progress of any step. */
+export function isPoisoned({ plan }: PlanClaim): boolean {
+  return plan.claimsWithoutProgress > MAX_CLAIMS_WITHOUT_PROGRESS;
+}
+
+/** Ends such a plan as FAILED. Calls that may have had an effect end in doubt. */
+export async function endPoisoned(
+  store: ExecutionStore,
+  claim: PlanClaim,
+  metrics: RunMetrics,
+): Promise<{ error: StepError; records: readonly StepRecord[] }> {
+  const error = {
+    code: "POISONED",
+    message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died or was blocked`,
+    retryable: false,
+  };
+  const unfinished = recordsOfAll(claim).filter(({ key }) => !claim.journal.unit(key)?.finishedAt);
+  const records = unfinished.map(
+    (record): StepRecord => ({
+      ...record,
+      status: lastStatus(record, claim.journal.unit(record.key)?.effectClass ?? null),
+      waitReason: undefined,
+      nextAttemptAt: undefined,
+      error,
+    }),
+  );
+  await store.finishPlan(
+    claim,
+    { type: "finish", status: "FAILED", outputs: {}, error },
+    { records, ends: [] },
+  );
+  const knownDoubts = unfinished.filter(({ status }) => status === "IN_DOUBT").length;
+  const doubts = records.filter(({ status }) => status === "IN_DOUBT").length;
+  for (let index = knownDoubts; index < doubts; index += 1) metrics.inDoubt();
+  metrics.ended("FAILED");
+  return { error, records: records.filter(({ status }) => status !== "SKIPPED") };
+}
+
+/** The records of all units: a step that has none yet gets one. */
+function recordsOfAll({ plan, records }: PlanClaim): StepRecord[] {
+  const known = new Set(records.map(({ key }) => key));
+  const unrecorded = plan.plan.steps.filter(({ id }) => !known.has(id));
+  const pending = unrecorded.map(({ id }): StepRecord => {
+    return { key: id, stepId: id, status: "PENDING", attempts: 0 };
+  });
+  return [...records, ...pending];
+}
+
+/** A unit that may have acted is in doubt; so is a call that was under way, unless it only reads. A unit without a class was never called, or only read. */
+function lastStatus(
+  { status, mayHaveActed }: StepRecord,
+  effectClass: EffectClass | null,
+): StepRecord["status"] {
+  if (status === "IN_DOUBT" || mayHaveActed) return "IN_DOUBT";
+  if (status === "RUNNING" && effectClass !== null && effectClass !== "R") return "IN_DOUBT";
+  return isStepUnderWay(status) ? "FAILED" : "SKIPPED";
+}
