@@ -43,7 +43,7 @@ const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onE
 const queues = createQueues(redis);
 const offers = failpoints.around(queues, OFFER_FAILPOINTS);
 const traces = service.traces && createPlanningTraces(service.traces);
-const log = createPlanningLog(logger, traces?.logFacts);
+const log = createPlanningLog(logger, (request) => traces?.logFacts(request) ?? {});
 
 const heartbeat = await service.startHeartbeat({
   hasModel: drafter.name !== "offline",

@@ -3,16 +3,28 @@ import {
   type Drafter,
   type DraftInput,
   type DraftResult,
+  type PriceList,
   toolsForPrompt,
 } from "@planwright/models";
+import type { Policy } from "@planwright/plan";
 import type { ModelCallBegin, PlanningClaim, PlanningStore, PlanOrigin } from "@planwright/store";
 import { type CallMeterParts, createCallMeter } from "../calls/call-meter.ts";
 import { recordOfCall } from "../calls/record-of-call.ts";
+import { shownContextOf } from "../prompts/context-of.ts";
+import type { PlanningState } from "./planning-state.ts";
 
 /** What asking needs. */
 export interface AskParts extends CallMeterParts {
   store: CallMeterParts["store"] & Pick<PlanningStore, "recordModelCall">;
   drafter: Drafter;
+}
+
+/** What the nodes of both graphs use, beside the store. */
+export interface GraphParts extends Pick<AskParts, "drafter" | "metrics" | "onReuse"> {
+  /** What models cost. Default: the table of `@planwright/models`. */
+  prices?: PriceList;
+  /** The planner's own policy: used where a caller asks for none, and no plan may loosen its `replannedEffects`. Default: the default policy. */
+  policy?: Policy | undefined;
 }
 
 /** What is asked, and for whom. */
@@ -39,6 +51,24 @@ export async function askDrafter(
     await store.recordModelCall(recordOfCall({ request: claim.request, drafter, purpose, result }));
   }
   return result;
+}
+
+/** Asks for a draft, or for a repair of the latest answer. */
+export async function askForDraft(
+  parts: AskParts,
+  state: Pick<PlanningState, "claim" | "tools" | "answer" | "diagnostics" | "repairs">,
+  asked: Pick<Ask, "purpose" | "query" | "replan" | "signal">,
+): Promise<{ result: DraftResult | DraftError; repairs: number }> {
+  const { claim, tools, answer, diagnostics, repairs } = state;
+  const isRepair = asked.purpose === "repair";
+  const result = await askDrafter(parts, {
+    ...asked,
+    claim,
+    tools,
+    context: shownContextOf(claim.request),
+    repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
+  });
+  return { result, repairs: isRepair ? repairs + 1 : repairs };
 }
 
 /** Who made a plan. */

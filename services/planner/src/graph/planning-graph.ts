@@ -1,9 +1,8 @@
 import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
-import { createPriceList, DraftError, type Drafter, NoToolsError, type PriceList } from "@planwright/models";
+import { createPriceList, DraftError, NoToolsError } from "@planwright/models";
 import { ValueMissingError } from "@planwright/offline";
-import { type GapValue, type JsonValue, type Policy, pinTools } from "@planwright/plan";
+import { type GapValue, type JsonValue, pinTools } from "@planwright/plan";
 import type { PlanningStore, WorkerStore } from "@planwright/store";
-import type { ModelMetrics } from "../calls/model-metrics.ts";
 import { keptText } from "../calls/record-of-call.ts";
 import { redactedError } from "../calls/redacted-error.ts";
 import { createSameCatalogue } from "../catalogue/same-catalogue.ts";
@@ -13,14 +12,14 @@ import { askingOf, filledDraft, givenValues } from "../drafts/kept-draft.ts";
 import { policyOf } from "../drafts/policy-of.ts";
 import { askedOf, conversationOf } from "../prompts/asked-of.ts";
 import { shownContextOf } from "../prompts/context-of.ts";
-import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
+import { type AskParts, askForDraft, type GraphParts, originOf, toFailure } from "./ask-drafter.ts";
 import { planDirectly, toolsForDirectPath } from "./direct-path.ts";
 import { afterDoubt, orDoubted } from "./doubted-draft.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { PlanningState } from "./planning-state.ts";
 
 /** What the nodes of the graph use. */
-export interface PlanningParts {
+export interface PlanningParts extends GraphParts {
   store: Pick<
     PlanningStore,
     | "toolCatalogue"
@@ -32,17 +31,8 @@ export interface PlanningParts {
     | "askQuestions"
   > &
     Pick<WorkerStore, "liveWorkers">;
-  /** How long a first catalogue is waited for, in milliseconds. Default 60,000. */
+  /** How long an executor that publishes the first tools is waited for, in milliseconds. Default 60,000. */
   catalogueWaitMs?: number | undefined;
-  drafter: Drafter;
-  /** What models cost. Default: the table of `@planwright/models`. */
-  prices?: PriceList;
-  /** Of the plans whose callers ask for none. Default: the default policy. */
-  policy?: Policy;
-  /** Default: nothing is counted. */
-  metrics?: ModelMetrics | undefined;
-  /** Hears of answers that a planner that died was given, and that are used again. */
-  onReuse?: AskParts["onReuse"];
 }
 
 /**
@@ -51,7 +41,8 @@ export interface PlanningParts {
  * A planner that dies is followed by one that starts at the beginning, is given the answers that were recorded, and stores under the same
  * plan id.
  */
-export function createPlanningGraph(parts: PlanningParts) {
+export function createPlanningGraph({ prices = createPriceList({}), ...given }: PlanningParts) {
+  const parts = { ...given, prices };
   const { store, drafter } = parts;
   const sameCatalogue = createSameCatalogue();
   const path = ({ claim, tools }: PlanningState) => {
@@ -68,7 +59,7 @@ export function createPlanningGraph(parts: PlanningParts) {
       return tools.length > 0 ? { tools } : { failure: toFailure(new NoToolsError()) };
     })
     .addNode("direct", (state, config: LangGraphRunnableConfig) =>
-      planDirectly({ prices: createPriceList({}), ...parts }, state, signalOf(config)),
+      planDirectly(parts, state, signalOf(config)),
     )
     .addNode("fill", ({ claim }) => ({ answer: filledDraft(claim.request), isFilled: true }))
     .addNode("draft", (state, config) => ask(parts, state, config, "draft"))
@@ -129,31 +120,19 @@ const textOfValues = (values: readonly GapValue[]): string | undefined =>
 const textOf = (value: JsonValue) => (typeof value === "string" ? value : JSON.stringify(value));
 
 async function ask(
-  { prices = createPriceList({}), ...parts }: PlanningParts,
-  { claim, tools, answer, diagnostics, ...state }: PlanningState,
+  parts: AskParts,
+  state: PlanningState,
   config: LangGraphRunnableConfig,
   purpose: "draft" | "repair",
 ): Promise<Partial<PlanningState>> {
-  const isRepair = purpose === "repair";
-  const result = await askDrafter(
-    { ...parts, prices },
-    {
-      claim,
-      purpose,
-      query: parts.drafter.kind === "model" ? conversationOf(claim.request) : askedOf(claim.request),
-      context: shownContextOf(claim.request),
-      tools,
-      repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
-      signal: signalOf(config),
-    },
-  );
-  const repairs = isRepair ? state.repairs + 1 : state.repairs;
-  if (result instanceof DraftError)
-    return {
-      failure: toFailure(result),
-      open: result instanceof ValueMissingError ? result.facts.open : null,
-      repairs,
-      isFilled: false,
-    };
-  return { answer: result, repairs, isFilled: false };
+  const { request } = state.claim;
+  const query = parts.drafter.kind === "model" ? conversationOf(request) : askedOf(request);
+  const { result, repairs } = await askForDraft(parts, state, { purpose, query, signal: signalOf(config) });
+  if (!(result instanceof DraftError)) return { answer: result, repairs, isFilled: false };
+  return {
+    failure: toFailure(result),
+    open: result instanceof ValueMissingError ? result.facts.open : null,
+    repairs,
+    isFilled: false,
+  };
 }

@@ -1,8 +1,7 @@
 import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
-import { createPriceList, DraftError, type Drafter, NoToolsError, type PriceList } from "@planwright/models";
-import { catalogueOfPlan, createToolIndex, type Policy, pinsByTool, pinTools } from "@planwright/plan";
+import { createPriceList, DraftError, NoToolsError } from "@planwright/models";
+import { catalogueOfPlan, createToolIndex, pinsByTool, pinTools } from "@planwright/plan";
 import type { PlanningStore } from "@planwright/store";
-import type { ModelMetrics } from "../calls/model-metrics.ts";
 import { keptText } from "../calls/record-of-call.ts";
 import { redactedError } from "../calls/redacted-error.ts";
 import { askedOf, conversationOf } from "../prompts/asked-of.ts";
@@ -10,31 +9,23 @@ import { shownContextOf } from "../prompts/context-of.ts";
 import { checkReplan } from "../replan/check-replan.ts";
 import { toPastPlan } from "../replan/past-plan.ts";
 import { toReplanRequest } from "../replan/replan-request.ts";
-import { type AskParts, askDrafter, originOf, toFailure } from "./ask-drafter.ts";
+import { type AskParts, askForDraft, type GraphParts, originOf, toFailure } from "./ask-drafter.ts";
 import { afterDoubt, orDoubted } from "./doubted-draft.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { ReplanningState } from "./replanning-state.ts";
 
 /** What the nodes of the graph use. */
-export interface ReplanningParts {
+export interface ReplanningParts extends GraphParts {
   store: AskParts["store"] &
     Pick<PlanningStore, "toolCatalogue" | "readPlanRecord" | "completeReplan" | "failReplan">;
-  drafter: Drafter;
-  /** What models cost. Default: the table of `@planwright/models`. */
-  prices?: PriceList;
-  /** The planner's own, whose `replannedEffects` no plan may loosen. Default: the default policy. */
-  policy?: Policy;
-  /** Default: nothing is counted. */
-  metrics?: ModelMetrics | undefined;
-  /** Hears of answers that a planner that died was given, and that are used again. */
-  onReuse?: AskParts["onReuse"];
 }
 
 /**
  * read -> draft -> validate -> (repair -> validate)* -> store, as for a first plan, over what became of the plan that failed. A planner
  * that dies is followed by one that starts at the beginning and is given the answers that were recorded, and one version is stored.
  */
-export function createReplanningGraph({ prices = createPriceList({}), ...parts }: ReplanningParts) {
+export function createReplanningGraph({ prices = createPriceList({}), ...given }: ReplanningParts) {
+  const parts = { ...given, prices };
   const { store, drafter } = parts;
   const ifPlannable = (state: ReplanningState) => (state.failure ? "store" : "validate");
   const ifUndecided = (state: ReplanningState) => (state.plan ? "store" : ifPlannable(state));
@@ -51,7 +42,7 @@ export function createReplanningGraph({ prices = createPriceList({}), ...parts }
       const tools = [...catalogueOfPlan(plan, createToolIndex(catalogue), pinsByTool(toolPins))];
       return tools.length > 0 ? { record, tools } : { record, failure: toFailure(new NoToolsError()) };
     })
-    .addNode("draft", (state, config) => ask({ ...parts, prices }, state, config, "replan"))
+    .addNode("draft", (state, config) => ask(parts, state, config, "replan"))
     .addNode("validate", (state) => {
       const { answer, record, tools, claim, repairs, diagnostics } = state;
       const said = [askedOf(claim.request), claim.request.replan?.note ?? ""].join("\n");
@@ -67,9 +58,7 @@ export function createReplanningGraph({ prices = createPriceList({}), ...parts }
       const update = { ...checked, earlierDiagnostics: repairs > 0 ? diagnostics : null };
       return afterDoubt(state, update, drafter.kind);
     })
-    .addNode("repair", async (state, config) =>
-      orDoubted(state, await ask({ ...parts, prices }, state, config, "repair")),
-    )
+    .addNode("repair", async (state, config) => orDoubted(state, await ask(parts, state, config, "repair")))
     .addNode("store", async ({ claim, plan, tools, record, diagnostics, answer, failure }) => {
       if (plan) {
         const raw = answer ? keptText(answer.text) : null;
@@ -104,22 +93,17 @@ const IN_DOUBT = {
 
 async function ask(
   parts: AskParts,
-  { claim, record, tools, answer, diagnostics, ...state }: ReplanningState,
+  state: ReplanningState,
   config: LangGraphRunnableConfig,
   purpose: "replan" | "repair",
 ): Promise<Partial<ReplanningState>> {
+  const { claim, record } = state;
   const { request } = claim;
-  const isRepair = purpose === "repair";
-  const result = await askDrafter(parts, {
-    claim,
+  const { result, repairs } = await askForDraft(parts, state, {
     purpose,
     query: conversationOf(request) || GOAL_OF_PLAN,
-    context: shownContextOf(request),
-    tools,
-    repair: isRepair ? { previous: answer?.text ?? "", diagnostics } : undefined,
     replan: record ? toReplanRequest(toPastPlan(record), request.replan?.note ?? null) : undefined,
     signal: signalOf(config),
   });
-  const repairs = isRepair ? state.repairs + 1 : state.repairs;
   return result instanceof DraftError ? { failure: toFailure(result), repairs } : { answer: result, repairs };
 }
