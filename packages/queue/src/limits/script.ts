@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Redis } from "ioredis";
 
 /** A Lua script of Redis; answers what the script returns. */
@@ -10,7 +10,7 @@ export type Script = (
 
 /** A script that is sent once to each server, and by its hash from then on. */
 export function createScript(lua: string): Script {
-  const sha = createHash("sha1").update(lua).digest("hex");
+  const sha = hash("sha1", lua);
   return async (client, keys, args) => {
     try {
       return await client.evalsha(sha, keys.length, ...keys, ...args);

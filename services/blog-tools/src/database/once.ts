@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   type Collection,
   type Filter,
@@ -55,7 +55,7 @@ export async function createOnce<T extends StoredDocument, Result extends object
     await collection.insertOne(document as OptionalUnlessRequiredId<T>);
     return result;
   }
-  const argumentsHash = createHash("sha256").update(canonicalText(call.arguments)).digest("hex");
+  const argumentsHash = hash("sha256", canonicalText(call.arguments));
   const creation = { key, argumentsHash, result, repeats: 0 };
   try {
     await check?.();

@@ -3,7 +3,7 @@
  * of itself. It is computed when the step begins to wait, shown, and computed again from what is about to be sent before
  * each call: whatever has changed meanwhile, nothing is called that no operator approved.
  */
-import { createHash } from "node:crypto";
+import { hash as hashText } from "node:crypto";
 import type { Call, FoldedUnit, StepError, StepRecord } from "@planwright/engine";
 import {
   canonicalJson,
@@ -55,7 +55,7 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
   function hashOf(value: JsonObject): string {
     const known = hashes.get(value);
     if (known !== undefined) return known;
-    const hash = sha256(canonicalJson(value));
+    const hash = hashText("sha256", canonicalJson(value));
     hashes.set(value, hash);
     return hash;
   }
@@ -64,7 +64,7 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
     const step = claim.plan.plan.steps.find(({ id }) => id === stepId);
     const tool = step && tools.find(toolOfStep(step));
     const digest = tool ? toolDigest(tool) : null;
-    return sha256(canonicalJson([claim.plan._id, stepId, hashOf(approvable), digest]));
+    return hashText("sha256", canonicalJson([claim.plan._id, stepId, hashOf(approvable), digest]));
   }
 
   return {
@@ -72,7 +72,7 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
       const { arguments: args, stepId } = record;
       if (!args) return record;
       const approvalHash = approvalHashOf(stepId, args, planTools);
-      return { ...record, approvalHash, argsHash: sha256(JSON.stringify(args)) };
+      return { ...record, approvalHash, argsHash: hashText("sha256", JSON.stringify(args)) };
     },
 
     async refusalOf(call) {
@@ -97,8 +97,4 @@ function partOf(approvable: JsonObject, { key, stepId }: Call): JsonObject {
   const calls = approvable["calls"];
   const part = isJsonObject(calls) && Object.hasOwn(calls, key) ? calls[key] : undefined;
   return isJsonObject(part) ? part : {};
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

@@ -1,5 +1,5 @@
 /** The calls of one run: each with its intent, its place under limits, its approval, and the tool as it was when the plan was made. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   type Call,
   isUnansweredLookup,
@@ -226,5 +226,5 @@ function describe(call: Call, outcome: Outcome): Pick<AttemptEnd, "outcome" | "e
 }
 
 function hashOf(value: object): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+  return hash("sha256", JSON.stringify(value));
 }

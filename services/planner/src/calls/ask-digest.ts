@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Asked } from "@planwright/models";
 import { canonicalJson } from "@planwright/plan";
 import type { ModelCallDocument } from "@planwright/store";
@@ -15,5 +15,5 @@ export function askDigest(
   messages: ModelCallDocument["messages"],
 ): string {
   const { schema = null, tools = null } = asked;
-  return createHash("sha256").update(canonicalJson({ messages, schema, tools })).digest("hex");
+  return hash("sha256", canonicalJson({ messages, schema, tools }));
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalJson, type Plan } from "@planwright/plan";
 
 /** SHA-256 of what a plan does: its steps in any order, and the outputs asked for. Whether approval is asked first does not count. Pure. */
@@ -9,12 +9,6 @@ export function planDigest({ steps, outputs }: Plan): string {
       return { ...rest, dependsOn: dependsOn.toSorted() };
     })
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  return createHash("sha256")
-    .update(
-      canonicalJson({
-        steps: done,
-        outputs: (Array.isArray(outputs) ? outputs.toSorted() : outputs) ?? null,
-      }),
-    )
-    .digest("hex");
+  const wanted = (Array.isArray(outputs) ? outputs.toSorted() : outputs) ?? null;
+  return hash("sha256", canonicalJson({ steps: done, outputs: wanted }));
 }
