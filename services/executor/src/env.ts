@@ -13,13 +13,18 @@ export const ExecutorSettingsSchema = z.object({
   MAX_PLANS: z.coerce.number().int().min(1).max(10_000).default(64),
   /** Most bytes, as JSON, that all outputs in memory have together, and those that one step may refer to. */
   OUTPUT_MEMORY_BYTES: z.coerce.number().int().min(16_777_216).max(17_179_869_184).default(268_435_456),
-  /** Silence after which a call's slot under a limit goes to another call, in milliseconds; the same for all executors. */
+  /**
+   * Silence after which a call's slot under a limit goes to another call, in milliseconds; the same for all
+   * executors.
+   */
   LIMIT_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(10_000),
   /** Longest that connecting to a tool server may take, with the listing of its tools, in milliseconds. */
   CONNECT_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(30_000),
   /** Longest that a plan may take from its first claim, in milliseconds. */
   PLAN_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(604_800_000).default(3_600_000),
-  /** Largest timeoutMs of a step where the plan's policy allows less, in milliseconds; the same for the API. */
+  /**
+   * Largest timeoutMs of a step where the plan's policy allows less, in milliseconds; the same for the API.
+   */
   MAX_STEP_TIMEOUT_MS: z.coerce.number().int().min(1).max(3_600_000).default(600_000),
   /** How long requests that ended are kept, in days. */
   RETENTION_DAYS: z.union([z.literal("never"), z.coerce.number().int().min(1).max(36_500)]).default(30),

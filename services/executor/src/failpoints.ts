@@ -2,7 +2,7 @@ import { type FailpointNames, heartbeatFailpoints } from "@planwright/runtime";
 import type { Store } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 
-/** Where writes, questions and their acknowledgements begin and end. */
+/** Where reads and writes of the store and their acknowledgements begin and end. */
 export const STORE_FAILPOINTS = {
   claimPlan: "executor.claim",
   ...heartbeatFailpoints("executor"),
@@ -20,8 +20,8 @@ export const STORE_FAILPOINTS = {
   finishPlan: "executor.finish",
 } as const satisfies FailpointNames<Store>;
 
-/** Where a call of a tool begins and ends. */
+/** Where a tool call begins and ends. */
 export const TOOL_FAILPOINTS = { callTool: "executor.call" } as const satisfies FailpointNames<ToolClients>;
 
-/** Where a job of the queue is taken and done. */
+/** Where a job of the queue begins and ends. */
 export const JOB_FAILPOINTS = { handle: "executor.job" } as const;

@@ -77,7 +77,10 @@ async function offer(...tools: object[]): Promise<void> {
   await expect.poll(() => x.pagesServed, { timeout: 30_000, interval: 5 }).toBeGreaterThan(seen);
 }
 
-/** While the first call of a tool is under way the server changes what it offers; other calls are answered with their names. */
+/**
+ * While the first call of a tool is under way the server changes what it offers; other calls are answered
+ * with their names.
+ */
 function duringCall(of: string, change: () => Promise<void>): void {
   let isFirst = true;
   x.answer = async (name) => {

@@ -16,15 +16,19 @@ import {
 
 export const TENANT = "t1";
 /**
- * For an executor that is to die, so that its plans are soon taken over. Others have longer: on a busy machine a process
- * stands still for seconds now and then, and what it lost by that a test would take for a fault.
+ * For an executor that is to die, so that its plans are soon taken over. Others have longer: on a busy
+ * machine a process stands still for seconds now and then, and what it lost by that a test would take for a
+ * fault.
  */
 export const SOON_DEAD = { DEAD_AFTER_MS: "3000" };
 /** For machines with much else to do. */
 const END_PATIENCE_MS = 120_000;
 const SAY_PATIENCE_MS = 60_000;
 
-/** The counting server stands still in no test here, so what its lookup does not know after a moment never happens. */
+/**
+ * The counting server stands still in no test here, so what its lookup does not know after a moment never
+ * happens.
+ */
 const OVERRIDES = {
   looked_up_effect: {
     lookup: { tool: "find_effect", arguments: { reference: "<<arguments.reference>>" }, settle_ms: 300 },
@@ -55,7 +59,10 @@ export interface Workbench {
   startExecutor(env?: Record<string, string>): Promise<ChildProcess>;
   /** Ends an executor and waits until it is gone; gives its exit code and signal. */
   stopExecutor(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]>;
-  /** Submits a plan to be executed at once, as a client would. @param toolPins - its tools as they were; default: none are known */
+  /**
+   * Submits a plan to be executed at once, as a client would. @param toolPins - its tools as they were;
+   * default: none are known
+   */
   submit(plan: unknown, toolPins?: ToolPin[]): Promise<PlanDocument>;
   /** Hints at a plan through the queue, as the API does; without it the sweepers find it. */
   offer(plan: PlanDocument): void;

@@ -1,12 +1,16 @@
 /**
  * The process dies, is frozen until it is declared dead, or fails, at every place where a write, a call or an
- * acknowledgement begins or ends. Whatever happens there: every step ends, nothing is lost, and no effect happens twice.
+ * acknowledgement begins or ends. Whatever happens there: every step ends, nothing is lost, and no effect
+ * happens twice.
  */
 import type { PlanDocument } from "@planwright/store";
 import { test } from "vitest";
 import { openWorkbench } from "./executor-process.ts";
 
-/** Long enough that a busy machine beats in time: an executor that was declared dead by chance comes to no place of the table. */
+/**
+ * Long enough that a busy machine beats in time: an executor that was declared dead by chance comes to no
+ * place of the table.
+ */
 const DEAD_AFTER_MS = 3_000;
 /** The first step takes longer than a look at what is held takes to come round. */
 const READ_MS = 1_200;

@@ -7,7 +7,9 @@ export interface HealthPort {
   at(path: string): string;
   /** What `/readyz` answers: status and body; null while nothing listens. */
   ready(): Promise<[number, unknown] | null>;
-  /** Reads `/metrics`. @returns the value of a series, without the label that all share; 0 where there is none */
+  /**
+   * Reads `/metrics`. @returns the value of a series, without the label that all share; 0 where there is none
+   */
   scrape(): Promise<(name: string) => number>;
 }
 

@@ -25,7 +25,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Places of hanging calls, and all that a Redis has forgotten, come back when they have been silent for this long. */
+/**
+ * Places of hanging calls, and all that a Redis has forgotten, come back when they have been silent for this
+ * long.
+ */
 const LIMIT_LEASE = { LIMIT_LEASE_MS: "4000" };
 /** The default, where every second is counted: a busy machine may hold a call up for seconds on its way. */
 const LONG_LIMIT_LEASE = { LIMIT_LEASE_MS: "10000" };

@@ -1,4 +1,7 @@
-/** What executors as processes log of plans that fail, are in doubt, lose their executor, or lose the database. */
+/**
+ * What executors as processes log of plans that fail, are in doubt, lose their executor, or lose the
+ * database.
+ */
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { startServerProxy } from "@planwright/testing";

@@ -1,4 +1,7 @@
-/** What an executor logs of servers that repeat what they were given: failures, what they print, what they list, what their tools answer. */
+/**
+ * What an executor logs of servers that repeat what they were given: failures, what they print, what they
+ * list, what their tools answer.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

@@ -1,4 +1,7 @@
-/** Calls whose answer was lost, held against the ledger of the tool server: no step whose tool acted says that nothing happened. */
+/**
+ * Calls whose answer was lost, held against the ledger of the tool server: no step whose tool acted says that
+ * nothing happened.
+ */
 import type { BehaviourInput } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";

@@ -1,4 +1,7 @@
-/** What operators and orchestrators see of a real executor: `/metrics` after work of every kind, and `/readyz` that tells the truth. */
+/**
+ * What operators and orchestrators see of a real executor: `/metrics` after work of every kind, and `/readyz`
+ * that tells the truth.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -20,7 +20,10 @@ afterEach(async () => {
   await bench.close();
 });
 
-/** Large outputs one after the other, and at the end steps that refer to each of them: until then all are needed. */
+/**
+ * Large outputs one after the other, and at the end steps that refer to each of them: until then all are
+ * needed.
+ */
 function largePlan() {
   const reads = Array.from({ length: OUTPUTS.count }, (_, index) => ({
     id: `read${index}`,
@@ -37,7 +40,10 @@ function largePlan() {
   return { steps: [...reads, ...picks], policy: { maxParallel: 1 } };
 }
 
-/** Waits for so many reads. @throws {TypeError} when the executor ends before, as it does when it has no memory left */
+/**
+ * Waits for so many reads. @throws {TypeError} when the executor ends before, as it does when it has no
+ * memory left
+ */
 async function untilRead(executor: ChildProcess, reads: number): Promise<void> {
   const ended = once(executor, "exit").then(([code, signal]) => {
     throw new TypeError(`The executor ended: ${code ?? signal}`);
@@ -94,7 +100,8 @@ test(
     const bytes = 1_500_000;
     const ids = Array.from({ length: reads }, (_, index) => index);
     const huge = Array.from({ length: plans * reads }, () => ({ type: "huge" as const, bytes }));
-    // Its call is sent once all outputs of its plan are stored, and so are counted; it is repeated when the tool server is back.
+    // Its call is sent once all outputs of its plan are stored, and so are counted; it is repeated when the
+    // tool server is back.
     const gates = Array.from({ length: plans }, () => ({ type: "hang" as const }));
     bench.tools.script({ read_value: huge, keyed_effect: gates });
     const { env, scrape } = await healthPort();

@@ -34,7 +34,8 @@ test("a plan paused in the middle ends its running call, starts nothing, holds n
   const paused = await bench.steps(planId);
   expect(paused.get("slow")).toMatchObject({ status: "COMPLETED", attempts: [{ outcome: "completed" }] });
   expect(paused.get("after")).toMatchObject({ status: "PENDING", attempts: [] });
-  // Another plan passes through meanwhile: the executor is free, and had every chance to start what is paused.
+  // Another plan passes through meanwhile: the executor is free, and had every chance to start what is
+  // paused.
   const other = await bench.submit([{ id: "a", tool: "read_value", arguments: { value: 1 } }]);
   expect((await bench.end(other._id)).plan.status).toBe("COMPLETED");
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ status: "PAUSED", epoch: 1 });

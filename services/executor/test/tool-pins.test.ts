@@ -42,7 +42,9 @@ async function change(server: "x" | "y", ...tools: object[]): Promise<void> {
   await expect.poll(said).toEqual(wanted);
 }
 
-/** Stores a plan as the API does, checked and pinned by the catalogue of this moment, and does not start it. */
+/**
+ * Stores a plan as the API does, checked and pinned by the catalogue of this moment, and does not start it.
+ */
 async function store(steps: JsonObject[], policy: JsonObject = {}) {
   const tools = await bench.store.toolCatalogue();
   const parsed = parsePlan({ steps, policy }, { tools });

@@ -1,4 +1,4 @@
-/** Checks the settings of the executor, its servers file among them, without starting it. */
+/** Checks the settings of the executor, including its servers file, without starting it. */
 import { parseSettings, runSettingsCheck } from "@planwright/runtime";
 import { loadServersFile } from "@planwright/tools";
 import { ExecutorSettingsSchema } from "../env.ts";

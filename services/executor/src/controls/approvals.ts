@@ -1,7 +1,7 @@
 /**
- * What an operator approves is one hash over the plan, the step, the arguments as they will be sent, and all that the tool says
- * of itself. It is computed when the step begins to wait, shown, and computed again from what is about to be sent before
- * each call: whatever has changed meanwhile, nothing is called that no operator approved.
+ * An operator approves one hash over the plan, the step, the arguments as they will be sent, and the whole
+ * descriptor of the tool. The hash is computed and shown when the step begins to wait. Before each call it is
+ * computed again from what is about to be sent, so no call is made that differs from what was approved.
  */
 import { hash as hashText } from "node:crypto";
 import type { Call, FoldedUnit, StepError, StepRecord } from "@planwright/engine";
@@ -16,33 +16,36 @@ import {
 import type { PlanClaim, UnitRecord } from "@planwright/store";
 import { createPlanTools, type PlanTools } from "../tools/plan-tools.ts";
 
-/** What approvals of a claimed plan are checked against. */
+/** What the approvals of a claimed plan are checked against. */
 export interface ApprovalParts {
   claim: Pick<PlanClaim, "plan"> & {
     journal: { unit(key: string): Pick<FoldedUnit, "approved" | "approvalHash"> | undefined };
   };
-  /** The tools that the plan runs by. */
+  /** The tools that the plan runs with. */
   planTools: Pick<PlanTools, "find">;
-  /** The catalogue as it stands this moment. */
+  /** The catalogue as it is now. */
   readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
 }
 
-/** Approvals of the calls of one claimed plan. */
+/** The approvals of the calls of one claimed plan. */
 export interface Approvals {
-  /** A unit's new state, with the hash that stands for it when it begins to wait for approval. */
+  /**
+   * A unit's new state. When the unit begins to wait for approval, the state includes the hash to be
+   * approved.
+   */
   toUnitRecord(record: StepRecord): UnitRecord;
-  /** Why a call must not be made; null when it needs no approval, or is what was approved. */
+  /** Why a call must not be made; null when it needs no approval, or was approved as it is. */
   refusalOf(call: Call): Promise<StepError | null>;
 }
 
 /** Approvals of one claim. */
 export function createApprovals({ claim, planTools, readCatalogueNow }: ApprovalParts): Approvals {
-  /** By identity: all calls of a forEach share what was to be approved. */
+  /** By identity: all calls of a forEach share the object that was to be approved. */
   const hashes = new WeakMap<JsonObject, string>();
 
   let reading: Promise<Pick<PlanTools, "find">> | null = null;
 
-  /** Calls that are checked at the same time share one look at the catalogue. */
+  /** Calls that are checked at the same time share one read of the catalogue. */
   function currentTools(): Promise<Pick<PlanTools, "find">> {
     reading ??= readCatalogueNow()
       .then((catalogue) => createPlanTools(claim, catalogue))
@@ -91,7 +94,9 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
   };
 }
 
-/** What was to be approved for this call: all of it, or the part of one call of a forEach. */
+/**
+ * The arguments that were to be approved for this call: all of them, or the part of one call of a forEach.
+ */
 function partOf(approvable: JsonObject, { key, stepId }: Call): JsonObject {
   if (key === stepId) return approvable;
   const calls = approvable["calls"];

@@ -3,13 +3,18 @@ import type { ExecutionStore, HeldPlan, PlanClaim } from "@planwright/store";
 import { createLostLeases } from "./lost-leases.ts";
 import { createPlanQuota } from "./plan-quota.ts";
 
-/** What follows from losing leases, and from holding plans that this process does not work on. */
+/** Acts when leases are lost, and when this process holds plans that it does not work on. */
 export interface LeaseKeeper {
-  /** Plans that the process may hold now: fewer while leases are lost, none while it cannot say that it lives. */
+  /**
+   * Plans that the process may hold now: fewer while leases are lost, none while no heartbeat is answered.
+   */
   allowed(): number;
-  /** A claim was given up because its lease was gone, or the database; the process, which began it then, lives on. */
+  /**
+   * A claim was given up because its lease or the database was lost. `begunAtMs` is when this process started
+   * the claim.
+   */
   lost(claim: PlanClaim, begunAtMs: number): void;
-  /** Looks no more. */
+  /** Ends the regular look. */
   end(): void;
 }
 
@@ -17,9 +22,9 @@ export interface LeaseKeeper {
 export interface LeaseKeeperParts {
   store: Pick<ExecutionStore, "findHeldPlans" | "giveUpPlans" | "noteOutlived">;
   liveness: Pick<Liveness, "owner" | "validUntil">;
-  /** The claims that are worked on, as they are at each call. */
+  /** The claims in progress, at the time of each call. */
   held: () => readonly PlanClaim[];
-  /** True for a plan that is worked on, or is being claimed. */
+  /** True for a plan that is in progress, or is being claimed. */
   isHeld: (planId: HeldPlan["planId"]) => boolean;
   maxPlans: number;
   /** Silence after which others declare this process dead, in milliseconds. */
@@ -31,7 +36,7 @@ export interface LeaseKeeperParts {
 /** Looks within the silence after which a process counts as dead. */
 const LOOKS = 3.3;
 
-/** Begins to look. */
+/** Starts to look regularly. */
 export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
   const { store, liveness, held, isHeld, maxPlans, deadAfterMs, logger, clock } = parts;
   const everyMs = Math.floor(deadAfterMs / LOOKS);
@@ -50,15 +55,15 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
       const plans = held().map(({ plan }) => plan._id);
       logger.warn({ blockedMs, plans, requestIds: requestIdsOf(held()) }, "this process was blocked");
     }
-    tellSilence();
+    logSilence();
     void giveUpUnheldPlans();
-    void tellOutlived();
+    void noteOutlivedPlans();
   }
 
   const isHeard = (): boolean => clock.now() <= liveness.validUntil();
 
-  /** No call starts until the database answers again; that it does not is said at once. */
-  function tellSilence(): void {
+  /** No call starts until the database answers again, so its silence is logged at once. */
+  function logSilence(): void {
     if (wasHeard && !isHeard()) {
       const facts = { plans: held().length, requestIds: requestIdsOf(held()) };
       logger.warn(
@@ -86,8 +91,8 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
     }
   }
 
-  /** Innocent plans are not to be ended as poison on a night on which leases are lost. */
-  async function tellOutlived(): Promise<void> {
+  /** Plans that this process survived must not be ended as poisoned because leases were lost. */
+  async function noteOutlivedPlans(): Promise<void> {
     const claims = lostLeases.takeOutlived();
     if (claims.length === 0) return;
     try {
@@ -109,7 +114,7 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
   };
 }
 
-/** The requests of all plans that a process can hold, in a usual setting. */
+/** Enough for all plans that a process holds with the usual settings. */
 const MAX_REQUEST_IDS = 64;
 
 function requestIdsOf(claims: readonly PlanClaim[]): string[] {

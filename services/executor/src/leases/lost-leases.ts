@@ -1,31 +1,32 @@
 import type { HeldPlan } from "@planwright/store";
 
-/** What a process knows of the leases that it has lost. */
+/** What a process knows about the leases that it lost. */
 export interface LostLeases {
   /**
-   * To be called at regular times, for gaps between them to be seen. Gives the milliseconds for which the process was
-   * blocked by what it computes itself, 0 for most beats.
+   * To be called regularly, so that gaps are noticed. Returns for how many milliseconds the process was
+   * blocked by its own computation, 0 for most beats.
    */
   beat(at: { nowMs: number; computedMs: number }): number;
-  /** The lease of a claim is gone, or the database is, and this process still runs. */
+  /** The lease of a claim was lost, or the database was, and this process still runs. */
   lost(claim: HeldPlan, begunAtMs: number): void;
   /**
-   * Gives the claims, each once, whose plans did not cost the process its leases: it has lived on, and has not been blocked since
-   * it began them. A plan that blocks its process for so long that leases are lost is as bad as one that kills it; a machine
-   * that has too much to do, or that stops the process, is not the plan's fault.
+   * Returns, each once, the claims of plans that did not cause the loss of leases: the process still runs,
+   * and was not blocked since it started them. A plan that blocks its process until leases are lost is as bad
+   * as one that kills it. An overloaded machine, or one that stops the process, is not the plan's fault.
    */
   takeOutlived(): HeldPlan[];
-  /** They could not be told of and are given again. */
+  /** These claims could not be recorded and are returned again. */
   putBack(claims: readonly HeldPlan[]): void;
 }
 
-/** A process that has computed for this share of a gap was not kept from it, but busy. */
+/** A process that used the CPU for this share of a gap was busy, not suspended. */
 const BUSY_SHARE = 0.5;
 
 /**
  * Of a process that has lost none. Times are monotonic milliseconds.
  * @param options.everyMs - between two beats
- * @param options.deadAfterMs - silence after which others take over; a beat that is late by half of it is a gap
+ * @param options.deadAfterMs - silence after which others take over; a beat that is late by half of it is a
+ * gap
  */
 export function createLostLeases(options: {
   everyMs: number;

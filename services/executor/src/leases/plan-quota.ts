@@ -1,26 +1,30 @@
-/** How many plans a process may hold, by how well it keeps their leases. */
+/** How many plans a process may hold, given how well it keeps their leases. */
 export interface PlanQuota {
   /** Plans that it may hold now. */
   allowed(): number;
-  /** A lease was lost while it held so many plans. */
+  /** A lease was lost while the process held so many plans. */
   lost(held: number): void;
-  /** To be called at each look at what is held. */
+  /** To be called at each look at the held plans. */
   beat(): void;
 }
 
 /**
- * Looks without a loss until a process may hold all of its plans again, from none. A few: after one bad moment, such
- * as a restart of the database, the plans of a dead executor must find room within seconds.
+ * Looks without a loss until a process that may hold none may hold all of its plans again. Only a few: after
+ * a short problem, such as a restart of the database, the plans of a dead executor must find an executor
+ * within seconds.
  */
 const BEATS_TO_ALL = 4;
-/** The share of all plans that may always be held: so few keep no machine busy, and those of a dead executor find room. */
+/**
+ * The share of all plans that may always be held: few enough to keep no machine busy, and enough to take over
+ * plans of a dead executor.
+ */
 const LEAST_SHARE = 1 / 8;
 
 /**
- * Additive increase and multiplicative decrease, as TCP finds its rate (RFC 5681): who loses leases has more plans than its
- * machine or its database can serve in time, and each lost one is work to be done again, by a system that has too much
- * to do as it is.
- * @param max - plans that a process may hold when all is well
+ * Additive increase and multiplicative decrease, like the congestion control of TCP (RFC 5681): a process
+ * that loses leases has more plans than its machine or its database can serve in time, and each lost plan is
+ * work to be repeated by an overloaded system.
+ * @param max - plans that a process may hold when no leases are lost
  */
 export function createPlanQuota(max: number): PlanQuota {
   const step = Math.ceil(max / BEATS_TO_ALL);

@@ -1,16 +1,16 @@
 import { createBoundedLabel, createMeters, type Registry } from "@planwright/runtime";
 import type { RunMetrics } from "./run-metrics.ts";
 
-/** What an executor counts beside what happens to plans. */
+/** The counters of an executor. */
 export interface ExecutorMetrics {
   runs: RunMetrics;
   /** A bulk of grouped writes was acknowledged. */
   bulkWritten(writes: number): void;
-  /** Requests that ended long ago are gone. */
+  /** Requests that ended long ago were removed. */
   requestsRemoved(count: number): void;
 }
 
-/** From answers out of a cache to calls that take as long as a step may by default, and longer. */
+/** From cached answers to calls that take as long as a step may by default, and longer. */
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** Registers the counters of an executor. */

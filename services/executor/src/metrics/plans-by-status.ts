@@ -1,12 +1,13 @@
 import { type PlanStatus, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import { createLabelledReadGauge, type Registry } from "@planwright/runtime";
 
-/** Most plans of a state that a scrape counts: it is an alarm by then. */
+/** A scrape counts at most so many plans of a status; more than that is an alarm in any case. */
 const MAX_PLANS = 10_000;
 
 /**
- * Registers `planwright_plans{status}`: how many plans of all executors are in each state that is not terminal now.
- * @param count - counts them, `limit` of a state at most
+ * Registers `planwright_plans{status}`: the number of plans of all executors in each status that is not
+ * terminal.
+ * @param count - counts them, at most `limit` of each status
  */
 export function registerPlansByStatus(
   registry: Registry,

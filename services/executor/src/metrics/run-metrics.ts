@@ -1,6 +1,9 @@
 import type { AttemptEnd, FinishCommand } from "@planwright/store";
 
-/** Hears what happens to plans and calls, to count it. Called once per event, on the path of every step: it never waits and never throws. */
+/**
+ * Counts events of plans and calls. Called once per event, on the path of every step, so it never waits and
+ * never throws.
+ */
 export interface RunMetrics {
   /** A plan was claimed by this process. */
   claimed(): void;
@@ -8,17 +11,17 @@ export interface RunMetrics {
   held(plans: number): void;
   /** The terminal status of a plan became durable. */
   ended(status: FinishCommand["status"]): void;
-  /** Work on a plan was given up because its lease was gone. */
+  /** Work on a plan was given up because its lease was lost. */
   leaseLost(): void;
-  /** A call is sent that is not the first of its step. */
+  /** A call was sent that is not the first of its step. */
   retried(): void;
-  /** A call of a tool ended. */
+  /** A tool call ended. */
   attempted(tool: string, outcome: AttemptEnd["outcome"], durationMs: number): void;
-  /** It became durable that it is unknown whether a call had its effect. */
+  /** A call ended in doubt: it is unknown whether it had its effect, and this is durable. */
   inDoubt(): void;
-  /** Bytes of outputs in memory that could be dropped, of all plans together. */
+  /** Bytes of outputs in memory that could be dropped, over all plans. */
   outputsHeld(bytes: number): void;
-  /** Outputs that had been dropped were read again. */
+  /** Dropped outputs were read again. */
   outputsRead(bytes: number): void;
 }
 

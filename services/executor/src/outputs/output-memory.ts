@@ -1,30 +1,31 @@
 /**
- * Keeps the outputs that the plans of a process hold within a number of bytes, as JSON: the plan that holds most drops some, and reads them again
- * when a step needs them. Reads that would come to more together wait for each other.
+ * Limits the bytes, as JSON, of all outputs that a process holds in memory. The plan that holds most drops
+ * some outputs, and reads them again when a step needs them. Reads that would together exceed the limit wait
+ * for each other.
  */
 import type { RunMetrics } from "../metrics/run-metrics.ts";
 
-/** A plan under way, as far as its outputs go. */
+/** A running plan, as the owner of outputs in memory. */
 export interface OutputHolder {
   /** Bytes of outputs that it could drop. */
   heldBytes(): number;
-  /** Drops outputs until it holds at most so many bytes, or none is left that it could drop. */
+  /** Drops outputs until it holds at most so many bytes, or nothing is left to drop. */
   drop(toBytes: number): void;
 }
 
 /** One plan's part in the memory of its process. */
 export interface PlanOutputs {
-  /** Says that what the plan holds may have changed. */
+  /** To be called when the outputs in memory of the plan may have changed. */
   changed(): void;
-  /** Reads outputs when there is room for them, and hands them over. @throws what `read` throws */
+  /** Reads outputs when enough memory is free, and passes them to `take`. @throws what `read` throws */
   load<Outputs>(bytes: number, read: () => Promise<Outputs>, take: (outputs: Outputs) => void): Promise<void>;
-  /** The plan holds nothing any more. */
+  /** The plan holds no outputs from now on. */
   leave(): void;
 }
 
 /** The outputs in memory of all plans of a process. */
 export interface OutputMemory {
-  /** Most that all plans hold together, and that one step may refer to, in bytes. */
+  /** Most bytes that all plans hold together, and that one step may refer to. */
   readonly maxBytes: number;
   join(holder: OutputHolder): PlanOutputs;
 }
@@ -56,7 +57,7 @@ export function createOutputMemory({
     metrics?.outputsHeld(heldBytes);
   }
 
-  /** The largest holder drops first. One that cannot drop enough keeps what it has. */
+  /** The largest holder drops first. A holder that cannot drop enough keeps its outputs. */
   function balance(): void {
     if (isBalancing || heldBytes <= maxBytes) return;
     isBalancing = true;

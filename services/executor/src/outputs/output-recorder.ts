@@ -1,6 +1,7 @@
 /**
- * Learns what outputs look like from those that come by. It never delays a plan: outputs are looked at after their results are on their way, a
- * few of each tool a second, and what was learned of all tools is written together. What a crash or a failed write loses, later outputs teach.
+ * Learns the shapes of outputs from the outputs of calls. It never delays a plan: it looks at an output after
+ * the result is on its way to MongoDB, at a few outputs of each tool a second, and writes the shapes of all
+ * tools together. What a crash or a failed write loses, later outputs provide again.
  */
 import {
   bareName,
@@ -23,45 +24,48 @@ export interface OutputRecorderParts {
   clock?: Pick<RunClock, "after"> | undefined;
 }
 
-/** An output as a call gave it. */
+/** The output of a call. */
 export interface SeenOutput {
   tenant: string;
-  /** The tool as it was called; undefined for one that is not known any more. */
+  /** The tool that was called; undefined when it is unknown by now. */
   tool: ToolDescriptor | undefined;
-  /** True for the item of a forEach, or several of them. */
+  /** True for an item of a forEach, or several items. */
   isItem: boolean;
   output: JsonValue;
 }
 
-/** Learns what outputs look like. */
+/** Learns the shapes of outputs. */
 export interface OutputRecorder {
-  /** Looks at an output, unless enough of its tool was seen. Never throws for what an output holds, and keeps nothing of it. */
+  /**
+   * Looks at an output, unless enough outputs of its tool were seen. Never throws, whatever the output
+   * contains, and keeps no values.
+   */
   note(seen: SeenOutput): void;
   /** Writes what is not written yet. */
   stop(): Promise<void>;
 }
 
-/** How long what was learned is gathered before it is written, in milliseconds. */
+/** How long shapes are collected before they are written, in milliseconds. */
 const WRITE_AFTER_MS = 1_000;
-/** Outputs of one tool, and of all together, that are looked at between two writes. */
+/** Most outputs of one tool, and of all tools, that are examined between two writes. */
 const MAX_LOOKS = { ofTool: 8, ofAll: 64 };
-/** After so many outputs of a tool one is looked at between two writes: its shape is known. */
+/** After so many outputs the shape of a tool is known, and one output is examined between two writes. */
 const MANY_LOOKS = 100;
-/** Tools of tenants whose looks are counted. */
+/** Most tools (per tenant) whose looks are counted. */
 const MAX_COUNTED = 5_000;
 
 export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder {
   const { store, logger, clock = createRunClock() } = parts;
   let learned = new Map<string, LearnedOutput & { looks: number }>();
   let looks = 0;
-  /** Looks at each tool since the start of this process, or since too many tools were counted. */
+  /** Looks at each tool since this process started, or since too many tools were counted. */
   const total = new Map<string, number>();
-  let takeBack: (() => void) | undefined;
+  let cancel: (() => void) | undefined;
   let writing = Promise.resolve();
 
   async function write(): Promise<void> {
-    takeBack?.();
-    takeBack = undefined;
+    cancel?.();
+    cancel = undefined;
     const gathered = [...learned.values()];
     [learned, looks] = [new Map(), 0];
     try {
@@ -74,7 +78,7 @@ export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder
     }
   }
 
-  /** How often a tool may be looked at until the next write. */
+  /** How many outputs of a tool may be examined until the next write. */
   function allowed(key: string): number {
     return (total.get(key) ?? 0) >= MANY_LOOKS ? 1 : MAX_LOOKS.ofTool;
   }
@@ -97,7 +101,7 @@ export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder
       const seen = shapeOfOutput(output);
       const shape = known ? mergeShapes(known.shape, seen) : seen;
       learned.set(key, { tenant, server, tool: name, digest, shape, looks: (known?.looks ?? 0) + 1 });
-      takeBack ??= clock.after(WRITE_AFTER_MS, () => {
+      cancel ??= clock.after(WRITE_AFTER_MS, () => {
         writing = write();
       });
     },
@@ -108,18 +112,18 @@ export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder
   };
 }
 
-/** What is to be known of a tool before one of its outputs is looked at. */
+/** What must be known of a tool before one of its outputs is examined. */
 interface ToolFacts {
   server: string;
   name: string;
   digest: string;
-  /** Its schema leaves open what it gives. */
+  /** Its schema does not fully describe the output. */
   isOpen: boolean;
-  /** It serves several items in one call, and then gives something else than for one. */
+  /** It serves several items in one call, and then returns another shape than for one item. */
   isBatch: boolean;
 }
 
-/** By descriptor as it was read: all plans judged by one reading of the catalogue share them. */
+/** Keyed by descriptor object: all plans that use the same reading of the catalogue share these facts. */
 const factsByTool = new WeakMap<ToolDescriptor, ToolFacts>();
 
 function factsOf(tool: ToolDescriptor): ToolFacts {

@@ -3,7 +3,7 @@ import { type EffectClass, isStepUnderWay } from "@planwright/plan";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import type { RunMetrics } from "../metrics/run-metrics.ts";
 
-/** Claims without progress after which a plan is ended: it kills its executors. */
+/** A plan is ended after so many claims without progress, because it kills its executors. */
 const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
 
 /** True for a plan that was claimed too often without progress of any step. */
@@ -54,7 +54,10 @@ function recordsOfAll({ plan, records }: PlanClaim): StepRecord[] {
   return [...records, ...pending];
 }
 
-/** A unit that may have acted is in doubt; so is a call that was under way, unless it only reads. A unit without a class was never called, or only read. */
+/**
+ * A unit that may have acted is in doubt; so is a call that was running, unless it only reads. A unit without
+ * a class was never called, or only reads.
+ */
 function lastStatus(
   { status, mayHaveActed }: StepRecord,
   effectClass: EffectClass | null,

@@ -14,7 +14,10 @@ import { endPoisoned, isPoisoned } from "./end-poisoned.ts";
 export interface PlanRunsParts extends RunDependencies {
   /** The published catalogue, which also knows the tools of servers that cannot be reached at the moment. */
   readCatalogue: () => Promise<readonly ToolDescriptor[]>;
-  /** The same as it is now, for calls that need approval and tools that changed since the plan was made. Default: `readCatalogue`. */
+  /**
+   * The same as it is now, for calls that need approval and tools that changed since the plan was made.
+   * Default: `readCatalogue`.
+   */
   readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
   maxPlans: number;
   /** Silence after which others declare this process dead, in milliseconds. */
@@ -25,27 +28,42 @@ export interface PlanRunsParts extends RunDependencies {
 
 /** All plans that this process works on. */
 export interface PlanRuns {
-  /** Plans that could be taken on now. */
+  /** Number of plans that this process could start now. */
   capacity(): number;
-  /** Claims a plan and works on it; resolves with its end, or null when there is nothing to do. */
+  /**
+   * Claims a plan and works on it. Resolves with the end of the work, or with null when there is nothing to
+   * do.
+   */
   take(planId: string): Promise<{ done: Promise<void> } | null>;
-  /** This process was declared dead: whatever it holds is another one's by now. Its calls are aborted, and nothing more is written. */
+  /**
+   * This process was declared dead, so other executors own its plans. Aborts its calls and writes nothing
+   * more.
+   */
   loseAll(): void;
-  /** Takes no more, lets running calls end for at most `timeoutMs`, gives plans back, also those just being claimed. */
+  /**
+   * Starts no more plans, lets running calls end for at most `timeoutMs`, and releases all plans, including
+   * those being claimed.
+   */
   handOver(timeoutMs: number): Promise<void>;
 }
 
-/** How often controls of clients and operators are looked for, in milliseconds: a cancel is seen within 1 s. */
+/**
+ * How often MongoDB is asked for controls of clients and operators, in milliseconds: a cancel is seen within
+ * 1 s.
+ */
 const CONTROL_POLL_MS = 500;
 
-/** Keeps the runs of this process: claims, looks after leases, sees cancellations. */
+/** Keeps the runs of this process: claims plans, keeps leases, applies controls. */
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const { store, liveness, maxPlans, deadAfterMs, logger } = parts;
   const { clock = createRunClock(), metrics = NO_METRICS } = parts;
   const outputMemory = parts.outputMemory ?? createOutputMemory({ metrics });
   const readCatalogueNow = parts.readCatalogueNow ?? parts.readCatalogue;
   const active = new Map<PlanId, { claim: PlanClaim; run: PlanRun; trace: PlanTrace | undefined }>();
-  /** Claims under way, by plan: a process that claimed a plan twice at once would be two owners under one name. */
+  /**
+   * Claims in progress, by plan: a process that claimed a plan twice at once would be two owners under one
+   * name.
+   */
   const claiming = new Map<string, Promise<{ done: Promise<void> } | null>>();
   let isClosing = false;
 
@@ -70,7 +88,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   }
 
   async function begin(planId: PlanId): Promise<{ done: Promise<void> } | null> {
-    // Read meanwhile; when that fails the plan is known by then, and the log names its request.
+    // Read during the claim. When reading fails the plan is known, so the log line names its request.
     const catalogue = parts.readCatalogue();
     catalogue.catch(() => undefined);
     const begunAt = clock.now();
@@ -90,7 +108,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     }
   }
 
-  /** Since a plan was queued, in milliseconds; undefined for one that was begun before. */
+  /** Time since a plan was queued, in milliseconds; undefined for a plan that was started before. */
   function queuedMs({ plan, epoch }: PlanClaim): number | undefined {
     return epoch > 1 || !plan.queuedAt ? undefined : Math.max(0, store.now() - plan.queuedAt.getTime());
   }
@@ -112,7 +130,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const planId = claim.plan._id;
     const planLog = createPlanLog(planLogger, claim.plan.plan);
     planLog.claimed(claim);
-    // The planner or client that made the plan may have read a newer catalogue than this process, which remembers its own for a while.
+    // The planner or client that made the plan may have read a newer catalogue than the one cached here.
     const remembered = createPlanTools(claim, known);
     const planTools = remembered.isAsPlanned ? remembered : createPlanTools(claim, await readCatalogueNow());
     if (isClosing) {
@@ -157,7 +175,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 
     async take(planId) {
       if (isClosing || active.has(planId) || claiming.has(planId)) return null;
-      // Said by the queue, it is found by a sweeper that has room for it.
+      // A plan that the queue offers now is found later by a sweeper with free capacity.
       if (leases.allowed() < maxPlans && capacity() === 0) return null;
       const begun = begin(planId).finally(() => claiming.delete(planId));
       claiming.set(planId, begun);
@@ -172,13 +190,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       isClosing = true;
       const runs = [...active.values()].map(({ run }) => run);
       for (const run of runs) run.handOver();
-      let takeBack = (): void => undefined;
+      let cancel = (): void => undefined;
       const timeout = new Promise<void>((resolve) => {
-        takeBack = clock.after(timeoutMs, resolve);
+        cancel = clock.after(timeoutMs, resolve);
       });
       const ends = Promise.allSettled([...runs.map((run) => run.done), ...claiming.values()]);
       await Promise.race([ends, timeout]);
-      takeBack();
+      cancel();
       for (const { trace } of active.values()) trace?.ended("not handed over in time", "TIMEOUT");
       leases.end();
       endControlPoll();

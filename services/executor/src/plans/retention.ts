@@ -2,31 +2,31 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "@planwright/runtime";
 import type { RetentionStore } from "@planwright/store";
 
-/** What removing old requests needs. */
+/** What the removal of old requests needs. */
 export interface RetentionParts {
   store: RetentionStore;
-  /** How long requests that ended are kept, in days; `never`: they are never removed. */
+  /** How long requests that ended are kept, in days; `never`: they are not removed. */
   keptDays: number | "never";
   /** Unix milliseconds, by the clock of the database. */
   now: () => number;
   logger: Logger;
-  /** Told how many are gone. */
+  /** Called with the number of removed requests. */
   onRemoved: (count: number) => void;
-  /** Between two looks, in milliseconds. Default one hour. */
+  /** Time between two rounds, in milliseconds. Default: one hour. */
   everyMs?: number | undefined;
-  /** Before the first one, in milliseconds. Default 10,000. */
+  /** Time before the first round, in milliseconds. Default: 10,000. */
   firstMs?: number | undefined;
 }
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const FIRST_MS = 10_000;
-/** Requests in one removal. */
+/** Number of requests in one removal. */
 const BATCH = 100;
-/** Rest between two of them, in milliseconds: others are served meanwhile. */
+/** Pause between two removals, in milliseconds, so that other operations are served. */
 const REST_MS = 100;
 
-/** Removes requests that ended long ago, again and again until it is stopped. */
+/** Removes requests that ended long ago, at an interval, until it is stopped. */
 export function startRetention(parts: RetentionParts): { stop(): Promise<void> } {
   const { store, keptDays, now, logger, onRemoved, everyMs = HOUR_MS, firstMs = FIRST_MS } = parts;
   const stopping = new AbortController();

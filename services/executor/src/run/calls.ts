@@ -1,4 +1,7 @@
-/** The calls of one run: each with its intent, its place under limits, its approval, and the tool as it was when the plan was made. */
+/**
+ * The calls of one run: each with its intent, its slot under limits, its approval, and the check that the
+ * tool is unchanged since the plan was made.
+ */
 import { hash } from "node:crypto";
 import {
   type Call,
@@ -26,7 +29,7 @@ import { redactedOutcome } from "./redacted-outcome.ts";
 import type { RightToCall } from "./right-to-call.ts";
 import type { RunTimers } from "./timers.ts";
 
-/** What calling needs. */
+/** What making calls needs. */
 export interface RunCallsParts {
   claim: PlanClaim;
   planTools: PlanTools;
@@ -43,29 +46,29 @@ export interface RunCallsParts {
   metrics: RunMetrics;
   trace: PlanTrace | undefined;
   logger: Logger;
-  /** Nothing starts any more, and nothing is told. */
+  /** True when the run has ended: nothing starts and nothing is reported. */
   isOver: () => boolean;
-  /** The plan's deadline has passed. */
+  /** True when the plan's deadline has passed. */
   isExpired: () => boolean;
-  /** Hears how a call ended. */
+  /** Called when a call has ended. */
   onEnded: (call: Call, outcome: Outcome) => void;
 }
 
-/** The calls under way of one run. */
+/** The calls in progress of one run. */
 export interface RunCalls {
-  /** Rejects when the run cannot go on: the lease is lost, or the database. */
+  /** Rejects when the run cannot continue because the lease or the database is lost. */
   make(call: Call): Promise<void>;
   abort(key: string, reason?: string): void;
   abortAll(): void;
 }
 
-/** No call is under way yet. */
+/** Creates the calls of a run; no call is in progress yet. */
 export function createRunCalls(parts: RunCallsParts): RunCalls {
   const { claim, planTools, store, tools, secrets, limits, approvals, pending, right, timers } = parts;
   const { clock, metrics, trace, logger, isOver, isExpired, onEnded } = parts;
   const { plan } = claim;
   const controllers = new Map<string, AbortController>();
-  /** Changes of tools that were logged. */
+  /** Changes of tools that were logged already. */
   const loggedChanges = new Set<string>();
 
   async function make(call: Call): Promise<void> {
@@ -85,7 +88,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     }
   }
 
-  /** @param place - the call's place under a limit beyond the plan */
+  /** @param place - the call's slot under a limit beyond the plan */
   async function attempt(call: Call, signal: AbortSignal, place?: Place): Promise<void> {
     const attemptId = clock.id();
     await pending.intend(call, { attemptId, argsHash: hashOf(call.arguments) });
@@ -103,7 +106,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       pending.ended(call, end);
     }
     ended(call, outcome);
-    // Its result is on its way by now.
+    // The result is on its way to MongoDB by now.
     if (outcome.type === "completed" && !call.verify) noteOutput(call, outcome.output);
   }
 
@@ -117,7 +120,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     parts.outputs?.note({ tenant: plan.tenant, tool, isItem: items !== undefined, output });
   }
 
-  /** The same key over crashes and retries: it names the unit, not the attempt. */
+  /** The key is the same over crashes and retries: it names the unit, not the attempt. */
   async function send(
     call: Call,
     signal: AbortSignal,
@@ -149,7 +152,10 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     });
   }
 
-  /** Asked when the connection stands, in this order: a tool that has changed is not even given a secret to be thrown away. */
+  /**
+   * Called when the connection is open. The tool is checked first, so that no secret is read for a tool that
+   * has changed.
+   */
   async function clear(
     call: Call,
     of: { offered: ToolDescriptor; place: Place | undefined; fill: () => Promise<Clearance> },
@@ -161,7 +167,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     return (await mayGo(call, of.place)) ? clearance : { type: "aborted" };
   }
 
-  /** Asked when the connection stands, which may have taken long. */
+  /** Called when the connection is open, which may have taken long. */
   async function mayGo(call: Call, place: Place | undefined): Promise<boolean> {
     do {
       if (!(await right.wait())) return false;
@@ -170,7 +176,10 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     return !isOver() && (call.settles === true || !isExpired());
   }
 
-  /** Why a call must not go to a tool as its server lists it now; what changes nothing of that is told. */
+  /**
+   * Why a call must not go to the tool as its server lists it now. A change that does not prevent the call
+   * becomes a warning.
+   */
   function refusalOfTool(call: Call, offered: ToolDescriptor): StepError | undefined {
     const { tool, verify: isLookup = false } = call;
     const sendsSecrets = !isLookup && (secrets?.areIn(call.stepId, call.arguments) ?? false);
@@ -185,13 +194,13 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     return refusal;
   }
 
-  /** The plan that first sent this call, if no version since has had an answer to it. */
+  /** The plan that first sent this call, if no later version got an answer to it. */
   function callingPlan(call: Call): string {
     const earlier = claim.journal.unit(call.stepId)?.unanswered ?? [];
     if (earlier.length === 0) return plan._id;
     const keys = new Set(unitKeysOf(call));
     const argsHash = hashOf(call.arguments);
-    // A batch is the one that was sent only when it serves the same items, which its arguments show.
+    // A batch is the same call only when it serves the same items, which its arguments show.
     const same = earlier.find((one) => keys.has(one.key) && one.argsHash === argsHash);
     return same?.planId ?? plan._id;
   }

@@ -9,42 +9,48 @@ import type {
 } from "@planwright/store";
 import type { RunTimers } from "./timers.ts";
 
-/** How long a call that may be repeated goes on before it is written as RUNNING, in milliseconds. */
+/** A repeatable call that runs longer than this is written as RUNNING, in milliseconds. */
 const SHOW_RUNNING_AFTER_MS = 50;
 
-/** What a run has still to write of its units, beside their new states. */
+/** What a run has to write about its units, beside their new states. */
 export interface PendingWrites {
-  /** Durable when it returns; a call that may be repeated (class R) is written with its result, or after 50 ms. */
+  /**
+   * Durable when it returns; the intent of a repeatable call (class R) is written with its result, or after
+   * 50 ms.
+   */
   intend(call: Call, of: Omit<Intent, "call">): Promise<void>;
   /** How the call ended, for all units that it served. */
   ended(call: Call, end: Omit<AttemptEnd, "key">): void;
-  /** What the attempt under way tells of its tool. */
+  /** A warning about the tool of the running attempt. */
   warn(call: Call, warning: string): void;
-  /** New states, with what they follow from. */
+  /** New states, with the ends of attempts that led to them. */
   toWrite(changed: readonly StepRecord[]): LastRecords;
 }
 
-/** What that needs. */
+/** What pending writes need. */
 export interface PendingWritesParts {
   claim: PlanClaim;
   store: Pick<ExecutionStore, "writeIntents" | "noteIntents" | "writeNoted" | "now">;
   timers: Pick<RunTimers, "wakeAt">;
-  /** Adds what operators are shown of a unit that waits for approval. */
+  /** Adds what operators see of a unit that waits for approval. */
   toUnitRecord: (record: StepRecord) => UnitRecord;
-  /** Hears that showing what runs failed. */
+  /** Called when writing a RUNNING state failed. */
   onError: (error: unknown) => void;
 }
 
-/** Nothing is to be written yet. */
+/** Creates pending writes; nothing is pending yet. */
 export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
   const { claim, store, timers, toUnitRecord, onError } = parts;
-  /** Of each unit, how its attempts ended since it was last written: a look-up follows a lost answer without a write between. */
+  /**
+   * How the attempts of each unit ended since it was last written: a look-up follows a lost answer without a
+   * write between.
+   */
   const ends = new Map<string, AttemptEnd[]>();
-  /** Of each unit, until it is written. */
+  /** Warnings of each unit, until it is written. */
   const warnings = new Map<string, string>();
   let isToBeShown = false;
 
-  /** How attempts of these units ended, of which nothing was written so far. */
+  /** Unwritten ends of attempts of these units. */
   function takeEnds(keys: readonly string[]): AttemptEnd[] {
     const ended = keys.flatMap((key) => ends.get(key) ?? []);
     for (const key of keys) ends.delete(key);
@@ -58,7 +64,7 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
     return { ...record, warnings: [...new Set([...(record.warnings ?? []), warning])].toSorted() };
   }
 
-  /** A short call is written once, with its result; one that takes longer is seen RUNNING. */
+  /** A short call is written once, with its result; a longer one becomes visible as RUNNING. */
   function showSoon(): void {
     if (isToBeShown) return;
     isToBeShown = true;
@@ -73,7 +79,8 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
   return {
     async intend(call, of) {
       const intent = { call, ...of };
-      // Of the same units: what is told next would stand before their ends otherwise. Items that are over stay as they are.
+      // The ends of earlier attempts of the same units are written before this intent. Items that have ended
+      // stay as they are.
       const isOpen = (key: string): boolean => !claim.journal.unit(key)?.finishedAt;
       const earlier = takeEnds(unitKeysOf(call)).filter(({ key }) => isOpen(key));
       if (call.effectClass !== "R" || call.mayAct) return store.writeIntents(claim, [intent], earlier);

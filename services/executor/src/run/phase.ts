@@ -1,10 +1,11 @@
 /**
- * How far a run is. It goes forward alone:
+ * The phase of a run. It only moves forward:
  *
- * working -> handing over: nothing new starts, calls under way end, and the plan is given back to any executor.
- * working | handing over -> leaving: the plan is being given back. As soon as MongoDB has it another executor may hold it, which hears what comes from
- * now on: nothing is begun any more.
- * any -> over: the plan has ended, was given back, or was lost. Nothing is written and nothing is called any more.
+ * - working -> handing over: nothing new starts, running calls end, and the plan is released for any
+ *   executor.
+ * - working, handing over -> leaving: the plan is being released. As soon as MongoDB has the release another
+ *   executor may claim the plan and gets the events from then on, so nothing starts here.
+ * - any -> over: the plan has ended, was released, or was lost. Nothing is written and nothing is called.
  */
 export type RunPhase = "working" | "handing over" | "leaving" | "over";
 
@@ -14,13 +15,13 @@ const ORDER: readonly RunPhase[] = ["working", "handing over", "leaving", "over"
 /** The phase of one run. */
 export interface RunPhases {
   now(): RunPhase;
-  /** True while the run has not come so far. */
+  /** True while the run has not reached this phase. */
   isBefore(phase: RunPhase): boolean;
-  /** Goes on to a phase; false, and nothing changes, for a run that is there or further. */
+  /** Moves to a phase; false, without any change, when the run is in this phase or a later one. */
   enter(phase: RunPhase): boolean;
 }
 
-/** A run that has just begun to work. */
+/** The phases of a run that starts to work. */
 export function createRunPhases(): RunPhases {
   let at = 0;
   return {

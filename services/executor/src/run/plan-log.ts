@@ -4,31 +4,31 @@ import type { Logger } from "@planwright/runtime";
 import type { PlanClaim } from "@planwright/store";
 
 /**
- * Tells the story of a plan, so that what became of a request can be read from the log alone: who took it, from whom, which calls
- * failed, with which code, and how it ended. What goes wrong is a warning.
+ * Logs the work on a plan, so that the log alone shows what happened to a request: which executor claimed it
+ * and from which one, which calls failed with which code, and how the plan ended. Problems are warnings.
  */
 export interface PlanLog {
   /** The plan was claimed. */
   claimed(claim: PlanClaim): void;
-  /** Units changed, and MongoDB knows. */
+  /** Units changed, durably. */
   recorded(records: readonly StepRecord[]): void;
-  /** The plan is over, and MongoDB knows. */
+  /** The plan has ended, durably. */
   ended(end: Pick<Extract<Command, { type: "finish" }>, "status" | "error">): void;
 }
 
-/** Lines about units that one claim writes: a list has up to 10,000 items. */
+/** Most lines about units under one claim: a list has up to 10,000 items. */
 const MAX_LINES = 50;
-/** Characters of what a tool said. */
+/** Most characters of a tool's message. */
 const MAX_MESSAGE = 500;
-/** Units that are named in one line. */
+/** Most units named in one line. */
 const MAX_NAMED = 10;
 
-/** @param logger - says request, plan and epoch on every line */
+/** @param logger - adds request, plan and epoch to every line */
 export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan): PlanLog {
   const tools = new Map<string, string>(plan.steps.map((step) => [step.id, toolOfStep(step)]));
   let left = MAX_LINES;
 
-  function tell(level: "info" | "warn", { key, stepId, attempts, error }: StepRecord, message: string): void {
+  function log(level: "info" | "warn", { key, stepId, attempts, error }: StepRecord, message: string): void {
     left -= 1;
     if (left < 0) return;
     logger[level]({ step: key, tool: tools.get(stepId), attempts, ...factsOf(error) }, message);
@@ -47,9 +47,9 @@ export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan)
     recorded(records) {
       for (const record of records) {
         if (record.carried) continue;
-        if (record.status === "FAILED") tell("warn", record, "step failed");
-        if (record.status === "IN_DOUBT") tell("warn", record, "step in doubt");
-        if (record.status === "RETRYING") tell("info", record, "attempt failed; the call is tried again");
+        if (record.status === "FAILED") log("warn", record, "step failed");
+        if (record.status === "IN_DOUBT") log("warn", record, "step in doubt");
+        if (record.status === "RETRYING") log("info", record, "attempt failed; the call is tried again");
       }
     },
     ended({ status, error }) {

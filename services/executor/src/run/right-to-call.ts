@@ -1,24 +1,27 @@
 import type { Liveness, RunClock } from "@planwright/runtime";
 import type { PlanClaim } from "@planwright/store";
 
-/** A call starts only this long before other workers may declare this process dead, in milliseconds. */
+/**
+ * No call starts in the last part of the time after which other workers may declare this process dead, in
+ * milliseconds.
+ */
 const LIVENESS_MARGIN_MS = 500;
 
 /** Whether a run may start calls now. */
 export interface RightToCall {
-  /** True while no other worker can have taken the plan, as far as this process knows. */
+  /** True while, as far as this process knows, no other worker can have claimed the plan. */
   isHeld(): boolean;
-  /** While the database does not answer nothing starts. False when the run is over by then, or the plan is lost. */
+  /** Waits while the database does not answer. False when the run has ended by then, or the plan is lost. */
   wait(): Promise<boolean>;
 }
 
-/** What that needs. */
+/** What the right to call needs. */
 export interface RightToCallParts {
   claim: Pick<PlanClaim, "owner">;
   liveness: Liveness;
   clock: Pick<RunClock, "now">;
   isOver: () => boolean;
-  /** This process was declared dead: it goes on under another name. */
+  /** This process was declared dead and continues under another name. */
   onLost: () => void;
 }
 

@@ -1,13 +1,16 @@
 /**
- * The shell around `decide()` for one claimed plan: it performs commands and reports what happened, and decides nothing.
+ * The shell around `decide()` for one claimed plan: it performs commands and reports events, and decides
+ * nothing.
  *
  * 1. No call starts before its intent is durable, unless a repeat does no harm (class R).
- * 2. No call starts later than this process's last heartbeat allows, by its monotonic clock: it waits for the next one.
- * 3. The engine hears of a record only after MongoDB acknowledged it, but for results of reads: what builds on those is written behind them, or
- *    is a read that a crash repeats with them (R2).
+ * 2. No call starts later than this process's last heartbeat allows, by its monotonic clock; it waits for the
+ *    next heartbeat.
+ * 3. The engine learns of a record only after MongoDB acknowledged it. The exception are results of reads:
+ *    what builds on them is written after them, or is a read that a crash repeats together with them (R2).
  * 4. An executor that lost the lease, or the database, aborts its calls and writes nothing more.
- * 5. No call that needs approval starts unless it is what was approved.
- * 6. No call goes to a tool that has changed since the plan was made, by what its server lists when the call is sent; nor does a secret.
+ * 5. No call that needs approval starts unless exactly this call was approved.
+ * 6. No call and no secret goes to a tool that changed since the plan was made, by what its server lists when
+ *    the call is sent.
  */
 import {
   type Command,
@@ -56,7 +59,10 @@ export interface RunDependencies {
   outputMemory?: OutputMemory | undefined;
   /** Learns what outputs look like. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
-  /** Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are sent. */
+  /**
+   * Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are
+   * sent.
+   */
   offerPlanning?: ((requestId: RequestId) => void) | undefined;
   /** Largest timeoutMs that a step may ask for, in milliseconds. Default: the engine's. */
   maxStepTimeoutMs?: number | undefined;
@@ -82,20 +88,20 @@ export interface PlanRunParts extends RunDependencies {
 
 /** One plan under way in this process. */
 export interface PlanRun {
-  /** Resolves when the plan is over, released or lost; never rejects. */
+  /** Resolves when the plan has ended, was released or was lost; never rejects. */
   done: Promise<void>;
-  /** True once it was given up because the lease was gone, or the database. */
+  /** True when it was given up because the lease or the database was lost. */
   isLost(): boolean;
-  /** Starts nothing new, lets running calls end, gives the plan back. */
+  /** Starts nothing new, lets running calls end, and releases the plan. */
   handOver(): void;
-  /** The lease is gone: abort and write nothing more. */
+  /** The lease is lost: aborts calls and writes nothing more. */
   lose(): void;
 }
 
-/** A plan that can only wait longer than this is released, in milliseconds. */
+/** A plan that has nothing to do for longer than this is released, in milliseconds. */
 const RELEASE_AFTER_MS = 5_000;
 
-/** Starts working on a claimed plan. */
+/** Starts to work on a claimed plan. */
 export function startPlanRun(parts: PlanRunParts): PlanRun {
   const { claim, planTools, store, tools, logger, clock = createRunClock(), metrics = NO_METRICS } = parts;
   const { trace, liveness, outputMemory = createOutputMemory() } = parts;
@@ -174,15 +180,18 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     resolveDone();
   }
 
-  /** Anything unexpected ends this run without a write: this process gives the plan up (`lease-keeper.ts`), and an executor goes on. */
+  /**
+   * An unexpected error ends this run without a write. This process gives the plan up (`lease-keeper.ts`),
+   * and an executor continues it.
+   */
   function fail(error: unknown): void {
     if (isOver()) return;
     isLost = error instanceof LeaseLostError || error instanceof StoreUnavailableError;
-    tellFailure(error);
+    reportFailure(error);
     end();
   }
 
-  function tellFailure(error: unknown): void {
+  function reportFailure(error: unknown): void {
     if (error instanceof LeaseLostError) {
       metrics.leaseLost();
       trace?.ended("lease lost", error.code);
@@ -210,7 +219,8 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     if (!phases.isBefore("leaving") || isNothing) return;
     const events = Array.isArray(event) ? event : [event];
     const at = store.now();
-    // Said again it changes nothing; but in a process that stood still other news come before the timer.
+    // A repeated deadline event changes nothing. In a process that was frozen, other events may come before
+    // the timer.
     try {
       const decided = decide(state, isExpired() ? [{ type: "deadline", at }, ...events] : events);
       for (const command of decided) perform(command);
@@ -256,7 +266,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     const keys = command.records.map(({ key }) => key);
     const { records, ends } = pending.toWrite(command.records);
     const noted = command.isRepeatable ? store.noteRecords(claim, records, ends) : undefined;
-    if (noted) tellAhead(keys, noted);
+    if (noted) reportAhead(keys, noted);
     const sizes = noted
       ? await store.writeNoted(claim).then(() => noted)
       : await store.writeRecords(claim, records, ends);
@@ -265,8 +275,8 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     dispatch({ type: "recorded", keys, sizes, at: store.now() });
   }
 
-  /** Once the commands of this turn are performed: those of the next one come behind them. */
-  function tellAhead(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
+  /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
+  function reportAhead(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
     queueMicrotask(() => dispatch({ type: "recorded", keys, sizes, isAhead: true, at: store.now() }));
   }
 
@@ -282,7 +292,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
 
   async function park(command: CommandOf<"park">): Promise<void> {
     const { reason, status } = command;
-    const until = (reason === "limit" ? planLimits?.asideUntil() : undefined) ?? command.until ?? null;
+    const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? command.until ?? null;
     if (phases.now() === "handing over") {
       await giveBack({ status: "QUEUED" });
       trace?.ended("handed over");
@@ -300,7 +310,9 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     await store.releasePlan(claim, to);
   }
 
-  /** Controls that are new here. Once heard, they do not make the plan due when it is given back. */
+  /**
+   * Controls that are new to this run. From then on they do not make the plan due again when it is released.
+   */
   function newControls(): EngineEvent[] {
     plan.controlSeq = Math.max(plan.controlSeq, claim.journal.seq());
     return controlEvents(claim.journal.plan(), store.now());
@@ -312,10 +324,11 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   claim.journal.onControl(() => {
     if (!phases.isBefore("leaving")) return;
     const heard = newControls();
-    // The executor that gets the plan next lets it go on.
+    // A resume is left to the executor that claims the plan next.
     dispatch(phases.now() === "handing over" ? heard.filter(({ type }) => type !== "resume") : heard);
   });
-  // A plan that is to end, or to pause, hears so before it would start anything; the other controls need what it knows by then.
+  // A cancel or pause must come before the plan would start anything; other controls need the state after the
+  // start.
   const controls = newControls();
   const isEarly = ({ type }: EngineEvent): boolean => type === "cancel" || type === "pause";
   dispatch([
@@ -337,7 +350,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
 
 type CommandOf<Type extends Command["type"]> = Extract<Command, { type: Type }>;
 
-/** The code of a plan that came to a bad end; null for every other one. */
+/** The code of a plan that failed; null for every other plan. */
 function failureOf({ status, error }: FinishCommand): string | null {
   return error?.code ?? (status === "FAILED" ? "PLAN_FAILED" : null);
 }

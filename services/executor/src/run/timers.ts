@@ -3,29 +3,32 @@ import type { RunClock } from "@planwright/runtime";
 /** The longest delay that `setTimeout` takes. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** What a run waits for. */
+/** The timers of a run. */
 export interface RunTimers {
-  /** Not before its time by the store's clock: timers come early, and that clock may be corrected meanwhile. */
+  /**
+   * Calls `then` not before `at` by the store's clock: timers may fire early, and that clock may be corrected
+   * meanwhile.
+   */
   wakeAt(at: number, then: () => void): void;
-  /** Waits before another call. Answers at once when the signal aborts. */
+  /** Waits before another call. Resolves at once when the signal aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
-  /** None of them comes any more. */
+  /** Cancels all timers. */
   end(): void;
 }
 
 /** @param now - the store's clock, Unix milliseconds */
 export function createRunTimers(clock: Pick<RunClock, "after">, now: () => number): RunTimers {
-  /** What takes each timer under way back. */
-  const takeBacks = new Set<() => void>();
+  /** Cancels each timer that is set. */
+  const cancels = new Set<() => void>();
 
   function wakeAt(at: number, then: () => void): void {
     const delay = Math.min(Math.max(0, at - now()), MAX_TIMER_MS);
-    const takeBack = clock.after(delay, () => {
-      takeBacks.delete(takeBack);
+    const cancel = clock.after(delay, () => {
+      cancels.delete(cancel);
       if (now() < at) wakeAt(at, then);
       else then();
     });
-    takeBacks.add(takeBack);
+    cancels.add(cancel);
   }
 
   return {
@@ -36,7 +39,7 @@ export function createRunTimers(clock: Pick<RunClock, "after">, now: () => numbe
         wakeAt(now() + ms, resolve);
       }),
     end() {
-      for (const takeBack of takeBacks) takeBack();
+      for (const cancel of cancels) cancel();
     },
   };
 }

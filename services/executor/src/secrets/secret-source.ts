@@ -2,17 +2,17 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SecretNameSchema } from "@planwright/plan";
 
-/** Where the values of secrets are. */
+/** Where the values of secrets are stored. */
 export interface SecretPlaces {
   /** A folder with one file for each secret, as Docker and Kubernetes mount them. Default: none. */
   directory?: string | undefined;
-  /** Variables of the environment; those called `PLANWRIGHT_SECRET_...` are secrets. Default: none. */
+  /** Variables of the environment; those named `PLANWRIGHT_SECRET_...` are secrets. Default: none. */
   variables?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** Gives the values of secrets. */
+/** Reads the values of secrets. */
 export interface SecretSource {
-  /** The value as it is now, or why there is none, as the end of a sentence that tells an operator what to do. */
+  /** The current value, or why there is none: the end of a sentence that tells an operator what to do. */
   read(name: string): Promise<{ value: string } | { missing: string }>;
 }
 
@@ -20,13 +20,13 @@ export interface SecretSource {
 const MAX_LENGTH = 65_536;
 
 /**
- * Reads secrets each time, so that a file that was replaced counts at once. A file comes before a variable; one line break at
- * its end is no part of the value.
+ * Reads a secret at each use, so that a replaced file takes effect at once. A file wins over a variable; one
+ * line break at the end of a file is not part of the value.
  */
 export function createSecretSource({ directory, variables = {} }: SecretPlaces): SecretSource {
   return {
     async read(name) {
-      // A name is also a name of a file: nothing that leads elsewhere gets here.
+      // A secret's name is also a file name, so no name that leads to another folder may pass.
       if (!SecretNameSchema.safeParse(name).success) return { missing: "its name is no name of a secret" };
       const file = directory === undefined ? {} : await readText(join(directory, name));
       if (file.failure !== undefined) return { missing: `its file cannot be read (${file.failure})` };
@@ -53,7 +53,7 @@ function variableOf(name: string): string {
   return `PLANWRIGHT_SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
-/** Neither when there is no such file. @returns as `failure` the code of what went wrong */
+/** Both fields are absent when there is no such file. @returns as `failure` the code of the error */
 async function readText(file: string): Promise<{ text?: string; failure?: string }> {
   try {
     return { text: await readFile(file, "utf8") };

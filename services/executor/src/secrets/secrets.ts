@@ -1,10 +1,12 @@
 /**
- * Secrets of plans. A plan says `secret://name`; the value is put in when the call is made and at no time before, so that intents, hashes,
- * approvals and everything else that is stored or shown know the name alone.
+ * Secrets of plans. A plan contains `secret://name`. The value is filled in when the call is made and not
+ * before, so that intents, hashes, approvals and everything else that is stored or shown contain the name
+ * alone.
  *
- * 1. Only what the plan's own text says is filled in: what a tool has answered asks for nothing.
- * 2. A value goes only where the operator's servers file lets it go.
- * 3. A value is known to the tool clients before it is sent: they take it out of everything that the server says from then on.
+ * 1. Only names in the plan's own text are filled in; names in tool outputs are not.
+ * 2. A value goes only to servers that the operator's servers file allows.
+ * 3. The tool clients know a value before it is sent, and mask it in everything that the server answers from
+ *    then on.
  */
 import type { Outcome, StepErrorCode } from "@planwright/engine";
 import {
@@ -18,35 +20,35 @@ import {
 import type { Clearance, SecretGrant, ToolCall } from "@planwright/tools";
 import type { SecretSource } from "./secret-source.ts";
 
-/** What secrets are read from, and who may have them. */
+/** Where secrets are read from, and which servers may get them. */
 export interface SecretsParts {
   source: SecretSource;
-  /** The servers file's word, by server. */
+  /** The grants of the servers file, by server. */
   servers: Readonly<Record<string, { readonly secrets: Readonly<Record<string, SecretGrant>> }>>;
-  /** Takes values out of what a server says from now on. */
+  /** Masks these values in everything that a server answers from now on. */
   addSecrets: (server: string, values: readonly string[]) => void;
 }
 
 /** The secrets of one plan. */
 export interface PlanSecrets {
-  /** True when a call of a step with these arguments takes secrets along. */
+  /** True when a call of a step with these arguments contains secrets. */
   areIn(stepId: string, args: JsonObject): boolean;
-  /** The arguments of a call with its secrets in them, or why it is not made. */
+  /** The arguments of a call with its secrets filled in, or why the call is not made. */
   fill(stepId: string, call: SecretCall): Promise<Clearance>;
 }
 
-/** A call that may take secrets along. */
+/** A call that may contain secrets. */
 export type SecretCall = Pick<ToolCall, "tool" | "server" | "arguments">;
 
 /** All secrets of this process. */
 export interface Secrets {
-  /** Undefined for a plan that names none: its calls need not be looked at. */
+  /** Undefined for a plan that names no secret: its calls need no check. */
   ofPlan(plan: { plan: Plan; tenant: string }): PlanSecrets | undefined;
-  /** Reads what the servers may get, so that it is known although another executor sent it. */
+  /** Reads the secrets that servers may get, so that they are masked even if another executor sent them. */
   learn(): Promise<void>;
 }
 
-/** Secrets from a source, for the servers that may have them. Without parts nothing may be sent anywhere. */
+/** Secrets from a source, for the servers that may have them. Without parts no secret may be sent. */
 export function createSecrets(parts?: SecretsParts): Secrets {
   async function fill(
     places: readonly SecretPlace[],
@@ -95,7 +97,10 @@ export function createSecrets(parts?: SecretsParts): Secrets {
   };
 }
 
-/** The places at which the arguments, as they are to be sent, still name the secret that the plan's own text names there. */
+/**
+ * The positions where the arguments to be sent still contain the secret name that the plan's own text has
+ * there.
+ */
 function presentIn(args: JsonObject, places: readonly SecretPlace[]): SecretPlace[] {
   return places.filter(({ keys, name }) => valueAt(args, keys) === `secret://${name}`);
 }
@@ -125,7 +130,7 @@ function refused(code: StepErrorCode, message: string): Outcome {
 
 type Container = JsonObject | JsonValue[];
 
-/** The value behind keys of its own, one after the other. */
+/** The value at a path of own properties. */
 function valueAt(value: JsonValue, keys: readonly (string | number)[]): JsonValue | undefined {
   let current: JsonValue | undefined = value;
   for (const key of keys) {
@@ -135,7 +140,7 @@ function valueAt(value: JsonValue, keys: readonly (string | number)[]): JsonValu
   return current;
 }
 
-/** Replaces a value that {@link valueAt} has found. */
+/** Replaces a value that {@link valueAt} found. */
 function setAt(value: JsonObject, keys: readonly (string | number)[], text: string): void {
   const last = keys.at(-1);
   const holder = valueAt(value, keys.slice(0, -1));

@@ -12,8 +12,9 @@ export interface CataloguePublisherParts {
 }
 
 /**
- * Publishes what the servers of this process offer. No plan is claimed before what was said at the start is `published()`: one whose
- * tools are not in the catalogue yet would fail for tools that this very process has.
+ * Publishes the tools that the servers of this process offer. No plan is claimed before the first catalogue
+ * is `published()`: a plan whose tools are not in the catalogue yet would fail, although this process has
+ * these tools.
  */
 export type CataloguePublisher = NewestPublisher<ServerCatalogue>;
 

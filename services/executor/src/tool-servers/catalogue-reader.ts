@@ -1,16 +1,16 @@
 import type { ToolDescriptor } from "@planwright/plan";
 import type { PlanningStore } from "@planwright/store";
 
-/** How long a read catalogue is good for, in milliseconds. */
+/** How long a catalogue may be cached, in milliseconds. */
 const FRESH_MS = 5_000;
 
 /**
- * The published catalogue, read at most every five seconds. It also knows the tools of servers that are away just now,
- * so that a plan fails with "unreachable, try again" and not with "unknown tool".
+ * The published catalogue, read at most every five seconds. It includes the tools of servers that cannot be
+ * reached at the moment, so that a plan fails with "unreachable, try again" and not with "unknown tool".
  */
 export function createCatalogueReader(store: Pick<PlanningStore, "toolCatalogue">): {
   read: () => Promise<readonly ToolDescriptor[]>;
-  /** The next read asks the store. */
+  /** Makes the next read ask the store. */
   forget: () => void;
 } {
   let cached: Promise<readonly ToolDescriptor[]> | null = null;

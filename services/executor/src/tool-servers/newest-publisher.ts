@@ -2,43 +2,46 @@ import type { Logger } from "@planwright/runtime";
 import pRetry from "p-retry";
 
 /** What publishing needs. */
-export interface NewestPublisherParts<Word> {
-  /** Stores a word; called again until it succeeds. */
-  write: (word: Word) => Promise<void>;
-  /** Of what the words are, for the log: "catalogue". */
+export interface NewestPublisherParts<State> {
+  /** Stores a state; called again until it succeeds. */
+  write: (state: State) => Promise<void>;
+  /** What the states describe, for the log: "catalogue". */
   what: string;
   logger: Logger;
 }
 
-/** Publishes what is known of each server. */
-export interface NewestPublisher<Word> {
-  /** Publishes a word on one server, again until the store has it; never rejects. The newest word on a server wins. */
-  publish(word: Word): void;
-  /** Resolves when everything said so far is published, or publishing is stopped. */
+/** Publishes the state of each server. */
+export interface NewestPublisher<State> {
+  /**
+   * Publishes the state of one server and retries until the store has it; never rejects. The newest state of
+   * a server wins.
+   */
+  publish(state: State): void;
+  /** Resolves when all states so far are published, or publishing is stopped. */
   published(): Promise<void>;
   stop(): void;
 }
 
-/** How long to wait between attempts, in milliseconds: the first and the longest wait. */
+/** First and longest wait between attempts, in milliseconds. */
 const RETRY_FROM_MS = 200;
 const RETRY_UP_TO_MS = 5_000;
 
-export function createNewestPublisher<Word extends { server: string }>({
+export function createNewestPublisher<State extends { server: string }>({
   write,
   what,
   logger,
-}: NewestPublisherParts<Word>): NewestPublisher<Word> {
-  const newest = new Map<string, Word>();
+}: NewestPublisherParts<State>): NewestPublisher<State> {
+  const newest = new Map<string, State>();
   const stopping = new AbortController();
-  /** One after the other, so that an older word of a server never overwrites a newer one. */
+  /** One after the other, so that an older state of a server never overwrites a newer one. */
   let chain = Promise.resolve();
 
   async function writeNewest(server: string): Promise<void> {
     const publication = async (): Promise<void> => {
-      const word = newest.get(server);
-      if (!word) return;
-      await write(word);
-      if (newest.get(server) === word) newest.delete(server);
+      const state = newest.get(server);
+      if (!state) return;
+      await write(state);
+      if (newest.get(server) === state) newest.delete(server);
     };
     await pRetry(publication, {
       retries: Number.POSITIVE_INFINITY,
@@ -51,9 +54,9 @@ export function createNewestPublisher<Word extends { server: string }>({
   }
 
   return {
-    publish(word) {
-      const { server } = word;
-      newest.set(server, word);
+    publish(state) {
+      const { server } = state;
+      newest.set(server, state);
       chain = chain
         .then(() => writeNewest(server))
         .catch((error: unknown) => {

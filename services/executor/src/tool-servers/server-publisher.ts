@@ -11,13 +11,13 @@ export interface ServerPublisherParts {
   logger: Logger;
 }
 
-/** Publishes where the connections of this process stand, for those who ask why a tool is not there. */
+/** Publishes the state of this process's connections, which explains why a tool is missing. */
 export function createServerPublisher({ store, executor, logger }: ServerPublisherParts): {
   publish(status: ServerStatus): void;
   stop(): void;
 } {
   const publisher = createNewestPublisher<ToolServerWord>({
-    write: (word) => store.publishServer(word),
+    write: (state) => store.publishServer(state),
     what: "state of a tool server",
     logger,
   });
@@ -30,7 +30,7 @@ export function createServerPublisher({ store, executor, logger }: ServerPublish
         state: stateOf(status),
         tools,
         error: error ?? null,
-        // What is known to be secret is gone; a server may also print what it has from elsewhere.
+        // Known secrets are masked already; a server may also print secrets that it has from elsewhere.
         lastWords: lastWords === undefined ? null : redactText(lastWords),
         since: new Date(since),
         nextAttemptAt: nextAttemptAt === undefined ? null : new Date(nextAttemptAt),
@@ -41,7 +41,7 @@ export function createServerPublisher({ store, executor, logger }: ServerPublish
   };
 }
 
-/** Between two attempts it is as unreachable as while the next one is waited for. */
+/** Between two attempts a server is as unreachable as while it waits for the next attempt. */
 function stateOf({ state, error }: ServerStatus): ToolServerWord["state"] {
   if (state === "connected") return "connected";
   return state === "connecting" && error === undefined ? "connecting" : "unreachable";

@@ -26,7 +26,10 @@ const without = (effect: "none" | "reported" | "unknown", code: string, retryabl
   retryAfterMs: 1_500,
 });
 
-/** Asks a lookup tool that answers so, one time after the other. @param contract - of the lookup, beside its tool and arguments */
+/**
+ * Asks a lookup tool that answers so, one time after the other. @param contract - of the lookup, beside its
+ * tool and arguments
+ */
 async function ask(answers: readonly Outcome[], contract: object = { settle_ms: 300 }) {
   const lookup = {
     tool: "find",

@@ -12,25 +12,27 @@ import {
 import type { ToolClients } from "@planwright/tools";
 import type { PlanTools } from "./plan-tools.ts";
 
-/** A call of class V whose fate is unknown, and who can be asked about it. */
+/** A call of class V whose result is unknown, and the tools that can be asked about it. */
 export interface LookupQuestion {
   call: Call;
   idempotencyKey: string;
   planTools: Pick<PlanTools, "find" | "addressOf">;
   tools: Pick<ToolClients, "callTool">;
   signal: AbortSignal;
-  /** Resolves after so many milliseconds, or once the signal is aborted. */
+  /** Resolves after so many milliseconds, or when the signal is aborted. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Asks the lookup tool of a call's contract what became of the call. Its arguments may refer to those of the call
- * (`<<arguments.reference>>`) and to its key (`<<idempotencyKey>>`); it answers `{found: true, result}`, where `result` is what
- * the call would have answered, or `{found: false}`. Any other answer leaves the call in doubt; no answer is a failure with effect
- * `unknown` and a retryable error, for the look-up to be made again.
+ * Asks the lookup tool of a call's contract whether the call was made. The arguments of the look-up may refer
+ * to those of the call (`<<arguments.reference>>`) and to its key (`<<idempotencyKey>>`). The tool answers
+ * `{found: true, result}`, where `result` is what the call would have answered, or `{found: false}`. Any
+ * other answer leaves the call in doubt. Without an answer the outcome is a failure with effect `unknown` and
+ * a retryable error, so that the look-up is repeated.
  *
- * "Not found" alone proves nothing: the call may still be on its way, in a server that stands still or in an executor that
- * does. It is believed only when the contract promises after which time it is final (`settle_ms`), and is then asked again.
+ * "Not found" alone proves nothing: the call may still be on its way, in a frozen server or a frozen
+ * executor. It is believed only when the contract says after which time it is final (`settle_ms`); then the
+ * tool is asked again after that time.
  */
 export async function askLookup(question: LookupQuestion): Promise<Outcome> {
   const { call, planTools, signal, wait } = question;
@@ -95,7 +97,10 @@ function resolveArguments(template: JsonObject, outputs: { [name: string]: JsonV
   return isJsonObject(value) ? value : {};
 }
 
-/** It reads: as long as nothing but the way there failed, it is asked again. What it says itself leaves the call in doubt. */
+/**
+ * A look-up only reads, so it is repeated while no answer comes. An error that the tool itself answers leaves
+ * the call in doubt.
+ */
 function unanswered(
   tool: string,
   { effect, error, retryAfterMs }: Extract<Outcome, { type: "failed" }>,

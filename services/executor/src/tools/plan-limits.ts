@@ -9,18 +9,18 @@ import {
 import type { Place, ToolLimit, ToolLimits } from "@planwright/queue";
 import type { PlanTools } from "./plan-tools.ts";
 
-/** A call that finds no place comes back after this, unless it is called before; in milliseconds. */
+/** A call without a free slot asks again after this time, in milliseconds, unless it is woken earlier. */
 const COME_BACK_MS = 5_000;
-/** A plan that has waited so long for its places, and does nothing else, is put aside, in milliseconds. */
-const PATIENCE_MS = 4_500;
-/** For how long a plan is put aside, in milliseconds: from 5.5 s on, up to so much more. */
-const ASIDE_MS = 5_500;
-const ASIDE_SPREAD_MS = 2_500;
+/** A plan that has waited so long for slots and does nothing else is released, in milliseconds. */
+const HOLD_WHILE_WAITING_MS = 4_500;
+/** For how long it is released, in milliseconds: this time plus a random part of the spread. */
+const RELEASE_FOR_MS = 5_500;
+const RELEASE_SPREAD_MS = 2_500;
 
 /**
- * The limit of a tool that holds beyond one plan: null when there is none. Scope `global` or `tenant` makes the tool's bound one
- * for all plans (a sequential tool or a barrier is bounded by one). A rate always holds for all plans: of a tenant with
- * scope `tenant`, otherwise of everybody.
+ * The limit of a tool beyond one plan; null when there is none. Scope `global` or `tenant` makes the tool's
+ * bound one for all plans (a sequential tool or a barrier has the bound one). A rate always holds for all
+ * plans: of one tenant with scope `tenant`, otherwise of all tenants.
  */
 export function sharedLimitOf(
   descriptor: ToolDescriptor,
@@ -38,20 +38,23 @@ function concurrencyOf(contract: ToolContract): number | undefined {
   return contract.mode === "sequential-only" || contract.barrier ? 1 : contract.maxConcurrency;
 }
 
-/** A call may go, or comes back later. */
+/** A call has a slot, or asks again later. */
 export type Entry = { type: "granted"; place: Place } | Extract<Outcome, { type: "deferred" }>;
 
-/** The places that the calls of one plan need beyond the plan. */
+/** The slots that the calls of one plan need under limits beyond the plan. */
 export interface PlanLimits {
-  /** Null at once for a call that no such limit is about. */
+  /** Null at once for a call that no such limit applies to. */
   enter(call: Call): Promise<Entry> | null;
-  /** When a plan that waits for limits alone is to come back: Unix milliseconds by the clock given. Undefined while it stays. */
-  asideUntil(): number | undefined;
-  /** Ends all waiting; places that no call took up are given back. */
+  /**
+   * When a plan that only waits for limits is due again: Unix milliseconds by the given clock. Undefined
+   * while it is not to be released.
+   */
+  releaseUntil(): number | undefined;
+  /** Ends all waiting; slots that no call uses are released. */
   end(): void;
 }
 
-/** What the limits of one plan are about. */
+/** What the limits of one plan need. */
 export interface PlanLimitsParts {
   limits: ToolLimits;
   planId: string;
@@ -62,7 +65,9 @@ export interface PlanLimitsParts {
   now: () => number;
   /** Uniform in [0, 1). */
   random: () => number;
-  /** Told that a call which was deferred may go now; it enters again at once, or its place goes to another call. */
+  /**
+   * Called when a deferred call has a slot: the call enters again at once, or the slot goes to another call.
+   */
   onCleared: (call: Call) => void;
 }
 
@@ -71,9 +76,9 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
   const { limits, planId, planTools, now, random, onCleared } = parts;
   const ending = new AbortController();
   const known = new Map<string, ToolLimit | null>();
-  /** Since when each call waits, by ticket. */
+  /** When each call began to wait, by ticket. */
   const waiting = new Map<string, number>();
-  /** Places for calls that the engine is being told of. */
+  /** Slots of calls that the engine is being told of. */
   const cleared = new Map<string, Place>();
 
   function limitOf(tool: string): ToolLimit | null {
@@ -85,7 +90,7 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
     return limit;
   }
 
-  /** The tool that is really called: a verification asks the lookup tool. */
+  /** The tool that is really called: a verification calls the lookup tool. */
   function toolOf({ tool, verify }: Call): string {
     const descriptor = verify ? planTools.find(tool) : undefined;
     const lookup = descriptor && knownContract(descriptor).contract.lookup?.tool;
@@ -120,11 +125,11 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
       if (place) return Promise.resolve({ type: "granted", place });
       return waiting.has(ticket) ? Promise.resolve(deferred()) : ask(call, limit, ticket);
     },
-    asideUntil() {
+    releaseUntil() {
       const oldest = Math.min(...waiting.values());
-      return now() - oldest < PATIENCE_MS || waiting.size === 0
+      return now() - oldest < HOLD_WHILE_WAITING_MS || waiting.size === 0
         ? undefined
-        : now() + ASIDE_MS + random() * ASIDE_SPREAD_MS;
+        : now() + RELEASE_FOR_MS + random() * RELEASE_SPREAD_MS;
     },
     end() {
       ending.abort();

@@ -1,7 +1,7 @@
 /**
- * The tools of one claimed plan: those that it was made with, however the catalogue calls them by now, and why some of them must
- * not be called. Decided at the claim, and again at each call by what the server lists then; digests are computed once for each
- * descriptor that a catalogue holds.
+ * The tools of one claimed plan: those that it was made with, under whichever names the catalogue has them
+ * now, and why some of them must not be called. This is decided at the claim, and again at each call by what
+ * the server lists then. Digests are computed once for each descriptor object.
  */
 import type { StepError } from "@planwright/engine";
 import {
@@ -22,7 +22,7 @@ import {
 } from "@planwright/plan";
 import type { PlanClaim } from "@planwright/store";
 
-/** A tool that says otherwise of itself than when the plan was made. */
+/** A tool whose descriptor differs from the one that the plan was made with. */
 export interface ChangedTool {
   /** Its name in the plan. */
   tool: string;
@@ -31,41 +31,47 @@ export interface ChangedTool {
 
 /** A call that is about to be sent. */
 export interface JudgedCall {
-  /** The plan's name of its tool. */
+  /** The plan's name of the tool. */
   tool: string;
-  /** It asks what became of a call of that tool. */
+  /** It asks about an earlier call of that tool. */
   isLookup: boolean;
-  /** It takes secrets along. */
+  /** It contains secrets. */
   sendsSecrets: boolean;
 }
 
 /** Whether a call may be sent to a tool as it is now. */
 export interface ToolVerdict {
   changes: readonly ToolPart[];
-  /** Why it may not. */
+  /** Why the call may not be sent. */
   refusal?: StepError;
-  /** What its step has to say of it, though it may. */
+  /** A warning for the step of a call that may be sent. */
   warning?: string;
 }
 
-/** What a plan calls, and by which names. */
+/** The tools that a plan calls, and their names. */
 export interface PlanTools {
   /** The catalogue as the plan knows it: see `catalogueOfPlan`. */
   readonly catalogue: readonly ToolDescriptor[];
-  /** Tools that must not be called, by the plan's names, and why. */
+  /** Tools that must not be called, and why, by the plan's names. */
   readonly refusals: ReadonlyMap<string, StepError>;
   readonly changed: readonly ChangedTool[];
-  /** True when every tool is there and as it was. */
+  /** True when every tool exists and is unchanged. */
   readonly isAsPlanned: boolean;
-  /** Compares the tool of a call, as its server lists it at this moment, with the one that the plan was made with; of a plan without pins, was taken up with. */
+  /**
+   * Compares the tool of a call, as its server lists it now, with the tool that the plan was made with (for a
+   * plan without pins: claimed with).
+   */
   judge(call: JudgedCall, offered: ToolDescriptor): ToolVerdict;
   /** The tool that the plan, or the contract of `by`, means by a name. */
   find(name: string, by?: ToolDescriptor): ToolDescriptor | undefined;
-  /** Whom to call: a server and its own name for the tool, whatever other servers offer. */
+  /** What to call: a server and its own name of the tool, whatever other servers offer. */
   addressOf(name: string, by?: ToolDescriptor): { tool: string; server?: string | undefined };
 }
 
-/** The tools of a plan, by a catalogue as it was read: the same array for plans that are judged by the same reading. */
+/**
+ * The tools of a plan.
+ * @param published - the catalogue; plans judged by the same reading get the same array
+ */
 export function createPlanTools(
   { plan: { plan, toolPins } }: { plan: Pick<PlanClaim["plan"], "plan" | "toolPins"> },
   published: readonly ToolDescriptor[],
@@ -90,7 +96,7 @@ export function createPlanTools(
     if (!goesOn && isMaterialChange(changes)) refusals.set(name, toolChanged(tool, changes));
   }
   const find = (name: string, by?: ToolDescriptor) => (by ? own.findRelated(by, name) : own.find(name));
-  /** What is known of the tools of calls, where the pins say nothing: as they were when the plan was taken up. */
+  /** Fingerprints of tools without a pin: as they were at the claim. */
   const atClaim = new Map<string, ToolFingerprint>();
 
   function asPlanned({ tool: name, isLookup }: JudgedCall, offered: ToolDescriptor): ToolFingerprint {
@@ -129,9 +135,9 @@ export function createPlanTools(
   };
 }
 
-/** Changes by pinned digest, for each descriptor as it was read: plans that use the same tools share them. */
+/** Changes by pinned digest, for each descriptor object: plans that use the same tools share them. */
 const changesByDigest = new WeakMap<ToolDescriptor, Map<string, readonly ToolPart[]>>();
-/** Pinned digests of one tool that are remembered; old plans may hold any number of them. */
+/** Most pinned digests of one tool that are cached; old plans may have any number of them. */
 const MAX_DIGESTS = 100;
 
 function changesOf(pin: ToolFingerprint, tool: ToolDescriptor): readonly ToolPart[] {

@@ -3,30 +3,42 @@ import { type Attributes, endSpan, type Span, SpanKind, type Traces } from "@pla
 import type { AttemptEnd, PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 
-/** Makes the spans of plans that this process executes. Absent where tracing is not configured, and then nothing is made for a step. */
+/**
+ * Makes the spans of the plans that this process executes. Absent where tracing is not configured; then no
+ * span is made for a step.
+ */
 export interface RunTraces {
-  /** A plan was claimed. @param queuedMs - since it was queued; undefined when it was begun before */
+  /**
+   * A plan was claimed.
+   * @param queuedMs - time since the plan was queued; undefined when it was started before
+   */
   claimed(claim: PlanClaim, queuedMs: number | undefined): PlanTrace;
 }
 
 /** One claim of a plan. */
 export interface PlanTrace {
-  /** For log lines about it. */
+  /** Facts for the log lines about this claim. */
   readonly logFacts: { trace_id?: string };
-  /** A call of a tool, or a look-up of one, begins. */
+  /** A tool call begins, or a look-up of one. */
   attempt(call: Call): AttemptTrace;
-  /** This process is done with the plan. The first word counts. @param how - a status, or why the plan was given back or up */
+  /**
+   * The work on the plan ended in this process. Only the first call counts.
+   * @param how - a status, or why the plan was released or given up
+   */
   ended(how: string, code?: string | null): void;
 }
 
 /** One attempt of a step. */
 export interface AttemptTrace {
-  /** The same, with a span for each call: it goes to the server in `_meta`, as `traceparent` and `tracestate`. */
+  /**
+   * The same tools, with a span for each call. The server gets the span in `_meta`, as `traceparent` and
+   * `tracestate`.
+   */
   around(tools: Pick<ToolClients, "callTool">): Pick<ToolClients, "callTool">;
   ended(end: Pick<AttemptEnd, "outcome" | "error">): void;
 }
 
-/** Spans of this process's plans, each in the trace in which its request was accepted. */
+/** Spans of this process's plans. Each span belongs to the trace in which its request was accepted. */
 export function createRunTraces(traces: Traces): RunTraces {
   return {
     claimed({ plan, epoch }, queuedMs) {
