@@ -10,7 +10,10 @@ export const PlannerSettingsSchema = z.object({
   MODEL_PRICES_FILE: z.string().min(1).max(4_096).optional(),
   /** Requests that one process plans at once. */
   MAX_REQUESTS: z.coerce.number().int().min(1).max(1_000).default(16),
-  /** Side effects that a replan adds or changes: an operator approves them first, or they run at once. For plans made from sentences. */
+  /**
+   * Whether an operator approves the side effects that a replan adds or changes, or they run at once. For
+   * plans made from sentences.
+   */
   REPLANNED_EFFECTS: z.enum(["approve", "run"]).default("approve"),
   /** How long a request waits for an executor to publish the first tools, in milliseconds. */
   CATALOGUE_WAIT_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),

@@ -2,7 +2,7 @@ import type { Drafter } from "@planwright/models";
 import { type FailpointNames, heartbeatFailpoints } from "@planwright/runtime";
 import type { Store } from "@planwright/store";
 
-/** Where writes and their acknowledgements begin and end. */
+/** Where reads and writes of the store and their acknowledgements begin and end. */
 export const STORE_FAILPOINTS = {
   claimRequest: "planner.claim",
   ...heartbeatFailpoints("planner"),
@@ -22,12 +22,12 @@ export const STORE_FAILPOINTS = {
   failAnswer: "planner.unanswered",
 } as const satisfies FailpointNames<Store>;
 
-/** Where a call of the model begins and ends. */
+/** Where a model call begins and ends. */
 export const MODEL_FAILPOINTS = {
   draft: "planner.model",
   draftDirectly: "planner.direct",
   answer: "planner.tell",
 } as const satisfies FailpointNames<Drafter>;
 
-/** Where executors are told of a plan. */
+/** Where executors get a hint about a plan. */
 export const OFFER_FAILPOINTS = { offerExecution: "planner.offer" } as const;

@@ -1,6 +1,6 @@
 /**
- * A planner that dies between the reservation of a call and its settlement leaves what was reserved: limits hold over crashes. An answer
- * that was recorded takes nothing when it is used again.
+ * A planner that dies between the reservation of a call and its settlement leaves what was reserved: limits
+ * hold over crashes. An answer that was recorded takes nothing when it is used again.
  */
 import type { ModelLimits } from "@planwright/store";
 import { answer } from "@planwright/testing";

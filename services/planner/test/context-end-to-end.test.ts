@@ -1,4 +1,7 @@
-/** Now and here, profile and policy through API, planner and executor as processes: first plan, repair, execution, and the plan in the place of one that failed. */
+/**
+ * Now and here, profile and policy through API, planner and executor as processes: first plan, repair,
+ * execution, and the plan in the place of one that failed.
+ */
 import type { ModelRequest } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startWholeSystem, type WholeSystem } from "./whole-system.ts";

@@ -1,4 +1,7 @@
-/** What a planner makes of now and here: in prompts, in checks, again after a crash, and in the place of a plan that failed. */
+/**
+ * What a planner makes of now and here: in prompts, in checks, again after a crash, and in the place of a
+ * plan that failed.
+ */
 import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import type { GivenContext } from "@planwright/store";

@@ -21,7 +21,10 @@ export interface CrashBench {
   model: ModelServer;
   /** Starts a planner; it is gone when the test is over. */
   start(env?: Record<string, string>): ChildProcess;
-  /** Starts a planner and waits until it is at its failpoint, and gone if it is to be killed there. Rejects with what it printed. */
+  /**
+   * Starts a planner and waits until it is at its failpoint, and gone if it is to be killed there. Rejects
+   * with what it printed.
+   */
   crash(setting: string, env?: Record<string, string>): Promise<void>;
 }
 

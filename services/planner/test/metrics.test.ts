@@ -1,4 +1,7 @@
-/** What operators and orchestrators see of a real planner: `/metrics` after work of every kind, and `/readyz` that tells the truth. */
+/**
+ * What operators and orchestrators see of a real planner: `/metrics` after work of every kind, and `/readyz`
+ * that tells the truth.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** What a tool without an output schema gave in one request is shown to the model in the next, through API, planner, executor and databases. */
+/**
+ * What a tool without an output schema gave in one request is shown to the model in the next, through API,
+ * planner, executor and databases.
+ */
 import { isJsonObject, type JsonObject } from "@planwright/plan";
 import { answer, type ModelRequest } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";

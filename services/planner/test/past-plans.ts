@@ -46,7 +46,10 @@ export interface UnitEnd {
   effectClass?: "K" | "U";
 }
 
-/** The record of a plan whose units, by key, ended so; units that are not named completed with their key as output. */
+/**
+ * The record of a plan whose units, by key, ended so; units that are not named completed with their key as
+ * output.
+ */
 export function recordOf(
   steps: unknown[],
   ends: Record<string, UnitEnd>,

@@ -1,4 +1,7 @@
-/** Tools whose names hold spaces, letters of other scripts and slashes, from the list of a real MCP server to the last call. */
+/**
+ * Tools whose names hold spaces, letters of other scripts and slashes, from the list of a real MCP server to
+ * the last call.
+ */
 import type { CountingTool } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { planwright } from "../../../packages/cli/test/planwright.ts";

@@ -54,7 +54,10 @@ function catalogueOf(each: Case): ToolDescriptor[] {
   return [...TOOLS, stranger];
 }
 
-/** Callers may have their facts from others; what stands there is given, so a model that obeys is tried without. */
+/**
+ * Callers may have their facts from others; what stands there is given, so a model that obeys is tried
+ * without.
+ */
 const factsOf = (each: Case, write = (text: string) => text): JsonObject => ({
   userId: "u_17",
   note: write(textOf(each)),

@@ -1,4 +1,7 @@
-/** What strangers write into outputs and failures reaches the model that makes a plan anew. Whatever it makes of that, these hold. */
+/**
+ * What strangers write into outputs and failures reaches the model that makes a plan anew. Whatever it makes
+ * of that, these hold.
+ */
 import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject } from "@planwright/plan";
 import { answer, type ModelServer, startModelServer } from "@planwright/testing";
@@ -22,7 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The plan kept the note, and failed to look up Alice; a stranger wrote the text into all that it gave back. */
+/**
+ * The plan kept the note, and failed to look up Alice; a stranger wrote the text into all that it gave back.
+ */
 function record(text: string) {
   const past = recordOf([FIND, KEEP, LOOK, SEND], {
     find: { status: "COMPLETED", output: { id: "a1", about: text, [text]: [text] } },

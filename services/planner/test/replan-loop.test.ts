@@ -1,4 +1,7 @@
-/** API, planner and executor together, with real databases, a scripted model behind its real HTTP protocol, and tools that count. */
+/**
+ * API, planner and executor together, with real databases, a scripted model behind its real HTTP protocol,
+ * and tools that count.
+ */
 import { once } from "node:events";
 import type { ModelRequest } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";

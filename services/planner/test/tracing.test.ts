@@ -25,7 +25,10 @@ const traced = (): ReceivedSpan[] => receiver.spans().filter(({ traceId }) => tr
 const named = (name: string): ReceivedSpan[] => traced().filter((span) => span.name === name);
 const outcomesOf = (name: string) => named(name).map(({ attributes }) => attributes["planwright.outcome"]);
 
-/** Asks for a plan of two steps, the second over the first, within a trace. Of the second the first call fails. */
+/**
+ * Asks for a plan of two steps, the second over the first, within a trace. Of the second the first call
+ * fails.
+ */
 async function ask(): Promise<string> {
   const steps = [
     { id: "first", tool: "plain_effect", arguments: { value: SECRET } },

@@ -12,8 +12,8 @@ import type { PlanRecord } from "@planwright/store";
 import { withoutSecrets } from "../prompts/without-secrets.ts";
 
 /**
- * The outputs that a plan was asked for, all of them where it does not say which; undefined for those that there are not; without secrets.
- * Pure.
+ * The outputs that a plan was asked for, or all of them where it does not say which. An output that does not
+ * exist is undefined. Without secrets. Pure.
  */
 export function requestedResults({ plan: { plan }, outputs }: PlanRecord): AnswerInput["results"] {
   const parts = outputParts(plan.outputs);
@@ -29,7 +29,7 @@ export function requestedResults({ plan: { plan }, outputs }: PlanRecord): Answe
     });
 }
 
-/** Outputs that are made of parts, by name, each with the tools of the steps that it refers to. */
+/** Outputs composed of parts, by name, each with the tools of the steps that it refers to. */
 function partResults(plan: Plan, parts: JsonObject, known: PlanRecord["outputs"]): AnswerInput["results"] {
   const { outputs } = resolveOutputs(plan, known);
   return Object.entries(parts).map(([id, part]) => {

@@ -4,12 +4,15 @@ import { canonicalJson } from "@planwright/plan";
 import type { ModelCallDocument } from "@planwright/store";
 import { keptText } from "./record-of-call.ts";
 
-/** Messages as they are stored: without secrets, and cut where they are too long. Pure. */
+/** Messages as they are stored: without secrets, and truncated where they are too long. Pure. */
 export function keptMessages({ messages }: Asked): ModelCallDocument["messages"] {
   return messages.map(({ role, content }) => ({ role, content: keptText(content) }));
 }
 
-/** SHA-256 of a question: its messages as {@link keptMessages} has them, and the form and the tools that are sent with them. Pure. */
+/**
+ * SHA-256 of a question: its messages as {@link keptMessages} returns them, with the answer schema and the
+ * tools sent along. Pure.
+ */
 export function askDigest(
   asked: Pick<Asked, "schema" | "tools">,
   messages: ModelCallDocument["messages"],

@@ -18,13 +18,14 @@ export interface CallMeterParts {
   prices: PriceList;
   /** Default: nothing is counted. */
   metrics?: ModelMetrics | undefined;
-  /** Hears of an answer that an earlier planner was given and that is used in place of a call. */
+  /** Called when the answer that an earlier planner got is used instead of a call. */
   onReuse?: ((claim: PlanningClaim, call: Pick<ModelCallBegin, "purpose" | "model">) => void) | undefined;
 }
 
 /**
- * Records every call of a model under its request, and lets none begin that might take more than the request's limits leave. What an
- * earlier claim was answered to the same question is used again: nothing is sent, recorded or counted then.
+ * Records every model call under its request, and allows none that might exceed the request's limits. When an
+ * earlier claim got an answer to the same question, that answer is used: nothing is sent, recorded or counted
+ * then.
  * @throws {BudgetExceededError | ModelUnpricedError | LeaseLostError} from `begin`; nothing was sent then
  */
 export function createCallMeter(

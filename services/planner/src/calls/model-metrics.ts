@@ -1,10 +1,10 @@
 import type { ModelCallEnd } from "@planwright/store";
 
-/** Hears of calls of models, to count them. Never waits and never throws. */
+/** Counts model calls. Never waits and never throws. */
 export interface ModelMetrics {
-  /** A call of a model ended, whichever way. @param model - "provider:model" */
+  /** A model call ended, with or without an answer. @param model - "provider:model" */
   called(model: string, end: ModelCallEnd): void;
-  /** The drafter is asked to put its own draft right. */
+  /** The drafter is asked to repair its own draft. */
   repaired(): void;
 }
 

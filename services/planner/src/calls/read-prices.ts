@@ -1,10 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { createPriceList, type PriceList, PricesInvalidError } from "@planwright/models";
 
-/** The settings that say what models cost. */
+/** The settings that prices depend on. */
 type PriceSettings = Parameters<typeof createPriceList>[0] & { MODEL_PRICES_FILE?: string | undefined };
 
-/** What models cost, by MODEL_PRICES_FILE and the table of `@planwright/models`. @throws {PricesInvalidError} */
+/**
+ * What models cost, by MODEL_PRICES_FILE and the table of `@planwright/models`. @throws {PricesInvalidError}
+ */
 export async function readPrices(settings: PriceSettings): Promise<PriceList> {
   const file = settings.MODEL_PRICES_FILE;
   return createPriceList(settings, file === undefined ? undefined : await readPricesFile(file));

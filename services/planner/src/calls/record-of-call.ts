@@ -5,15 +5,15 @@ import { redactedError } from "./redacted-error.ts";
 
 type ModelCall = Omit<ModelCallDocument, "_id" | "createdAt">;
 
-/** Most characters that are kept of one text; a document holds at most 16 MiB. */
+/** Most characters that are stored of one text; a MongoDB document holds at most 16 MiB. */
 const MAX_KEPT = 1_048_576;
 
-/** A text as it is kept for people: without secrets, and cut where it is too long. */
+/** A text as it is stored for people: without secrets, and truncated where it is too long. */
 export function keptText(text: string): string {
   return redactText(text).slice(0, MAX_KEPT);
 }
 
-/** A call as it is stored: what was sent and what came back, also when it failed. */
+/** A call as it is stored: what was sent and what was answered, also when it failed. */
 export function recordOfCall(call: {
   request: Pick<RequestDocument, "_id" | "tenant" | "query">;
   drafter: Pick<Drafter, "name">;

@@ -1,7 +1,10 @@
 import { redactText } from "@planwright/runtime";
 import type { RecordedError } from "@planwright/store";
 
-/** An error as it may be stored and shown: what providers say may hold keys and addresses with passwords. */
+/**
+ * An error that may be stored and shown: error texts of providers may contain keys and addresses with
+ * passwords.
+ */
 export function redactedError({ code, message }: RecordedError): RecordedError {
   return { code, message: redactText(message) };
 }

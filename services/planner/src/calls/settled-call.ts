@@ -3,10 +3,10 @@ import type { ModelCallEnd, ModelSpending } from "@planwright/store";
 import { keptText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
 
-/** What was known when a call began. */
+/** What was known when the call began. */
 interface Begun {
   call: Pick<CallToCome, "promptTokens">;
-  /** Null when it is not known. */
+  /** Null when the price is unknown. */
   price: ModelPrice | null;
   reserved: ModelSpending;
 }
@@ -14,8 +14,8 @@ interface Begun {
 const NOTHING: ModelSpending = { modelCalls: 0, tokens: 0, costUsd: 0 };
 
 /**
- * A call that has ended, as it is stored and counted. Pure. A call that the provider refused counts for nothing; one of unknown
- * end counts for all that was set aside; tokens that the provider did not count are estimated.
+ * An ended call, as it is stored and counted. Pure. A call that the provider refused costs nothing; a call
+ * with an unknown result costs all that was reserved; tokens that the provider did not count are estimated.
  */
 export function settledCall(outcome: CallEnd, begun: Begun): ModelCallEnd {
   const { usage, finishReason, latencyMs, error, text } = outcome;

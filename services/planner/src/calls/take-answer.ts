@@ -6,13 +6,14 @@ export interface WantedAnswer {
   purpose: ModelCallBegin["purpose"];
   /** See `askDigest`. */
   askDigest: string;
-  /** Who may have answered, "provider:model". */
+  /** The models that may have answered, "provider:model". */
   models: readonly string[];
 }
 
 /**
- * What a planner that died was answered to the same question, taken out of the claim so that it is used once; null when it was not asked,
- * or its answer was not recorded. The answer of the latest claim comes first: what was asked next was asked about that one.
+ * The answer that a planner that died got to the same question; null when it did not ask, or its answer was
+ * not recorded. The answer is removed from the claim, so it is used once. The answer of the latest claim
+ * comes first, because the next question was about that answer.
  */
 export function takeAnswer(
   { earlierCalls }: Pick<PlanningClaim, "earlierCalls">,

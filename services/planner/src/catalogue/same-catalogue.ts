@@ -1,13 +1,14 @@
 import { schemaOfShape, seenIn, type ToolDescriptor } from "@planwright/plan";
 
-/** Tenants whose last catalogue is kept; each may hold shapes of outputs of its own. */
+/** Most tenants whose last catalogue is cached; each may have its own shapes of outputs. */
 const MAX_TENANTS = 16;
-/** Beyond this, further outputs of the same shape change nothing. */
+/** Further outputs of the same shape change nothing beyond this number. */
 const MANY_OUTPUTS = 3;
 
 /**
- * Gives the array of the time before back while nothing in a tenant's catalogue has changed, so that what was made from that array, such as a
- * search index, is made once and not for every request. How often a field was seen is no change.
+ * Returns the same array while nothing in a tenant's catalogue has changed, so that what was made from that
+ * array, such as a search index, is made once and not for every request. How often a field was seen does not
+ * count as a change.
  */
 export function createSameCatalogue(): (tools: ToolDescriptor[], tenant?: string) => ToolDescriptor[] {
   const kept = new Map<string, { tools: ToolDescriptor[]; text: string }>();

@@ -2,20 +2,21 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ToolDescriptor } from "@planwright/plan";
 import type { PlanningStore, WorkerStore } from "@planwright/store";
 
-/** What is looked at. */
+/** What waiting for a catalogue needs. */
 export interface CatalogueWaitParts {
   store: Pick<PlanningStore, "toolCatalogue"> & Pick<WorkerStore, "liveWorkers">;
-  /** How long an executor that publishes tools is waited for, in milliseconds. Default 60,000. */
+  /** How long to wait for an executor that publishes tools, in milliseconds. Default: 60,000. */
   catalogueWaitMs?: number | undefined;
 }
 
 const LOOK_EVERY_MS = 100;
-/** An executor that lives has published what its servers offer; one that took over has its own servers. */
+/** A live executor has published its tools after this time, in milliseconds. */
 const SETTLE_MS = 2_000;
 
 /**
- * The tools that a tenant's plans may use. While there are none, an executor is waited for: right after a start it has not published them yet.
- * Empty when one lives and still publishes none, or when none came in time. Rejects when the signal is aborted.
+ * The tools that a tenant's plans may use. While there are none, it waits for an executor, which has not
+ * published its tools yet right after a start. Empty when a live executor publishes none, or when none came
+ * in time. Rejects when the signal is aborted.
  */
 export async function waitForCatalogue(
   { store, catalogueWaitMs = 60_000 }: CatalogueWaitParts,

@@ -11,18 +11,21 @@ import {
 } from "@planwright/plan";
 import type { RecordedError } from "@planwright/store";
 
-/** What an answer turned out to be. */
+/** The result of checking an answer. */
 export type CheckedDraft =
   | { plan: Plan; diagnostics: Diagnostic[] }
-  /** Diagnostics that a repair may take away. `open`: so may the user, by giving values; `asks`: what the model asks for. */
+  /**
+   * Diagnostics that a repair may remove. `open`: the user may remove them by giving values; `asks`:
+   * questions of the model.
+   */
   | { plan: null; diagnostics: Diagnostic[]; open: OpenDraft | null; asks: string[] }
-  /** Nothing that a repair could change. */
+  /** A repair could not change this. */
   | { plan: null; diagnostics: Diagnostic[]; failure: RecordedError };
 
 /**
  * Reads an answer as a plan and validates it against the tools. Pure.
- * @param query - what was asked for: its values are not invented
- * @param host - what is not the model's to say; default: the default policy and limits
+ * @param query - what was asked for: its values count as given
+ * @param host - what the model may not decide; default: the default policy and limits
  */
 export function checkDraft(
   draft: Pick<DraftResult, "text" | "finishReason">,
@@ -31,7 +34,7 @@ export function checkDraft(
   host: Pick<ReadModelAnswerOptions, "sources" | "context" | "policy" | "limits" | "given"> = {},
 ): CheckedDraft {
   const { finishReason } = draft;
-  // Complete, so that nothing of the model's own choosing is left: policies are filled in by code.
+  // The complete policy is passed, so that the model decides no part of it.
   const answer = readModelAnswer(draft.text, {
     tools,
     query,
@@ -42,14 +45,15 @@ export function checkDraft(
   const { diagnostics } = answer;
   if (answer.ok) return { plan: answer.plan, diagnostics };
   const asks = diagnostics.flatMap(({ code, message }) => (code === "ANSWER_ASKS" ? [message] : []));
-  // What an ellipsis stands for can be asked for; what did not fit into the answer would not fit again.
+  // The model can be asked for what an ellipsis left out; an answer that was too long would be too long
+  // again.
   const failure = answer.elided ? undefined : diagnostics.map(failureOf).find((each) => each !== null);
   return failure
     ? { plan: null, diagnostics, failure }
     : { plan: null, diagnostics, open: answer.open ?? null, asks };
 }
 
-/** What the model would answer again, however it is told. */
+/** The model would give the same answer again, whatever it is told. */
 const FINAL: { readonly [code in DiagnosticCode]?: (message: string) => RecordedError } = {
   ANSWER_DECLINED: (message) => ({ code: "NOT_PLANNABLE", message }),
   ANSWER_REFUSED: (message) => ({ code: "MODEL_REFUSED", message }),
@@ -63,8 +67,8 @@ function failureOf({ code, message }: Diagnostic): RecordedError | null {
   return FINAL[code]?.(message) ?? null;
 }
 
-/** Code of the finding that an answer stands for more than it says. */
+/** Code of the diagnostic for an answer that leaves parts out. */
 export const LEFT_OUT = "ANSWER_TRUNCATED";
 
-/** Code of the finding that an answer holds no JSON. */
+/** Code of the diagnostic for an answer without JSON. */
 export const UNREADABLE = "PLAN_NOT_JSON";

@@ -11,21 +11,22 @@ import {
 } from "@planwright/plan";
 import type { PlanningStore, PlanOrigin, RequestDocument } from "@planwright/store";
 
-/** What a request is asked, and the draft that waits for it. */
+/** The questions to a user, and the draft that waits for the answers. */
 export type Asking = Parameters<PlanningStore["askQuestions"]>[1];
 
-/** What is known of a draft that cannot be stored. */
+/** A draft that cannot be stored as a plan. */
 export interface Unfinished {
-  /** Present when values are all that it lacks. */
+  /** Present when it lacks nothing but values. */
   open: OpenDraft | null;
-  /** What a model asks in its own words. */
+  /** The questions that a model asks in its own words. */
   asks: readonly string[];
   diagnostics: readonly Diagnostic[];
 }
 
 /**
- * What to ask the user: about every gap of the draft, which is kept; otherwise what the model asks, whose answer a new draft is made from. Null
- * when no answer would help. Pure.
+ * The questions to ask the user. Every gap of an open draft is asked about, and the draft is kept; otherwise
+ * the model's own questions are asked, and their answers lead to a new draft. Null when no answer would help.
+ * Pure.
  */
 export function askingOf(
   { open, asks, diagnostics }: Unfinished,
@@ -45,10 +46,10 @@ export function askingOf(
   return inWords.length === 0 ? null : { questions: toFreeQuestions(inWords, asked), draft: null };
 }
 
-/** So many are asked at once where each needs an answer in words. */
+/** Most questions at once that need an answer in words. */
 const MAX_IN_WORDS = 3;
 
-/** A model that keeps making up values where no argument can be named, such as the items of a list. */
+/** Questions about made-up values where no argument can be named, such as items of a list. */
 function aboutMadeUpValues(diagnostics: readonly Diagnostic[]): string[] {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const isMadeUp = errors.every(
@@ -57,13 +58,16 @@ function aboutMadeUpValues(diagnostics: readonly Diagnostic[]): string[] {
   return isMadeUp ? [...new Set(errors.map(({ message }) => message))].slice(0, MAX_IN_WORDS) : [];
 }
 
-/** The values that the user gave for the gaps of the draft that is kept; empty without one. Pure. */
+/** The user's values for the gaps of the kept draft; empty without a draft. Pure. */
 export function givenValues({ draft, answers }: Pick<RequestDocument, "draft" | "answers">): GapValue[] {
   const ids = new Set(draft?.questionIds);
   return answers.flatMap(({ questionId, gives }) => (gives && ids.has(questionId) ? [gives] : []));
 }
 
-/** The draft that is kept, with the values that the user gave in its gaps, as if it had just been drafted; null without one. Pure. */
+/**
+ * The kept draft with the user's values in its gaps, as if it had just been drafted; null without a draft.
+ * Pure.
+ */
 export function filledDraft(request: Pick<RequestDocument, "draft" | "answers">): DraftResult | null {
   if (!request.draft) return null;
   const draft: DraftWithGaps = JSON.parse(request.draft.text);

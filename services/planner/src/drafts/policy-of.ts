@@ -2,8 +2,9 @@ import { type Policy, profileOptions, resolvePolicy } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 
 /**
- * The policy of a request's plan: what its caller asked for wins over the profile, and the profile over the planner's own. Only
- * `replannedEffects` of the planner's own is a limit, which callers may tighten and not loosen. Pure.
+ * The policy of a request's plan: the caller's options win over the profile, and the profile over the
+ * planner's own policy. `replannedEffects` of the planner's own policy is a limit: callers may tighten it and
+ * not loosen it. Pure.
  */
 export function policyOf(
   { policy: asked = {} }: Pick<RequestDocument, "policy">,
@@ -17,7 +18,7 @@ export function policyOf(
   return { ...policy, replannedEffects: stricterEffects(policy.replannedEffects, own.replannedEffects) };
 }
 
-/** `run` only where both say so: the plan's word and the operator's. Pure. */
+/** `run` only where all of them are `run`: the plan's and the operator's. Pure. */
 export function stricterEffects(...words: readonly Policy["replannedEffects"][]): Policy["replannedEffects"] {
   return words.every((word) => word === "run") ? "run" : "approve";
 }

@@ -13,7 +13,7 @@ import { recordOfCall } from "../calls/record-of-call.ts";
 import { shownContextOf } from "../prompts/context-of.ts";
 import type { PlanningState } from "./planning-state.ts";
 
-/** What asking needs. */
+/** What asking a drafter needs. */
 export interface AskParts extends CallMeterParts {
   store: CallMeterParts["store"] & Pick<PlanningStore, "recordModelCall">;
   drafter: Drafter;
@@ -23,17 +23,23 @@ export interface AskParts extends CallMeterParts {
 export interface GraphParts extends Pick<AskParts, "drafter" | "metrics" | "onReuse"> {
   /** What models cost. Default: the table of `@planwright/models`. */
   prices?: PriceList;
-  /** The planner's own policy: used where a caller asks for none, and no plan may loosen its `replannedEffects`. Default: the default policy. */
+  /**
+   * The planner's own policy: used where a caller asks for none, and no plan may loosen its
+   * `replannedEffects`. Default: the default policy.
+   */
   policy?: Policy | undefined;
 }
 
-/** What is asked, and for whom. */
+/** What is asked, and for which claim. */
 export interface Ask extends Omit<DraftInput, "meter"> {
   claim: PlanningClaim;
   purpose: ModelCallBegin["purpose"];
 }
 
-/** One draft, or why there is none. Every call of a model is metered; what rules did is recorded when it is done. */
+/**
+ * Returns one draft, or the error that prevented it. Every model call is metered; what the offline drafter
+ * did is recorded afterwards.
+ */
 export async function askDrafter(
   parts: AskParts,
   { claim, purpose, ...asked }: Ask,
@@ -41,7 +47,8 @@ export async function askDrafter(
   const { store, drafter } = parts;
   const isModel = drafter.kind === "model";
   const meter = isModel ? createCallMeter(parts, claim, purpose) : undefined;
-  // Rules look at every tool; a prompt has room for some. What comes back is checked against the whole catalogue.
+  // The offline drafter looks at every tool; a prompt has space for some. The answer is checked against the
+  // whole catalogue.
   const tools = isModel ? toolsForPrompt(asked).tools : asked.tools;
   const result = await drafter.draft({ ...asked, tools, meter }).catch((error: unknown) => {
     if (error instanceof DraftError) return error;
@@ -71,11 +78,11 @@ export async function askForDraft(
   return { result, repairs: isRepair ? repairs + 1 : repairs };
 }
 
-/** Who made a plan. */
+/** Which drafter made a plan. */
 export const originOf = (drafter: Drafter, answer: DraftResult | null): PlanOrigin =>
   drafter.kind === "model"
     ? { kind: "model", model: answer?.model ?? drafter.name }
     : { kind: "offline", model: null };
 
-/** What users read of a failure. */
+/** What users see of a failure. */
 export const toFailure = ({ code, message }: DraftError) => ({ code, message });

@@ -10,9 +10,10 @@ import { type AskParts, toFailure } from "./ask-drafter.ts";
 import type { PlanningState } from "./planning-state.ts";
 
 /**
- * The tools to offer for one plain tool-calling request, or null when the request is to be planned at once. Pure. Beside the rule of
- * {@link directTools}: a request whose user was asked something is planned, and so is one that may cost one call only, the calls of
- * planners that died taken off. The planner that goes on for such a planner takes the same path, on which answers are recorded.
+ * The tools to offer in one plain tool-calling request, or null when the request must be planned. Pure. In
+ * addition to the rule of {@link directTools}, a request is planned when its user answered a question, or
+ * when its limits leave one model call only (calls of planners that died count). A planner that takes over
+ * uses the same path, because recorded answers are found by it.
  */
 export function toolsForDirectPath(
   { request }: Pick<PlanningClaim, "request">,
@@ -22,17 +23,19 @@ export function toolsForDirectPath(
   const allowed = modelLimits?.maxModelCalls ?? Number.POSITIVE_INFINITY;
   const mayAskTwice = allowed - (modelUse?.reserved.modelCalls ?? 0) > 1;
   const asked = askedOf(request);
-  // What words such as "tomorrow" mean stands nowhere in the request, and is checked with a plan.
+  // A date such as "tomorrow" is not written out in the request; only planning checks its value.
   if (!mayAskTwice || answers.length > 0 || saidMoments(asked, contextOf(request)).moments.some(isMoved))
     return null;
   return directTools(asked, tools);
 }
 
-/** "the weather today" is the weather. */
+/** "the weather today" means the weather now. */
 const isMoved = ({ text }: SaidMoment) => text.toLowerCase() !== "today";
 
-/** What one model does with an offer of tools says nothing of what it does when it is asked for a plan. */
-const PLANNED_ALL_THE_SAME: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
+/**
+ * After these errors the request is planned: how a model treats an offer of tools does not show how it plans.
+ */
+const PLANNED_INSTEAD: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
   "MODEL_REFUSED",
   "MODEL_CONTENT_FILTERED",
   "MODEL_ANSWER_TRUNCATED",
@@ -40,8 +43,8 @@ const PLANNED_ALL_THE_SAME: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode
 ]);
 
 /**
- * One plain tool-calling request, checked as every draft is. Gives a plan, or a failure that planning would meet likewise; nothing when
- * the request has to be planned.
+ * One plain tool-calling request, checked like every draft. Returns a plan, or a failure that planning would
+ * also end in; nothing when the request must be planned.
  */
 export async function planDirectly(
   parts: AskParts & { policy?: Policy | undefined },
@@ -70,6 +73,6 @@ async function askDirectly(
     return (await parts.drafter.draftDirectly?.({ query, context, tools, meter, signal })) ?? null;
   } catch (error) {
     if (!(error instanceof DraftError)) throw error;
-    return PLANNED_ALL_THE_SAME.has(error.code) ? null : error;
+    return PLANNED_INSTEAD.has(error.code) ? null : error;
   }
 }

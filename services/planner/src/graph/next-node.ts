@@ -4,17 +4,17 @@ import type { RecordedError } from "@planwright/store";
 import { LEFT_OUT, UNREADABLE } from "../drafts/check-draft.ts";
 import type { PlanningState } from "./planning-state.ts";
 
-/** Repairs after the first draft. */
+/** Most repairs after the first draft. */
 export const MAX_REPAIRS = 2;
 
-/** What aborts the work of a node. The library types the signal of a run as one that may be missing. */
+/** The signal that aborts the work of a node. The library types it as optional. */
 export function signalOf({ signal }: Pick<RunnableConfig, "signal">): AbortSignal {
   return signal ?? new AbortController().signal;
 }
 
 /**
- * Where a draft that was checked goes: to another call while that may take the findings away, which is as long as they are new,
- * repairs are left, and the model asks for nothing.
+ * The next node after a draft was checked. It is a repair while the diagnostics are new, repairs are left,
+ * and the model asks for nothing.
  */
 export function afterCheck(
   state: Pick<PlanningState, "plan" | "failure" | "repairs" | "diagnostics" | "earlierDiagnostics" | "asks">,
@@ -25,7 +25,7 @@ export function afterCheck(
   return state.asks.length > 0 || isRepeated(state) ? "store" : "repair";
 }
 
-/** Rules give the same answer to the same sentence, and a model that repeats its faults goes on repeating them. */
+/** A drafter that repeats its errors would repeat them again. */
 const isRepeated = ({
   diagnostics,
   earlierDiagnostics,
@@ -35,12 +35,12 @@ const isRepeated = ({
 const fingerprint = (diagnostics: readonly Diagnostic[]) =>
   diagnostics
     .filter((each) => each.severity === "error")
-    // What is said of an answer as a whole quotes it: other prose is no progress.
+    // A diagnostic about the whole answer quotes it; other words alone are no progress.
     .map(({ code, stepId, path, message }) => JSON.stringify([code, stepId, path, path && message]))
     .toSorted()
     .join("\n");
 
-/** What users read when no repair helped. */
+/** What users see when no repair succeeded. */
 export function invalidPlan(diagnostics: readonly Diagnostic[]): RecordedError {
   const errors = diagnostics.filter((each) => each.severity === "error");
   const first = errors[0];

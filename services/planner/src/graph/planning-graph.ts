@@ -36,10 +36,11 @@ export interface PlanningParts extends GraphParts {
 }
 
 /**
- * retrieve -> (direct ->)? draft -> validate -> (repair -> validate)* -> store; a direct answer that is a valid plan is stored at once, and a
- * draft whose questions are answered goes on as it was: retrieve -> fill -> validate.
- * A planner that dies is followed by one that starts at the beginning, is given the answers that were recorded, and stores under the same
- * plan id.
+ * The graph of a first plan: retrieve -> (direct ->)? draft -> validate -> (repair -> validate)* -> store. A
+ * direct answer that is a valid plan is stored at once. A draft whose questions were answered continues with
+ * retrieve -> fill -> validate.
+ * When a planner dies, the next one starts at the beginning, gets the recorded answers, and stores under the
+ * same plan id.
  */
 export function createPlanningGraph({ prices = createPriceList({}), ...given }: PlanningParts) {
   const parts = { ...given, prices };
@@ -114,7 +115,10 @@ export function createPlanningGraph({ prices = createPriceList({}), ...given }: 
     .compile();
 }
 
-/** Values are checked against what gives them: what the user answered is said, in whatever form a tool takes it. */
+/**
+ * Argument values must come from the request; the user's answers count as part of it, in any form that a tool
+ * accepts.
+ */
 const textOfValues = (values: readonly GapValue[]): string | undefined =>
   values.length === 0 ? undefined : values.map(({ value }) => textOf(value)).join("\n");
 const textOf = (value: JsonValue) => (typeof value === "string" ? value : JSON.stringify(value));

@@ -11,8 +11,10 @@ export interface DoubtedDraft {
 }
 
 /**
- * What is known while one request is planned.
- * 1. `failure` and `plan` are never both set. 2. `repairs` counts calls already made to repair. 3. Once either is set, only `store` runs.
+ * The state while one request is planned.
+ * 1. `failure` and `plan` are never both set.
+ * 2. `repairs` counts the repair calls made so far.
+ * 3. Once either is set, only `store` runs.
  */
 export const PlanningState = Annotation.Root({
   claim: Annotation<PlanningClaim>,
@@ -21,20 +23,20 @@ export const PlanningState = Annotation.Root({
   answer: Annotation<DraftResult | null>,
   /** Set when the latest answer is a plan that can run. */
   plan: Annotation<Plan | null>,
-  /** Findings about the latest answer. */
+  /** Diagnostics of the latest answer. */
   diagnostics: Annotation<Diagnostic[]>,
-  /** Findings about the answer before it; null when there was none. */
+  /** Diagnostics of the answer before it; null when there was none. */
   earlierDiagnostics: Annotation<Diagnostic[] | null>,
   repairs: Annotation<number>,
-  /** A plan that can run, kept while a repair is asked about fields that no earlier output had; null when there was no such doubt. */
+  /** A valid plan, kept while the model repairs doubtful references; null when there was no doubt. */
   doubted: Annotation<DoubtedDraft | null>,
-  /** True while the latest answer is a draft that was kept, with values of the user. */
+  /** True while the latest answer is a kept draft, filled with values of the user. */
   isFilled: Annotation<boolean>,
-  /** The latest answer, where values that only the user can give are all that it lacks. */
+  /** The latest answer, when it lacks nothing but values that the user can give. */
   open: Annotation<OpenDraft | null>,
-  /** What the model asks for; empty when it asks nothing. */
+  /** The questions of the model; empty when it asks nothing. */
   asks: Annotation<string[]>,
-  /** Why no plan can come out of this. */
+  /** Why the request cannot be planned. */
   failure: Annotation<RecordedError | null>,
   /** The plan as stored. */
   stored: Annotation<PlanDocument | null>,

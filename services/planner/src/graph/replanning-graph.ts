@@ -21,8 +21,9 @@ export interface ReplanningParts extends GraphParts {
 }
 
 /**
- * read -> draft -> validate -> (repair -> validate)* -> store, as for a first plan, over what became of the plan that failed. A planner
- * that dies is followed by one that starts at the beginning and is given the answers that were recorded, and one version is stored.
+ * The graph of a replan: read -> draft -> validate -> (repair -> validate)* -> store, as for a first plan,
+ * with the results of the plan that failed. When a planner dies, the next one starts at the beginning and
+ * gets the recorded answers; one version is stored.
  */
 export function createReplanningGraph({ prices = createPriceList({}), ...given }: ReplanningParts) {
   const parts = { ...given, prices };
@@ -81,10 +82,10 @@ export function createReplanningGraph({ prices = createPriceList({}), ...given }
 
 const NOTHING_FAILED = { code: "PLAN_MISSING", message: "There is no plan that could be made anew" };
 
-/** What is asked for where a plan was submitted without a sentence. */
+/** The goal when a plan was submitted without a sentence. */
 const GOAL_OF_PLAN = "Do what the plan in <run> was made to do.";
 
-/** A replan that repeats a step which may have happened makes it happen twice. */
+/** A replan could repeat a step that already had its effect. */
 const IN_DOUBT = {
   code: "IN_DOUBT",
   message:

@@ -2,7 +2,7 @@ import { Annotation } from "@langchain/langgraph";
 import type { PlanningClaim, PlanRecord } from "@planwright/store";
 import { initialState, PlanningState } from "./planning-state.ts";
 
-/** What is known while one plan is made anew: as of any planning, and what became of the plan that failed. */
+/** The state while one plan is replanned: as for a first plan, and the record of the plan that failed. */
 export const ReplanningState = Annotation.Root({
   ...PlanningState.spec,
   /** Null until it is read. */

@@ -7,32 +7,38 @@ export interface HeldRequestsParts {
   store: Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "giveUpRequests">;
   /** Names this process in the leases that it takes. */
   liveness: Pick<Liveness, "owner">;
-  /** Between two looks at what the database says that this process holds, in milliseconds. */
+  /** Interval at which the held requests are compared with the database, in milliseconds. */
   lookEveryMs: number;
-  /** Hears of a look that failed; the next one comes all the same. */
+  /** Called when a comparison failed; the next one comes as usual. */
   onError: (error: unknown) => void;
 }
 
 /** A request that this process holds. */
 export interface HeldRequest {
   claim: PlanningClaim;
-  /** Aborts when this planner holds the request no more: another one does, it was cancelled, or this process was declared dead. */
+  /**
+   * Aborts when this planner no longer holds the request: another planner holds it, it was cancelled, or this
+   * process was declared dead.
+   */
   lost: AbortSignal;
-  /** The work has ended, or broke off. */
+  /** To be called when the work has ended or failed. */
   release(): void;
 }
 
-/** The requests that this process holds, compared again and again with what the database says. */
+/** The requests that this process holds, compared regularly with the database. */
 export interface HeldRequests {
   /** Claims a request; null when there is nothing to do. */
   take(requestId: RequestId): Promise<HeldRequest | null>;
   /** This process was declared dead: all that it holds is lost. */
   loseAll(): void;
-  /** Looks no more. */
+  /** Ends the regular comparison. */
   end(): void;
 }
 
-/** A claim that is not in the database in so many looks is lost; in the first one its last write may be under way. */
+/**
+ * A claim that is missing in the database so many times in a row is lost; the first time, its last write may
+ * be in progress.
+ */
 const LOOKS_TO_LOSE = 2;
 
 interface Held {
@@ -41,7 +47,7 @@ interface Held {
   missed: number;
 }
 
-/** Begins to look. */
+/** Starts the regular comparison. */
 export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
   const { store, liveness, lookEveryMs, onError } = parts;
   const held = new Map<RequestId, Held>();
@@ -51,7 +57,9 @@ export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
     lost.abort(new LeaseLostError({ id: claim.request._id, epoch: claim.epoch }));
   }
 
-  /** What the database says that this process holds. A claim that is missing there repeatedly is lost. */
+  /**
+   * The requests that this process holds by the database. A claim that is missing there repeatedly is lost.
+   */
   async function findHeld(): Promise<Awaited<ReturnType<PlanningStore["findHeldRequests"]>>> {
     const before = new Set(held.values());
     const found = await store.findHeldRequests(liveness.owner());
@@ -83,7 +91,7 @@ export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
         const lost = new AbortController();
         const one: Held = { claim, lost, missed: 0 };
         held.set(requestId, one);
-        // Declared dead while it claimed.
+        // This process was declared dead during the claim.
         if (owner !== liveness.owner()) lose(one);
         return { claim, lost: lost.signal, release: () => void held.delete(requestId) };
       } finally {

@@ -7,7 +7,7 @@ import type { PlanningWorker, WorkResult } from "./planning-work.ts";
 /** How the work on one request ended. */
 export type PlanningResult =
   | WorkResult
-  /** Another planner holds the request, or it is over. */
+  /** Another planner holds the request, or it has ended. */
   | { type: "skipped" };
 
 /** Traces the work on claims. */
@@ -19,26 +19,29 @@ export interface ClaimTraces {
 /** One claim of a request. */
 export interface ClaimTrace {
   ended(result: WorkResult): void;
-  /** The work broke off and nothing was recorded about it. */
+  /** The work failed and nothing was recorded about it. */
   broke(code: string): void;
 }
 
 /** What planning one request needs. */
 export interface PlanRequestParts {
   held: Pick<HeldRequests, "take">;
-  /** Does what the request waits for. */
+  /** Does the work that the request waits for. */
   work: PlanningWorker;
-  /** Tells executors of a plan that is to run at once; never fails and never waits. */
+  /** Sends executors a hint about a plan that is to run at once; never fails and never waits. */
   offerExecution: (planId: string, epoch: number) => void;
-  /** Hears of claims and how they ended; a claim whose work broke off is not logged here. Default: nothing is logged. */
+  /**
+   * Logs claims and how they ended. A claim whose work failed unexpectedly is not logged here. Default:
+   * nothing is logged.
+   */
   log?: Pick<PlanningLog, "claimed" | "ended" | "lost"> | undefined;
   /** Default: nothing is traced. */
   traces?: ClaimTraces | undefined;
 }
 
 /**
- * Plans one request under a lease. Safe to call for any id, any number of times and anywhere at
- * once: the claim decides who works, and the store takes one plan.
+ * Plans one request under a lease. Safe to call for any id, any number of times, in many processes at once:
+ * only one claim succeeds, and the store accepts one plan.
  */
 export function createPlanRequest(parts: PlanRequestParts) {
   return async (jobId: string, signal: AbortSignal): Promise<PlanningResult> => {

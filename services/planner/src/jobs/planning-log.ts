@@ -2,7 +2,10 @@ import type { Logger } from "@planwright/runtime";
 import type { ModelCallBegin, PlanningClaim } from "@planwright/store";
 import type { WorkResult } from "./planning-work.ts";
 
-/** Logs the work on requests: who claimed a request, from which planner, and how the work ended. Problems are warnings. */
+/**
+ * Logs the work on requests: who claimed a request, from which planner, and how the work ended. Problems are
+ * warnings.
+ */
 export interface PlanningLog {
   claimed(claim: PlanningClaim): void;
   /** Another planner holds the request now. */

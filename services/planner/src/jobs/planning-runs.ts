@@ -1,23 +1,28 @@
 import type { PlanningResult } from "./plan-request.ts";
 
-/** What keeping count of the work needs. */
+/** What the list of running work needs. */
 export interface PlanningRunsParts {
   planRequest: (requestId: string, signal: AbortSignal) => Promise<PlanningResult>;
-  /** Requests under way at most. */
+  /** Most requests in progress. */
   maxRequests: number;
 }
 
-/** The requests that this process plans now. */
+/** The requests that this process is planning. */
 export interface PlanningRuns {
-  /** Plans a request, unless this process is full, stopping or at it already; the sweepers find what is left. */
+  /**
+   * Plans a request, unless this process is full, is stopping or is planning it already; the sweepers find
+   * what is left.
+   */
   take(requestId: string): Promise<void>;
-  /** Requests that could be taken on now. */
+  /** Number of requests that could be started now. */
   capacity(): number;
-  /** Takes no more, waits for those under way, and aborts what has not ended in time. */
+  /**
+   * Starts nothing more, waits for the requests in progress, and aborts those that have not ended in time.
+   */
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** Keeps count of the requests under way, so that the queue, the sweeper and the end of the process see the same number. */
+/** Keeps the requests in progress, so that the queue, the sweeper and the shutdown see the same number. */
 export function createPlanningRuns({ planRequest, maxRequests }: PlanningRunsParts): PlanningRuns {
   const underWay = new Map<string, Promise<unknown>>();
   const stop = new AbortController();

@@ -1,6 +1,6 @@
 import { createPriceList } from "@planwright/models";
 import type { PlanDocument, PlanningClaim } from "@planwright/store";
-import { type TellParts, tellResults } from "../answer/tell-results.ts";
+import { type AnswerParts, answerRequest } from "../answer/answer-request.ts";
 import { createPlanningGraph, type PlanningParts } from "../graph/planning-graph.ts";
 import { initialState } from "../graph/planning-state.ts";
 import { createReplanningGraph, type ReplanningParts } from "../graph/replanning-graph.ts";
@@ -12,13 +12,13 @@ export type WorkResult =
   | { type: "answered" }
   | { type: "failed"; code: string; message: string };
 
-/** Does what a claimed request waits for. */
+/** Does the work that a claimed request waits for. */
 export type PlanningWorker = (claim: PlanningClaim, signal: AbortSignal) => Promise<WorkResult>;
 
 /** What the work needs. */
-export type PlanningWorkParts = PlanningParts & ReplanningParts & { store: TellParts["store"] };
+export type PlanningWorkParts = PlanningParts & ReplanningParts & { store: AnswerParts["store"] };
 
-/** The work of a planner: first plans, plans made anew after a failure, and results in words. */
+/** The work of a planner: first plans, replans after a failure, and answers in words. */
 export function createPlanningWork(parts: PlanningWorkParts): PlanningWorker {
   const prices = parts.prices ?? createPriceList({});
   const planning = createPlanningGraph({ ...parts, prices });
@@ -27,7 +27,7 @@ export function createPlanningWork(parts: PlanningWorkParts): PlanningWorker {
   return async (claim, signal) => {
     switch (claim.request.planning.work) {
       case "answer": {
-        const error = await tellResults({ ...parts, prices }, claim, signal);
+        const error = await answerRequest({ ...parts, prices }, claim, signal);
         return error ? { type: "failed", ...error } : { type: "answered" };
       }
       case "replan":

@@ -1,14 +1,14 @@
 import type { PlanningResult } from "./plan-request.ts";
 
-/** Hears how work on requests ended, to count it. Never waits and never throws. */
+/** Counts how work on requests ended. Never waits and never throws. */
 export interface RunMetrics {
-  /** @param durationMs - from the claim */
+  /** @param durationMs - time since the claim */
   ended(result: PlanningResult, durationMs: number): void;
-  /** The work broke off without a word on the request: another planner takes it up again. */
+  /** The work failed and nothing was recorded on the request: another planner repeats it. */
   broke(): void;
 }
 
-/** The same work, counted. */
+/** Counts each call of `planRequest`. */
 export function countRuns(
   planRequest: (requestId: string, signal: AbortSignal) => Promise<PlanningResult>,
   metrics: RunMetrics,

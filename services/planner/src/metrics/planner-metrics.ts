@@ -2,15 +2,15 @@ import { createBoundedLabel, createMeters, type Registry } from "@planwright/run
 import type { ModelMetrics } from "../calls/model-metrics.ts";
 import type { RunMetrics } from "../jobs/run-metrics.ts";
 
-/** What a planner counts. */
+/** The counters of a planner. */
 export interface PlannerMetrics {
   runs: RunMetrics;
   models: ModelMetrics;
 }
 
-/** From rules, which take no time, to models that think long. */
+/** From the offline drafter, which takes almost no time, to models that think long. */
 const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
-/** Models and codes of failures are few; a bound all the same, since both come from outside. */
+/** There are few models and error codes; a bound is still needed, because both come from outside. */
 const MAX_VALUES = 100;
 
 /** Registers the counters of a planner. */

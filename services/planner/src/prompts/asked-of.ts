@@ -1,12 +1,15 @@
 import type { RequestDocument } from "@planwright/store";
 
-/** What a request asks for: its sentence, and each answer to a question about it as a sentence of its own behind it. */
+/** What a request asks for: its sentence, followed by each answer to a question as a sentence of its own. */
 export function askedOf(request: Pick<RequestDocument, "query" | "answers">): string {
   const answers = request.answers.map(({ answer }) => answer.trim());
   return [request.query?.trim() ?? "", ...answers].filter(Boolean).reduce(appendSentence, "");
 }
 
-/** The same for a model, which reads an answer best below its question. What is asked there is not the user's words: see {@link askedOf}. */
+/**
+ * The same for a model, with each answer below its question. The questions are not the user's words, see
+ * {@link askedOf}.
+ */
 export function conversationOf(request: Pick<RequestDocument, "query" | "answers">): string {
   const turns = request.answers.map(
     ({ question, answer }) => `Question: ${question}\nAnswer: ${answer.trim()}`,

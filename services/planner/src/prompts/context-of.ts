@@ -2,7 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue, type PlanningContext } f
 import { redactJson } from "@planwright/runtime";
 import { contextOf, type RequestDocument } from "@planwright/store";
 
-/** Now and here as a model may see it: facts that look like credentials are left out, for nothing could be put back in their place. Pure. */
+/**
+ * The planning context that a model may see. Facts that look like credentials are left out, because nothing
+ * could be restored in their place. Pure.
+ */
 export function shownContextOf(request: Pick<RequestDocument, "context" | "createdAt">): PlanningContext {
   const context = contextOf(request);
   const shown = redactJson(context.facts, { maxDepth: 100 });

@@ -16,27 +16,30 @@ import { repeatedEffects } from "./repeated-effects.ts";
 import { restoreSecrets } from "./restore-secrets.ts";
 import { effectsOf } from "./tool-effects.ts";
 
-/** Characters of outputs in which values of an answer are looked for. */
+/** Most characters of outputs that are searched for the values of an answer. */
 const MAX_SOURCES = 1_000_000;
 
-/** What an answer is checked with, beside the plan that failed. */
+/** What an answer is checked with, in addition to the plan that failed. */
 export interface CheckReplanOptions {
   tools: readonly ToolDescriptor[];
-  /** What users said: the request and the note. */
+  /** The user's words: the request and the note. */
   said: string;
   context?: PlanningContext;
-  /** The operator's limit on side effects that were not planned before, whatever the plan's policy says. Default: approve. */
+  /**
+   * The operator's limit on side effects that were not planned before; the plan's policy cannot loosen it.
+   * Default: approve.
+   */
   replannedEffects?: Policy["replannedEffects"] | undefined;
 }
 
-/** Reads an answer as the plan that takes the place of one that failed, and validates it. Pure. */
+/** Reads an answer as the plan that replaces a failed one, and validates it. Pure. */
 export function checkReplan(
   draft: Pick<DraftResult, "text" | "finishReason">,
   past: PastPlan,
   { tools, said, context, replannedEffects = "approve" }: CheckReplanOptions,
 ): CheckedDraft {
   const { policy, limits } = past.plan;
-  // What a tool gave is no invention, wherever it stands. Nor is what stands in the place of a secret, which is put back below.
+  // Values from tool outputs are not invented. Nor is the placeholder of a secret, which is restored below.
   const sources = JSON.stringify([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
   const checked = checkDraft(draft, tools, said, {
     sources,
@@ -64,7 +67,7 @@ export function checkReplan(
   return { plan, diagnostics };
 }
 
-/** What only the model can put right. */
+/** Diagnostics that only the model can remove. */
 const rejected = (diagnostics: Diagnostic[]): CheckedDraft => ({
   plan: null,
   diagnostics,
@@ -72,7 +75,7 @@ const rejected = (diagnostics: Diagnostic[]): CheckedDraft => ({
   asks: [],
 });
 
-/** A secret goes nowhere but where it stood. */
+/** A secret may only stand where it stood before. */
 function hiddenValue({ id }: Step): Diagnostic {
   const message = `step ${id}: ${REDACTED} stands for a secret of another place, which goes nowhere else; leave it out, or keep the step as it was`;
   return { code: "ARGUMENT_PLACEHOLDER", severity: "error", stepId: id, message };
@@ -84,7 +87,7 @@ const UNCHANGED = {
     "The model gave a plan that was tried before under this request. Use rerun to repeat what failed, or replan with a note that says what to do differently",
 };
 
-/** No user can be asked in the middle of a request: the note of another replan can answer. */
+/** A replan cannot ask the user; the note of another replan can answer. */
 function asFailure({
   diagnostics,
   asks,

@@ -1,8 +1,10 @@
 /**
- * 1. Steps that completed stand in the new plan word for word, so that they are carried over and never called again.
- * 2. A step counts as planned before only when it and everything that it depends on is as it was: what a tool's output could make a
- *    model change never reaches a side effect unseen, not even through a step that only reads.
- * 3. A side effect that completed is not repeated unseen because a list that it used gets other results.
+ * 1. Completed steps are copied into the new plan unchanged, so that they are carried over and never called
+ *    again.
+ * 2. A step counts as planned before only when it and everything that it depends on is unchanged. So a change
+ *    that a tool's output caused never reaches a side effect without approval, not even through a step that
+ *    only reads.
+ * 3. A completed side effect is not repeated without approval because a list that it used gets other results.
  * 4. Only code sets `approval`, policy and limits.
  */
 import {
@@ -22,7 +24,7 @@ import type { PastPlan } from "./past-plan.ts";
 import { isSameStep } from "./same-step.ts";
 import { toolsToAskAbout } from "./tools-to-ask-about.ts";
 
-/** A plan in the place of one that failed. */
+/** The plan that replaces a failed one. */
 export interface ComposedReplan {
   plan: Plan;
   /** Steps that the model added or changed, or that depend on such a step. */
@@ -30,11 +32,11 @@ export interface ComposedReplan {
 }
 
 /**
- * The plan of the new version: the steps that completed, then those of the answer. Side effects that were not planned before get
- * `approval`, unless they may run. Pure.
+ * The plan of the new version: the completed steps, then those of the answer. Side effects that were not
+ * planned before get `approval`, unless they may run. Pure.
  * @param answered - the answer as a plan that begins with the given steps
- * @param hasEffects - of a tool
- * @param mayRun - true when side effects that were not planned before run without asking
+ * @param hasEffects - true for a tool with side effects
+ * @param mayRun - true when side effects that were not planned before run without approval
  */
 export function composeReplan(
   past: PastPlan,
@@ -79,21 +81,24 @@ export function composeReplan(
   return { plan, changed };
 }
 
-/** A plan carries no more literals. */
+/** Most literals of a plan. */
 const MAX_LITERALS = 1_000;
 
-/** Texts that stand for themselves, of either plan: given steps hold some, and so do those that the model repeats. */
+/** The literal texts of both plans: given steps contain some, and so do steps that the model repeats. */
 function literalsOf(old: Plan, answered: Plan): Pick<Plan, "literals"> {
   const all = new Set([...(old.literals ?? []), ...(answered.literals ?? [])]);
   return all.size === 0 ? {} : { literals: [...all].slice(0, MAX_LITERALS) };
 }
 
-/** True for a step that completed, or some items of which did. */
+/** True for a step that completed, or that has completed items. */
 function isDone({ unitsOf }: PastPlan, id: string): boolean {
   return (unitsOf.get(id) ?? []).some(({ status }) => status === "COMPLETED");
 }
 
-/** What was asked for and is still there; and what new steps make that no other step uses, in the place of what is not. */
+/**
+ * The requested outputs that still exist. Missing ones are replaced by the new steps whose output no other
+ * step uses.
+ */
 function outputsOf(
   { plan: { outputs, steps: before }, given }: PastPlan,
   steps: readonly Step[],
@@ -110,7 +115,7 @@ function outputsOf(
   return all.filter((step) => wanted.has(step.id) || isNewEnd(step)).map(({ id }) => id);
 }
 
-/** The parts of which every step is still there. */
+/** The parts whose steps all exist. */
 function partsOf(parts: JsonObject, steps: readonly Step[]): JsonObject {
   const known = new Set<string>(steps.map(({ id }) => id));
   const isThere = (part: JsonValue) => scanReferences(part).every(({ root }) => known.has(root));

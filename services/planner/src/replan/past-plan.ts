@@ -1,18 +1,21 @@
 import { type Plan, planGraph, type Step, type StepStatus } from "@planwright/plan";
 import { type PlanRecord, type StepDocument, unfinishedLists } from "@planwright/store";
 
-/** A plan that is over, as a plan in its place is made from it. */
+/** A plan that has ended, prepared for making its replacement. */
 export interface PastPlan {
   plan: Plan;
   /** Units of every step, its own first. */
   unitsOf: ReadonlyMap<string, readonly StepDocument[]>;
   statusOf: ReadonlyMap<string, StepStatus>;
-  /** Lists of which not every item completed, those that completed all the same included. */
+  /** Lists with items that did not complete, including lists that completed in spite of that. */
   unfinished: ReadonlySet<string>;
-  /** Completed steps whose dependencies completed as well, and whole: any later version can hold them as they are. In plan order. */
+  /**
+   * Completed steps without failed items whose dependencies are of the same kind: any later version can
+   * contain them unchanged. In plan order.
+   */
   given: readonly Step[];
   outputs: PlanRecord["outputs"];
-  /** Plans that were tried before, this one first. */
+  /** Plans tried so far, this one first. */
   tried: readonly Plan[];
 }
 
@@ -27,7 +30,8 @@ export function toPastPlan({ plan: { plan }, units, outputs, earlier }: PlanReco
   const open = new Set<string>();
   for (const id of order) {
     const isDone = statusOf.get(id) === "COMPLETED" && !unfinished.has(id);
-    // With `run-dependents` a step completes although one before it failed: it would refer to a step that is no longer there.
+    // With `run-dependents` a step completes although a dependency failed. It would refer to a step that the
+    // new plan lacks.
     if (isDone && (dependencies.get(id) ?? []).every((source) => open.has(source))) open.add(id);
   }
   const given = plan.steps.filter(({ id }) => open.has(id));

@@ -1,7 +1,10 @@
 import { hash } from "node:crypto";
 import { canonicalJson, type Plan } from "@planwright/plan";
 
-/** SHA-256 of what a plan does: its steps in any order, and the outputs asked for. Whether approval is asked first does not count. Pure. */
+/**
+ * SHA-256 of what a plan does: its steps in any order, and the requested outputs. Approval does not count.
+ * Pure.
+ */
 export function planDigest({ steps, outputs }: Plan): string {
   const done = steps
     .map((step) => {

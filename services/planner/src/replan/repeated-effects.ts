@@ -13,15 +13,15 @@ import {
 import type { StepDocument } from "@planwright/store";
 import type { PastPlan } from "./past-plan.ts";
 
-/** Items of a list that are compared; no plan holds a longer list written out. */
+/** Most items of a list that are compared; no plan contains a longer literal list. */
 const MAX_ITEMS = 1_000;
-const MAX_FINDINGS = 20;
+const MAX_DIAGNOSTICS = 20;
 
 /**
- * Findings about steps that call again what completed already: the same tool with the same arguments, as far as those are known before
- * the call. Steps that were planned before are not looked at. Pure.
- * @param changed - steps that were not
- * @param hasEffects - of a tool; what only reads may be read again
+ * Diagnostics for steps that repeat a completed call: the same tool with the same arguments, as far as these
+ * are known before the call. Steps that were planned before are not checked. Pure.
+ * @param changed - steps that were not planned before
+ * @param hasEffects - true for a tool with side effects; reads may be repeated
  */
 export function repeatedEffects(
   past: PastPlan,
@@ -41,10 +41,10 @@ export function repeatedEffects(
     const message = `step ${step.id} would call ${tool} with the same arguments as ${repeated.key}, which is finished; leave it out, and refer to <<${repeated.stepId}>> where its output is needed`;
     return [{ code: "STEP_REPEATED", severity: "error", stepId: step.id, path: `steps[${index}]`, message }];
   });
-  return found.slice(0, MAX_FINDINGS);
+  return found.slice(0, MAX_DIAGNOSTICS);
 }
 
-/** What was called and completed, by tool. */
+/** The completed calls, by tool. */
 function callsDone(
   { plan, unitsOf }: PastPlan,
   hasEffects: (tool: string) => boolean,
@@ -60,7 +60,7 @@ function callsDone(
   return done;
 }
 
-/** The arguments of the calls that a step makes; none where they follow from what is not there yet. */
+/** The arguments of the calls that a step makes; none where they depend on outputs that do not exist yet. */
 function callsOf(step: Step, { outputs }: PastPlan): JsonObject[] {
   if (!isForEachStep(step)) return resolved(step.arguments, { outputs });
   const { items, as, do: call } = step.forEach;
@@ -80,7 +80,10 @@ function resolved(value: JsonObject, options: Parameters<typeof resolveReference
   }
 }
 
-/** A call with JSON texts for numbers and booleans: what a tool gets of an output depends on the types that it takes. */
+/**
+ * A call with numbers and booleans as JSON texts: the type that a tool gets from an output depends on the
+ * tool's schema.
+ */
 function asTexts(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(asTexts);
   if (typeof value !== "object" || value === null)

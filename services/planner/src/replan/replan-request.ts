@@ -4,7 +4,10 @@ import type { StepDocument } from "@planwright/store";
 import { withoutSecrets } from "../prompts/without-secrets.ts";
 import type { PastPlan } from "./past-plan.ts";
 
-/** What a model is shown of the plan that failed, and what it may change; calls and outputs without secrets. Pure. */
+/**
+ * What a model sees of the plan that failed, and what it may change; calls and outputs are without secrets.
+ * Pure.
+ */
 export function toReplanRequest(past: PastPlan, note: string | null): ReplanRequest {
   const given = new Set<string>(past.given.map(({ id }) => id));
   return { steps: past.plan.steps.map((step) => toReplanStep(past, step, given.has(step.id))), note };

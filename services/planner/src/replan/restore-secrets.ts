@@ -1,7 +1,8 @@
 /**
- * A model is shown the calls of a plan without their secrets. Where it keeps a step, or a part of it, it repeats what stood in their
- * place; here they are put back, so that nothing is sent that was never meant, and a step that was kept is known as the same.
- * Only in the place where they stood: a secret goes to no other tool, step or argument.
+ * A model sees the calls of a plan without their secrets, and repeats the placeholders where it keeps a step
+ * or a part of it. Here the secrets are restored, so that no placeholder is sent, and an unchanged step is
+ * recognised as unchanged. A secret is restored only in its own position: it goes to no other tool, step or
+ * argument.
  */
 import {
   ForEachSchema,
@@ -14,7 +15,7 @@ import {
 } from "@planwright/plan";
 import { withoutSecrets } from "../prompts/without-secrets.ts";
 
-/** A step as a model answered it, with the secrets of the step that it was shown under the same id. Pure. */
+/** A step as a model answered it, with the secrets of the old step with the same id. Pure. */
 export function restoreSecrets(step: Step, old: Step | undefined): Step {
   if (!old || toolOfStep(step) !== toolOfStep(old)) return step;
   if (!isForEachStep(step))
@@ -27,7 +28,10 @@ function restored(answered: JsonObject, old: JsonObject): JsonObject {
   return restoredEntries(answered, old, withoutSecrets(old));
 }
 
-/** @param old - what stood in the same place; undefined for nothing. @param shown - the same as the model saw it */
+/**
+ * @param old - the value that was in the same position; undefined for none
+ * @param shown - the same value as the model saw it
+ */
 function restoredAt(
   answered: JsonValue,
   old: JsonValue | undefined,

@@ -1,13 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import { argumentsOfStep, isForEachStep, type PlanGraph, type Step, toolOfStep } from "@planwright/plan";
 
-/** Who depends on whom, in each of two plans. */
+/** The dependencies of each of two plans. */
 export interface TwoGraphs {
   before: PlanGraph;
   now: PlanGraph;
 }
 
-/** True when a step of another plan calls the same, of the same, after the same: what the model has no say in does not count. Pure. */
+/**
+ * True when a step of another plan makes the same call with the same dependencies. Fields that the model
+ * cannot set do not count. Pure.
+ */
 export function isSameStep(step: Step, old: Step | undefined, { before, now }: TwoGraphs): boolean {
   if (!old || toolOfStep(step) !== toolOfStep(old)) return false;
   if (isForEachStep(step) || isForEachStep(old)) {

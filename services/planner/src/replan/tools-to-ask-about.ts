@@ -7,13 +7,13 @@ export interface ToolsToAskAbout {
   /** A call of the tool ended with an unknown outcome, and is not safe to repeat. */
   always: ReadonlySet<string>;
   /**
-   * Some items of a list of its calls completed, and others did not; or a call got no answer that is safe to repeat under its key,
-   * which only the same call bears.
+   * Some items of a list of its calls completed and others did not; or a call got no answer and is safe to
+   * repeat under its key, which only the same call has.
    */
   whenChanged: ReadonlySet<string>;
 }
 
-/** The tools of which an operator is asked whatever the policy says. Pure. */
+/** The tools that need an operator's approval, whatever the policy says. Pure. */
 export function toolsToAskAbout({ plan, unitsOf, statusOf, unfinished }: PastPlan): ToolsToAskAbout {
   const always = new Set<string>();
   const whenChanged = new Set<string>();
@@ -30,7 +30,7 @@ export function toolsToAskAbout({ plan, unitsOf, statusOf, unfinished }: PastPla
   return { always, whenChanged };
 }
 
-/** At least one attempt of which it is unknown how it ended, and which no operator has settled since. */
+/** True when the result of at least one attempt is unknown, and no operator has settled it since. */
 function isUnanswered({ status, effectClass, attempts, resolvedBy }: StepDocument): boolean {
   if (status === "COMPLETED" || effectClass === "R" || resolvedBy) return false;
   return attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed");

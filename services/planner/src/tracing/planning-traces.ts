@@ -4,18 +4,18 @@ import type { ClaimTraces } from "../jobs/plan-request.ts";
 
 /** Makes the spans of requests that this process plans. Absent where tracing is not configured. */
 export interface PlanningTraces extends ClaimTraces {
-  /** A call of a model begins, for a claim that is not over. */
+  /** A model call begins, for a claim that has not ended. */
   calling(claim: PlanningClaim, call: ModelCallBegin): { ended(end: ModelCallEnd): void };
-  /** For log lines about a request. */
+  /** Facts for the log lines about a request. */
   logFacts(request: PlanningClaim["request"]): { trace_id?: string };
 }
 
-/** How OpenTelemetry's conventions for generative AI call those providers that they know. */
+/** OpenTelemetry's names of the providers that its conventions for generative AI know. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { google: "gcp.gemini" };
-/** Providers' words are short; what is longer is none. */
+/** Finish reasons are short; a longer text is not one. */
 const MAX_FINISH_REASON = 40;
 
-/** Spans of this process's requests, each in the trace in which it was accepted. */
+/** Spans of this process's requests. Each span belongs to the trace in which its request was accepted. */
 export function createPlanningTraces(traces: Traces): PlanningTraces {
   const spans = new WeakMap<PlanningClaim, Span>();
 

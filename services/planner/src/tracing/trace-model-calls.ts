@@ -3,7 +3,9 @@ import type { PlanningTraces } from "./planning-traces.ts";
 
 type CallStore = Pick<PlanningStore, "beginModelCall" | "endModelCall">;
 
-/** The same store, with a span for each call of a model that it lets begin. Without traces the store itself. */
+/**
+ * The same store, with a span for each model call that it lets begin. Without traces it is the store itself.
+ */
 export function traceModelCalls<Store extends CallStore>(
   store: Store,
   traces: PlanningTraces | undefined,

@@ -5,22 +5,23 @@ import { redactedError } from "../calls/redacted-error.ts";
 import { conversationOf } from "../prompts/asked-of.ts";
 import { requestedResults } from "./requested-results.ts";
 
-/** What telling results needs. */
-export interface TellParts extends CallMeterParts {
+/** What answering needs. */
+export interface AnswerParts extends CallMeterParts {
   store: CallMeterParts["store"] & Pick<PlanningStore, "readPlanRecord" | "completeAnswer" | "failAnswer">;
   drafter: Drafter;
 }
 
-/** Longest answer that is kept, in UTF-16 units. */
+/** Longest answer that is stored, in UTF-16 units. */
 const MAX_ANSWER = 20_000;
 
 /**
- * Tells the results of a plan that is over in words: one call of the model, over the request and the outputs that it asked for. What goes
- * wrong is stored in place of the answer; the results stay. Null when there is an answer.
+ * Answers a request in words after its plan has ended: one model call over the request and the outputs that
+ * it asked for. An error is stored in place of the answer; the results stay. Returns null when there is an
+ * answer.
  * @throws {LeaseLostError}
  */
-export async function tellResults(
-  parts: TellParts,
+export async function answerRequest(
+  parts: AnswerParts,
   claim: PlanningClaim,
   signal: AbortSignal,
 ): Promise<RecordedError | null> {
