@@ -2,17 +2,21 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 /** Makes metrics whose names begin with one prefix. */
 export interface Meters {
-  counter<Label extends string = never>(name: string, help: string, labelNames?: Label[]): Counter<Label>;
-  gauge(name: string, help: string): Gauge;
-  /** @param seconds - upper bounds of the buckets */
-  histogram<Label extends string = never>(
+  readonly counter: <Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames?: Label[],
+  ) => Counter<Label>;
+  readonly gauge: (name: string, help: string) => Gauge;
+  /** `seconds`: the upper bounds of the buckets. */
+  readonly histogram: <Label extends string = never>(
     name: string,
     help: string,
     options: { seconds: number[]; labelNames?: Label[] },
-  ): Histogram<Label>;
+  ) => Histogram<Label>;
 }
 
-/** @param prefix - such as "planwright_executor" */
+/** Meters of one registry. @param prefix - such as "planwright_executor" */
 export function createMeters(registry: Registry, prefix: string): Meters {
   const registers = [registry];
   return {
