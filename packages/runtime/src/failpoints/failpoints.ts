@@ -2,10 +2,10 @@ import { writeSync } from "node:fs";
 import { CodedError } from "@planwright/plan";
 import { z } from "zod";
 
-/** What happens at a failpoint: the process dies, stands still (as under SIGSTOP), or the operation throws. */
+/** What happens at a failpoint: the process dies, freezes (as with SIGSTOP), or the operation throws. */
 export type FailpointAction = "kill" | "pause" | "error";
 
-/** The operation was made to fail by a failpoint. */
+/** A failpoint made the operation fail. */
 export class FailpointError extends CodedError<{ failpoint: string }> {
   readonly code = "FAILPOINT";
   readonly retryable = true;
@@ -14,7 +14,7 @@ export class FailpointError extends CodedError<{ failpoint: string }> {
   }
 }
 
-/** The value of the setting FAILPOINT cannot be read, or names a place that does not exist. */
+/** The setting FAILPOINT is malformed, or names a place that does not exist. */
 export class FailpointInvalidError extends CodedError<{ value: string }> {
   readonly code = "FAILPOINT_INVALID";
   readonly retryable = false;
@@ -34,7 +34,7 @@ export interface Failpoints {
   around<Port extends object>(port: Port, names: FailpointNames<Port>): Port;
 }
 
-/** The failpoints around what a worker's heartbeat asks of the store. */
+/** The failpoints around the store operations of a worker's heartbeat. */
 export function heartbeatFailpoints<Service extends string>(service: Service) {
   return { addWorker: `${service}.live`, beat: `${service}.beat`, takeFromDead: `${service}.take` } as const;
 }
@@ -48,8 +48,8 @@ const SettingSchema = z.object({
 const SETTING = /^(?<place>[a-z.-]+)=(?<action>[a-z]+)(?::(?<pauseMs>\d+))?(?:@(?<nth>\d+))?$/;
 
 /**
- * Reads the setting FAILPOINT, such as `executor.result.before=kill@2`: the process dies when a result is about to be written
- * for the second time. Each setting acts once.
+ * Reads the setting FAILPOINT, such as `executor.result.before=kill@2`: the process dies when a result is
+ * about to be written for the second time. Each setting acts once.
  * @param ports - the places of all ports of the service, by method
  * @throws {FailpointInvalidError}
  */
@@ -71,11 +71,11 @@ export function createFailpoints(
     if (name !== place) return;
     reached += 1;
     if (reached !== nth) return;
-    // Written at once: after this line the process may be gone.
+    // Written synchronously: the process may die right after this line.
     writeSync(process.stderr.fd, `failpoint ${setting}\n`);
     if (action === "error") throw new FailpointError(name);
     if (action === "kill") process.kill(process.pid, "SIGKILL");
-    standStill(action === "kill" ? 60_000 : pauseMs);
+    freeze(action === "kill" ? 60_000 : pauseMs);
   }
 
   return {
@@ -107,7 +107,7 @@ export function createFailpoints(
   };
 }
 
-/** Blocks the whole process, timers and connections included, as a stopped virtual machine would. */
-function standStill(ms: number): void {
+/** Blocks the whole process, including timers and connections, as if its virtual machine were stopped. */
+function freeze(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
 import { type FailingChecks, type HealthChecks, runChecks } from "./run-checks.ts";
 
-/** What `/readyz` and `/metrics` tell. */
+/** What `/readyz` and `/metrics` answer. */
 export interface HealthOptions {
   checks?: HealthChecks;
-  /** What `/readyz` tells beside the checks while all of them pass, such as what is missing elsewhere. */
+  /** Further facts in the answer of `/readyz` while all checks pass, such as what is missing elsewhere. */
   details?: () => Promise<Readonly<Record<string, unknown>>>;
   /** Longest that one check may take, in milliseconds; default 2,000. */
   checkTimeoutMs?: number;
@@ -16,9 +16,9 @@ export interface HealthOptions {
 }
 
 /**
- * Answers `/healthz` (200 while the process is alive), `/readyz` (200, or 503 naming each failing check) and `/metrics`.
- * Resolves to false, with nothing sent, for any other path: the caller answers. Probes that come together share one run of
- * the checks.
+ * Answers `/healthz` (200 while the process is alive), `/readyz` (200, or 503 naming each failing check) and
+ * `/metrics`. Resolves to false for any other path; then the caller answers. Probes at the same time share
+ * one run of the checks.
  */
 export function createHealthHandler(options: HealthOptions) {
   const { checks = {}, checkTimeoutMs = 2_000, metrics, stopping } = options;

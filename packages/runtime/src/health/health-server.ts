@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { createMetrics } from "../metrics/create-metrics.ts";
 import { createHealthHandler, type HealthOptions } from "./health-handler.ts";
 
-/** Where a health server listens, and what it tells. */
+/** Where a health server listens, and what it answers. */
 export interface HealthServerOptions extends HealthOptions {
   /** 0 takes a free port. */
   port: number;
@@ -15,7 +15,7 @@ export interface HealthServerOptions extends HealthOptions {
 export interface HealthServer {
   /** Such as http://127.0.0.1:4012, without a slash at the end. */
   url: string;
-  /** Ends it at once, probes under way included. */
+  /** Closes the server at once, including probes in progress. */
   close(): Promise<void>;
 }
 

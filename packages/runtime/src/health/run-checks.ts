@@ -1,12 +1,18 @@
 import { redactText } from "../redaction/redact-text.ts";
 
-/** A part that a service needs, by name; rejects, or answers false, while the part does not work. */
+/**
+ * Dependencies of a service, by name. A check rejects, or resolves to false, while the dependency does not
+ * work.
+ */
 export type HealthChecks = Readonly<Record<string, () => Promise<unknown>>>;
 
-/** What is wrong, by name of the check; empty when all is well. */
+/** The problems, by name of the check; empty when all checks pass. */
 export type FailingChecks = Record<string, string>;
 
-/** Runs all checks at once. One that gives no answer within `timeoutMs` is failing; the others are not held up. */
+/**
+ * Runs all checks at once. A check that gives no answer within `timeoutMs` fails; the others do not wait for
+ * it.
+ */
 export async function runChecks(checks: HealthChecks, timeoutMs: number): Promise<FailingChecks> {
   const failing: FailingChecks = {};
   const runs = Object.entries(checks).map(async ([name, check]) => {

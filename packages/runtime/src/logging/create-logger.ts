@@ -10,7 +10,7 @@ const SECRET_BINDINGS = ["authorization", "password", "secret", "apiKey", "token
 export interface CreateLoggerOptions {
   /** Name of the service, on every line. */
   service: string;
-  /** Least level that is written; default "info". */
+  /** Lowest level that is written; default "info". */
   level?: string;
   /** For people at a terminal instead of JSON lines; default false. */
   pretty?: boolean;
@@ -19,8 +19,8 @@ export interface CreateLoggerOptions {
 }
 
 /**
- * A pino logger: one JSON line an entry, time as ISO text, errors under `err` with their causes.
- * Values of keys that name a secret (`password`, `authorization`, `apiKey`, `token`, ... at any depth), credentials in
+ * A pino logger: one JSON line an entry, time as ISO text, errors under `err` with their causes. Values of
+ * keys that name a secret (`password`, `authorization`, `apiKey`, `token`, ... at any depth), credentials in
  * addresses and bearer tokens are replaced by "[redacted]".
  */
 export function createLogger(options: CreateLoggerOptions): Logger {

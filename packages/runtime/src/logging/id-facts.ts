@@ -1,4 +1,7 @@
-/** For a log line about work of which only the id is known: it is named by its kind. Nothing for no id. */
+/**
+ * Facts for a log line about work of which only the id is known: `requestId` or `planId`; nothing without an
+ * id.
+ */
 export function idFacts(id: string | undefined): { requestId?: string; planId?: string } {
   if (id === undefined) return {};
   return id.startsWith("req_") ? { requestId: id } : { planId: id };

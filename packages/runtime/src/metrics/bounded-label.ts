@@ -1,9 +1,9 @@
-/** What takes the place of values that come too late. */
+/** Replaces the values beyond the bound. */
 export const OTHER = "other";
 
 /**
- * Keeps what a label of a metric may say finite, whatever names come from outside: the first `max` distinct values stay as they
- * are, later ones share "other". @param max - default 200
+ * Bounds the values of a metric's label, whatever names come from outside: the first `max` distinct values
+ * stay as they are, all others become "other". @param max - default 200
  */
 export function createBoundedLabel(max = 200): (value: string) => string {
   const known = new Set<string>();

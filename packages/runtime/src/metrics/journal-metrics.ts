@@ -7,10 +7,13 @@ export interface JournalCounters {
   bulkWritten(entries: number): void;
 }
 
-/** From a write to a fast disk to a MongoDB that is away for as long as appends are tried. */
+/** From a write to a fast disk to appends that are retried while MongoDB cannot be reached. */
 const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Registers what a process appends to journals: the same names in every service, told apart by the label `service`. */
+/**
+ * Registers the metrics of journal appends. The names are the same in every service; the label `service`
+ * differs.
+ */
 export function createJournalMetrics(registry: Registry): JournalCounters {
   const { counter, histogram } = createMeters(registry, "planwright_journal");
   const entries = counter("entries_total", "Entries appended to journals, and durable");

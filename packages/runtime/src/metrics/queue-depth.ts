@@ -1,21 +1,21 @@
 import type { Registry } from "prom-client";
 import { createReadGauge } from "./read-gauge.ts";
 
-/** Where the depth of a service's queue is asked for. */
+/** How the depth of a service's queue is read. */
 export interface QueueDepthParts {
-  /** Who takes the jobs, such as "executor": part of the names. */
+  /** The service that takes the jobs, such as "executor": part of the metric names. */
   service: string;
   countWaiting: () => Promise<number>;
   due: {
-    /** What is due, such as "plans": part of the name. */
+    /** What is due, such as "plans": part of the metric name. */
     what: string;
     help: string;
-    /** Those that are due and that no worker holds, at most `limit`. */
+    /** Finds what is due and held by no worker, at most `limit`. */
     find: (limit: number) => Promise<readonly unknown[]>;
   };
 }
 
-/** Most that a scrape looks at: it is an alarm by then. */
+/** A scrape counts at most so many; more than that is an alarm in any case. */
 const MAX_DUE = 1_000;
 
 /**

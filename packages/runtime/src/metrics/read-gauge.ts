@@ -1,11 +1,11 @@
 import { Gauge, type Registry } from "prom-client";
 
-/** What gauges have in common whose values are read at each scrape. */
+/** Common options of gauges that are read at each scrape. */
 interface ReadOptions<Value> {
   registers: Registry[];
   name: string;
   help: string;
-  /** Asks for the value; questions never overlap. */
+  /** Reads the value; reads never overlap. */
   read: () => Promise<Value>;
   /** Longest that a scrape waits for it, in milliseconds; default 1,000. */
   timeoutMs?: number | undefined;
@@ -14,14 +14,17 @@ interface ReadOptions<Value> {
 /** A gauge whose value is read at each scrape. */
 export type ReadGaugeOptions = ReadOptions<number>;
 
-/** A gauge with a label whose values are read, all at once, at each scrape. */
+/** A gauge with a label. The values of all labels are read at once, at each scrape. */
 export interface LabelledReadGaugeOptions extends ReadOptions<ReadonlyMap<string, number>> {
   label: string;
-  /** What the label may say: each is a series, whatever is read. */
+  /** The possible values of the label; each is a series, whatever is read. */
   labelValues: readonly string[];
 }
 
-/** Makes such a gauge. It is NaN while there is no answer in time: a scrape neither fails nor waits for what is away. */
+/**
+ * Makes a gauge that is read at each scrape. It is NaN while no answer comes in time, so a scrape neither
+ * fails nor waits.
+ */
 export function createReadGauge({ read, timeoutMs, ...settings }: ReadGaugeOptions): void {
   const ask = askInTime(read, timeoutMs);
   new Gauge({
@@ -32,7 +35,10 @@ export function createReadGauge({ read, timeoutMs, ...settings }: ReadGaugeOptio
   });
 }
 
-/** Makes such a gauge. All its series are NaN while there is no answer in time; what an answer does not name is 0. */
+/**
+ * Makes a labelled gauge. All its series are NaN while no answer comes in time; a value that an answer lacks
+ * is 0.
+ */
 export function createLabelledReadGauge(options: LabelledReadGaugeOptions): void {
   const { read, timeoutMs, label, labelValues, ...settings } = options;
   const ask = askInTime(read, timeoutMs);
@@ -48,7 +54,7 @@ export function createLabelledReadGauge(options: LabelledReadGaugeOptions): void
   });
 }
 
-/** Asks once at a time; undefined for what fails or takes too long. */
+/** Returns a function that reads once at a time; undefined for a read that fails or takes too long. */
 function askInTime<Value>(read: () => Promise<Value>, timeoutMs = 1_000): () => Promise<Value | undefined> {
   let asking: Promise<Value | undefined> | undefined;
   const ask = (): Promise<Value | undefined> => {
@@ -62,9 +68,9 @@ function askInTime<Value>(read: () => Promise<Value>, timeoutMs = 1_000): () => 
   };
   return async () => {
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<undefined>((resolve) => {
+    const timeout = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), timeoutMs);
     });
-    return Promise.race([ask(), patience]).finally(() => clearTimeout(timer));
+    return Promise.race([ask(), timeout]).finally(() => clearTimeout(timer));
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Where this system may connect to. The address is checked that a connection is made to, after the name was resolved and with no second
- * look at the name: the owner of a name cannot show one address to the check and another one to the connection.
+ * Controls which addresses this system may connect to. The check is made on the resolved address that the
+ * connection uses, and the name is not resolved again. So the owner of a name cannot show one address to the
+ * check and another to the connection.
  */
 import { lookup as dnsLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
@@ -8,11 +9,14 @@ import { CodedError } from "@planwright/plan";
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
 
-/** `any`: loopback and private addresses too, for operators know their own network. `public`: addresses of the internet alone. */
+/**
+ * `any`: loopback and private addresses are allowed too, because operators know their own network. `public`:
+ * only addresses of the internet.
+ */
 export const OutboundAddressesSchema = z.enum(["any", "public"]).default("any");
 export type OutboundAddresses = z.infer<typeof OutboundAddressesSchema>;
 
-/** Nothing was sent: the address is one that must not be reached. */
+/** The address must not be connected to, so nothing was sent. */
 export class AddressForbiddenError extends CodedError<{ host: string; address: string; range: string }> {
   readonly code = "ADDRESS_FORBIDDEN";
   readonly retryable = false;
@@ -26,15 +30,18 @@ export class AddressForbiddenError extends CodedError<{ host: string; address: s
   }
 }
 
-/** Lets connections through to allowed addresses only. */
+/** Allows connections to permitted addresses only. */
 export interface AddressGuard {
   /**
-   * For hosts that are addresses already: those are not looked up. Names pass.
+   * Checks a host that is an address; addresses are not looked up. A name passes.
    * @param host - as in a URL, with or without the brackets of IPv6
    * @throws {AddressForbiddenError}
    */
   check(host: string): void;
-  /** For `net.connect` and all that is built on it: gives the allowed addresses of a name; an {@link AddressForbiddenError} when there are none. */
+  /**
+   * For `net.connect` and everything built on it: resolves a name to its permitted addresses; fails with
+   * {@link AddressForbiddenError} when there are none.
+   */
   lookup: LookupFunction;
 }
 
@@ -45,9 +52,9 @@ export type Resolve = (
   done: (error: Error | null, addresses: { address: string; family: number }[]) => void,
 ) => void;
 
-/** Ranges that nothing of ours is in: of the machine's own link, of many machines, of none. */
+/** Ranges that never contain a server of ours: link-local, multicast, unspecified and broadcast. */
 const NEVER = new Set(["linkLocal", "multicast", "unspecified", "broadcast"]);
-/** Where clouds tell a machine its credentials, beside the link-local addresses. */
+/** Addresses where clouds give a machine its credentials, in addition to link-local addresses. */
 const METADATA = [
   "fd00:ec2::/32", // AWS
   "fd20:ce::254/128", // Google Cloud
@@ -56,7 +63,7 @@ const METADATA = [
   "192.0.0.192/32", // Oracle Cloud
 ].map((range) => ipaddr.parseCIDR(range));
 
-/** A guard. @param resolve - for tests. Default: as the machine does it */
+/** A guard. @param resolve - for tests; default: the resolver of the machine */
 export function createAddressGuard(
   allowed: OutboundAddresses,
   resolve: Resolve = systemLookup,
@@ -90,7 +97,7 @@ export function createAddressGuard(
   };
 }
 
-/** As `dns.lookup` says it. */
+/** The same error as `dns.lookup` gives. */
 function noAddress(name: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${name} has no address`), { code: "ENOTFOUND" });
 }
@@ -99,7 +106,7 @@ function systemLookup(...[name, options, done]: Parameters<Resolve>): void {
   dnsLookup(name, options, done);
 }
 
-/** The range of an address; for one that stands for an IPv4 address, that one's. */
+/** The range of an address. An address that stands for an IPv4 address has the range of that one. */
 function rangeOf(text: string): string {
   const address = ipaddr.process(text);
   if (METADATA.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits)))
@@ -109,7 +116,7 @@ function rangeOf(text: string): string {
   return inner === undefined ? range : rangeOf(inner);
 }
 
-/** The IPv4 address that translators (NAT64), 6to4 and the oldest IPv6 addresses lead to. */
+/** The IPv4 address inside addresses of NAT64, 6to4 and IPv4-compatible IPv6. */
 function innerAddress(address: ipaddr.IPv6, range: string): string | undefined {
   const bytes = address.toByteArray();
   if (range === "6to4") return bytes.slice(2, 6).join(".");

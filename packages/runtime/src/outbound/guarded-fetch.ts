@@ -5,19 +5,19 @@ import type { AddressGuard } from "./address-guard.ts";
 const MAX_BYTES = 1_048_576;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** Gets a small document, as `fetch` does. */
+/** Fetches a small document, like `fetch`. */
 export type GuardedFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * A `fetch` for documents of at most 1 MiB that connects where the guard lets it. Redirects are not followed: they are answers. Bodies are
- * not sent.
- * @throws {AddressForbiddenError} when the address must not be reached; what undici throws when there is no answer
+ * A `fetch` for documents of at most 1 MiB that connects only where the guard permits. Redirects are returned
+ * as answers and not followed. No bodies are sent.
+ * @throws {AddressForbiddenError} when the address is not permitted; undici's errors when there is no answer
  */
 export function createGuardedFetch(guard: AddressGuard): GuardedFetch {
   let agent: Agent | undefined;
   return async (url, init) => {
     guard.check(new URL(url).hostname);
-    // Most services fetch nothing.
+    // Loaded when needed: most services fetch nothing.
     const undici = await import("undici");
     agent ??= new undici.Agent({ connect: { lookup: guard.lookup }, maxResponseSize: MAX_BYTES });
     const { statusCode, headers, body } = await undici.request(url, {

@@ -1,6 +1,6 @@
 import { CREDENTIAL_FORMS, SECRET_NAME as NAME, REDACTED } from "@planwright/plan";
 
-/** Names of secrets, and references to what another step gives: neither is a secret itself. */
+/** Names of secrets, and references to outputs of other steps; neither is a secret itself. */
 const NO_SECRET =
   /^(?:secret:\/\/[\w./-]{1,256}|<<[^<>]{1,512}>>|\{\{[^{}]{1,512}\}\}|\$ref:[\w.[\]*-]{1,512})$/;
 
@@ -10,7 +10,7 @@ const URL_CREDENTIALS = /:\/\/(?:[^\s/@:]{0,256}:[^\s/@]{1,512}|[^\s/@:?#"'<>]{1
 const SCHEME = /\b(Bearer|Basic) +(?!\[redacted\])[\w.~+/=-]{8,}/gi;
 /** `"password": "…"` inside prose, as in a prompt. */
 const JSON_FIELD = new RegExp(`("[\\w.-]{0,64}${NAME}"\\s{0,64}:\\s{0,64})"((?:[^"\\\\]|\\\\.)*)"?`, "gi");
-/** The same, in JSON that is a text in JSON: `\"password\":\"…\"`. */
+/** The same in JSON that is a string inside JSON: `\"password\":\"…\"`. */
 const ESCAPED_FIELD = new RegExp(
   `(\\\\"[\\w.-]{0,64}${NAME}\\\\"\\s{0,64}:\\s{0,64})\\\\"([^"]*?)(?:\\\\"|"|$)`,
   "gi",
@@ -21,14 +21,17 @@ const PAIR = new RegExp(
   "gi",
 );
 
-/** True for a text that stands for a secret, or for another step's output, and holds none: `secret://crm-key`. */
+/**
+ * True for a text that names a secret, or refers to another step's output, and contains none:
+ * `secret://crm-key`.
+ */
 export function isSecretName(text: string): boolean {
   return NO_SECRET.test(text);
 }
 
 /**
- * A text without credentials in addresses, bearer tokens, well-known forms of keys, and the values of fields whose names say that
- * they are secret. Names such as `secret://crm-key` stay. Linear in its length.
+ * A text without credentials in addresses, bearer tokens, well-known forms of keys, and the values of fields
+ * with secret names. Names such as `secret://crm-key` stay. Takes time linear in the length.
  */
 export function redactText(text: string): string {
   let clean = text

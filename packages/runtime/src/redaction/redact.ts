@@ -1,26 +1,26 @@
 import { isSecretKey, type JsonValue, REDACTED } from "@planwright/plan";
 import { isSecretName, redactText } from "./redact-text.ts";
 
-/** How far {@link redact} looks. */
+/** How deep {@link redact} looks. */
 export interface RedactOptions {
-  /** Levels that are kept, those of JSON inside texts included; what lies deeper is cut. Default 10. */
+  /** Levels that are kept, including those of JSON inside texts; deeper levels are cut off. Default 10. */
   maxDepth?: number;
 }
 
 const MAX_DEPTH = 10;
-/** Longest text that is read as JSON, in UTF-16 units; longer ones are looked through as prose. */
+/** Longest text that is parsed as JSON, in UTF-16 units; longer texts are treated as prose. */
 const MAX_JSON_TEXT = 4_194_304;
 const TOO_DEEP = "[too deep]";
-/** Where the keys of an object are the names of arguments, and the values say what is allowed, not what it is. */
+/** In these objects the keys are names of arguments, and the values are schemas, not argument values. */
 const NAMES_OF_SCHEMAS = new Set(["properties", "patternProperties", "$defs", "definitions"]);
 const SCHEMA_WORDS = ["type", "$ref", "anyOf", "oneOf", "allOf", "description"];
-/** Words of a schema that hold values. */
+/** Keywords of a schema that contain values. */
 const SCHEMA_VALUES = new Set(["default", "const", "enum", "examples", "example"]);
 
 /**
- * A copy without secrets: by name of the key at any depth, by form of the text, and inside texts that are JSON. What only names a
- * secret stays (`secret://crm-key`, `<<login.token>>`), and so does the schema of an argument whose name is secret. Objects with
- * a class of their own (dates, errors) are kept as they are.
+ * A copy without secrets: by the name of the key at any depth, by the form of the text, and inside texts that
+ * are JSON. Names of secrets stay (`secret://crm-key`, `<<login.token>>`), and so does the schema of an
+ * argument with a secret name. Objects with a class of their own (dates, errors) are kept as they are.
  */
 export function redact(value: unknown, { maxDepth = MAX_DEPTH }: RedactOptions = {}): unknown {
   return redacted(value, maxDepth, false);
@@ -28,7 +28,7 @@ export function redact(value: unknown, { maxDepth = MAX_DEPTH }: RedactOptions =
 
 /** The same for JSON, which stays JSON. */
 export function redactJson(value: JsonValue, options?: RedactOptions): JsonValue {
-  // Texts take the place of values, and nothing else changes.
+  // Values are only replaced by texts, so the result is JSON again.
   return redact(value, options) as JsonValue;
 }
 
@@ -47,14 +47,14 @@ function redacted(value: unknown, levels: number, isNames: boolean): unknown {
   return Object.fromEntries(entries);
 }
 
-/** The value of a secret; what holds none is kept. */
+/** Replaces the value of a secret; a value that contains no secret is kept. */
 function censored(value: unknown): unknown {
   if (value === undefined || value === null || (typeof value === "string" && isSecretName(value)))
     return value;
   return REDACTED;
 }
 
-/** JSON keeps its form unless there is a secret in it. */
+/** The text of JSON is kept unless it contains a secret. */
 function redactedText(text: string, levels: number): string {
   if (text.length > MAX_JSON_TEXT || !/^\s*[[{"]/.test(text)) return redactText(text);
   let parsed: unknown;

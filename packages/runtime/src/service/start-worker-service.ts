@@ -71,9 +71,14 @@ export interface WorkerService<Store> {
   readonly report: (error: unknown, id?: string) => void;
   /** Changes the reason that `/readyz` shows. */
   notReadyBecause(reason: string): void;
-  /** Announces this process to the other workers. @param onDead - called when they declared this process dead */
+  /**
+   * Announces this process to the other workers. @param onDead - called when they declared this process dead
+   */
   startHeartbeat(options: Pick<HeartbeatOptions, "hasModel" | "onDead">): Promise<Heartbeat>;
-  /** Runs a task at an interval until the shutdown begins. A failure is reported and the next run comes as usual. */
+  /**
+   * Runs a task at an interval until the shutdown begins. A failure is reported and the next run comes as
+   * usual.
+   */
   repeat(everyMs: number, task: () => Promise<unknown>): void;
   /** Makes the service ready, and defines its shutdown. @param facts - for the log line */
   ready(work: WorkParts, facts: object): void;
@@ -112,7 +117,10 @@ export async function startWorkerService<Store extends ServiceStore>(
   });
   logger.info({ health: health.url }, `${kind} starting`);
 
-  /** The id is all that a hint or a sweep knows; once the work is claimed, its log lines have requestId and planId. */
+  /**
+   * The id is all that a hint or a sweep knows; once the work is claimed, its log lines have requestId and
+   * planId.
+   */
   function report(error: unknown, id?: string): void {
     logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweeper goes on");
   }

@@ -1,10 +1,13 @@
 import { z } from "zod";
 
 const MONGODB_URL = /^mongodb(\+srv)?:\/\/[^\s/]+(\/\S*)?$/;
-// A path, a scheme or a list would be kept as a name that no request ever has.
+// A path, a scheme or a list would be stored as a name that no request ever has.
 const HOST_NAME = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])$/;
 
-/** Where MongoDB is. Several hosts may stand in it, so it is no URL of the web. Its value may hold a password and is never shown. */
+/**
+ * The address of MongoDB. It may name several hosts, so it is not a URL by the web's rules. It may contain a
+ * password and is never shown.
+ */
 export const MongodbUrlSchema = z
   .string()
   .max(10_000)
@@ -13,7 +16,7 @@ export const MongodbUrlSchema = z
     "must be the address of MongoDB, such as mongodb://127.0.0.1:27017/planwright?replicaSet=rs0",
   );
 
-/** Where Redis is. Its value may hold a password and is never shown. */
+/** The address of Redis. It may contain a password and is never shown. */
 export const RedisUrlSchema = z
   .string()
   .max(10_000)

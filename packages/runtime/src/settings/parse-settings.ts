@@ -3,8 +3,9 @@ import { z } from "zod";
 import { redactText } from "../redaction/redact-text.ts";
 
 /**
- * The environment holds settings that cannot be used. Names every bad variable at once, on one line each. A value is shown only where
- * a number or one of a few words is wanted: any other may be a secret.
+ * The environment contains settings that cannot be used. The message names every bad variable, on one line
+ * each. A value is shown only where a number or one of a few words is expected: any other value may be a
+ * secret.
  */
 export class SettingsError extends CodedError<{ variables: string[] }> {
   readonly code = "INVALID_SETTINGS";
@@ -49,8 +50,8 @@ export function parseSettings<Schema extends z.ZodObject>(
 type EndingProcess = Pick<NodeJS.Process, "exit"> & { stderr: { write(text: string): unknown } };
 
 /**
- * The settings of a program that has nothing to do without them: ends it with exit code 1 and the message of {@link SettingsError} on
- * standard error when they cannot be used.
+ * The settings of a program. When they cannot be used, the process ends with exit code 1 and prints the
+ * message of {@link SettingsError} on standard error.
  */
 export function settingsOrExit<Schema extends z.ZodObject>(
   schema: Schema,
@@ -64,9 +65,10 @@ export function settingsOrExit<Schema extends z.ZodObject>(
 }
 
 /**
- * What a setting leads to, such as the file that it names: where it cannot be used, the program ends as by {@link settingsOrExit}.
- * Called before the program starts anything that would have to be stopped.
- * @param read - throws a CodedError, whose message names the setting, for one that cannot work; what else it throws is thrown on
+ * Reads something that a setting refers to, such as a file. When that fails, the process ends like with
+ * {@link settingsOrExit}. To be called before the program starts anything that would have to be stopped.
+ * @param read - throws a CodedError, whose message names the setting, for a setting that cannot work; other
+ * errors are rethrown
  */
 export async function readOrExit<T>(read: () => T | Promise<T>, process: EndingProcess): Promise<T> {
   try {
@@ -85,7 +87,7 @@ function exitWith(error: unknown, process: EndingProcess): never {
 /** Longest part of a wrong value that is shown. */
 const SHOWN = 40;
 
-/** What is wrong with a value, and what would be right. */
+/** What is wrong with a value, and what would be valid. */
 function problemOf(issue: z.core.$ZodIssue, value = ""): string {
   const shown = `is ${JSON.stringify(redactText(value.slice(0, SHOWN)))}, but must be`;
   switch (issue.code) {

@@ -1,8 +1,9 @@
 import { CodedError } from "@planwright/plan";
 
 /**
- * Runs the check of a service's settings as a program of its own, without starting the service: ends with 0, or with 1 and one
- * message on standard error that says what to change. What is no {@link CodedError} is a fault of the check and is thrown.
+ * Checks the settings of a service without starting it. Ends with exit code 0, or with 1 and one message on
+ * standard error that says what to change. An error that is no {@link CodedError} is a fault of the check and
+ * is rethrown.
  * @param check - reads every setting that a start would read, and throws for one that cannot work
  */
 export async function runSettingsCheck(check: () => unknown): Promise<void> {

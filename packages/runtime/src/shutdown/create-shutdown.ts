@@ -1,27 +1,33 @@
 import type { Logger } from "../logging/create-logger.ts";
 
-/** How a service ends. */
+/** How a service shuts down. */
 export interface ShutdownOptions {
   logger: Pick<Logger, "info" | "error" | "fatal">;
-  /** For all steps together, in milliseconds; afterwards the process ends without them. Default 30,000. */
+  /**
+   * Longest that all steps may take together, in milliseconds; then the process ends without the rest.
+   * Default 30,000.
+   */
   timeoutMs?: number;
-  /** The process to listen to and to end; default: this one. */
+  /** The process to observe and to end; default: this one. */
   process?: Pick<NodeJS.Process, "on" | "exit">;
 }
 
-/** The one way in which a service ends. */
+/** The shutdown of a service. */
 export interface Shutdown {
-  /** Adds a step. Steps run one after another in the order of adding; a failed one is logged and does not stop the rest. */
+  /**
+   * Adds a step. Steps run one after another in the order of adding; a failed one is logged and does not stop
+   * the rest.
+   */
   add(name: string, step: () => unknown): void;
   /** Runs the steps and ends the process. Further calls wait for the first. @param exitCode - default 0 */
   run(reason: string, exitCode?: number): Promise<void>;
-  /** Aborted when the end begins; for `/readyz` and for long waits. */
+  /** Aborted when the shutdown begins; for `/readyz` and for long waits. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Ends the process in good order on SIGTERM and SIGINT (exit code 0), and on an uncaught error (logged as fatal,
- * exit code 1): its state is unknown, so others take over. A second signal ends it at once.
+ * Shuts the process down on SIGTERM and SIGINT (exit code 0), and on an uncaught error (logged as fatal, exit
+ * code 1): its state is unknown then, so other processes take over. A second signal ends the process at once.
  */
 export function createShutdown(options: ShutdownOptions): Shutdown {
   const { logger, timeoutMs = 30_000, process: process_ = process } = options;

@@ -20,13 +20,19 @@ import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trac
 import { REQUEST_ID_ATTRIBUTE, type TraceOrigin, type Traces } from "./traces.ts";
 import type { StartTracingOptions, Tracing } from "./tracing.ts";
 
-/** A receiver that is away fails every few seconds, in the same words. */
+/**
+ * Shortest time between two warnings, in milliseconds: an unreachable receiver fails every few seconds with
+ * the same message.
+ */
 const WARN_AGAIN_AFTER_MS = 60_000;
 const STOP_WITHIN_MS = 2_000;
 
-/** The only module that loads the SDK: imported when there are to be traces. Nothing is registered globally but who hears of trouble. */
+/**
+ * The only module that loads the SDK; it is imported only when traces are configured. It registers nothing
+ * globally but an error handler.
+ */
 export function exportTraces({ service, logger }: StartTracingOptions): Tracing {
-  setGlobalErrorHandler(warnSeldom(logger));
+  setGlobalErrorHandler(warnRarely(logger));
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ "service.name": service }))
@@ -78,15 +84,15 @@ export function exportTraces({ service, logger }: StartTracingOptions): Tracing 
 
 async function endWithin(ending: Promise<void>, timeoutMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
+  const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeoutMs);
   });
-  // What could not be sent was reported by then.
-  await Promise.race([ending.catch(() => undefined), patience]);
+  // Spans that could not be sent were reported by then.
+  await Promise.race([ending.catch(() => undefined), timeout]);
   clearTimeout(timer);
 }
 
-function warnSeldom(logger: StartTracingOptions["logger"]): (error: unknown) => void {
+function warnRarely(logger: StartTracingOptions["logger"]): (error: unknown) => void {
   let warnedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
     const now = performance.now();

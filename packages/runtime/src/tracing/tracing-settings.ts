@@ -3,8 +3,9 @@ import { SettingsError } from "../settings/parse-settings.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * True when OpenTelemetry's own variables ask for traces: `OTEL_TRACES_EXPORTER=otlp`, or an endpoint for OTLP and no word of an exporter.
- * @throws {SettingsError} for an exporter or a protocol that there is not
+ * True when OpenTelemetry's own variables ask for traces: `OTEL_TRACES_EXPORTER=otlp`, or an OTLP endpoint
+ * without a named exporter.
+ * @throws {SettingsError} for an exporter or a protocol that is not supported
  */
 export function wantsTraces(env: Environment): boolean {
   if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return false;
@@ -20,7 +21,10 @@ export function wantsTraces(env: Environment): boolean {
   return isWanted;
 }
 
-/** A collector that takes OTLP over HTTP takes JSON and Protobuf at the same address; gRPC has a port of its own. */
+/**
+ * A collector that takes OTLP over HTTP takes JSON and Protobuf at the same address; gRPC has a port of its
+ * own.
+ */
 function checkProtocol(env: Environment): void {
   const own = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL";
   const variable = env[own] ? own : "OTEL_EXPORTER_OTLP_PROTOCOL";

@@ -1,15 +1,15 @@
-/** Leases of this process by the database, and how they are given up. */
+/** The leases that this process holds, and how they are given up. */
 export interface HeldLeases<Lease> {
-  /** Leases that the database says this process holds. */
+  /** The leases that this process holds, by the database. */
   find: () => Promise<readonly Lease[]>;
-  /** True for work that is under way here, or is being claimed. */
+  /** True for work that is in progress here, or is being claimed. */
   isHeld: (lease: Lease) => boolean;
   giveUp: (leases: readonly Lease[]) => Promise<unknown>;
 }
 
 /**
- * Gives up the leases under which this process does no work: the answer to a claim was lost, or the work broke off. No other
- * worker would take them over while this process lives.
+ * Gives up the leases under which this process does no work, because the answer to a claim was lost or the
+ * work failed. No other worker would take them over while this process lives.
  */
 export async function giveUpUnheld<Lease>({
   find,

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 
-/** Time, random numbers and ids for a worker: from the platform, or from a simulation that repeats exactly. */
+/**
+ * Time, random numbers and ids for a worker: from the platform, or from a simulation that repeats exactly.
+ */
 export interface RunClock {
   /** Monotonic milliseconds of this process; `Liveness.validUntil` is a reading of this clock. */
   now(): number;

@@ -3,10 +3,13 @@ import { z } from "zod";
 import type { Logger } from "../logging/create-logger.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
 
-/** Setting `DEAD_AFTER_MS`: the silence after which others declare a worker dead and take what it holds, in milliseconds. */
+/**
+ * Setting `DEAD_AFTER_MS`: after so many milliseconds of silence other workers declare a worker dead and take
+ * over its work.
+ */
 export const DeadAfterSchema = z.coerce.number().int().min(1_000).max(600_000).default(5_000);
 
-/** Where workers are known: the part of the store that a heartbeat needs (`WorkerStore`). */
+/** The part of the store that a heartbeat needs (`WorkerStore`). */
 export interface KnownWorkers {
   removePredecessors(worker: { _id: string; kind: WorkerKind; place: string }): Promise<number>;
   addWorker(worker: NewWorker): Promise<void>;
@@ -33,50 +36,66 @@ interface NewWorker {
 /** What a heartbeat needs. */
 export interface HeartbeatOptions {
   workers: KnownWorkers;
-  /** Names this process; no other one ever had the name. */
+  /** Names this process; no other process ever had this name. */
   name: string;
   kind: WorkerKind;
   /** Whether a planner has a language model. */
   hasModel?: boolean | undefined;
-  /** Where this process listens (`workerPlace`): what was started there before has ended, and what it held need not wait. */
+  /**
+   * Where this process listens (`workerPlace`). A process that was started there before has ended, so its
+   * work is taken over at once.
+   */
   place: string | null;
   /** Silence after which others declare this process dead, in milliseconds. */
   deadAfterMs: number;
-  /** Told that this process was declared dead: what it holds is lost, and it goes on under another name. */
+  /** Called when this process was declared dead: its leases are lost, and it continues under another name. */
   onDead: () => void;
   logger: Logger;
   /** Default: the platform's. */
   clock?: Pick<RunClock, "now" | "every"> | undefined;
 }
 
-/** What work under a lease asks of its process's life. */
+/** What work under a lease needs to know about its process. */
 export interface Liveness {
-  /** Names this process in the leases that it takes now: what it holds under another name is lost. */
+  /** Names this process in new leases. Leases under an earlier name are lost. */
   owner(): string;
-  /** No call may start later: a reading of the monotonic clock. Until then no other worker can have declared this process dead. */
+  /**
+   * Until this reading of the monotonic clock calls may start: no other worker can have declared this process
+   * dead before.
+   */
   validUntil(): number;
-  /** Resolves at the next answered beat, or when the process was declared dead. */
+  /** Resolves at the next acknowledged heartbeat, or when the process was declared dead. */
   heard(): Promise<void>;
 }
 
-/** A heartbeat that has begun. */
+/** A running heartbeat. */
 export interface Heartbeat extends Liveness {
-  /** Says that this process takes no more work; it goes on beating for what it holds. */
+  /** Announces that this process takes no more work; the heartbeat continues for the work that it holds. */
   retire(): Promise<void>;
-  /** Ends it and says so; safe to call twice. @throws what the store throws */
+  /**
+   * Ends the heartbeat and removes this process from the workers; safe to call twice. @throws what the store
+   * throws
+   */
   stop(): Promise<void>;
 }
 
-/** Beats within the silence that others wait for: some may be late, and some may fail. */
+/**
+ * Heartbeats within the silence after which others declare a process dead: some may be late, and some may
+ * fail.
+ */
 const BEATS = 5;
-/** Most between two beats, in milliseconds. */
+/** Longest interval between two heartbeats, in milliseconds. */
 const MAX_BEAT_MS = 1_000;
-/** A gap between its own beats, as a share of `deadAfterMs`, after which a process waits before it judges others: it may be the one that was away. */
+/**
+ * After a gap of this share of `deadAfterMs` between its own heartbeats a process does not declare others
+ * dead for a while, because the gap may be its own fault.
+ */
 const OWN_GAP_SHARE = 0.5;
 
 /**
- * Says that this process lives before it resolves, then about once a second until it is stopped, and takes what dead workers hold. A process that
- * was declared dead goes on under another name. @throws what the store throws at the start
+ * Announces this process before it resolves, then sends a heartbeat about once a second until it is stopped,
+ * and takes over the work of dead workers. A process that was declared dead continues under another name.
+ * @throws what the store throws at the start
  */
 export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbeat> {
   const { workers, name, kind, hasModel, place, deadAfterMs, onDead, logger } = options;
@@ -85,7 +104,7 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   let life = 1;
   let owner = name;
   let heardAt = Number.NEGATIVE_INFINITY;
-  /** From when on the silence of others is their own. */
+  /** From this time on the silence of other workers is not caused by this process. */
   let judgesFrom = clock.now() + 2 * everyMs;
   let isRetired = false;
   let waiting: (() => void)[] = [];
@@ -156,7 +175,7 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     end();
-    // A beat that comes after the end would bring the process back to life.
+    // A heartbeat after the end would register the process again.
     await underWay;
     tellWaiting();
     await workers.removeWorker(owner);
@@ -173,7 +192,7 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   };
 }
 
-/** A name for this process in leases, attempts and states of servers. */
+/** A name of this process for leases, attempts and states of servers. */
 export function workerName(): string {
   return `${hostname()}:${process.pid}:${crypto.randomUUID().slice(0, 8)}`;
 }

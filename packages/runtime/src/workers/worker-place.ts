@@ -1,9 +1,10 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
 /**
- * Names the address at which a process of this machine listens, different from all others of this and of every other machine: by the boot of the
- * kernel, the network namespace, and the address. Of two processes that ever had the same one, the second could listen only once the first had
- * ended, or had closed its server. Null where the system does not tell (Linux does).
+ * Names the address at which a process listens, unique over all machines: by the boot of the kernel, the
+ * network namespace, and the address. Of two processes with the same place, the second could listen only
+ * after the first had ended or closed its server. Null where the system does not provide these facts (Linux
+ * does).
  * @param url - of a server that listens already
  * @param read - default: the files of Linux
  */
@@ -12,7 +13,7 @@ export function workerPlace(url: string, read: SystemFacts = linuxFacts): string
   return facts && `${facts.boot} ${facts.network} ${new URL(url).host}`;
 }
 
-/** What tells machines and their networks apart; null where it is not known. */
+/** Facts that distinguish machines and their networks; null where they are unknown. */
 export type SystemFacts = () => { boot: string; network: string } | null;
 
 function linuxFacts(): ReturnType<SystemFacts> {
@@ -22,7 +23,7 @@ function linuxFacts(): ReturnType<SystemFacts> {
       network: readlinkSync("/proc/self/ns/net"),
     };
   } catch {
-    // Another system: a restart is noticed when the lease ends.
+    // On another system a restart is noticed when the lease ends.
     return null;
   }
 }
