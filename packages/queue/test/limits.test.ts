@@ -262,7 +262,10 @@ describe("a rate limit", () => {
     );
   }
 
-  /** A call that takes longer than this to arrive, on a machine that stands still, is counted as if it had not. */
+  /**
+   * A call that takes longer than this to arrive, on a machine that stands still, is counted as if it had
+   * not.
+   */
   const REACH_MS = 500;
 
   async function arrivalsOf(executors: ToolLimits[], count: number): Promise<number[]> {

@@ -1,6 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/** A hint was given up: too many wait for a Redis that does not answer. The sweeper finds the work. */
+/** A hint was dropped, because too many wait for a Redis that does not answer. The sweeper finds the work. */
 export class OfferDroppedError extends CodedError<{ queue: string; pending: number }> {
   readonly code = "OFFER_DROPPED";
   readonly retryable = true;

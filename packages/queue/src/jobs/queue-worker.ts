@@ -5,27 +5,27 @@ import { connect, DEFAULT_PREFIX, requireNoEviction } from "../redis/connection.
 import { type OnError, reportOnce } from "../redis/report-once.ts";
 import { type JobData, JobDataSchema, type QueueName } from "./job.ts";
 
-/** How long starting waits for a Redis that does not answer, in milliseconds. */
+/** How long the start waits for a Redis that does not answer, in milliseconds. */
 const START_WAIT_MS = 3_000;
 const ABORT_WAIT_MS = 2_000;
-/** "Out of the way": how often a job was lost says nothing here, MongoDB counts claims. */
+/** So high that it never applies: MongoDB counts claims, so the number of stalls does not matter. */
 const NO_STALLED_LIMIT = 1_000_000;
 
-/** What a worker does. */
+/** What a queue worker does. */
 export interface QueueWorkerOptions {
   redisUrl: string;
-  /** The prefix that the offering side uses; default "planwright". */
+  /** Prefix of every key in Redis, the same as in `createQueues`; default "planwright". */
   prefix?: string;
   queue: QueueName;
-  /** Jobs under way at once, from 1. */
+  /** Most jobs in progress, from 1. */
   concurrency: number;
   /**
-   * Looks at one request or plan. A job is a hint and may come twice or late: MongoDB decides whether there is work.
-   * A rejection is reported and the job is gone; the sweeper brings the work back. `signal` is aborted when the worker closes
-   * and its grace is over.
+   * Looks at one request or plan. A job is a hint and may come twice or late: MongoDB decides whether there
+   * is work. A rejection is reported and the job is removed; the sweeper finds the work again. `signal` is
+   * aborted when the worker closes and its grace period has ended.
    */
   handle: (id: string, signal: AbortSignal) => Promise<void>;
-  /** Hears of trouble, the same words once in 10 s. */
+  /** Called for errors, the same message once in 10 s. */
   onError: OnError;
 }
 
@@ -33,18 +33,20 @@ export interface QueueWorkerOptions {
 export interface QueueWorker {
   /** True while Redis answers and jobs are taken. */
   isConnected(): boolean;
-  /** Jobs that no worker has taken yet. Waits for Redis without limit while it is away. */
+  /** Number of jobs that no worker has taken. Waits without limit while Redis does not answer. */
   countWaiting(): Promise<number>;
   /**
-   * Takes no more jobs, waits for those under way, aborts them after `graceMs` (default 10,000), disconnects. Never rejects.
+   * Takes no more jobs, waits for the jobs in progress, aborts them after `graceMs` (default 10,000), and
+   * disconnects. Never rejects.
    */
   close(graceMs?: number): Promise<void>;
 }
 
 /**
- * Starts to take jobs from a queue. A Redis that is away, restarted or emptied only delays: the worker connects again by
- * itself, and when Redis does not answer within 3 s of the start it begins later, once it does.
- * @throws {RedisEvictsError} when Redis answers in that time and may throw jobs away; later it is reported instead
+ * Starts to take jobs from a queue. A Redis that is unreachable, restarted or emptied only causes delay: the
+ * worker reconnects. When Redis does not answer within 3 s of the start, the worker begins as soon as it
+ * does.
+ * @throws {RedisEvictsError} when Redis answers in that time and may evict jobs; later it is reported instead
  */
 export async function createQueueWorker(options: QueueWorkerOptions): Promise<QueueWorker> {
   const report = reportOnce(options.onError);
@@ -58,15 +60,17 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
     worker = openWorker(options, client, report);
     worker.run().catch(report);
   });
-  const patience = new AbortController();
-  const patienceOver = delay(START_WAIT_MS, undefined, { signal: patience.signal }).catch(() => undefined);
+  const startTimeout = new AbortController();
+  const timeoutPassed = delay(START_WAIT_MS, undefined, { signal: startTimeout.signal }).catch(
+    () => undefined,
+  );
   try {
-    await Promise.race([starting, patienceOver]);
+    await Promise.race([starting, timeoutPassed]);
   } catch (error) {
     client.disconnect();
     throw error;
   } finally {
-    patience.abort();
+    startTimeout.abort();
   }
   starting.catch((error: unknown) => {
     if (isClosing) return;
@@ -118,12 +122,12 @@ function openWorker(options: QueueWorkerOptions, connection: Redis, report: OnEr
   return worker;
 }
 
-/** Nothing for a job that is none of ours. */
+/** Undefined for a job with other data than ours. */
 function idOf(data: unknown): string | undefined {
   return JobDataSchema.safeParse(data).data?.id;
 }
 
-/** Looks at the queue over the worker's connection, which is the worker's to close. */
+/** A queue over the worker's connection, which the worker closes. */
 function openQueue(
   { queue: name, prefix = DEFAULT_PREFIX }: QueueWorkerOptions,
   connection: Redis,

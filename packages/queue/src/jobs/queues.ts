@@ -4,34 +4,36 @@ import { type OnError, reportOnce } from "../redis/report-once.ts";
 import { executionJobId, type JobData, type QueueName } from "./job.ts";
 import { OfferDroppedError } from "./offer-dropped-error.ts";
 
-/** Hints that wait for a Redis that is away. More are dropped; sweepers find what they were about. */
+/** Most hints that wait for Redis. More are dropped; sweepers find their work. */
 const MAX_PENDING = 10_000;
 const CLOSE_WAIT_MS = 1_000;
 
-/** Where the queues are. */
+/** How to reach the queues. */
 export interface QueuesOptions {
   redisUrl: string;
-  /** Before every key in Redis; default "planwright". Workers need the same. */
+  /** Prefix of every key in Redis; default "planwright". Workers need the same. */
   prefix?: string;
-  /** Hears of trouble, the same words once in 10 s; default: it is dropped. */
+  /** Called for errors, the same message once in 10 s; default: errors are dropped. */
   onError?: OnError;
-  /** Hints that may wait for Redis; default 10,000. */
+  /** Most hints that may wait for Redis; default 10,000. */
   maxPending?: number;
 }
 
-/** The offering side of both queues. */
+/** The producer of both queues. */
 export interface Queues {
   /** Hints that a request waits for its plan. Never throws, never waits; the same request is queued once. */
   offerPlanning(requestId: string): void;
-  /** Hints that a plan may be executed. Never throws, never waits; the same plan and epoch are queued once. */
+  /**
+   * Hints that a plan may be executed. Never throws, never waits; the same plan and epoch are queued once.
+   */
   offerExecution(planId: string, epoch: number): void;
-  /** Lets hints under way go out for at most 1 s, then disconnects. */
+  /** Waits at most 1 s for hints that are being sent, then disconnects. */
   close(): Promise<void>;
 }
 
 /**
- * Opens both queues without waiting for Redis. While Redis is away hints wait in memory, up to a limit; they are hints only:
- * what is lost on the way, or by Redis itself, is found in MongoDB by the sweepers.
+ * Opens both queues without waiting for Redis. While Redis does not answer, hints wait in memory, up to a
+ * limit. They are only hints: sweepers find in MongoDB what is lost on the way or by Redis.
  */
 export function createQueues(options: QueuesOptions): Queues {
   const { redisUrl, prefix = DEFAULT_PREFIX, maxPending = MAX_PENDING } = options;
@@ -74,10 +76,10 @@ export function createQueues(options: QueuesOptions): Queues {
       if (isClosed) return;
       isClosed = true;
       let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise<void>((resolve) => {
+      const timeout = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, CLOSE_WAIT_MS);
       });
-      await Promise.race([Promise.all(pending), patience]);
+      await Promise.race([Promise.all(pending), timeout]);
       clearTimeout(timer);
       client.disconnect(); // pending commands reject; `report` hears of them, no caller waits
       await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));

@@ -2,29 +2,35 @@ import { type OnError, reportOnce } from "../redis/report-once.ts";
 
 /** What a sweeper looks for, and how often. */
 export interface SweeperOptions {
-  /** Pause between two looks, in milliseconds; each is drawn from 0.5 to 1.5 times that, so that processes spread out. */
+  /**
+   * Average pause between two looks, in milliseconds. Each pause is random, from 0.5 to 1.5 times that, so
+   * that processes spread out.
+   */
   everyMs: number;
-  /** Ids of work that no worker does, from MongoDB; at most `limit`. */
+  /** Ids in MongoDB of work that no worker does; at most `limit`. */
   find: (limit: number) => Promise<readonly string[]>;
-  /** How much this process could take on now; at 0 it does not look. */
+  /** How much work this process could start now; at 0 it does not look. */
   capacity: () => number;
-  /** Takes one on; ids still under way here are not handed over again. A rejection is reported, the next look tries again. */
+  /**
+   * Starts one piece of work; an id that is still in progress here is not passed again. A rejection is
+   * reported, and the next look tries again.
+   */
   handle: (id: string) => Promise<void>;
-  /** Hears of trouble, the same words once in 10 s. */
+  /** Called for errors, the same message once in 10 s. */
   onError: OnError;
   /** Uniform in [0, 1); default Math.random. */
   random?: () => number;
 }
 
-/** A sweeper at work. */
+/** A running sweeper. */
 export interface Sweeper {
-  /** Ends the looking; resolves when no look is under way. What was handed over goes on. */
+  /** Stops looking; resolves when no look is in progress. Work that was started continues. */
   stop(): Promise<void>;
 }
 
 /**
- * Finds the work that the queue lost, again and again: the reason why Redis may lose everything at any time.
- * One look at a time; the first one at once. A failed look is reported and the next one comes as usual.
+ * Finds the work that the queue lost, at an interval: because of this, Redis may lose everything at any time.
+ * One look at a time, the first one at once. A failed look is reported and the next one comes as usual.
  */
 export function createSweeper(options: SweeperOptions): Sweeper {
   const { everyMs, find, capacity, handle, random = Math.random } = options;

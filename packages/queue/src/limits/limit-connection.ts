@@ -2,28 +2,28 @@ import { Redis } from "ioredis";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
 
 const MAX_RECONNECT_DELAY_MS = 500;
-/** A server that is asked and stays silent for so long is left and connected to anew. */
+/** A server that does not answer for so long is disconnected, and connected to again, in milliseconds. */
 const SILENCE_MS = 5_000;
 
-/** A connection on which a command is answered soon or fails: the caller waits for the answer. */
+/** A connection whose commands are answered soon or fail, because the caller waits for the answer. */
 export interface LimitConnection {
   client: Redis;
-  /** Names the run of the server behind the connection; undefined while there is none. */
+  /** Identifies the run of the Redis server; undefined while there is no connection. */
   runId(): string | undefined;
-  /** Hears the tickets that may go now, from any process. */
+  /** Called with each ticket that any process wakes. */
   onWake(listen: (ticket: string) => void): void;
-  /** Called whenever the connection stands anew and it is known to which run of the server. */
+  /** Called whenever the connection is open again and the run of the server is known. */
   onReady(listen: () => void): void;
-  /** Asks for the run again, should the first question have got no answer. */
+  /** Asks for the run again, in case the first question got no answer. */
   askAgain(): void;
-  /** After what was sent before has been answered, or a command's time. */
+  /** Closes after the answer to the last command, or its timeout. */
   close(): Promise<void>;
 }
 
 /** Connects without waiting for Redis, and again whenever the connection is lost. */
 export function connectForLimits(options: {
   redisUrl: string;
-  /** Channel on which tickets are called. */
+  /** Channel on which tickets are woken. */
   channel: string;
   /** Longest that a command may take, in milliseconds. */
   timeoutMs: number;
@@ -41,7 +41,7 @@ export function connectForLimits(options: {
     ...common,
     commandTimeout: timeoutMs,
     enableOfflineQueue: false,
-    // What was sent over a connection that broke is not sent again: it would be late.
+    // After a lost connection commands are not sent again: they would be late.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     socketTimeout: SILENCE_MS,

@@ -1,25 +1,27 @@
 /**
- * What Redis does for the limits of tools, one script at a time. All times are Redis's own, in milliseconds.
+ * The Lua scripts for the limits of tools. All times are Redis's own, in milliseconds. The keys:
  *
- * life     hash        what is known of Redis itself: `run` (its run id), `since` (its memory reaches back to then), `beat` (a process
- *                      was last heard), `quiet` (until then no new holder gets a place), `lost` (1: because its memory has a hole)
- * holders  sorted set  calls under way, by the end of their leases
- * log      sorted set  calls that count against the rate, by the latest time at which they reached the tool
- * line     sorted set  calls that wait, by the time at which they first asked
- * seen     sorted set  the same, by the time until which they are sure to ask again
- * away     sorted set  calls whose plan was put aside meanwhile, by the time at which they first asked
+ * - `life`, hash: facts about Redis itself: `run` (its run id), `since` (its memory reaches back to then),
+ *   `beat` (last sign of a process), `quiet` (until then no new holder gets a slot), `lost` (1: because its
+ *   memory has a gap)
+ * - `holders`, sorted set: calls in progress, by the end of their leases
+ * - `log`, sorted set: calls that count against the rate, by the latest time at which they reached the tool
+ * - `line`, sorted set: waiting calls, by the time of their first question
+ * - `seen`, sorted set: the same, by the time until which they will certainly ask again
+ * - `away`, sorted set: calls whose plan was released meanwhile, by the time of their first question
  */
 
 /**
- * Functions that the scripts share. `look` finds out what may have been forgotten, and says since when Redis remembers, how
- * long no new holder gets a place, and whether that is because its memory has a hole:
+ * Functions that the scripts share. `look` finds out what Redis may have forgotten. It returns since when
+ * Redis remembers, how long no new holder gets a slot, and whether that is because its memory has a gap:
  *
- * 1. Another run id, or no trace of earlier runs of these scripts: everything may be forgotten. A process that holds a place says so
- *    within a lease; until then no place is given.
- * 2. No process was heard for 0.7 of a lease (holders are heard five times in one), or the clock jumped: leases may have ended
- *    although their calls go on. The same, for limits with places held; nothing is swept away meanwhile.
+ * 1. Another run id, or no trace of earlier runs of these scripts: everything may be forgotten. A process
+ *    that holds a slot announces it within a lease; until then no slot is given.
+ * 2. No sign of any process for 0.7 of a lease (holders send five in one lease), or the clock jumped: leases
+ *    may have ended although their calls continue. The same applies to limits with slots held; nothing is
+ *    removed meanwhile.
  *
- * `life` is the first to expire: without it the rest is not believed.
+ * `life` is the first key to expire: without it the others are not trusted.
  */
 const COMMON = `
 local DAY = 86400000
@@ -62,10 +64,11 @@ end
 `;
 
 /**
- * Takes a place and a share of the rate, both or none, or stands in line. For who has them already: keeps them for a lease.
- * KEYS life holders log line seen away; ARGV run, lease, member, ticket, places (0: any number), calls (0: any number),
- * window, stay (longer for a caller further back), reach, caution. Answers {1, 0, 0}, or {0, milliseconds until it is
- * worth asking again (-1: unknown), how many stand before it}.
+ * Takes a slot and a part of the rate, both or none, or joins the queue. For a caller that has them already,
+ * extends them by a lease. KEYS life holders log line seen away; ARGV run, lease, member, ticket, slots (0:
+ * any number), calls (0: any number), window, stay (longer for a caller further back), reach, caution.
+ * Returns {1, 0, 0}, or {0, milliseconds until it is worth asking again (-1: unknown), number of callers
+ * before it}.
  */
 export const ACQUIRE = `${COMMON}
 local life, holders, log, line, seen, away = unpack(KEYS)
@@ -131,8 +134,8 @@ return {1, 0, 0}
 `;
 
 /**
- * Gives a place back, and the share of the rate when nothing was sent; wakes those who may go now.
- * KEYS holders log line; ARGV member, sent (1 or 0), places, channel.
+ * Releases a slot, and the part of the rate when nothing was sent; wakes the calls that may go now. KEYS
+ * holders log line; ARGV member, sent (1 or 0), slots, channel.
  */
 export const RELEASE = `${COMMON}
 local holders, log, line = unpack(KEYS)
@@ -155,8 +158,8 @@ return 1
 `;
 
 /**
- * Says that these calls are still under way, whatever Redis remembers of them; without calls, that this process is alive.
- * KEYS life holders; ARGV run, lease, members.
+ * Announces that these calls are in progress, whatever Redis remembers of them; without calls, that this
+ * process is alive. KEYS life holders; ARGV run, lease, members.
  */
 export const RENEW = `${COMMON}
 local run, lease = ARGV[1], tonumber(ARGV[2])
@@ -167,7 +170,7 @@ if #ARGV > 2 then redis.call('PEXPIRE', KEYS[2], 2 * DAY) end
 return 1
 `;
 
-/** Leaves the line; the order of asking is remembered for an hour. KEYS line seen away; ARGV ticket. */
+/** Leaves the queue; the order of asking is remembered for an hour. KEYS line seen away; ARGV ticket. */
 export const LEAVE = `${COMMON}
 depart(KEYS[1], KEYS[2], KEYS[3], ARGV[1])
 return 1

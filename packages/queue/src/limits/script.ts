@@ -1,14 +1,14 @@
 import { hash } from "node:crypto";
 import type { Redis } from "ioredis";
 
-/** A Lua script of Redis; answers what the script returns. */
+/** A Lua script of Redis; resolves with what the script returns. */
 export type Script = (
   client: Redis,
   keys: readonly string[],
   args: readonly (string | number)[],
 ) => Promise<unknown>;
 
-/** A script that is sent once to each server, and by its hash from then on. */
+/** A script that is sent once to each server, and then called by its hash. */
 export function createScript(lua: string): Script {
   const sha = hash("sha1", lua);
   return async (client, keys, args) => {

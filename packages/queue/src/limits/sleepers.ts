@@ -1,11 +1,14 @@
-/** Those who wait in this process, by ticket. */
+/** The callers that wait in this process, by ticket. */
 export interface Sleepers {
-  /** Remembers from now on whether the ticket is called. */
+  /** Remembers from now on whether the ticket is woken. */
   begin(ticket: string): void;
   end(ticket: string): void;
-  /** Resolves after the time, when the ticket is or was called since the last time, or when the signal is aborted. */
+  /**
+   * Resolves after the time, when the ticket is woken or was woken since the last sleep, or when the signal
+   * is aborted.
+   */
   sleep(ticket: string, ms: number, signal: AbortSignal): Promise<void>;
-  /** A ticket that no caller in this process has begun is for another process. */
+  /** Wakes a ticket. A ticket without a caller here belongs to another process. */
   wake(ticket: string): void;
 }
 
@@ -14,7 +17,7 @@ interface Sleeper {
   rouse: (() => void) | undefined;
 }
 
-/** No caller waits. */
+/** No caller waits yet. */
 export function createSleepers(): Sleepers {
   const sleepers = new Map<string, Sleeper>();
   return {

@@ -1,16 +1,19 @@
 import { z } from "zod";
 
-/** What holds for all calls of a tool, whichever executor makes them. At least one of the two bounds is there. */
+/** A limit over all calls of a tool, from all executors. It has at least one of the two bounds. */
 export interface ToolLimit {
-  /** What the limit is about, such as "server/tool"; one for each tenant where tenants have their own. At most 600 characters. */
+  /**
+   * What the limit is for, such as "server/tool"; one for each tenant where tenants have their own. At most
+   * 600 characters.
+   */
   name: string;
-  /** Calls under way at once. */
+  /** Most calls in progress. */
   maxConcurrency?: number | undefined;
-  /** Calls that may reach the tool in any span of so many milliseconds. */
+  /** Most calls that may reach the tool in any span of `perMs` milliseconds. */
   rate?: { max: number; perMs: number } | undefined;
 }
 
-/** Where everything about one limit stands in Redis. */
+/** The Redis keys of one limit. */
 export interface LimitKeys {
   holders: string;
   log: string;
@@ -19,7 +22,7 @@ export interface LimitKeys {
   away: string;
 }
 
-/** Braces keep all keys on one node of a cluster. */
+/** The braces keep all keys on one node of a cluster. */
 export function limitKeys(prefix: string, limit: Pick<ToolLimit, "name">): LimitKeys {
   const key = (part: string) => `{${prefix}:limits}:${part}:${limit.name}`;
   return {
@@ -31,15 +34,18 @@ export function limitKeys(prefix: string, limit: Pick<ToolLimit, "name">): Limit
   };
 }
 
-/** Where it stands what is known of Redis itself. */
+/** The Redis key for facts about Redis itself. */
 export function lifeKey(prefix: string): string {
   return `{${prefix}:limits}:life`;
 }
 
-/** Where tickets are called. */
+/** The channel on which tickets are woken. */
 export function wakeChannel(prefix: string): string {
   return `{${prefix}:limits}:wake`;
 }
 
-/** What the script answers: granted or not; milliseconds until it is worth asking again, -1 when unknown; how many go before. */
+/**
+ * What the script returns: granted or not; milliseconds until it is worth asking again, -1 when unknown;
+ * number of callers before it.
+ */
 export const AcquireAnswerSchema = z.tuple([z.literal([0, 1]), z.number().int(), z.number().int()]);

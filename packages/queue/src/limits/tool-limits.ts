@@ -1,13 +1,15 @@
 /**
- * Limits of tools that hold over all executors, as leases in Redis.
+ * Limits of tools over all executors: a distributed semaphore of leases in Redis.
  *
- * 1. A place is given by one script, by Redis's own clock. It is renewed while the call runs; that of a holder who died comes
- *    back by itself when its lease ends.
- * 2. What Redis forgot (FLUSHALL, a restart, a failover) is made good by the holders: they say again that they are there, and
- *    until a lease has passed no new holder gets a place. The same after a time in which no process heard Redis.
- * 3. Without Redis no caller gets a place, and calls under way go on.
- * 4. A call counts against the rate from its grant until `perMs` after the latest time at which it can have reached the tool.
- * 5. Places go to the caller that asked first, of those still waiting.
+ * 1. One script gives slots, by Redis's own clock. A slot is renewed while its call runs; the slot of a
+ *    holder that died is free when its lease ends.
+ * 2. When Redis lost its memory (FLUSHALL, a restart, a failover), the holders announce their slots again,
+ *    and no new holder gets a slot until a lease has passed. The same applies after a time in which no
+ *    process reached Redis.
+ * 3. Without Redis no caller gets a slot, and calls in progress continue.
+ * 4. A call counts against the rate from its grant until `perMs` after the latest time at which it can have
+ *    reached the tool.
+ * 5. A slot goes to the waiting caller that asked first.
  */
 import { randomUUID } from "node:crypto";
 import { DEFAULT_PREFIX } from "../redis/connection.ts";
@@ -21,46 +23,59 @@ import { AcquireAnswerSchema, lifeKey, limitKeys, type ToolLimit, wakeChannel } 
 /** Settings of {@link createToolLimits}. */
 export interface ToolLimitsOptions {
   redisUrl: string;
-  /** Before every key in Redis; default "planwright". The same for all executors. */
+  /** Prefix of every key in Redis; default "planwright". The same for all executors. */
   prefix?: string | undefined;
-  /** After which silence a holder's place is given to others, in milliseconds; the same for all executors. Default 10,000. */
+  /**
+   * After so much silence a holder's slot is free, in milliseconds; the same for all executors. Default
+   * 10,000.
+   */
   leaseMs?: number | undefined;
-  /** Hears of trouble, the same words once in 10 s. */
+  /** Called for errors, the same message once in 10 s. */
   onError: OnError;
 }
 
-/** Who wants to make a call. */
+/** The request for a slot. */
 export interface PlaceRequest {
   limit: ToolLimit;
-  /** Names the call over all executors and all times that it is asked for: its place in the line goes by this. */
+  /** Names the call over all executors and retries: its position in the queue goes by this. */
   ticket: string;
-  /** Ends the waiting. */
+  /** Ends the wait. */
   signal: AbortSignal;
 }
 
-/** The right to make one call. */
+/** A slot: the right to make one call. */
 export interface Place {
   /**
-   * To be awaited right before the call is sent: at once when the place was taken a moment ago, otherwise it is made sure that
-   * it is still there. False when the signal ended the waiting for it; the call must not be made then.
+   * To be awaited right before the call is sent. Resolves at once when the slot was taken a moment ago;
+   * otherwise it first makes sure that the slot is still held. False when the signal ended that wait; then
+   * the call must not be made.
    */
   confirm(): Promise<boolean>;
-  /** Gives it back. Never throws, never waits; a second time it does nothing. */
+  /** Releases the slot. Never throws, never waits; a second call does nothing. */
   release(): void;
-  /** Lets it go without giving it to others before its lease has ended: the call may still be under way in the tool. */
+  /**
+   * Gives the slot up, but no other call gets it before its lease has ended: the call may still be running in
+   * the tool.
+   */
   abandon(): void;
 }
 
-/** A place, or the wait for one: null once the signal has ended it. `retryAfterMs` says when it is worth asking, as far as known. */
+/**
+ * A slot, or the wait for one: null once the signal has ended it. `retryAfterMs` says when it is worth asking
+ * again, if known.
+ */
 export type Acquired =
   | { type: "granted"; place: Place }
   | { type: "waiting"; retryAfterMs: number; place: Promise<Place | null> };
 
-/** The limits of all tools, as one executor keeps them. */
+/** The limits of all tools, as one executor uses them. */
 export interface ToolLimits {
-  /** Asks once, and stands in line when there is no place. Answers within a second, whatever Redis does. Never rejects. */
+  /**
+   * Asks once, and joins the queue when no slot is free. Resolves within a second, whatever Redis does. Never
+   * rejects.
+   */
   acquire(request: PlaceRequest): Promise<Acquired>;
-  /** Disconnects, after what was given back has arrived, within two seconds. The holder of a place releases it before. */
+  /** Disconnects within two seconds, after releases have arrived. Holders release their slots before. */
   close(): Promise<void>;
 }
 
@@ -68,23 +83,23 @@ const DEFAULT_LEASE_MS = 10_000;
 const RENEWALS_PER_LEASE = 5;
 /** Longest wait for Redis. */
 const ANSWER_MS = 1_000;
-/** How often a waiting caller asks by itself; mostly it is called before. */
+/** How often a waiting caller asks; usually it is woken before. */
 const POLL_MS = 500;
-/** How long a place in the line is kept for a caller that does not ask again. */
+/** How long the position of a caller that does not ask again is kept in the queue. */
 const STAY_MS = 3 * POLL_MS;
 /** Pause after Redis gave no answer. */
 const AWAY_MS = 1_000;
 /** How much later than its grant, or its confirmation, a call may reach the tool. */
 const REACH_MS = 500;
-/** A call is confirmed once more when its grant was asked for longer ago. */
+/** A call is confirmed again when its grant is older than this. */
 const FRESH_MS = 200;
-/** Longest silence of a rate limit after Redis forgot what was called. */
+/** Longest pause of a rate limit after Redis forgot the calls. */
 const CAUTION_MS = 60_000;
 
 interface Answer {
   isGranted: boolean;
   retryAfterMs: number;
-  /** How many stand before it in the line. */
+  /** Number of callers before it in the queue. */
   rank: number;
 }
 
@@ -103,21 +118,21 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
   const { client } = connection;
   const life = lifeKey(prefix);
   const sleepers = createSleepers();
-  /** Calls under way, by the key of their limit's holders. */
+  /** Calls in progress, by the key of their limit's holders. */
   const held = new Map<string, Set<string>>();
-  /** Commands under way that no caller waits for. */
+  /** Commands in progress that no caller waits for. */
   const underWay = new Set<Promise<void>>();
   const timer = setInterval(renew, leaseMs / RENEWALS_PER_LEASE);
   connection.onWake((ticket) => sleepers.wake(ticket));
   connection.onReady(renew);
 
-  /** Lets a command go on by itself, until `close`. */
+  /** Sends a command without waiting for it; `close` waits. */
   function send(command: Promise<unknown>): void {
     const done = command.then(() => undefined, report).finally(() => underWay.delete(done));
     underWay.add(done);
   }
 
-  /** Says that all calls of this process go on; without any, that the process is alive (invariant 2). */
+  /** Announces all calls of this process as running; without calls, announces the process (invariant 2). */
   function renew(): void {
     connection.askAgain();
     const run = connection.runId();
@@ -148,13 +163,13 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     }
   }
 
-  /** Waits until it is worth asking again; those further back ask less often. */
+  /** Waits until it is worth asking again; callers further back ask less often. */
   function pause({ ticket, signal }: PlaceRequest, { retryAfterMs, rank }: Answer): Promise<void> {
     const pollMs = POLL_MS * (1 + Math.min(rank, 250) / 25);
     return sleepers.sleep(ticket, Math.min(Math.max(1, retryAfterMs), pollMs), signal);
   }
 
-  /** From now on it is not renewed. */
+  /** Stops renewing a slot. */
   function forget(holders: string, member: string): void {
     const members = held.get(holders);
     members?.delete(member);
@@ -221,7 +236,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     if (connection.runId() === undefined) return;
     const { line, seen, away } = limitKeys(prefix, request.limit);
     send(leaveScript(client, [line, seen, away], [request.ticket]));
-    // A question whose answer never came may have been heard.
+    // Redis may have received a question whose answer never came.
     giveBack(request, member, false);
   }
 

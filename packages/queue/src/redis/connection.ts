@@ -8,8 +8,8 @@ export const DEFAULT_PREFIX = "planwright";
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
 /**
- * A connection that comes back by itself: commands wait for it without limit, because their sender does not wait.
- * A server that accepts but stays silent for 30 s is left and connected to anew.
+ * A connection that reconnects: commands wait for it without limit, because their sender does not wait. After
+ * 30 s without an answer the server is disconnected and connected to again.
  */
 export function connect(redisUrl: string, onError: OnError): Redis {
   const client = new Redis(redisUrl, {
@@ -24,7 +24,10 @@ export function connect(redisUrl: string, onError: OnError): Redis {
   return client;
 }
 
-/** @throws {RedisEvictsError} unless Redis keeps every key. Asked by INFO: hosted servers often forbid CONFIG. */
+/**
+ * @throws {RedisEvictsError} unless Redis keeps every key. Uses INFO, because hosted servers often forbid
+ * CONFIG.
+ */
 export async function requireNoEviction(client: Redis): Promise<void> {
   const info = await client.info("memory");
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? "unknown";

@@ -1,6 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/** Redis may throw keys away when memory runs out, and jobs with them. Workers do not start on such a server. */
+/** Redis may evict keys, including jobs, when memory runs out. Workers do not start on such a server. */
 export class RedisEvictsError extends CodedError<{ policy: string }> {
   readonly code = "REDIS_EVICTS";
   readonly retryable = false;

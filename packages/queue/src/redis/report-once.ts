@@ -1,11 +1,15 @@
-/** Receives trouble that no caller waits for; to be logged. It must not throw. @param id - of the request or plan that it is about, if of one */
+/**
+ * Receives errors that no caller waits for, to log them. It must not throw. @param id - the request or plan
+ * that the error is about, if any
+ */
 export type OnError = (error: unknown, id?: string) => void;
 
 const SAME_AGAIN_AFTER_MS = 10_000;
 const REMEMBERED = 100;
 
 /**
- * Passes each different message on once in 10 s: a Redis that is away fails several times a second, in the same words.
+ * Passes each distinct message on once in 10 s: an unreachable Redis fails several times a second with the
+ * same message.
  * @param now - milliseconds of any monotonic clock
  */
 export function reportOnce(onError: OnError, now: () => number = () => performance.now()): OnError {
