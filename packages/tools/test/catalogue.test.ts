@@ -236,7 +236,7 @@ test("a server that takes a connection and never answers keeps no caller waiting
   servers.push(other);
   const mcpServers = { silent: { url: `http://127.0.0.1:${port}/mcp` }, other: { url: other.url } };
   clients = createToolClients(parseServers({ mcpServers }), {
-    startPatienceMs: 100,
+    startTimeoutMs: 100,
     connectTimeoutMs: 600_000,
   });
   await clients.start();

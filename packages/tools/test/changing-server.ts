@@ -33,7 +33,8 @@ export function plainTool(name: string, more: object = {}): object {
 }
 
 /**
- * Starts the server. Every tool answers with its own name, unless told otherwise; one that is not listed (any more) is unknown.
+ * Starts the server. Every tool answers with its own name, unless told otherwise; one that is not listed (any
+ * more) is unknown.
  * @param port - 0: a free one
  */
 export async function startChangingServer(tools: object[], port = 0): Promise<ChangingServer> {

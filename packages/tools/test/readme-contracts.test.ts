@@ -1,4 +1,7 @@
-/** The table of contract fields in the README says of each what the schema, the defaults and the rules of trust really are. */
+/**
+ * The table of contract fields in the README says of each what the schema, the defaults and the rules of
+ * trust really are.
+ */
 import { readFileSync } from "node:fs";
 import {
   contractJsonSchema,

@@ -44,7 +44,7 @@ describe("third-party servers and blog-tools over stdio", () => {
     });
     clients = createToolClients(config, {
       onCatalogue: (catalogue) => void catalogues.push(catalogue),
-      startPatienceMs: 60_000,
+      startTimeoutMs: 60_000,
     });
     await clients.start();
   });

@@ -31,7 +31,7 @@ async function start(plain_effect: BehaviourInput[] = [], more: object = {}): Pr
   clients = createToolClients(config, {
     cancelGraceMs: 500,
     maxOutputBytes: 100_000,
-    startPatienceMs: 60_000,
+    startTimeoutMs: 60_000,
   });
   await clients.start();
 }
@@ -77,7 +77,8 @@ test("no answer in time is unknown", async () => {
 test("a cancelled call that still finishes keeps its result", async () => {
   await start();
   const controller = new AbortController();
-  // set_value is past its wait, and only writes its effect, when the cancellation comes: it answers nevertheless.
+  // set_value is past its wait, and only writes its effect, when the cancellation comes: it answers
+  // nevertheless.
   const outcome = call("set_value", { value: 1 }, { signal: controller.signal });
   controller.abort();
   expect(["completed", "aborted"]).toContain((await outcome).type);
@@ -141,7 +142,7 @@ test("a server that cannot be started says why, with its last words, and does no
         counting,
       },
     }),
-    { connectTimeoutMs: 4_000, startPatienceMs: 15_000 },
+    { connectTimeoutMs: 4_000, startTimeoutMs: 15_000 },
   );
   await clients.start();
   expect(clients.status()).toMatchObject([

@@ -6,39 +6,47 @@ import type { Session } from "../connection/open-session.ts";
 import type { ServerConnection } from "../connection/server-connection.ts";
 import { failed, forbiddenAddress, isUnknownToolText, notFound, outcomeOfError } from "./outcome-of-error.ts";
 
-/** Where the idempotency key travels: in the `_meta` of the call. */
+/** The field in the `_meta` of a call for the idempotency key. */
 export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
 
-/** One call of a tool. */
+/** One tool call. */
 export interface ToolCall {
-  /** Name in the catalogue: the server's own, or `server/tool`. With `server` the server's own name for it, whichever other server offers one like it. */
+  /**
+   * Name in the catalogue: the server's own, or `server/tool`. With `server`: the server's own name of the
+   * tool, whatever other servers offer.
+   */
   tool: string;
   /** Name of the server in the configuration. */
   server?: string | undefined;
   arguments: JsonObject;
-  /** Longest wait for the answer, in milliseconds, connecting included. The server's own limit holds as well. */
+  /**
+   * Longest wait for the answer, in milliseconds, connecting included. The server's own limit holds as well.
+   */
   timeoutMs: number;
-  /** Ends the call: the server is told, and given a short time to finish. */
+  /** Cancels the call: the server is notified, and gets a short time to finish. */
   signal?: AbortSignal | undefined;
   /** The same for every attempt of one call. */
   idempotencyKey?: string | undefined;
   /** Further `_meta`, such as `traceparent`. */
   meta?: JsonObject | undefined;
   /**
-   * Asked once the connection stands, right before the call is sent, and again when the connection or the tool is another one after the
-   * answer. How long the answer takes is no part of `timeoutMs`.
-   * @param offered - the tool as its server lists it at this moment
+   * Called when the connection is open, right before the call is sent, and again when the connection or the
+   * tool changed during the answer. The time that it takes is not part of `timeoutMs`.
+   * @param offered - the tool as its server lists it now
    */
   beforeSend?: ((offered: ToolDescriptor) => Promise<Clearance>) | undefined;
 }
 
-/** Whether a call may be sent: with which arguments, or the outcome that stands in for the call. */
+/** Whether a call may be sent: with which arguments, or the outcome instead of the call. */
 export type Clearance = { type: "send"; arguments: JsonObject } | Outcome;
 
-/** What a call needs beside itself. */
+/** What a call needs beside its own data. */
 export interface CallContext {
   connection: ServerConnection;
-  /** The tool as its server lists it now; undefined for one that is not listed. The same object until a list says otherwise. */
+  /**
+   * The tool as its server lists it now; undefined when it is not listed. The same object until a new list
+   * differs.
+   */
   offered: () => ToolDescriptor | undefined;
   /** The server's own name of the tool. */
   ownName: string;
@@ -47,10 +55,10 @@ export interface CallContext {
   cancelGraceMs: number;
 }
 
-/** How often a call is cleared anew because its server or tool became another one meanwhile. */
+/** How often a call is cleared again because its server or tool changed meanwhile. */
 const MAX_CLEARANCES = 3;
 
-/** Makes a call. Never throws: whatever goes wrong is an outcome. */
+/** Makes a call. Never throws: every failure is an outcome. */
 export async function callTool(call: ToolCall, context: CallContext): Promise<Outcome> {
   const { connection, ownName } = context;
   const timeoutMs = Math.min(call.timeoutMs, connection.config.timeoutMs ?? call.timeoutMs);
@@ -69,7 +77,7 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
     if (descriptor === undefined) return notFound(ownName, connection.server);
     const clearance = await call.beforeSend?.(descriptor);
     if (clearance && clearance.type !== "send") return clearance;
-    // What was cleared is this tool over this connection, and nothing else.
+    // The clearance is for this tool over this connection only.
     if (context.offered() !== descriptor || !connection.isCurrent(session)) continue;
     const { arguments: args } = clearance ?? call;
     return await send(
@@ -138,7 +146,8 @@ async function send(
         timeout: remainingMs,
         ...(stopping === undefined ? {} : { signal: stopping.signal }),
         headers: { [TRACE_HEADER]: trace.id },
-        // Without the output schema: a result that breaks it would be thrown like a refusal, though the tool has acted.
+        // Without the output schema: the SDK would throw for a result that violates it, although the tool has
+        // acted.
         toolDefinition: { name: ownName, inputSchema: { type: "object", ...descriptor.inputSchema } },
       },
     );
@@ -160,7 +169,9 @@ async function send(
   }
 }
 
-/** Tells the server, and stops waiting: at once where nothing can come any more, otherwise after the time of grace. */
+/**
+ * Notifies the server and stops waiting: at once where no answer can come, otherwise after the grace period.
+ */
 function cancelCall(
   session: Session,
   requestId: string | number | undefined,

@@ -21,13 +21,13 @@ export interface FailedCall {
   server: string;
   timeoutMs: number;
   trace: CallTrace;
-  /** True when the caller asked for its end. */
+  /** True when the caller cancelled the call. */
   cancelled: boolean;
-  /** True when the server keeps state for the connection, which a restart loses. */
+  /** True when the server keeps state for the connection, which is lost when the server restarts. */
   hasServerSession: boolean;
 }
 
-/** JSON-RPC errors by which a server says that it did not look at the call. */
+/** JSON-RPC errors that mean that the server did not process the call. */
 const NOT_LOOKED_AT: readonly number[] = [
   ProtocolErrorCode.ParseError,
   ProtocolErrorCode.InvalidRequest,
@@ -35,8 +35,8 @@ const NOT_LOOKED_AT: readonly number[] = [
 ];
 
 /**
- * What became of a call that threw. The `effect` errs on the side of `unknown`: `none` is said only when the request
- * cannot have reached the tool, `reported` only when the server answered this very call.
+ * The outcome of a call that threw. `effect` is `none` only when the request cannot have reached the tool,
+ * and `reported` only when the server answered this call; in doubt it is `unknown`.
  */
 export function outcomeOfError(error: unknown, call: FailedCall): Failure {
   const { trace, server, tool } = call;
@@ -58,7 +58,9 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
   return lost(call);
 }
 
-/** True for an answer that came but is no message of the protocol: not JSON, of another form, or of another type. */
+/**
+ * True for an answer that is no valid message of the protocol: not JSON, of another form, or of another type.
+ */
 function isUnreadable(error: unknown): boolean {
   if (error instanceof SdkError) return error.code === SdkErrorCode.ClientHttpUnexpectedContent;
   return error instanceof SyntaxError || (error instanceof Error && error.name.endsWith("ZodError"));
@@ -73,7 +75,7 @@ function notSent(error: unknown, { server }: FailedCall): Failure {
   return failed("TOOL_UNREACHABLE", message, "none", true);
 }
 
-/** The failure of a call to a server whose address must not be reached; undefined for every other error. */
+/** The failure of a call to a server whose address is not permitted; undefined for every other error. */
 export function forbiddenAddress(error: unknown, server: string): Failure | undefined {
   for (let current: unknown = error, depth = 0; current instanceof Error && depth < 8; depth++) {
     if (current instanceof CodedError && current.code === "ADDRESS_FORBIDDEN")
@@ -88,7 +90,10 @@ function lost({ tool, server }: FailedCall): Failure {
   return failed("TOOL_CONNECTION_LOST", message, "unknown", true);
 }
 
-/** Statuses below 500 are given before a call is looked at; behind those above it may have been made. */
+/**
+ * A status below 500 is sent before a call is processed; after a status of 500 or more the call may have been
+ * made.
+ */
 function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Failure {
   const { server, tool, trace, ownName } = call;
   const { retryAfterMs } = trace;
@@ -110,7 +115,7 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
     );
   }
   if (error instanceof ProtocolError && isUnknownTool(error, ownName)) return notFound(tool);
-  // Servers that were restarted answer 404, as the protocol says, or 400 to an id of a session they do not know.
+  // Restarted servers answer 404, as the protocol says, or 400 for the id of a session that they do not know.
   if (status === 404 || (status === 400 && call.hasServerSession && !(error instanceof ProtocolError))) {
     const message = `Server ${server} does not know the endpoint or session (HTTP ${status})`;
     return failed("TOOL_UNREACHABLE", message, "none", true);
@@ -130,9 +135,9 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
 function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedCall): Failure {
   if (isUnknownTool(error, ownName)) return notFound(tool);
   const said = error.message;
-  // The ellipsis also tells that the beginning of a secret may stand before it.
+  // The ellipsis also shows that the text before it may end with the beginning of a secret.
   const message = `${tool}: ${said.length > 2_000 ? `${said.slice(0, 1_997)}...` : said}`;
-  // A server that failed inside may have failed after the effect.
+  // A server with an internal error may have failed after the effect.
   if (error.code === ProtocolErrorCode.InternalError) return failed("TOOL_FAILED", message, "unknown", true);
   const effect = NOT_LOOKED_AT.includes(error.code) ? "none" : "reported";
   const data = JsonValueSchema.safeParse(error.data);
@@ -162,7 +167,7 @@ function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefin
   }
 }
 
-/** The failure of a call to a tool that is not there. */
+/** The failure of a call to a tool that does not exist. */
 export function notFound(tool: string, server?: string): Failure {
   const where = server === undefined ? "" : ` on server ${server}`;
   return failed("TOOL_NOT_FOUND", `There is no tool ${tool}${where}`, "none", false);
@@ -174,7 +179,7 @@ function isUnknownTool(error: ProtocolError, tool: string): boolean {
   return isUnknownToolText(error.message, tool);
 }
 
-/** True for the words by which servers built on the official libraries say that they have no such tool. */
+/** True for the messages with which servers built on the official libraries report an unknown tool. */
 export function isUnknownToolText(text: string, tool: string): boolean {
   const said = text.replace(/^MCP error -\d+: /, "");
   const names = [tool, `'${tool}'`, `"${tool}"`];
@@ -186,7 +191,7 @@ export function isUnknownToolText(text: string, tool: string): boolean {
   );
 }
 
-/** The code of an error of Node, or of what caused it. */
+/** The code of a Node error, or of its cause. */
 function errorCodeOf(error: unknown): string | undefined {
   for (let current: unknown = error, depth = 0; current instanceof Error && depth < 5; depth++) {
     if (!(current instanceof CodedError) && !(current instanceof SdkError) && "code" in current) {

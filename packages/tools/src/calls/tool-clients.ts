@@ -36,19 +36,25 @@ export interface ServerCatalogue {
 /** Settings of {@link createToolClients}; each has a default. */
 export interface ToolClientsOptions {
   logger?: ToolLogger | undefined;
-  /** Told whenever the tools of a server became known or changed. */
+  /** Called whenever the tools of a server became known or changed. */
   onCatalogue?: ((catalogue: ServerCatalogue) => void) | undefined;
-  /** Told when a server begins to be connected to, is connected, or is not any more, and after every attempt that failed. */
+  /**
+   * Called when a server is being connected, is connected, or is disconnected, and after every failed
+   * attempt.
+   */
   onStatus?: ((status: ServerStatus) => void) | undefined;
-  /** Longest a server may take to come up and list its tools; 30 s. */
+  /** Longest that a server may take to start and list its tools; 30 s. */
   connectTimeoutMs?: number | undefined;
-  /** Longest that `start()` waits for servers that take their time; 5 s. They are waited for without it. */
-  startPatienceMs?: number | undefined;
-  /** Where HTTP servers may be; what is refused fails as ADDRESS_FORBIDDEN. Default: anywhere. */
+  /** Longest that `start()` waits for slow servers; 5 s. They continue to connect after that. */
+  startTimeoutMs?: number | undefined;
+  /** Which addresses HTTP servers may have; others fail as ADDRESS_FORBIDDEN. Default: any. */
   addresses?: AddressGuard | undefined;
   /** How often each server's tools are listed again; 60 s. */
   refreshMs?: number | undefined;
-  /** Before a call, tools that were listed longer ago are listed again where the server cannot say when they change; 5 s. */
+  /**
+   * Before a call, tools that were listed longer ago are listed again if the server cannot report changes; 5
+   * s.
+   */
   maxUnheardMs?: number | undefined;
   /** How long a cancelled call may still finish; 5 s. */
   cancelGraceMs?: number | undefined;
@@ -61,21 +67,22 @@ export interface ToolClientsOptions {
 /** Connections to all configured MCP servers. */
 export interface ToolClients {
   /**
-   * Begins to connect, and waits until every server is connected or has failed once, or its patience is over. Never throws because of a
-   * server.
+   * Starts to connect, and waits until every server is connected or has failed once, or the timeout has
+   * passed. Never throws because of a server.
    */
   start(): Promise<void>;
-  /** All known tools, by unique names; tools of a server that is down stay. */
+  /** All known tools, by unique names; tools of an unreachable server stay. */
   catalogue(): ToolDescriptor[];
   status(): ServerStatus[];
-  /** Makes a call. Never throws: whatever goes wrong is an outcome. */
+  /** Makes a call. Never throws: every failure is an outcome. */
   callTool(call: ToolCall): Promise<Outcome>;
   /**
-   * Remembers values that a server is about to be sent: from now on they are taken out of everything that it says, as the secrets of its
-   * configuration are from the beginning. Its catalogue is told again where it holds one.
+   * Remembers values that will be sent to a server: from now on they are masked in everything that it
+   * answers, like the secrets of its configuration. Its catalogue is published again if it contains one of
+   * them.
    */
   addSecrets(server: string, values: Iterable<string>): void;
-  /** Closes all connections; calls under way fail. */
+  /** Closes all connections; calls in progress fail. */
   close(): Promise<void>;
 }
 
@@ -85,20 +92,21 @@ interface NamedTool {
 }
 
 /**
- * Connects to MCP servers and calls their tools. Nothing happens before `start()`. Whatever a server says leaves here without the secrets that
- * it was given: outcomes, tools, states, diagnostics.
+ * Connects to MCP servers and calls their tools. Nothing happens before `start()`. Everything that a server
+ * sends is masked before it leaves here, so it contains none of the secrets that the server got: outcomes,
+ * tools, states, log lines.
  */
 export function createToolClients(config: ServersConfig, options: ToolClientsOptions = {}): ToolClients {
   const {
     logger,
     onCatalogue,
     onStatus,
-    startPatienceMs = 5_000,
+    startTimeoutMs = 5_000,
     cancelGraceMs = 5_000,
     maxOutputBytes = 8 * 1_048_576,
   } = options;
   const toolsOf = new Map<string, { tools: ToolDescriptor[]; digests: string }>();
-  /** As they were listed: they are masked anew when a secret is added. */
+  /** Tools as they were listed: they are masked again when a secret is added. */
   const listedOf = new Map<string, ToolDescriptor[]>();
   const secretsOf = new Map(
     Object.entries(config.mcpServers).map(([name, server]) => [name, createServerSecrets(server)]),
@@ -157,7 +165,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     onCatalogue?.({ server, tools: withDigests });
   }
 
-  /** In the order of the configuration, so that names do not depend on who connected first. */
+  /** In the order of the configuration, so that names do not depend on which server connected first. */
   function nameAll(): void {
     const own = connections.flatMap((connection) =>
       (toolsOf.get(connection.server)?.tools ?? []).map((descriptor) => ({ descriptor, connection })),
@@ -174,7 +182,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
   function namedTool({ tool, server }: ToolCall): NamedTool | undefined {
     const found = server === undefined ? index.find(tool) : index.findOfServer(server, tool);
     if (found !== undefined) return known.get(found);
-    // A server that has not been reached yet may well have the tool: it is asked, or found to be away.
+    // A server that was not reached yet may have the tool, so the call is tried.
     const connection = connections.find((each) => each.server === server);
     if (connection === undefined || toolsOf.has(connection.server)) return undefined;
     return { ownName: tool, connection };
@@ -185,8 +193,8 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
       for (const connection of connections) connection.start();
       const settled = Promise.all(connections.map((connection) => connection.settled()));
       const over = new AbortController();
-      const patience = delay(startPatienceMs, undefined, { signal: over.signal }).catch(() => undefined);
-      await Promise.race([settled, patience]);
+      const timeout = delay(startTimeoutMs, undefined, { signal: over.signal }).catch(() => undefined);
+      await Promise.race([settled, timeout]);
       over.abort();
     },
     catalogue: () => [...catalogue],
@@ -214,11 +222,14 @@ function maskedTexts<Facts extends object>(facts: Facts, masker: Masker | undefi
     name,
     typeof fact === "string" && name !== "server" ? masker.text(fact) : fact,
   ]);
-  // Texts take the place of texts.
+  // Texts are only replaced by texts.
   return Object.fromEntries(entries) as Facts;
 }
 
-/** A tool as it may be told; undefined for one that has a secret in its name: it could not be called by another. */
+/**
+ * A masked tool; undefined for a tool with a secret in its name, because it could not be called by another
+ * name.
+ */
 function maskedTool(tool: ToolDescriptor, masker: Masker): ToolDescriptor | undefined {
   const { name, server, trusted, override, ...said } = tool;
   if (masker.text(name) !== name) return undefined;

@@ -4,9 +4,9 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /**
- * A copy of a JSON value in which `${VAR}` and `${VAR:-default}` inside texts are replaced. What is put in is not
- * looked at again. Names of fields stay as they are.
- * @param onMissing - told of each variable that is neither set nor has a default
+ * A copy of a JSON value in which `${VAR}` and `${VAR:-default}` inside texts are replaced. Replaced text is
+ * not expanded again. Names of fields stay as they are.
+ * @param onMissing - called for each variable that is not set and has no default
  */
 export function expandVariables(
   value: unknown,

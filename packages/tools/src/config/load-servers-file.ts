@@ -6,10 +6,10 @@ import { type ServersConfig, ServersConfigSchema } from "./server-config.ts";
 import { ServersFileError } from "./servers-file-error.ts";
 
 /**
- * Reads the configuration of MCP servers in the usual form:
- * `{ "mcpServers": { name: { command, args, env, cwd } | { url, headers } } }`, where each server may also have
- * `type` (`stdio`, `http` or `streamable-http`), `trusted`, `disabled`, `timeoutMs`, and `tools` with contracts.
- * `${VAR}` and `${VAR:-default}` inside texts are replaced from `variables`, and only from there.
+ * Reads the configuration of MCP servers in the usual form: `{ "mcpServers": { name: { command, args, env,
+ * cwd } | { url, headers } } }`, where each server may also have `type` (`stdio`, `http` or
+ * `streamable-http`), `trusted`, `disabled`, `timeoutMs`, and `tools` with contracts. `${VAR}` and
+ * `${VAR:-default}` inside texts are replaced from `variables`, and only from there.
  * @throws {ServersFileError} naming every server and field at fault
  */
 export async function loadServersFile(file: string, variables: Variables = {}): Promise<ServersConfig> {
@@ -63,7 +63,7 @@ function hasKind(entry: unknown): boolean {
   return !isJsonObject(entry) || ["type", "command", "url"].some((field) => Object.hasOwn(entry, field));
 }
 
-/** Servers are mostly written without `type`: what has a command is stdio, what has a url is HTTP. */
+/** Most servers are written without `type`: one with a command is stdio, one with a url is HTTP. */
 function withType(entry: unknown): unknown {
   if (!isJsonObject(entry)) return entry;
   if (entry["type"] === "streamable-http") return { ...entry, type: "http" };

@@ -1,10 +1,10 @@
 import { ContractDeclarationSchema, SecretNameSchema } from "@planwright/plan";
 import { z } from "zod";
 
-/** Name of a server in the configuration; tools of equal names are told apart by it: `server/tool`. */
+/** Name of a server in the configuration; it distinguishes tools of equal names: `server/tool`. */
 const ServerNameSchema = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 . _ -");
 
-/** Who may send a secret to a server; what is left out is not limited. */
+/** Which tools and tenants may send a secret to a server; an absent list is no limit. */
 const SecretGrantSchema = z.strictObject({
   /** The server's own names of the tools. */
   tools: z.array(z.string().min(1).max(128)).max(1_000).optional(),
@@ -12,23 +12,26 @@ const SecretGrantSchema = z.strictObject({
 });
 
 const common = {
-  /** True: hints of this server may also loosen what its tools are held to. False: not one may. Absent: `readOnlyHint` may, for parallelism and repeats. */
+  /**
+   * True: hints of this server may also loosen the contracts of its tools. False: no hint may. Absent:
+   * `readOnlyHint` may, for parallelism and repeats.
+   */
   trusted: z.boolean().optional(),
   disabled: z.boolean().default(false),
-  /** The operator's word on the contracts of tools, by tool name; wins over everything. */
+  /** The operator's contracts of tools, by tool name; they win over everything else. */
   tools: z.record(z.string().min(1).max(256), ContractDeclarationSchema.strict()).default({}),
-  /** Secrets that plans may send to this server, by name; no others are. */
+  /** Secrets that plans may send to this server, by name; no others are sent. */
   secrets: z.record(SecretNameSchema, SecretGrantSchema).default({}),
-  /** Longest a call of a tool may take, in milliseconds; calls that ask for less get less. */
+  /** Longest that a tool call may take, in milliseconds; calls that ask for less get less. */
   timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
 };
 
-/** A server that is started as a child process and spoken to over its standard input and output. */
+/** A server that is started as a child process and reached over its standard input and output. */
 export const StdioServerSchema = z.strictObject({
   type: z.literal("stdio"),
   command: z.string().min(1).max(4_096),
   args: z.array(z.string().max(65_536)).max(1_000).default([]),
-  /** Given to the process beside PATH, HOME and the like; nothing else of our environment is. */
+  /** Variables of the process beside PATH, HOME and the like; nothing else of our environment is passed. */
   env: z.record(z.string().min(1), z.string()).default({}),
   cwd: z.string().min(1).max(4_096).optional(),
   ...common,

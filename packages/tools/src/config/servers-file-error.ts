@@ -1,6 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/** The servers file cannot be used. Names the file, and the server and field where one is at fault. */
+/** The servers file cannot be used. Names the file, and the server and field with the error, if any. */
 export class ServersFileError extends CodedError<{
   file: string;
   problems: { server?: string | undefined; field?: string | undefined; message: string }[];

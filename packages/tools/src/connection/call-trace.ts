@@ -1,12 +1,12 @@
 /**
- * What is known of one call while it is under way: enough to tell afterwards whether the tool can have acted.
- * The SDK tells neither whether a request was sent, nor the headers of an answer, nor that a stream ended early.
+ * What is known about a call in progress: enough to decide afterwards whether the tool can have acted. The
+ * SDK does not report whether a request was sent, the headers of an answer, or that a stream ended early.
  */
 export interface CallTrace {
   readonly id: string;
-  /** False as long as not one byte of the request can have reached the server. */
+  /** False while not one byte of the request can have reached the server. */
   sent: boolean;
-  /** JSON-RPC id of the request, once it was handed to the transport. */
+  /** JSON-RPC id of the request, once it was given to the transport. */
   requestId: string | number | undefined;
   /** Status of the HTTP answer, once there. */
   status: number | undefined;
@@ -14,12 +14,12 @@ export interface CallTrace {
   retryAfterMs: number | undefined;
   /** Ends the HTTP exchange, while there is one. */
   stop: (() => void) | undefined;
-  /** Rejects when the answer can no longer come, which the SDK would only notice at the timeout. */
+  /** Rejects when no answer can come any more; the SDK would only notice at the timeout. */
   readonly failed: Promise<never>;
   readonly fail: (error: unknown) => void;
 }
 
-/** Name of the header that ties an HTTP request to its trace. It never leaves the process. */
+/** Name of the header that connects an HTTP request with its trace. It never leaves the process. */
 export const TRACE_HEADER = "x-planwright-trace";
 
 /** A trace for a call that begins. */

@@ -1,6 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/** No connection to the server, so nothing was sent. */
+/** There is no connection to the server, so nothing was sent. */
 export class ServerUnreachableError extends CodedError<{ server: string; reason: string }> {
   readonly code = "SERVER_UNREACHABLE";
   readonly retryable = true;
@@ -9,7 +9,7 @@ export class ServerUnreachableError extends CodedError<{ server: string; reason:
   }
 }
 
-/** The answer is larger than is read. The tool did its work. */
+/** The answer is larger than the limit. The tool did its work. */
 export class AnswerTooLargeError extends CodedError<{ maxBytes: number }> {
   readonly code = "ANSWER_TOO_LARGE";
   readonly retryable = false;
@@ -21,7 +21,7 @@ export class AnswerTooLargeError extends CodedError<{ maxBytes: number }> {
   }
 }
 
-/** The stream of an answer ended, or broke, before the answer was there. */
+/** The stream of an answer ended or broke before the answer was complete. */
 export class AnswerLostError extends CodedError {
   readonly code = "ANSWER_LOST";
   readonly retryable = true;

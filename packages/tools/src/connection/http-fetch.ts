@@ -7,38 +7,38 @@ import { AnswerLostError, AnswerTooLargeError } from "./errors.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
 /**
- * Idle connections are closed by us before servers do (most after 5 s): a request that is sent while the other side
- * closes is lost without anybody knowing whether it arrived.
+ * Idle connections are closed here before servers close them (most after 5 s): when a request is sent while
+ * the server closes, it is unknown whether the request arrived.
  */
 const IDLE_MS = 4_000;
 const MAX_CONNECTIONS = 256;
-/** After the stream of an answer ended, its last event may still be under way inside this process. */
+/** After the stream of an answer ended, its last event may still be in progress inside this process. */
 const STREAM_GRACE_MS = 250;
 /** Statuses that a `Response` may have. */
 const isResponseStatus = (status: number) => status >= 200 && status <= 599;
 
-/** Lets connections through to allowed addresses only, as `createAddressGuard` of packages/runtime does. */
+/** Allows connections to permitted addresses only, like `createAddressGuard` of packages/runtime. */
 export interface AddressGuard {
-  /** @throws an error with the code ADDRESS_FORBIDDEN for a host that is an address which must not be reached */
+  /** @throws an error with the code ADDRESS_FORBIDDEN for a host that is an address which is not permitted */
   check(host: string): void;
-  /** Resolves a name to allowed addresses; fails with such an error where it has none. */
+  /** Resolves a name to permitted addresses; fails with such an error where it has none. */
   lookup: LookupFunction;
 }
 
 /** The HTTP requests of one session. */
 export interface HttpFetch {
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  /** True while a stream is open on which the server says what it was not asked for. */
+  /** True while a stream for the server's own messages is open. */
   isListening(): boolean;
   /** Closes idle connections; those in use end with their request. */
   close(): void;
 }
 
 /**
- * `fetch` over `node:http`, for three things that the global one does not give: it tells the trace of the call whether
- * the request can have reached the server; it reads at most `maxBytes` of an answer; and it costs a third of the time.
- * Connections are kept alive, up to 256 at once; further requests wait for one. Redirects are answers:
- * the SDK follows those within the same origin, through here again.
+ * `fetch` over `node:http`, because the global one lacks three things: this one notes in the trace of the
+ * call whether the request can have reached the server; it reads at most `maxBytes` of an answer; and it
+ * takes a third of the time. Connections are kept alive, up to 256 at once; further requests wait for one.
+ * Redirects are answers: the SDK follows those within the same origin, through this function again.
  */
 export function createHttpFetch(
   traces: ReadonlyMap<string, CallTrace>,
@@ -49,7 +49,7 @@ export function createHttpFetch(
   }: {
     maxBytes: number;
     addresses?: AddressGuard | undefined;
-    /** A stream ended on which the server said what it was not asked for, after so many milliseconds. */
+    /** Called when a stream for the server's own messages ended, after so many milliseconds. */
     onStreamEnd: (livedMs: number) => void;
   },
 ): HttpFetch {
@@ -58,7 +58,7 @@ export function createHttpFetch(
   const agent = new Agent(options);
   const tlsAgent = new TlsAgent(options);
   let listening = 0;
-  /** The streams that a server is asked for with GET are those for what it says by itself. */
+  /** Streams requested with GET are those for the server's own messages. */
   const watchListening = (response: IncomingMessage): void => {
     if (!isEventStream(response)) return;
     listening += 1;
@@ -105,7 +105,7 @@ interface Exchange {
   reject: (error: unknown) => void;
 }
 
-/** A request counts as sent from the moment in which its connection stands. */
+/** A request counts as sent when its connection is open. */
 function watchStart({ request, trace }: Exchange): void {
   if (trace === undefined) return;
   const markSent = () => {
@@ -164,7 +164,7 @@ function isEventStream({ statusCode, headers }: IncomingMessage): boolean {
   return statusCode === 200 && headers["content-type"]?.includes("text/event-stream") === true;
 }
 
-/** A response whose text was already read. The general one would send it through a stream once more. */
+/** A response whose text was already read. The general class would send it through a stream again. */
 class TextResponse extends Response {
   override readonly text: () => Promise<string>;
   override readonly json: () => Promise<unknown>;
@@ -176,8 +176,8 @@ class TextResponse extends Response {
 }
 
 /**
- * The body of an event stream. When the call is stopped it neither ends nor fails, because on both the SDK would open
- * a new stream for an answer that no caller waits for.
+ * The body of an event stream. When the call is stopped the body neither ends nor fails: on both, the SDK
+ * would open a new stream for an answer that no caller waits for.
  */
 function streamOf(response: IncomingMessage, { trace, maxBytes }: Exchange): ReadableStream<Uint8Array> {
   let size = 0;

@@ -1,26 +1,29 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** What a server wrote last, at most. */
+/** Bounds of the shown output. */
 const MAX_LINES = 20;
 const MAX_CHARACTERS = 2_000;
-/** Read until something else is said of it: escapes and invisible characters go later. */
+/** Bytes that are kept until they are shown; escapes and invisible characters are removed then. */
 const MAX_KEPT = 8_192;
 
-/** Control characters but the line break, format characters, line separators, lone surrogates. */
+/** Control characters except the line break, format characters, line separators, lone surrogates. */
 const NOT_VISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** The end of what a process writes to its standard error, also over its restarts. */
+/** The end of a process's standard error, over its restarts. */
 export interface LastWords {
-  /** Another process takes its place; until it writes something, the words of the one before count. */
+  /** Another process is started. Until it writes something, the output of the previous one is shown. */
   begin(): void;
   add(chunk: string): void;
-  /** All is well: what was written before says nothing any more. */
+  /** The server is connected, so what was written before is not needed. */
   forget(): void;
-  /** The last lines as text without colours and control characters, at most 20 lines and 2,000 characters; empty for silent processes. */
+  /**
+   * The last lines as text without colours and control characters, at most 20 lines and 2,000 characters;
+   * empty for a process that wrote nothing.
+   */
   text(): string;
 }
 
-/** Listens to a process, in bounded memory. */
+/** Keeps the output of a process, in bounded memory. */
 export function createLastWords(): LastWords {
   let kept = "";
   let earlier = "";

@@ -13,25 +13,28 @@ const MAX_DESCRIPTION = 4_096;
 const MAX_TITLE = 256;
 /** Largest descriptor, as JSON text; a tool above it is dropped. */
 const MAX_DESCRIPTOR_BYTES = 65_536;
-/** Deepest nesting of a descriptor: code that walks it later needs no guard. */
+/** Deepest nesting of a descriptor, so that code which walks it later needs no guard. */
 const MAX_DEPTH = 64;
-/** Fields that say where a tool comes from and what was seen of it: ours to fill in, never the server's. */
+/** Fields about the origin of a tool and its observed outputs: we fill them in, the server never does. */
 const OWN_FIELDS = ["server", "trusted", "override", "observedOutput"] as const;
 
-/** Control characters, and characters that show nothing but can hide text from people: soft hyphen, zero width, direction, tags. */
+/**
+ * Control characters, and invisible characters that can hide text from people: soft hyphen, zero width,
+ * direction, tags.
+ */
 const INVISIBLE =
   // oxlint-disable-next-line no-control-regex -- removing them is the point
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu;
 
-/** Tools that can be used, and what had to be dropped or cut. */
+/** The usable tools, and what was dropped or truncated. */
 export interface ListedTools {
   tools: ToolDescriptor[];
   warnings: string[];
 }
 
 /**
- * Reads what a server listed. Whatever comes from there is untrusted: names must be valid and unique, schemas must be
- * objects, texts are cut and cleaned of invisible characters. One bad tool does not hide the good ones.
+ * Reads the tools that a server listed. They are untrusted: names must be valid and unique, schemas must be
+ * objects, texts are truncated and cleaned of invisible characters. One bad tool does not hide the good ones.
  */
 export function readListedTools(
   server: string,
@@ -98,7 +101,7 @@ function readTool(
   };
 }
 
-/** A slash stands behind the name of a server, so a name that holds one goes with its server. */
+/** A slash separates the server from the tool, so a name that contains one is prefixed with its server. */
 function nameInCatalogue(server: string, ownName: string): string {
   return ownName.includes("/") ? `${server}/${ownName}` : ownName;
 }

@@ -9,31 +9,34 @@ import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch
 import { readListedTools } from "./listed-tools.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
-/** Answers may hold an output twice, as text and as structure, and escaped. */
+/** An answer may contain an output twice, as text and as structure, and escaped. */
 const BYTES_READ_PER_OUTPUT_BYTE = 4;
 const MAX_PAGES = 100;
-/** A stream of notifications that ends sooner ended early, in milliseconds. */
+/** A stream of notifications that lived shorter than this ended early, in milliseconds. */
 const SHORT_STREAM_MS = 1_000;
-/** After so many early ends in a row a server is one that cannot say when its tools change. */
+/** After so many early ends in a row a server counts as unable to report changes of its tools. */
 const MAX_EARLY_ENDS = 3;
 
 /** A live connection to one server. */
 export interface Session {
   readonly client: Client;
-  /** True when closing the stream of a call is what cancels it (streamable HTTP from revision 2026-07-28). */
+  /** True when a call is cancelled by closing its stream (streamable HTTP from revision 2026-07-28). */
   readonly cancelsByClosing: boolean;
   /** True when the server keeps state for this connection, under a session id. */
   readonly hasServerSession: boolean;
-  /** True while the server can say that its tools changed: there is a stream for it, or it is a process of our own. */
+  /**
+   * True while the server can report changes of its tools: there is a stream for that, or the server is our
+   * child process.
+   */
   hearsChanges(): boolean;
-  /** A call begins; it must {@link end}. */
+  /** A call begins; it must be ended with {@link end}. */
   begin(): CallTrace;
   end(trace: CallTrace): void;
   /** Asks the server for its tools, all pages within `timeoutMs`. @throws what the SDK throws */
   listTools(timeoutMs: number): Promise<{ tools: ToolDescriptor[]; warnings: string[] }>;
-  /** Closes when the last call under way has ended. */
+  /** Closes when the last call in progress has ended. */
   retire(): void;
-  /** Closes at once: calls under way fail. */
+  /** Closes at once: calls in progress fail. */
   close(): Promise<void>;
 }
 
@@ -41,21 +44,21 @@ export interface Session {
 export interface SessionOptions {
   server: string;
   config: ServerConfig;
-  /** For everything that a server is asked while it comes up, in milliseconds. */
+  /** For all requests to the server during the start, in milliseconds. */
   timeoutMs: number;
   maxTools: number;
   /** Largest output of a call, in bytes. */
   maxOutputBytes: number;
-  /** Where connections may lead to. Default: anywhere. */
+  /** Which addresses are permitted. Default: any. */
   addresses?: AddressGuard | undefined;
   signal: AbortSignal;
-  /** The connection is gone. Called at most once, and not after `close()`. */
+  /** The connection was lost. Called at most once, and not after `close()`. */
   onClosed: () => void;
-  /** The server says that its tools have changed, or cannot say so any more. */
+  /** The server reports that its tools changed, or can no longer report it. */
   onToolsChanged: () => void;
   /** A line that a child process wrote to its standard error. */
   onStderr: (text: string) => void;
-  /** Trouble that no caller is told of otherwise. */
+  /** Called for errors that no caller gets otherwise. */
   onError: (error: Error) => void;
 }
 
@@ -65,7 +68,7 @@ const ToolsPageSchema = z.looseObject({
   nextCursor: z.string().max(65_536).optional(),
 });
 
-/** Connects, by the newest protocol that both sides know. @throws what the SDK throws */
+/** Connects, by the newest protocol that both sides support. @throws what the SDK throws */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { config } = options;
   const traces = new Map<string, CallTrace>();
@@ -75,7 +78,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const changed = () => {
     if (!isClosing) options.onToolsChanged();
   };
-  /** What was said meanwhile was not heard; the server may also be another one by now. */
+  /** Changes during that time were not reported; the server may also be another one by now. */
   const unheard = (livedMs: number) => {
     earlyEnds = livedMs < SHORT_STREAM_MS ? earlyEnds + 1 : 0;
     if (earlyEnds <= MAX_EARLY_ENDS) changed();
@@ -86,7 +89,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const client = new Client(
     { name: "planwright", version: "0.1.0" },
     {
-      // Over stdio the probe for the newer protocol would start the server's process twice.
+      // Over stdio, the probe for the newer protocol would start the server's process twice.
       ...(config.type === "http" ? { versionNegotiation: { mode: "auto" as const } } : {}),
       inputRequired: { autoFulfill: false },
       listChanged: {
@@ -107,7 +110,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   };
   try {
     const connected = client.connect(transport, { timeout: options.timeoutMs, signal: options.signal });
-    // While it finds out which protocol a server speaks, the SDK hears no signal.
+    // While the SDK finds out which protocol a server uses, it ignores the signal.
     await unlessAborted(connected, options.signal, () => toError(options.signal.reason));
   } catch (error) {
     await close().catch((failure: unknown) => options.onError(toError(failure)));
@@ -125,7 +128,10 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     });
   };
   if (subscription) watch(subscription);
-  /** After a restart of the server, say: it is heard again before its tools are listed, so that no change falls between. */
+  /**
+   * For example after a restart of the server: the subscription is renewed before the tools are listed, so
+   * that no change is missed between.
+   */
   const subscribe = async (timeout: number): Promise<void> => {
     if (!isModern || !sendsChanges || subscription) return;
     try {
@@ -192,15 +198,18 @@ function createTransport(
   return transport;
 }
 
-/** Of our environment a child sees these beside PATH, HOME, USER, LOGNAME, SHELL and TERM, which the SDK gives it. */
+/**
+ * The variables of our environment that a child gets in addition to PATH, HOME, USER, LOGNAME, SHELL and
+ * TERM, which the SDK passes.
+ */
 function localeOf({ LANG, TZ }: NodeJS.ProcessEnv): Record<string, string> {
   return { ...(LANG === undefined ? {} : { LANG }), ...(TZ === undefined ? {} : { TZ }) };
 }
 
 /**
- * Notes in the trace of a call that its request was handed to the transport. Over stdio it then counts as sent; over
- * HTTP that comes with the connection. The SDK's own signal for ending one request is left out: the trace does that,
- * and combining signals for each call leaks memory on Node 20.
+ * Notes in the trace of a call that its request was given to the transport. Over stdio it then counts as
+ * sent; over HTTP it counts when the connection is open. The SDK's own signal for ending one request is left
+ * out: the trace does that, and combining signals for each call leaks memory on Node 20.
  */
 function traceSends(
   transport: StdioClientTransport | StreamableHTTPClientTransport,

@@ -7,38 +7,41 @@ import { openSession, type Session } from "./open-session.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { unreachableReason } from "./unreachable-reason.ts";
 
-/** First wait after a connection broke or did not come up, in milliseconds; doubles each time. */
+/** First wait after a connection was lost or failed, in milliseconds; doubles each time. */
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 30_000;
-/** A connection that lived this long starts the backoff from the beginning again. */
+/** After a connection that lived this long the backoff starts from the beginning. */
 const STABLE_MS = 10_000;
 /** A call makes a waiting connection try at once, but not more often than this. */
 const MIN_ATTEMPT_INTERVAL_MS = 500;
 
 const PROBE_INTERVAL_MS = 1_000;
-/** A server that says all the time that its tools changed is listed again once in so many milliseconds. */
+/** Pause before a server that keeps reporting changed tools is listed again, in milliseconds. */
 const RELIST_PAUSE_MS = 100;
 
-/** Where the connection to a server stands. */
+/** The state of the connection to a server. */
 export interface ServerStatus {
   server: string;
   state: "connected" | "connecting" | "waiting" | "closed";
   tools: number;
-  /** Why the last connection ended or did not come up, while there is none. */
+  /** Why the last connection ended or failed, while there is none. */
   error?: string | undefined;
-  /** What its process wrote last to its standard error, while there is no connection: the server's own words, as they came but for control characters. */
+  /**
+   * The last output of its process on standard error, while there is no connection: the server's own words,
+   * without control characters.
+   */
   lastWords?: string | undefined;
-  /** Unix milliseconds since when it is connected, or since when it is not. */
+  /** Unix milliseconds since when it is connected, or disconnected. */
   since: number;
   /** Unix milliseconds of the next attempt, while waiting. */
   nextAttemptAt?: number | undefined;
 }
 
-/** What a connection tells. */
+/** Events of a connection. */
 export interface ConnectionEvents {
-  /** The tools of the server are known, for the first time or anew. */
+  /** The tools of the server became known, or were listed again. */
   onTools(tools: ToolDescriptor[]): void;
-  /** The connection stands, or is gone, or did not come up: {@link ServerConnection.status} says how. */
+  /** The connection was opened, was lost, or failed: {@link ServerConnection.status} has the state. */
   onStatus(): void;
   onLog(level: "debug" | "info" | "warn", message: string, facts: object): void;
 }
@@ -49,32 +52,36 @@ export interface ConnectionOptions {
   maxTools: number;
   maxOutputBytes: number;
   addresses?: AddressGuard | undefined;
-  /** How often the tools are listed again, beside the server's own notifications. */
+  /** How often the tools are listed again, in addition to the server's own notifications. */
   refreshMs: number;
-  /** From a server that cannot say when its tools change, a list that is older is read again before a call. */
+  /** For a server that cannot report changes: a list that is older is read again before a call. */
   maxUnheardMs: number;
 }
 
-/** A connection that comes back by itself. */
+/** A connection that reconnects. */
 export interface ServerConnection {
   readonly server: string;
   readonly config: ServerConfig;
   start(): void;
-  /** Resolves when no attempt is under way. */
+  /** Resolves when no attempt is in progress. */
   settled(): Promise<void>;
   status(): ServerStatus;
-  /** The session over which calls may go at once: it stands, and its list of tools is that of this moment as far as is known. */
+  /**
+   * The session for calls that need no wait: it is open, and as far as known its list of tools is current.
+   */
   current(): Session | undefined;
-  /** True while this session stands, and its server has not said since that its tools changed. */
+  /** True while this session is open, and its server has not reported changed tools since. */
   isCurrent(session: Session): boolean;
   /**
-   * The session, as soon as there is one, and its tools as they are then: what was said to have changed is listed first.
+   * The session, as soon as there is one, with its current tools: reported changes are listed first.
    * @throws {ServerUnreachableError} when the next attempt fails as well
    */
   session(signal: AbortSignal): Promise<Session>;
-  /** Looks in the background whether this session still reaches the server, at most once a second. */
+  /** Checks in the background whether this session still reaches the server, at most once a second. */
   probe(session: Session): void;
-  /** This session no longer reaches the server: a new one is opened, the old one ends with its last call. */
+  /**
+   * This session no longer reaches the server: a new one is opened, and the old one ends with its last call.
+   */
   suspect(session: Session, reason: string): void;
   close(): Promise<void>;
 }
@@ -88,9 +95,9 @@ type State =
 
 /**
  * Keeps one server connected:
- * 1. At most one session takes new calls, and at most one attempt is under way.
+ * 1. At most one session takes new calls, and at most one attempt is in progress.
  * 2. Every end of a session or attempt leads to the next attempt, after a wait that doubles, until `close()`.
- * 3. No failure of a server ever throws out of here, except to the call that waits for it.
+ * 3. No failure of a server is thrown, except to the call that waits for it.
  */
 export function createServerConnection(
   server: string,
@@ -104,20 +111,23 @@ export function createServerConnection(
   let lastAttemptAt = Number.NEGATIVE_INFINITY;
   let lastProbeAt = Number.NEGATIVE_INFINITY;
   let toolCount = 0;
-  /** The server said that its tools changed, and they are not listed yet. */
+  /** True when the server reported changed tools that are not listed yet. */
   let isStale = false;
-  /** One listing because of that, with the pause after it; calls wait for it. */
+  /** The listing after such a report, with the pause after it; calls wait for it. */
   let relisting: Promise<void> | undefined;
-  /** Listings begun so far, the newest that was taken, and when that one began: an older one never takes its place. */
+  /**
+   * Number of listings begun, the newest accepted one, and when that one began: an older listing never
+   * replaces it.
+   */
   const listings = { begun: 0, taken: 0, takenFrom: Number.NEGATIVE_INFINITY };
   let since = Date.now();
   const lastWords = createLastWords();
   let refreshTimer: NodeJS.Timeout | undefined;
   const closing = new AbortController();
-  /** Sessions that take no more calls but may still have some. */
+  /** Sessions that take no more calls but may still have calls in progress. */
   const retired = new Set<Session>();
 
-  /** For use after a wait, which the compiler does not see. */
+  /** Reads the state after a wait; without this the compiler assumes that it did not change. */
   const currentState = (): State => state;
 
   async function attempt(): Promise<Session> {
@@ -176,7 +186,7 @@ export function createServerConnection(
     return session;
   }
 
-  /** A session, for as long as a call waits for it. */
+  /** Waits for a session until the call's signal is aborted. */
   const reached = (attempted: Promise<Session>, signal: AbortSignal): Promise<Session> =>
     unlessAborted(
       attempted,
@@ -239,7 +249,7 @@ export function createServerConnection(
     }
   }
 
-  /** Lists the tools once more while that is due, one listing at a time. A listing that fails is the end of the session. */
+  /** Lists the tools again if that is due, one listing at a time. A failed listing ends the session. */
   function relist(): void {
     if (relisting || state.name !== "connected") return;
     relisting = refresh().then(async () => {
@@ -249,7 +259,7 @@ export function createServerConnection(
     });
   }
 
-  /** The session that stands, with a listing begun where its list is too old for a call. */
+  /** The open session. If its list is too old for a call, a listing is started. */
   function listedSession(): Session | undefined {
     if (state.name !== "connected") return undefined;
     const { session } = state;
@@ -304,7 +314,8 @@ export function createServerConnection(
     },
     isCurrent: (session) => state.name === "connected" && state.session === session && !isStale,
     session: async (signal) => {
-      // The second listing has begun after the call came: a server that says without end that its tools change is not waited for longer.
+      // The second listing began after the call came, so a server that reports changes without end is not
+      // waited for longer.
       for (let waits = 0; listedSession() && relisting && waits < 2; waits += 1) {
         const failure = () => new ServerUnreachableError(server, "it did not list its tools in time");
         await unlessAborted(relisting, signal, failure);
@@ -336,7 +347,7 @@ export function createServerConnection(
   };
 }
 
-/** For failures that are told elsewhere. */
+/** For failures that are reported elsewhere. */
 function ignore(): void {}
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-/** Waits for it, until the signal is aborted: then it rejects with what `reasonOf` makes. */
+/** Waits for a promise until the signal is aborted; then it rejects with the error that `reasonOf` makes. */
 export function unlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal,

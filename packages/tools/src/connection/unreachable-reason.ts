@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/server-config.ts";
 
-/** What the SDK says before the reason. */
+/** The prefix that the SDK adds to the reason. */
 const PREFIX = /^Version negotiation probe failed: /;
 
 /**
- * Why no connection came about, in words that an operator can act on: the command that is not there, the process that ended, the time that
- * passed. Nothing that the server wrote is in it.
+ * Why a connection failed, in words that an operator can act on: the missing command, the ended process, the
+ * timeout. It contains nothing that the server wrote.
  * @param timeoutMs - how long the server was waited for
  */
 export function unreachableReason(error: unknown, config: ServerConfig, timeoutMs: number): string {
@@ -24,7 +24,7 @@ export function unreachableReason(error: unknown, config: ServerConfig, timeoutM
   return isMore ? `${message} (${cause.message})` : message;
 }
 
-/** Why the process did not start; undefined where it did. */
+/** Why the process did not start; undefined when it did. */
 function spawnFailure(
   error: unknown,
   { command, cwd }: Extract<ServerConfig, { type: "stdio" }>,

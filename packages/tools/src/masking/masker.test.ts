@@ -16,7 +16,10 @@ const masker = createMasker([
 const base64 = (before: string, value = PASSPHRASE, as: BufferEncoding = "base64") =>
   Buffer.from(`${before}${value}${before}`).toString(as);
 
-/** As JSON may write a text without its quotes. @param write - how the four digits of each character are written */
+/**
+ * As JSON may write a text without its quotes. @param write - how the four digits of each character are
+ * written
+ */
 function whollyEscaped(text: string, write = (code: string) => code): string {
   const units = Array.from({ length: text.length }, (_, place) => text.charCodeAt(place));
   return units.map((unit) => `\\u${write(unit.toString(16).padStart(4, "0"))}`).join("");

@@ -1,8 +1,9 @@
 /**
- * Takes values of secrets out of what a server said: the one place that decides how they are found and what stands instead.
+ * Masks the values of secrets in everything that a server sends. This is the only place that decides how they
+ * are found and what replaces them.
  *
- * 1. What holds none comes back as it is, the same object.
- * 2. White space counts for nothing, and texts that follow each other are looked at as if they were one: a value that is divided over
+ * 1. A value without secrets is returned as the same object.
+ * 2. White space is ignored, and consecutive texts are searched as one, so that a secret that is split over
  *    lines, parts or fields is found.
  */
 import type { Outcome } from "@planwright/engine";
@@ -10,22 +11,22 @@ import { isJsonObject, type JsonObject, type JsonValue, type OutputText, REDACTE
 import { compact, formsOf, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 import { createSecretScanner, type Found } from "./secret-scanner.ts";
 
-/** Takes values of secrets out of what others said. */
+/** Masks the values of secrets. */
 export interface Masker {
   /** A text without the values, each replaced by `[redacted]`. */
   text(text: string): string;
   /** The same for all texts and keys of a JSON value, and for numbers that are a secret. */
   json(value: JsonValue): JsonValue;
-  /** The same for what a call gave, and for how a tool wrote it. */
+  /** The same for the output or error of a call, and for the text form of the output. */
   outcome(outcome: Outcome): Outcome;
 }
 
-/** Masks values of at least 6 characters; those below 8 where they stand as words of their own. */
+/** Masks values of at least 6 characters; values below 8 characters only where they are whole words. */
 export function createMasker(values: Iterable<string>): Masker {
   const all = new Set([...values].filter((value) => value.length >= MIN_SECRET_LENGTH));
   const scanner = createSecretScanner([...new Set([...all].flatMap(formsOf))]);
 
-  /** The texts without the values; undefined when there are none in them. */
+  /** The masked texts; undefined when they contain no secret. */
   function masked(texts: readonly string[]): string[] | undefined {
     const compacted = texts.map(compact);
     const found = scanner.find(compacted.join(""));
@@ -97,7 +98,10 @@ export function createMasker(values: Iterable<string>): Masker {
   return { text, json, outcome };
 }
 
-/** Where the value was masked, or its text holds more than the value shows, the text is that of the masked value. */
+/**
+ * When the value was masked, or its text contains more secrets than the value shows, the text is made from
+ * the masked value.
+ */
 function writtenAs(
   written: OutputText | undefined,
   isMasked: boolean,
@@ -107,7 +111,7 @@ function writtenAs(
   return isMasked || text(written) !== written ? 0 : written;
 }
 
-/** Gathers texts and keys in their order. @returns whether a number is a secret */
+/** Collects texts and keys in their order. @returns whether a number is a secret */
 function collect(
   value: JsonValue,
   into: { texts: string[]; keys: string[] },
@@ -126,7 +130,7 @@ function collect(
   return hasNumber;
 }
 
-/** The value with other texts and keys, asked for in the order of {@link collect}. */
+/** The value with other texts and keys, requested in the order of {@link collect}. */
 function rebuilt(
   value: JsonValue,
   nextText: (text: string) => string,
@@ -145,7 +149,7 @@ function rebuilt(
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** In order, and those that touch each other as one. */
+/** Sorted, with adjacent ranges merged. */
 function merged(found: readonly Found[]): Found[] {
   const ranges: Found[] = [];
   for (const range of found.toSorted((one, other) => one.from - other.from)) {
@@ -162,7 +166,7 @@ function merged(found: readonly Found[]): Found[] {
 
 const WORD = /[\p{L}\p{N}]/u;
 
-/** @param ranges - places in the text without its white space */
+/** @param ranges - positions in the text without its white space */
 function withoutRanges(text: string, ranges: readonly Found[]): string {
   const places = /\s/.test(text) ? placesOf(text) : undefined;
   let clean = "";
@@ -177,7 +181,7 @@ function withoutRanges(text: string, ranges: readonly Found[]): string {
   return clean + text.slice(end);
 }
 
-/** Where each character stands that is no white space. */
+/** The position of each character that is not white space. */
 function placesOf(text: string): number[] {
   const places: number[] = [];
   for (let place = 0; place < text.length; place += 1) if (!/\s/.test(text[place] ?? "")) places.push(place);

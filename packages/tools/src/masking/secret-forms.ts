@@ -1,6 +1,6 @@
-/** Shorter values are not looked for: they stand in too much that is no secret. */
+/** Shorter values are not masked: they are part of too many texts that are not secret. */
 export const MIN_SECRET_LENGTH = 6;
-/** Values below this length are found as words of their own only, and in no other form. */
+/** Values below this length are only found as whole words, and in no other form. */
 export const MIN_FORM_LENGTH = 8;
 
 const HTML: Readonly<Record<string, string>> = {
@@ -12,9 +12,9 @@ const HTML: Readonly<Record<string, string>> = {
 };
 
 /**
- * How a value may be written by those who repeat it: as it is, in JSON (also twice, with escaped slashes, in ASCII alone, wholly escaped and that
- * twice), in addresses and forms, in HTML, in hexadecimal, in base64 of both alphabets at each of three alignments. Without white space, which
- * a line break in base64 would add.
+ * The forms in which a value may be repeated: as it is, in JSON (also encoded twice, with escaped slashes, in
+ * ASCII alone, fully escaped and that twice), in addresses and forms, in HTML, in hexadecimal, in base64 of
+ * both alphabets at each of three alignments. Without white space, which a line break in base64 would add.
  */
 export function formsOf(value: string): string[] {
   const short = compact(value);
@@ -22,7 +22,7 @@ export function formsOf(value: string): string[] {
   if (short.length < MIN_FORM_LENGTH) return [short];
   const bytes = Buffer.from(value, "utf8");
   const inJson = JSON.stringify(value).slice(1, -1);
-  // A lone surrogate cannot be written so; as UTF-8 it is a replacement character.
+  // A lone surrogate cannot be encoded like this; in UTF-8 it is a replacement character.
   const inAddress = encodeURIComponent(bytes.toString("utf8"));
   const hex = bytes.toString("hex");
   const forms = [
@@ -63,7 +63,7 @@ function codeOf(unit: string): string {
   return unit.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
-/** What stands in the base64 of any text that holds these bytes, by where they begin: the digits that they alone decide. */
+/** The base64 digits that these bytes alone determine, for each alignment. */
 function base64Of(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {
     const shifted = Buffer.concat([Buffer.alloc(before), bytes]);

@@ -1,26 +1,30 @@
 /**
- * Finds many forms of secrets in one pass over a text, in time linear in its length whatever their number.
+ * Finds many forms of secrets in one pass over a text, in time linear in its length and independent of their
+ * number.
  *
- * Every fourth place of the text is looked at: the three characters there either stand in no form, which a table says at once, or in
- * one, which is then compared. A form has at least six characters, so its first six and its last six are met by such a place.
+ * It looks at every fourth position of the text: either the three characters there are part of no form, which
+ * a table shows at once, or of one, which is then compared. A form has at least six characters, so such a
+ * position falls into its first six and its last six.
  */
 import { MIN_FORM_LENGTH, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 
-/** Where something was found: from this place up to, and without, that one. */
+/** The range of a match: from `from` up to, but excluding, `to`. */
 export interface Found {
   from: number;
   to: number;
-  /** It counts as a word of its own only. */
+  /** It only counts as a whole word. */
   isWord: boolean;
-  /** It is a part of a form: where it goes over into the next text with a few characters, they stand there by chance. */
+  /**
+   * It is a part of a form. Where it reaches into the next text with a few characters, they match by chance.
+   */
   isPiece: boolean;
 }
 
-/** Looks for forms of secrets. */
+/** Searches for forms of secrets. */
 export interface SecretScanner {
   /**
-   * Finds whole forms, and pieces of them where a text was cut or divided: the first half of a form or more, or the last half, and eight characters
-   * of one beside an ellipsis. In a text with a piece six characters are enough.
+   * Finds whole forms, and pieces of them where a text was cut or split: at least the first or last half of a
+   * form, or eight characters beside an ellipsis. In a text with a piece six characters are enough.
    */
   find(text: string): Found[];
 }
@@ -31,7 +35,7 @@ const BUCKETS = 65_536;
 
 /** @param forms - without white space, of at least six characters each */
 export function createSecretScanner(forms: readonly string[]): SecretScanner {
-  /** Says at once of most triples that they stand in no form. */
+  /** Shows for most triples at once that they are part of no form. */
   const isKnown = new Uint8Array(BUCKETS);
   const places = new Map<string, { form: string; offset: number }[]>();
   for (const form of forms) {
@@ -75,11 +79,11 @@ function bucketOf(text: string, at: number): number {
 interface Run {
   from: number;
   to: number;
-  /** It begins the form; otherwise it ends it. */
+  /** True when it begins the form; otherwise it ends it. */
   isHead: boolean;
 }
 
-/** What text and form have in common around a place, when it begins or ends the form. */
+/** The common part of text and form around a position, when it begins or ends the form. */
 function runOf(all: string, at: number, { form, offset }: { form: string; offset: number }): Run | undefined {
   const isSame = (step: number): boolean => all.charCodeAt(at + step) === form.charCodeAt(offset + step);
   let before = 0;
@@ -92,7 +96,7 @@ function runOf(all: string, at: number, { form, offset }: { form: string; offset
   return { from: at - before, to: at + length, isHead };
 }
 
-/** True for the beginning or the end of a form that is long enough to count. */
+/** True for a beginning or end of a form that is long enough to count. */
 function isPieceOf(form: string, { from, to, isHead }: Run, all: string): boolean {
   const length = to - from;
   if (length < MIN_FORM_LENGTH) return false;

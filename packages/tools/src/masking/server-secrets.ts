@@ -2,13 +2,15 @@ import { isSecretKey } from "@planwright/plan";
 import type { ServerConfig } from "../config/server-config.ts";
 import { createMasker, type Masker } from "./masker.ts";
 
-/** Values of one server that plans have sent and that are remembered; those of its configuration come on top. */
+/**
+ * Most values sent by plans that are remembered for one server, in addition to those of its configuration.
+ */
 const MAX_REMEMBERED = 1_000;
 
-/** Headers that say who, what and where, and not who may: their values stand in outputs that are no secret. */
+/** Headers with public values: they identify a client or an environment and grant no access. */
 const PUBLIC_HEADER =
   /^(?:accept|accept-.*|content-.*|user-agent|host|origin|referer|cache-control|prefer|traceparent|tracestate|mcp-.*|.*(?:tenant|region|version|locale|language|timezone|organi[sz]ation|workspace|project|environment))$/i;
-/** Texts without a space or slash in which letters and digits are mixed: keys look like this, and words do not. */
+/** Texts without a space or slash that mix letters and digits: keys look like this, and words do not. */
 const LOOKS_LIKE_A_KEY = /^(?=.*\d)(?=.*[A-Za-z])[^\s/]{16,}$/;
 const SCHEME = /^(?:Bearer|Basic|Token|ApiKey|Digest) +/i;
 /** `user:password@` in an address. */
@@ -16,11 +18,11 @@ const PASSWORD = /:\/\/[^\s/@:]{0,256}:([^\s/@]{1,512})@/;
 /** `--api-key=…`, `-token=…` */
 const FLAG = /^-{1,2}([\w.-]{1,100})(?:=(.*))?$/s;
 
-/** What one server was given that must not be shown: the one place that knows. */
+/** The secrets of one server. No other part of the code decides what they are. */
 export interface ServerSecrets {
-  /** Finds all of them in what the server said. */
+  /** Masks all of them in what the server sends. */
   readonly masker: Masker;
-  /** Remembers values that the server is about to be sent. @returns false when all of them were known */
+  /** Remembers values that will be sent to the server. @returns false when all of them were known */
   add(values: Iterable<string>): boolean;
 }
 
@@ -45,8 +47,9 @@ export function createServerSecrets(config: ServerConfig): ServerSecrets {
 }
 
 /**
- * Values in the configuration of a server that are secrets: every header but those that say no more than who or what; variables and command line options
- * whose name says so or whose value looks like a key; what stands in addresses as a password, or behind such a name.
+ * The secret values in the configuration of a server: every header that is not public; variables and command
+ * line options with a secret name or a value that looks like a key; passwords in addresses, and address
+ * parameters with such a name or value.
  */
 function secretsGiven(config: ServerConfig): string[] {
   if (config.type === "stdio") {
@@ -62,7 +65,7 @@ function secretsIn(name: string, value: string): string[] {
   return secretsInAddress(value);
 }
 
-/** `Bearer x` is x; `Basic` of a name and a password is the password as well. */
+/** `Bearer x` gives x; `Basic` of a name and a password gives the password as well. */
 function secretsOfHeader(value: string): string[] {
   const bare = value.replace(SCHEME, "").trim();
   if (!/^Basic /i.test(value)) return [bare];
@@ -88,7 +91,7 @@ function secretsInAddress(address: string): string[] {
   return password === undefined ? named : [password, decoded(password), ...named];
 }
 
-/** As it was before it was written into an address. */
+/** The text before it was encoded for an address. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
