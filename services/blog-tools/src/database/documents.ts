@@ -8,13 +8,13 @@ export interface StoredDocument {
   /** Present when it was created under an idempotency key. */
   creation?: Creation | undefined;
   /**
-   * Present when it was deleted: nothing but `_id`, `creation` and this is left then, so that repeats of both calls still
-   * find their answer. It disappears after 7 days.
+   * Present when it was deleted. Only `_id`, `creation` and this remain then, so that repeats of both calls
+   * still find their answer. The document is removed after 7 days.
    */
   deletion?: Deletion | undefined;
 }
 
-/** The call that created a document. Written with it, in one write: both are there, or neither is. */
+/** The call that created a document. Both are written in one write, so both exist or neither. */
 export interface Creation {
   /** The caller's idempotency key, unique in its collection. */
   key: string;

@@ -9,10 +9,10 @@ import {
 import { KeyInvalidError, KeyReusedError } from "../refusals/tool-refusal.ts";
 import type { StoredDocument } from "./documents.ts";
 
-/** Where callers put the idempotency key: in the `_meta` of the call. */
+/** The key in the `_meta` of a call under which callers put the idempotency key. */
 export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
 
-/** Who asks for something new. */
+/** A call that creates something. */
 export interface CreateCall {
   tool: string;
   arguments: object;
@@ -20,7 +20,7 @@ export interface CreateCall {
   key: string | undefined;
 }
 
-/** What a call creates, made ready so that its answer is known before. */
+/** What a call creates, with the answer prepared in advance. */
 export interface NewDocument<T extends StoredDocument, Result extends object> {
   document: T;
   result: Result;
@@ -37,11 +37,12 @@ export function idempotencyKeyOf(meta: Record<string, unknown> | undefined): str
 }
 
 /**
- * Creates a document, at most once for each key, and gives what the first call answered.
+ * Creates a document, at most once for each key, and returns what the first call answered.
  *
- * The key and the answer are part of the document, under a unique index. So a crash at any point leaves both or neither, of
- * concurrent calls with one key one inserts and the others find it, and a repeat gets the first answer even after the
- * document was changed or deleted. No transaction is needed, which would block repeats for a minute after a crash.
+ * The key and the answer are part of the document, under a unique index. So a crash at any point leaves both
+ * or neither. Of concurrent calls with one key, one inserts and the others find its document, and a repeat
+ * gets the first answer even after the document was changed or deleted. A transaction is not needed; it would
+ * block repeats for a minute after a crash.
  * @throws {KeyReusedError} when the key belongs to a call with other arguments
  */
 export async function createOnce<T extends StoredDocument, Result extends object>(
@@ -62,7 +63,8 @@ export async function createOnce<T extends StoredDocument, Result extends object
     await collection.insertOne({ ...document, creation } as OptionalUnlessRequiredId<T>);
     return result;
   } catch (error) {
-    // Whatever stands in the way now (the key, an email that is taken: by the first call): the first answer counts.
+    // Whatever prevents the insert now (the key, or an email that the first call took), the first answer
+    // counts.
     const first = await findFirst(collection, key);
     if (first === undefined) throw error;
     if (first.argumentsHash !== argumentsHash) throw new KeyReusedError(tool);
@@ -71,8 +73,8 @@ export async function createOnce<T extends StoredDocument, Result extends object
 }
 
 /**
- * The creation under this key, durable when it returns: the insert that came first may not be yet, and waiting for a
- * write after it is waiting for both.
+ * The creation under this key, durable when it returns. The first insert may not be durable yet; waiting for
+ * a later write waits for both.
  */
 async function findFirst<T extends StoredDocument>(collection: Collection<T>, key: string) {
   const found = await collection.findOneAndUpdate(
@@ -90,7 +92,7 @@ export function isDuplicateKey(error: unknown, field: string): error is MongoSer
   return typeof pattern === "object" && pattern !== null && Object.hasOwn(pattern, field);
 }
 
-/** Arguments are flat objects of texts and numbers; only the order of their names is free. */
+/** Arguments are flat objects of texts and numbers; only the order of their names varies. */
 function canonicalText(value: object): string {
   return JSON.stringify(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }

@@ -1,9 +1,9 @@
 import { type Collection, type IndexDescription, MongoClient } from "mongodb";
 import type { AuthorDocument, BlogDocument, CommentDocument, PictureDocument } from "./documents.ts";
 
-/** What is deleted still answers repeats for this long: far beyond the life of any plan. */
+/** How long a deleted document still answers repeats, far longer than any plan takes. */
 const DELETED_KEPT_SECONDS = 7 * 24 * 3_600;
-/** Longest wait for a server, for a connection, and for one answer. */
+/** Longest wait for a server, for a connection, and for one answer, in milliseconds. */
 const OPERATION_TIMEOUT_MS = 10_000;
 const NAMES_A_DATABASE = /^[a-z+]+:\/\/[^/]+\/[^?]/;
 
@@ -13,7 +13,7 @@ export interface BlogDatabase {
   blogs: Collection<BlogDocument>;
   comments: Collection<CommentDocument>;
   pictures: Collection<PictureDocument>;
-  /** Answers when MongoDB does. */
+  /** Resolves when MongoDB answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,7 +51,10 @@ export async function openBlogDatabase(url: string): Promise<BlogDatabase> {
   return blogDatabase;
 }
 
-/** All indexes of a collection in one command, which also makes the collection: none of them is there without the others. */
+/**
+ * Creates all indexes of a collection in one command, which also creates the collection, so they exist
+ * together.
+ */
 async function createIndexes({ authors, blogs, comments, pictures }: BlogDatabase): Promise<void> {
   const email: IndexDescription = {
     key: { email: 1 },

@@ -1,6 +1,9 @@
 import { CodedError } from "@planwright/plan";
 
-/** A call that the tool refuses: the message is shown to the caller as an `isError` result. Nothing was changed. */
+/**
+ * A call that the tool refuses: the message is shown to the caller as an `isError` result. Nothing was
+ * changed.
+ */
 export abstract class ToolRefusal<Facts extends object = object> extends CodedError<Facts> {
   readonly retryable = false;
 }
@@ -25,7 +28,7 @@ export class IdInvalidError extends ToolRefusal<{ field: string; value: string }
   }
 }
 
-/** A well-formed id of something that does not exist, or no longer. */
+/** A well-formed id of something that does not exist, or was deleted. */
 export class NotFoundError extends ToolRefusal<{ thing: string; id: string }> {
   readonly code = "NOT_FOUND";
   constructor(thing: string, id: string) {
@@ -65,7 +68,7 @@ export class KeyInvalidError extends ToolRefusal {
   }
 }
 
-/** A `cursor` that no list gave. */
+/** A `cursor` that no list returned. */
 export class CursorInvalidError extends ToolRefusal {
   readonly code = "CURSOR_INVALID";
   constructor() {

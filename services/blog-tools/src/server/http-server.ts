@@ -15,12 +15,14 @@ const MAX_BODY_BYTES = 1_048_576;
 const DRAIN_MS = 10_000;
 const LOCAL_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Where and for whom to listen. */
+/** Where to listen, and for which names. */
 export interface HttpServerOptions extends Omit<BlogServerOptions, "countCall"> {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  /** Names that may stand in the Host and Origin headers, beside those of this machine and `host`. */
+  /**
+   * Names that are allowed in the Host and Origin headers, in addition to those of this machine and `host`.
+   */
   allowedHosts: readonly string[];
   /** Aborted before `close()`: from then on the server is not ready, and connections end with their call. */
   stopping: AbortSignal;
@@ -30,14 +32,15 @@ export interface HttpServerOptions extends Omit<BlogServerOptions, "countCall"> 
 export interface HttpServer {
   /** Address of the MCP endpoint. */
   url: string;
-  /** Stops accepting, lets calls under way end (10 s at most), then resolves. */
+  /** Stops accepting connections, lets calls in progress end (10 s at most), then resolves. */
   close(): Promise<void>;
 }
 
 /**
- * Serves MCP over streamable HTTP at `/mcp`, to clients of both protocol eras, and `/healthz`, `/readyz` and `/metrics`.
- * Requests with a foreign Host or Origin are refused with 403, so that no web page can reach the tools through the
- * browser of someone on this machine (DNS rebinding). Health and metrics are exempt: kubelets and Prometheus use addresses of pods.
+ * Serves MCP over streamable HTTP at `/mcp`, to clients of both protocol eras, and `/healthz`, `/readyz` and
+ * `/metrics`. Requests with a foreign Host or Origin are refused with 403, so that no web page can reach the
+ * tools through a browser on this machine (DNS rebinding). Health and metrics are exempt, because kubelets
+ * and Prometheus use addresses of pods.
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { database, onError, stopping } = options;

@@ -10,26 +10,27 @@ import type { CallOutcome, CountCall } from "./tool-metrics.ts";
 /** Where tools declare their contract. */
 const CONTRACT_META = "x-orchestration";
 
-/** What the server around the tools needs. */
+/** What the MCP server needs. */
 export interface BlogServerOptions {
   database: BlogDatabase;
-  /** Told of failures that are not the caller's. Their text never reaches the caller. */
+  /** Called for failures that are not the caller's. Their text never reaches the caller. */
   onError: (error: unknown, tool: string) => void;
-  /** Told of every call. Default: nothing is counted. */
+  /** Called for every call. Default: nothing is counted. */
   countCall?: CountCall | undefined;
 }
 
 const JSON_SCHEMA = z.looseObject({ type: z.literal("object"), required: z.array(z.string()).optional() });
 const toolsByName = new Map(allTools.map((tool) => [tool.name, tool]));
-/** As `tools/list` gives them; made once, for there is a server for each request. */
+/** The answer of `tools/list`; made once, because there is a server for each request. */
 const listedTools = allTools.map(toListedTool);
 
 /**
  * An MCP server that offers all tools; one for each connection or request.
  *
- * The lower of the SDK's two servers, because the upper one turns every failure into a result of the tool. Here what the tool
- * refuses is such a result, and nothing has changed; a failure of MongoDB is a protocol error (-32603), after which it is
- * unknown whether something has changed, and a repeat with the same idempotency key finds out.
+ * It uses the lower-level server of the SDK, because the higher-level one turns every failure into a tool
+ * result. Here a refusal of the tool is such a result, and nothing has changed. A failure of MongoDB is a
+ * protocol error (-32603): it is unknown whether something has changed, and a repeat with the same
+ * idempotency key finds out.
  */
 export function createBlogServer({ database, onError, countCall }: BlogServerOptions): Server {
   const server = new Server(

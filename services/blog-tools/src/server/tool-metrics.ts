@@ -1,9 +1,11 @@
 import { createMeters, type Registry } from "@planwright/runtime";
 
-/** How a call of a tool ended: done, refused by the tool, or failed, after which it is unknown whether it acted. */
+/**
+ * How a tool call ended: done, refused by the tool, or failed, after which it is unknown whether it acted.
+ */
 export type CallOutcome = "ok" | "refused" | "failed";
 
-/** Told of every call of a tool. @param tool - one of the tools' names; "unknown" for any other name */
+/** Counts a tool call. @param tool - one of the tools' names; "unknown" for any other name */
 export type CountCall = (tool: string, outcome: CallOutcome, durationMs: number) => void;
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

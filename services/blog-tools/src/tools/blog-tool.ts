@@ -9,7 +9,7 @@ export interface ToolContext {
   key: string | undefined;
 }
 
-/** One tool: its face for callers, its contract for planners, and its work. */
+/** One tool: its descriptor for callers, its contract for planners, and its implementation. */
 export interface BlogTool {
   name: string;
   title: string;
@@ -34,14 +34,14 @@ type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = Omit<
   run(input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>;
 };
 
-/** Ties the types of a tool's schemas to its work: `run` gets what `input` parsed. */
+/** Connects the types of a tool's schemas with its implementation: `run` gets what `input` parsed. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   tool: Definition<Input, Output>,
 ): BlogTool {
   return { ...tool, run: (input, context) => tool.run(input as z.output<Input>, context) };
 }
 
-/** Creates something new each time, but only once for each idempotency key. */
+/** Contract of tools that create something new, once for each idempotency key. */
 export const CREATES = {
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   contract: {
@@ -53,7 +53,7 @@ export const CREATES = {
   },
 } satisfies Pick<BlogTool, "annotations" | "contract">;
 
-/** Reads only. */
+/** Contract of tools that only read. */
 export const READS = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   contract: {
@@ -64,7 +64,10 @@ export const READS = {
   },
 } satisfies Pick<BlogTool, "annotations" | "contract">;
 
-/** Sets fields to the values given: the same call again changes nothing more. It overwrites, hence destructive. */
+/**
+ * Contract of tools that set fields to given values: the same call again changes nothing more. They
+ * overwrite, hence destructive.
+ */
 export const UPDATES = {
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   contract: {
@@ -75,7 +78,9 @@ export const UPDATES = {
   },
 } satisfies Pick<BlogTool, "annotations" | "contract">;
 
-/** Deletes; a repeat with the same idempotency key is told that it is deleted, not that it is missing. */
+/**
+ * Contract of tools that delete. A repeat with the same idempotency key answers "deleted", not "not found".
+ */
 export const DELETES = {
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   contract: {

@@ -79,7 +79,7 @@ export const blogTools: readonly BlogTool[] = [
     run: async (input, { database, key }) => {
       const blogId = parseId("blogId", input.blogId);
       const answer = await deleteById(database.blogs, "blog", input.blogId, key);
-      // After the blog, so that nothing can be added to it any more; a repeat with the same key comes here again.
+      // After the blog, so that nothing more can be added to it; a repeat with the same key gets here again.
       await Promise.all([deleteAll(database.comments, { blogId }), deleteAll(database.pictures, { blogId })]);
       return answer;
     },

@@ -3,7 +3,7 @@ import type { StoredDocument } from "../database/documents.ts";
 import { NotFoundError, NothingToUpdateError } from "../refusals/tool-refusal.ts";
 import { parseId } from "./fields.ts";
 
-/** Names of things, as refusals spell them. */
+/** Names of things in refusals. */
 export type Thing = "author" | "blog" | "comment" | "picture";
 
 /** Matches documents that are not deleted. */
@@ -42,7 +42,8 @@ export async function updateById<T extends StoredDocument>(
 }
 
 /**
- * Deletes; a repeat with the same key finds it done. What is left holds no data, only the answers to repeats.
+ * Deletes a document; a repeat with the same key finds it deleted. What remains holds no data, only the
+ * answers to repeats.
  * @throws {IdInvalidError | NotFoundError}
  */
 export async function deleteById<T extends StoredDocument>(
@@ -79,7 +80,7 @@ function toDeleted(key: string | null): Document[] {
   return [{ $replaceWith: { _id: "$_id", creation: "$creation", deletion: { $literal: deletion } } }];
 }
 
-/** Refuses when nothing has this id. @throws {NotFoundError} */
+/** Throws when no document has this id. @throws {NotFoundError} */
 export async function requireById<T extends StoredDocument>(
   collection: Collection<T>,
   thing: Thing,

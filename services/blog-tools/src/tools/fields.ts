@@ -7,7 +7,10 @@ export const MAX_NAME = 200;
 /** Longest text of a blog or a comment, in characters. */
 export const MAX_CONTENT = 100_000;
 
-/** An argument that holds an id. Its form is checked by {@link parseId}, so that the refusal is in plain words. */
+/**
+ * An argument that holds an id. Its form is checked by {@link parseId}, so that the refusal is in plain
+ * words.
+ */
 export function idField(description: string) {
   return z.string().min(1).max(200).describe(description);
 }
@@ -22,7 +25,9 @@ export function contentField(description: string) {
   return z.string().min(1).max(MAX_CONTENT).regex(/\S/, "must not be blank").describe(description);
 }
 
-/** An email address. The pattern is deliberately loose: only sending a message shows whether an address works. */
+/**
+ * An email address. The pattern is deliberately loose: only sending a message shows whether an address works.
+ */
 export function emailField(description: string) {
   return z
     .string()
