@@ -6,16 +6,16 @@ export {
   type ContractDeclaration,
   ContractDeclarationSchema,
   type ContractSource,
+  contractJsonSchema,
   type EffectClass,
   effectClassOf,
   type ToolContract,
 } from "./contract/contract.ts";
+export type { IgnoredDeclaration } from "./contract/contract-decision.ts";
 export { type ContractField, type ContractReport, contractReport } from "./contract/contract-report.ts";
 export {
-  contractJsonSchema,
   type EffectiveContract,
   hasSideEffects,
-  type IgnoredDeclaration,
   knownContract,
   type ToolContractOptions,
   toolContract,
@@ -66,7 +66,8 @@ export {
   toolOfStep,
 } from "./document/step.ts";
 export { type BarrierOrder, barrierOrder } from "./graph/barrier-order.ts";
-export { type Acyclic, breakCycles, openersOf, stuckPositions } from "./graph/edges.ts";
+export { type Acyclic, breakCycles, openersOf } from "./graph/break-cycles.ts";
+export { stuckPositions } from "./graph/edges.ts";
 export { DependencyAbsentError, DependencyCycleError } from "./graph/order-errors.ts";
 export { type PlanGraph, type PlanGraphOptions, planGraph } from "./graph/plan-graph.ts";
 export {
@@ -80,6 +81,7 @@ export {
 } from "./graph/plan-order.ts";
 export { readersOf } from "./graph/readers-of.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
+export { canonicalDigest, sha256 } from "./json/digest.ts";
 export {
   isJsonObject,
   type JsonObject,
@@ -149,6 +151,7 @@ export {
 export { type MomentReading, nowText, readingText, type SaidMoment } from "./moment/moment.ts";
 export { canonicalLocale, isTimezone, type PlanningContext } from "./moment/planning-context.ts";
 export { type SaidMoments, saidMoments } from "./moment/said-moments.ts";
+export { standsAsWhole } from "./notation/word-boundary.ts";
 export { leavesOpen } from "./observed-output/leaves-open.ts";
 export { mergeShapes } from "./observed-output/merge-shapes.ts";
 export { mergeObserved, observeOutput } from "./observed-output/observe-output.ts";

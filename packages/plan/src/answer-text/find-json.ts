@@ -1,6 +1,7 @@
 import type { JsonValue } from "../json/json.ts";
+import { unescapeText } from "../json/unescape-text.ts";
 import { readJson } from "./read-json.ts";
-import { beginsComment, isQuote, skipSpaces, unescapeText } from "./read-string.ts";
+import { beginsComment, isQuote, skipSpaces } from "./read-string.ts";
 import { scanJson } from "./scan-json.ts";
 
 /** JSON that an answer holds. */

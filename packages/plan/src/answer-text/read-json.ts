@@ -1,6 +1,7 @@
 import { jsonrepair } from "jsonrepair";
 import { copyJson } from "../json/copy-json.ts";
 import type { JsonValue } from "../json/json.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { type ClosedJson, scanJson } from "./scan-json.ts";
 
 /** A value that was read, or why it was not. */
@@ -43,13 +44,8 @@ function owned(parsed: JsonValue, isRepaired: boolean): ReadJson {
 }
 
 function parse(text: string): JsonValue | undefined {
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
 }
 
 /** The library knows no comments that begin with #, and makes double quotes of apostrophes that should have been escaped. */

@@ -1,3 +1,5 @@
+import { unescapeText } from "../json/unescape-text.ts";
+
 /** A text in quotes, of any kind. */
 export interface QuotedText {
   /** What it says, escapes taken away. */
@@ -83,23 +85,4 @@ const SPACES = /\s*/y;
 export function skipSpaces(text: string, from: number): number {
   SPACES.lastIndex = from;
   return SPACES.test(text) ? SPACES.lastIndex : from;
-}
-
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ["n", "\n"],
-  ["r", "\r"],
-  ["t", "\t"],
-  ["b", "\b"],
-  ["f", "\f"],
-]);
-
-/** Takes one level of escapes away, as JSON has them; a backslash before anything else just goes. */
-export function unescapeText(raw: string): string {
-  return raw.replace(
-    /\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g,
-    (_, hex: string | undefined, plain: string | undefined) =>
-      hex === undefined
-        ? (ESCAPES.get(plain ?? "") ?? plain ?? "")
-        : String.fromCharCode(Number.parseInt(hex, 16)),
-  );
 }

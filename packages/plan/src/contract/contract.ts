@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type JsonObject, JsonObjectSchema } from "../json/json.ts";
+import { jsonSchemaOf } from "../json/json-schema.ts";
 
 /** A tool that must have run before, by name alone or with the fields that its output must hold. */
 const DependencySchema = z.union([
@@ -109,4 +110,9 @@ export function effectClassOf(contract: ToolContract): EffectClass {
   if (!contract.sideEffects || contract.idempotency === "natural") return "R";
   if (contract.idempotency === "key") return "K";
   return contract.lookup ? "V" : "U";
+}
+
+/** The JSON Schema 2020-12 of a contract as tools and operators declare it. */
+export function contractJsonSchema(): JsonObject {
+  return jsonSchemaOf(ContractDeclarationSchema);
 }

@@ -6,19 +6,23 @@
  *    that the operator configured without a word on trust: `readOnlyHint`, for mode and idempotency alone.
  * 3. Defaults are the careful side: a tool that says nothing writes, runs alone with itself, and is never sent again.
  */
-import { z } from "zod";
-import { copyJson } from "../json/copy-json.ts";
-import { isJsonObject, type JsonObject } from "../json/json.ts";
+import type { JsonObject } from "../json/json.ts";
 import type { Policy } from "../policy/policy.ts";
 import { remembered } from "../tools/remembered.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import type { ContractSource, ToolContract } from "./contract.ts";
+import { ContractDecision, type IgnoredDeclaration } from "./contract-decision.ts";
+import { contractLayers, ownMember } from "./contract-layers.ts";
 import {
-  type ContractDeclaration,
-  ContractDeclarationSchema,
-  type ContractSource,
-  type ToolContract,
-} from "./contract.ts";
-import { type ContractLayer, contractLayers, ownMember, type Warn } from "./contract-layers.ts";
+  DEFAULT_BACKOFF,
+  declaredBackoff,
+  declaredBarrier,
+  declaredBatch,
+  declaredDependencies,
+  declaredMode,
+  declaredRateLimit,
+  tighterBackoff,
+} from "./declared-fields.ts";
 
 /** What a contract is decided by, beside the descriptor. */
 export interface ToolContractOptions {
@@ -28,12 +32,6 @@ export interface ToolContractOptions {
   override?: JsonObject | undefined;
   /** Mode of tools whose contract does not say how parallel they may be. Default "sequential". */
   unannotated?: Policy["unannotated"] | undefined;
-}
-
-/** What a place declares and a contract does not take, since it would loosen it. */
-export interface IgnoredDeclaration {
-  field: keyof ToolContract;
-  source: ContractSource;
 }
 
 /** A contract, where each of its fields comes from, and what was wrong with the declarations. */
@@ -51,14 +49,6 @@ export interface EffectiveContract {
 }
 
 const MAX_WARNINGS = 50;
-const DEFAULT_BACKOFF: ToolContract["backoff"] = {
-  maxAttempts: 3,
-  initialMs: 1_000,
-  maxMs: 30_000,
-  strategy: "exponential",
-};
-/** How long each strategy makes a caller wait; higher is longer. */
-const WAITS = { fixed: 0, linear: 1, exponential: 2 } as const;
 /** How much a mode lets run at once; higher is tighter. */
 const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "sequential-only": 2 } as const;
 
@@ -236,182 +226,6 @@ function decideMaxConcurrency(decision: ContractDecision, mode: ToolContract["mo
   return declared;
 }
 
-/** How one field is decided. */
-interface Choice<Value> {
-  base: Value;
-  /** Where `base` itself comes from. Default "default". */
-  baseSource?: ContractSource;
-  read: (fields: ContractDeclaration) => NonNullable<Value> | undefined;
-  /** For untrusted places: the value, a tighter one, or undefined when it may not be taken. Default: taken as it is. */
-  tighten?: (value: NonNullable<Value>, base: Value) => Value | undefined;
-}
-
-/** Walks the places for one field after the other and notes where each value came from. */
-class ContractDecision {
-  readonly sources: Record<keyof ToolContract, ContractSource> = allDefault();
-  readonly ignored: IgnoredDeclaration[] = [];
-  readonly warn: Warn;
-  readonly #layers: readonly ContractLayer[];
-
-  constructor(layers: readonly ContractLayer[], warn: Warn) {
-    this.#layers = layers;
-    this.warn = warn;
-  }
-
-  pick<Field extends keyof ToolContract>(
-    field: Field,
-    choice: Choice<ToolContract[Field]>,
-  ): ToolContract[Field] {
-    for (const { source, trusted, fields } of this.#layers) {
-      const declared = choice.read(fields);
-      if (declared === undefined) continue;
-      const taken = trusted || !choice.tighten ? declared : choice.tighten(declared, choice.base);
-      if (taken !== declared) {
-        this.ignored.push({ field, source });
-        const text = JSON.stringify(declared).slice(0, 200);
-        this.warn(
-          `${source}: ${field} ${text} would loosen the contract and the server is not trusted: ignored`,
-        );
-      }
-      if (taken === undefined) continue;
-      this.sources[field] = source;
-      return taken;
-    }
-    this.sources[field] = choice.baseSource ?? "default";
-    return choice.base;
-  }
-
-  /** "annotations" when they are why a tool counts as read-only; its further defaults follow from them. */
-  sourceOfReadOnly(): ContractSource {
-    const isReadOnly = this.#layers.some(isReadOnlyByAnnotation);
-    return isReadOnly && this.sources.sideEffects === "annotations" ? "annotations" : "default";
-  }
-
-  /** True when the hint to be read-only is believed, and no place says that the tool writes. Known once `sideEffects` is decided. */
-  believesReadOnly(): boolean {
-    const isSaid = this.#layers.some(({ isReadOnlyBelieved }) => isReadOnlyBelieved);
-    return isSaid && this.sources.sideEffects === "default";
-  }
-
-  isAnnotatedWriter(): boolean {
-    return this.#layers.some(
-      ({ source, fields }) => source === "annotations" && fields.side_effects === true,
-    );
-  }
-
-  /** A tool that names dependencies and no mode is `dependent`, unless that would loosen an untrusted one. */
-  followDependencies(
-    mode: ToolContract["mode"],
-    hasDependencies: boolean,
-    isFree: boolean,
-  ): ToolContract["mode"] {
-    if (mode === "dependent" && !hasDependencies) this.warn("mode dependent names no tool in depends_on");
-    const isNamed = this.#layers.some(({ source, fields }) => {
-      return source === this.sources.mode && declaredMode(fields) !== undefined;
-    });
-    const origin = this.#layers.find(({ fields }) => declaredDependencies(fields) !== undefined);
-    if (isNamed || !hasDependencies || !origin || !(isFree || origin.trusted)) return mode;
-    this.sources.mode = origin.source;
-    return "dependent";
-  }
-}
-
-function isReadOnlyByAnnotation({ source, fields }: ContractLayer): boolean {
-  return source === "annotations" && fields.side_effects === false;
-}
-
 function never(): undefined {
   return undefined;
-}
-
-function declaredBarrier({
-  barrier,
-  sequential,
-  parallel_safe: safe,
-}: ContractDeclaration): boolean | undefined {
-  if (barrier === true || sequential === true || safe === false) return true;
-  return barrier === false || sequential === false || safe === true ? false : undefined;
-}
-
-function declaredMode(fields: ContractDeclaration): ToolContract["mode"] | undefined {
-  if (fields.mode) return fields.mode;
-  if (declaredBarrier(fields) === true) return "sequential-only";
-  if (fields.max_concurrency !== undefined)
-    return fields.max_concurrency === 1 ? "sequential-only" : "fan-out-bounded";
-  return fields.parallel_safe === true || fields.sequential === false ? "parallel-safe" : undefined;
-}
-
-function declaredDependencies(fields: ContractDeclaration): ToolContract["dependsOn"] | undefined {
-  const declared = fields.depends_on ?? fields.dependsOn;
-  return declared?.map(({ tool, required_fields }) => ({ tool, requiredFields: required_fields }));
-}
-
-function declaredBackoff({ backoff }: ContractDeclaration): ToolContract["backoff"] | undefined {
-  return (
-    backoff && {
-      maxAttempts: backoff.max_attempts ?? DEFAULT_BACKOFF.maxAttempts,
-      initialMs: backoff.initial_ms ?? DEFAULT_BACKOFF.initialMs,
-      maxMs: backoff.max_ms ?? DEFAULT_BACKOFF.maxMs,
-      strategy: backoff.strategy ?? DEFAULT_BACKOFF.strategy,
-    }
-  );
-}
-
-/** Fewer attempts and longer waits are taken, part by part. */
-function tighterBackoff(
-  value: ToolContract["backoff"],
-  base: ToolContract["backoff"],
-): ToolContract["backoff"] {
-  const tighter = {
-    maxAttempts: Math.min(value.maxAttempts, base.maxAttempts),
-    initialMs: Math.max(value.initialMs, base.initialMs),
-    maxMs: Math.max(value.maxMs, base.maxMs),
-    strategy: WAITS[value.strategy] >= WAITS[base.strategy] ? value.strategy : base.strategy,
-  };
-  const isSame =
-    tighter.maxAttempts === value.maxAttempts &&
-    tighter.initialMs === value.initialMs &&
-    tighter.maxMs === value.maxMs &&
-    tighter.strategy === value.strategy;
-  return isSame ? value : tighter;
-}
-
-function declaredBatch({ batch }: ContractDeclaration): ToolContract["batch"] {
-  if (!batch) return undefined;
-  const { param, max, result_path: resultPath } = batch;
-  return { param, max, ...(resultPath === undefined ? {} : { resultPath }) };
-}
-
-function declaredRateLimit({ rate_limit: limit }: ContractDeclaration): ToolContract["rateLimit"] {
-  return limit && { max: limit.max, perMs: limit.per_ms };
-}
-
-function allDefault(): Record<keyof ToolContract, ContractSource> {
-  return {
-    mode: "default",
-    maxConcurrency: "default",
-    dependsOn: "default",
-    barrier: "default",
-    navigation: "default",
-    provides: "default",
-    backoff: "default",
-    errorPropagation: "default",
-    batch: "default",
-    sideEffects: "default",
-    idempotency: "default",
-    lookup: "default",
-    timeoutMs: "default",
-    rateLimit: "default",
-    requiresApproval: "default",
-    scope: "default",
-  };
-}
-
-/** The JSON Schema 2020-12 of a contract as tools and operators declare it. */
-export function contractJsonSchema(): JsonObject {
-  const copy = copyJson(z.toJSONSchema(ContractDeclarationSchema, { io: "input", target: "draft-2020-12" }), {
-    maxDepth: 100,
-    maxBytes: 1_000_000,
-  });
-  return copy.ok && isJsonObject(copy.value) ? copy.value : {};
 }

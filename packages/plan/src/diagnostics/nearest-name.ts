@@ -46,8 +46,8 @@ function endsAlike(one: readonly string[], other: readonly string[]): boolean {
   return own === first || own === last;
 }
 
-/** Words of a name in any usual spelling, in small letters. */
-function wordsOf(name: string): string[] {
+/** Words of a name in any usual spelling, in lower case. */
+export function wordsOf(name: string): string[] {
   const spaced = name.slice(0, MAX_LENGTH).replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, " ");
   return spaced.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { parseJson } from "./read-value.ts";
+import { parseJson } from "../json/parse-json.ts";
 
 /**
  * A value, or the value of which it is the JSON text: strict forms of model answers have no other way to hold an object of any shape. A text

@@ -4,11 +4,12 @@ import { ToolNameSchema } from "../document/ids.ts";
 import { copyJson } from "../json/copy-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { FORBIDDEN_KEYS } from "../json/own-property.ts";
+import { parseJson } from "../json/parse-json.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import { plainName } from "./field-words.ts";
 import type { Fields } from "./read-fields.ts";
-import { depthOf, parseJson } from "./read-value.ts";
+import { depthOf } from "./read-value.ts";
 
 /** What the calls of a plan are read with. */
 export interface StepReading {

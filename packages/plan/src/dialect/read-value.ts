@@ -1,6 +1,7 @@
 import type { Findings } from "../diagnostics/findings.ts";
 import { copyJson } from "../json/copy-json.ts";
 import type { JsonValue } from "../json/json.ts";
+import { parseJson } from "../json/parse-json.ts";
 import type { Limits } from "../policy/limits.ts";
 
 /** The document itself adds a few levels around the arguments, which are what the limit is about. */
@@ -20,16 +21,6 @@ export function readValue(input: unknown, limits: Limits, findings: Findings): J
   const message = `The plan is not valid JSON: ${parsed.message}`;
   findings.add("PLAN_NOT_JSON", {}, { message });
   return undefined;
-}
-
-/** Parses JSON text; the message says where it breaks. */
-export function parseJson(text: string): { ok: true; value: JsonValue } | { ok: false; message: string } {
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return { ok: true, value };
-  } catch (error) {
-    return { ok: false, message: error instanceof Error ? error.message.slice(0, 200) : "not JSON" };
-  }
 }
 
 function copyWithin(input: unknown, limits: Limits, findings: Findings): JsonValue | undefined {

@@ -1,4 +1,4 @@
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import type { Findings } from "../diagnostics/findings.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { visitTexts } from "../json/map-json.ts";
@@ -8,18 +8,11 @@ import { readObject } from "../notation/read-object.ts";
 import { mapReferenceObjects } from "../notation/reference-objects.ts";
 import { candidatesAt } from "../notation/scan-notations.ts";
 import { createStepNames, type StepNames } from "../notation/step-names.ts";
-import { type Notice, type Translating, translateText } from "../notation/translate-text.ts";
+import { type Translating, translateText } from "../notation/translate-text.ts";
 import type { Policy } from "../policy/policy.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
+import { type NoticeReporting, reportNotice, type TextPlace } from "./report-notice.ts";
 import { createToolRootHints, type ToolRootHints } from "./tool-root-hint.ts";
-
-/** Where a text stands. */
-export interface TextPlace {
-  /** Absent for the plan's outputs. */
-  readonly step?: DraftStep | undefined;
-  readonly keys: readonly (string | number)[];
-  readonly hasScope?: ((name: string) => boolean) | undefined;
-}
 
 /** Brings what names steps in a foreign notation into our own, with a diagnostic for each. */
 export interface Translator {
@@ -58,6 +51,7 @@ export interface TranslatorOptions {
 export function createTranslator(options: TranslatorOptions): Translator {
   const { steps, names, policy, findings, request, given } = options;
   const toolHint = createToolRootHints(steps);
+  const reporting: NoticeReporting = { policy, findings, toolHint };
   const stepNames = createStepNames(steps, names, given);
   const literals = createLiteralTexts(options.literals, request);
   const hasHabit = request !== undefined || numbersSteps(steps);
@@ -80,7 +74,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
     if (place.step && place.step.position < given) return written;
     const translated = translateText(written, translatingAt(place));
     if (!translated) return written;
-    for (const notice of translated.notices) report(notice, place);
+    for (const notice of translated.notices) reportNotice(notice, place, reporting);
     return translated.text;
   }
 
@@ -94,45 +88,9 @@ export function createTranslator(options: TranslatorOptions): Translator {
         literals.add(literal);
         return undefined;
       }
-      report(found, { ...place, keys });
+      reportNotice(found, { ...place, keys }, reporting);
       return found.type === "translated" ? found.readings[0] : undefined;
     });
-  }
-
-  function report(notice: Notice, { step, keys }: TextPlace): void {
-    const place = { keys, ...(step ? { step } : {}) };
-    const begin = step ? `step ${step.id}` : "the outputs";
-    const shown = cut(notice.text);
-    const [reading] = notice.readings;
-    const escape = `\\${notice.text}`;
-    const instead = notice.isObject ? "" : `, or ${cut(escape)} for the characters themselves`;
-    switch (notice.type) {
-      case "translated": {
-        const message = `${begin}: ${shown} is read as ${reading}; write that`;
-        findings.add("REFERENCE_SPELLING", place, { message, severity: "warning", suggestion: reading });
-        return;
-      }
-      case "doubt": {
-        const isOpen = notice.readings.length > 1;
-        const message = isOpen
-          ? `${begin}: ${shown} can mean ${notice.readings.slice(0, 20).join(", ")}; write the one that is meant`
-          : `${begin}: ${shown} may be the reference ${reading} or text; write ${reading}${instead}`;
-        const code = isOpen ? "REFERENCE_AMBIGUOUS" : "REFERENCE_SPELLING";
-        findings.add(code, place, { message, suggestion: reading });
-        return;
-      }
-      case "malformed": {
-        const message = `${begin}: ${shown} is no reference; write ${reading ?? "<<step.field>>"}${instead}`;
-        findings.add("REFERENCE_MALFORMED", place, { message, suggestion: reading });
-        return;
-      }
-      case "unknown": {
-        const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
-        const hint = toolHint(notice.text.slice(2));
-        const message = `${begin} refers to ${shown}: no such step${hint?.message ?? "; write <<step.field>>"}${instead}`;
-        findings.add("REFERENCE_UNKNOWN", place, { message, severity, suggestion: hint?.suggestion });
-      }
-    }
   }
 
   return {

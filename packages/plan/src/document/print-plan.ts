@@ -1,5 +1,5 @@
-import { z } from "zod";
 import type { JsonObject } from "../json/json.ts";
+import { jsonSchemaOf } from "../json/json-schema.ts";
 import { type Plan, PlanSchema } from "./plan.ts";
 import type { Step } from "./step.ts";
 
@@ -35,6 +35,5 @@ function sorted(options: object): object {
 
 /** JSON Schema 2020-12 of the plan document in its one form, as it may be written: what has a default may be left out. */
 export function planJsonSchema(): JsonObject {
-  const schema: unknown = z.toJSONSchema(PlanSchema, { io: "input", target: "draft-2020-12" });
-  return JSON.parse(JSON.stringify(schema));
+  return jsonSchemaOf(PlanSchema);
 }

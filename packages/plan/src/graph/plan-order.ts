@@ -5,7 +5,8 @@ import type { Plan } from "../document/plan.ts";
 import { toolOfStep } from "../document/step.ts";
 import type { Policy } from "../policy/policy.ts";
 import { barrierOrder } from "./barrier-order.ts";
-import { breakCycles, reversed, topologicalOrder } from "./edges.ts";
+import { breakCycles } from "./break-cycles.ts";
+import { reversed, topologicalOrder } from "./edges.ts";
 import { DependencyCycleError } from "./order-errors.ts";
 import { type PlanGraph, planGraph } from "./plan-graph.ts";
 

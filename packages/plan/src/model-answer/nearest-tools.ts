@@ -1,6 +1,7 @@
 import { distance } from "fastest-levenshtein";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { cut } from "../diagnostics/findings.ts";
+import { wordsOf } from "../diagnostics/nearest-name.ts";
 import type { Plan } from "../document/plan.ts";
 import { toolOfStep } from "../document/step.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
@@ -58,12 +59,7 @@ function likeness(one: string, other: string): number {
   if (other.length > MAX_LENGTH) return 0;
   const letters =
     1 - distance(one.toLowerCase(), other.toLowerCase()) / Math.max(one.length, other.length, 1);
-  const [left, right] = [wordsOf(one), wordsOf(other)];
+  const [left, right] = [new Set(wordsOf(one)), new Set(wordsOf(other))];
   const shared = [...left].filter((word) => right.has(word)).length;
   return Math.max(letters, (2 * shared) / Math.max(left.size + right.size, 1));
-}
-
-function wordsOf(name: string): Set<string> {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
-  return new Set(words.split(/[^a-z0-9]+/).filter((word) => word !== ""));
 }

@@ -8,7 +8,8 @@
  *    stands before it and can run has run.
  */
 
-import { breakCycles, type Edges, findCycle, openersOf } from "../graph/edges.ts";
+import { breakCycles, openersOf } from "../graph/break-cycles.ts";
+import { type Edges, findCycle } from "../graph/edges.ts";
 import { DependencyCycleError } from "../graph/order-errors.ts";
 import { profileOptions } from "../policy/policy.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";

@@ -3,11 +3,10 @@
  * they said of themselves. Names in a catalogue depend on what else is in it (`search` becomes `x/search` once another
  * server offers one), and what a tool says may change; a pin holds both fast.
  */
-import { createHash } from "node:crypto";
 import { knownContract } from "../contract/tool-contract.ts";
 import type { Plan } from "../document/plan.ts";
 import { toolOfStep } from "../document/step.ts";
-import { canonicalJson } from "../json/canonical-json.ts";
+import { canonicalDigest } from "../json/digest.ts";
 import { bareName, findServerTool, findTool } from "../tools/name-tools.ts";
 import { remembered } from "../tools/remembered.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
@@ -118,5 +117,5 @@ function partDigests(tool: ToolDescriptor): ToolPin["parts"] {
 }
 
 function shortDigest(value: unknown): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 16);
+  return canonicalDigest(value).slice(0, 16);
 }

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { canonicalJson } from "../json/canonical-json.ts";
+import { canonicalDigest } from "../json/digest.ts";
 import { bareName } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
@@ -17,7 +16,5 @@ export function toolDigest(descriptor: ToolDescriptor): string {
     name: _name,
     ...rest
   } = descriptor;
-  return createHash("sha256")
-    .update(canonicalJson({ ...rest, name: bareName(descriptor) }))
-    .digest("hex");
+  return canonicalDigest({ ...rest, name: bareName(descriptor) });
 }

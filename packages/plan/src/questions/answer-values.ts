@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { datesSaidIn } from "../moment/date-values.ts";
 import type { PlanningContext } from "../moment/planning-context.ts";
 import { saidMoments } from "../moment/said-moments.ts";
@@ -85,14 +86,8 @@ function* listsOf(text: string, schema: JsonObject): Generator<JsonValue> {
 }
 
 function jsonOf(text: string): JsonValue | undefined {
-  if (!/^[[{]/.test(text)) return undefined;
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const parsed = /^[[{]/.test(text) ? parseJson(text) : undefined;
+  return parsed?.ok ? parsed.value : undefined;
 }
 
 function choiceIn(

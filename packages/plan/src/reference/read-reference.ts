@@ -1,4 +1,5 @@
 import type { PathSegment } from "../json/path.ts";
+import { unescapeText } from "../json/unescape-text.ts";
 
 /** How a reference is written; all three mean the same. */
 export type ReferenceSpelling = "<<" | "{{" | "$ref:";
@@ -169,23 +170,5 @@ function readQuoted(text: string, from: number): ReadSegment | undefined {
   }
   if (text.charCodeAt(at + 1) !== 93) return undefined;
   const raw = text.slice(from + 1, at);
-  return { segment: { type: "key", key: hasEscape ? unescape(raw) : raw }, end: at + 2 };
-}
-
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ["n", "\n"],
-  ["r", "\r"],
-  ["t", "\t"],
-  ["b", "\b"],
-  ["f", "\f"],
-]);
-
-function unescape(raw: string): string {
-  return raw.replace(
-    /\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g,
-    (_, hex: string | undefined, plain: string | undefined) =>
-      hex === undefined
-        ? (ESCAPES.get(plain ?? "") ?? plain ?? "")
-        : String.fromCharCode(Number.parseInt(hex, 16)),
-  );
+  return { segment: { type: "key", key: hasEscape ? unescapeText(raw) : raw }, end: at + 2 };
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../json/json.ts";
+import { parseJson } from "../json/parse-json.ts";
 
 /**
  * How a tool wrote a value as text, kept beside it: the indent of its JSON in spaces (0: compact, -1: on one line with a space behind each
@@ -19,13 +20,10 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 export function jsonOfText(text: string): { value: JsonValue } | undefined {
   // What JSON can begin with; most texts are told by their first character.
   if (!/^\s*[[{"\-0-9tfn]/.test(text)) return undefined;
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return typeof value === "number" && !isWhole(value, text.trim()) ? undefined : { value };
-  } catch {
-    // Not JSON: a text that happens to begin like it.
-    return undefined;
-  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) return undefined;
+  const { value } = parsed;
+  return typeof value === "number" && !isWhole(value, text.trim()) ? undefined : { value };
 }
 
 /** True when a number holds all that its digits say: not infinite, and no integer of which another one is kept. */

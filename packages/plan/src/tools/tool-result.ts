@@ -1,5 +1,6 @@
 import { type CopyLimits, type CopyRefusal, copyJson } from "../json/copy-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { jsonOfText, type OutputText, outputTextOf } from "./output-text.ts";
 
 /** Why a tool result gives no output. */
@@ -98,13 +99,8 @@ function outputOfContent(content: readonly JsonObject[]): JsonValue {
 /** The object or array that a text is, or the text: numbers, booleans and null stay as they were written. */
 export function structureOfText(text: string): JsonValue {
   if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return value;
-  } catch {
-    // Not JSON: a text that happens to begin with a bracket.
-    return text;
-  }
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : text;
 }
 
 function failure(
