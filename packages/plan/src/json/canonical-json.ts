@@ -4,6 +4,7 @@
  * @see RFC 8785, whose forms of numbers and texts, and whose order of names, are those of ECMAScript
  */
 export function canonicalJson(value: unknown): string {
+  if (hasToJson(value)) return canonicalJson(value.toJSON());
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const fields = Object.entries(value)
@@ -11,4 +12,10 @@ export function canonicalJson(value: unknown): string {
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`);
   return `{${fields.join(",")}}`;
+}
+
+function hasToJson(value: unknown): value is { toJSON(): unknown } {
+  return (
+    typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function"
+  );
 }
