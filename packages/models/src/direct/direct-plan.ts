@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue, type ToolDescriptor } from "@planwright/plan";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  standsAsWhole,
+  type ToolDescriptor,
+} from "@planwright/plan";
 import { searchWords } from "../retrieval/search-words.ts";
 import { toolWordsOf } from "../words/tool-words.ts";
 import { verbFit } from "../words/verbs.ts";
@@ -56,7 +62,7 @@ function isGiven(query: string, { tool, arguments: args }: DirectCall, facts: Js
     if (isJsonObject(value)) return Object.entries(value).every(([key, each]) => isSaid(each, key));
     if (value === null || typeof value === "boolean")
       return searchWords(name).every((word) => searchWords(query).includes(word));
-    return standsIn(said, normal(String(value))) || (allowed.has(value) && isSpokenOf(query, value));
+    return standsAsWhole(said, normal(String(value))) || (allowed.has(value) && isSpokenOf(query, value));
   };
   return Object.entries(args).every(([name, value]) => isSaid(value, name));
 }
@@ -84,15 +90,3 @@ function listedValues(schema: JsonValue, level = 0): JsonValue[] {
 }
 
 const normal = (text: string) => text.normalize("NFKC").replace(/\s+/g, " ").trim().toLowerCase();
-
-/** As a whole: letters and digits do not go on at its ends. */
-function standsIn(text: string, wanted: string): boolean {
-  if (wanted === "") return false;
-  const isWord = (char: string | undefined) => char !== undefined && /[\p{L}\p{N}_]/u.test(char);
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
-    const goesOnBefore = isWord(text[at - 1]) && isWord(wanted[0]);
-    const goesOnAfter = isWord(text[at + wanted.length]) && isWord(wanted.at(-1));
-    if (!goesOnBefore && !goesOnAfter) return true;
-  }
-  return false;
-}
