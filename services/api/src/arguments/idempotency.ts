@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { canonicalJson } from "@planwright/plan";
+import { canonicalDigest } from "@planwright/plan";
 import type { Idempotency } from "@planwright/store";
 import { BadInputError } from "../errors/api-errors.ts";
 import { isBlank, isWellFormed } from "./text.ts";
@@ -21,7 +20,5 @@ export function toIdempotency(key: string | null | undefined, payload: unknown):
       `Give 1 to ${MAX_KEY_LENGTH} characters, such as a UUID made anew for each submission.`,
     );
   }
-  // As JSON first: a date in the payload counts as its text.
-  const text = canonicalJson(JSON.parse(JSON.stringify(payload)));
-  return { key, payloadHash: createHash("sha256").update(text).digest("hex") };
+  return { key, payloadHash: canonicalDigest(payload) };
 }

@@ -3,12 +3,12 @@
  * descriptor of the tool. The hash is computed and shown when the step begins to wait. Before each call it is
  * computed again from what is about to be sent, so no call is made that differs from what was approved.
  */
-import { hash as hashText } from "node:crypto";
 import type { Call, FoldedUnit, StepError, StepRecord } from "@planwright/engine";
 import {
-  canonicalJson,
+  canonicalDigest,
   isJsonObject,
   type JsonObject,
+  sha256,
   type ToolDescriptor,
   toolDigest,
   toolOfStep,
@@ -58,7 +58,7 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
   function hashOf(value: JsonObject): string {
     const known = hashes.get(value);
     if (known !== undefined) return known;
-    const hash = hashText("sha256", canonicalJson(value));
+    const hash = canonicalDigest(value);
     hashes.set(value, hash);
     return hash;
   }
@@ -67,7 +67,7 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
     const step = claim.plan.plan.steps.find(({ id }) => id === stepId);
     const tool = step && tools.find(toolOfStep(step));
     const digest = tool ? toolDigest(tool) : null;
-    return hashText("sha256", canonicalJson([claim.plan._id, stepId, hashOf(approvable), digest]));
+    return canonicalDigest([claim.plan._id, stepId, hashOf(approvable), digest]);
   }
 
   return {
@@ -75,7 +75,7 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
       const { arguments: args, stepId } = record;
       if (!args) return record;
       const approvalHash = approvalHashOf(stepId, args, planTools);
-      return { ...record, approvalHash, argsHash: hashText("sha256", JSON.stringify(args)) };
+      return { ...record, approvalHash, argsHash: sha256(JSON.stringify(args)) };
     },
 
     async refusalOf(call) {

@@ -1,8 +1,4 @@
-/**
- * The calls of one run: each with its intent, its slot under limits, its approval, and the check that the
- * tool is unchanged since the plan was made.
- */
-import { hash } from "node:crypto";
+/** The calls of one run: each with its intent, its place under limits, its approval, and the tool as it was when the plan was made. */
 import {
   type Call,
   isUnansweredLookup,
@@ -11,7 +7,7 @@ import {
   type StepError,
   unitKeysOf,
 } from "@planwright/engine";
-import type { JsonValue, ToolDescriptor } from "@planwright/plan";
+import { type JsonValue, sha256, type ToolDescriptor } from "@planwright/plan";
 import type { Place } from "@planwright/queue";
 import type { Logger, RunClock } from "@planwright/runtime";
 import type { AttemptEnd, ExecutionStore, PlanClaim } from "@planwright/store";
@@ -91,7 +87,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   /** @param place - the call's slot under a limit beyond the plan */
   async function attempt(call: Call, signal: AbortSignal, place?: Place): Promise<void> {
     const attemptId = clock.id();
-    await pending.intend(call, { attemptId, argsHash: hashOf(call.arguments) });
+    await pending.intend(call, { attemptId, argsHash: sha256(JSON.stringify(call.arguments)) });
     if (!(await right.wait())) return;
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
@@ -199,8 +195,8 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const earlier = claim.journal.unit(call.stepId)?.unanswered ?? [];
     if (earlier.length === 0) return plan._id;
     const keys = new Set(unitKeysOf(call));
-    const argsHash = hashOf(call.arguments);
-    // A batch is the same call only when it serves the same items, which its arguments show.
+    const argsHash = sha256(JSON.stringify(call.arguments));
+    // A batch is the one that was sent only when it serves the same items, which its arguments show.
     const same = earlier.find((one) => keys.has(one.key) && one.argsHash === argsHash);
     return same?.planId ?? plan._id;
   }
@@ -232,8 +228,4 @@ function describe(call: Call, outcome: Outcome): Pick<AttemptEnd, "outcome" | "e
     case "deferred":
       return { outcome: "aborted", error: null };
   }
-}
-
-function hashOf(value: object): string {
-  return hash("sha256", JSON.stringify(value));
 }

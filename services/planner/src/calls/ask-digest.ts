@@ -1,6 +1,5 @@
-import { hash } from "node:crypto";
 import type { Asked } from "@planwright/models";
-import { canonicalJson } from "@planwright/plan";
+import { canonicalDigest } from "@planwright/plan";
 import type { ModelCallDocument } from "@planwright/store";
 import { keptText } from "./record-of-call.ts";
 
@@ -18,5 +17,5 @@ export function askDigest(
   messages: ModelCallDocument["messages"],
 ): string {
   const { schema = null, tools = null } = asked;
-  return hash("sha256", canonicalJson({ messages, schema, tools }));
+  return canonicalDigest({ messages, schema, tools });
 }

@@ -1,5 +1,4 @@
-import { hash } from "node:crypto";
-import { canonicalJson, type Plan } from "@planwright/plan";
+import { canonicalDigest, type Plan } from "@planwright/plan";
 
 /**
  * SHA-256 of what a plan does: its steps in any order, and the requested outputs. Approval does not count.
@@ -12,6 +11,8 @@ export function planDigest({ steps, outputs }: Plan): string {
       return { ...rest, dependsOn: dependsOn.toSorted() };
     })
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  const wanted = (Array.isArray(outputs) ? outputs.toSorted() : outputs) ?? null;
-  return hash("sha256", canonicalJson({ steps: done, outputs: wanted }));
+  return canonicalDigest({
+    steps: done,
+    outputs: (Array.isArray(outputs) ? outputs.toSorted() : outputs) ?? null,
+  });
 }
