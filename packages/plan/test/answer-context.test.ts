@@ -37,13 +37,13 @@ interface Asked {
   context?: Partial<PlanningContext>;
 }
 
-function findings({ query, tool: name = "remind", arguments: given, context }: Asked) {
+function diagnostics({ query, tool: name = "remind", arguments: given, context }: Asked) {
   const answer = JSON.stringify({ steps: [{ tool: name, arguments: given }] });
   const read = readModelAnswer(answer, { tools, query, context: { ...CONTEXT, ...context } });
   return read.diagnostics;
 }
 const errors = (asked: Asked) =>
-  findings(asked)
+  diagnostics(asked)
     .filter(({ severity }) => severity === "error")
     .map(({ code }) => code);
 
@@ -77,7 +77,7 @@ describe("a date that contradicts the request's words is an error that names the
     ["remind me next Friday", { when: "2026-11-28" }, '"next Friday" is 2026-12-04 or 2026-11-27'],
     ["remind me on December 5", { when: "2024-12-05" }, '"December 5" is 2026-12-05'],
   ])("%s: %o", (query, given, says) => {
-    const [found] = findings({ query, arguments: given });
+    const [found] = diagnostics({ query, arguments: given });
     expect(found).toMatchObject({
       code: "ARGUMENT_DATE",
       severity: "error",
@@ -95,11 +95,11 @@ describe("a date that contradicts the request's words is an error that names the
   });
 
   test("where one reading is meant it is suggested, ready to be put in", () => {
-    expect(findings({ query: "remind me tomorrow", arguments: { when: "2026-11-27" } })[0]?.suggestion).toBe(
-      "2026-11-26",
-    );
     expect(
-      findings({ query: "remind me next Friday", arguments: { when: "2026-11-28" } })[0]?.suggestion,
+      diagnostics({ query: "remind me tomorrow", arguments: { when: "2026-11-27" } })[0]?.suggestion,
+    ).toBe("2026-11-26");
+    expect(
+      diagnostics({ query: "remind me next Friday", arguments: { when: "2026-11-28" } })[0]?.suggestion,
     ).toBeUndefined();
   });
 });

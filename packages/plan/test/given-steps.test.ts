@@ -42,7 +42,7 @@ test("another call under the name of a given step is refused, at its place in th
   expect(answer.diagnostics).toMatchObject([{ code: "STEP_ID_DUPLICATE", path: "steps[1].id" }]);
 });
 
-test("findings count from the first step of the answer, and none is about a given one", () => {
+test("diagnostics count from the first step of the answer, and none is about a given one", () => {
   const gone = CallStepSchema.parse({ id: "gone", tool: "noLongerThere", arguments: { x: "<author_id>" } });
   const answer = read([{ ...BLOG, arguments: { title: "Hi", authorId: "<<author.name>>" } }], [gone, AUTHOR]);
   expect(answer.diagnostics).toMatchObject([{ stepId: "blog", path: "steps[0].arguments.authorId" }]);

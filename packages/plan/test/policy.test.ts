@@ -85,7 +85,7 @@ test("a plan stores the limits it was accepted under, and printing and reading u
   expect(parsePlan(printPlan(parsed.plan)).ok).toBe(false);
 });
 
-test("invalid options of the caller are findings, not exceptions", () => {
+test("invalid options of the caller are diagnostics, not exceptions", () => {
   const parsed = parsePlan([{ tool: "t" }], {
     policy: { maxParallel: 0 },
     limits: { maxSteps: 0 },

@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from "../diagnostics/diagnostic.ts";
-import { cut } from "../diagnostics/findings.ts";
+import { cut } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { jsonEquals } from "../json/json-equals.ts";
 import { hasElidedCalls } from "./elision.ts";

@@ -1,4 +1,4 @@
-import { cut } from "../diagnostics/findings.ts";
+import { cut } from "../diagnostics/diagnostic-collector.ts";
 import type { Plan } from "../document/plan.ts";
 import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
@@ -13,7 +13,7 @@ import { createQueryWords } from "./query-words.ts";
 /** Values that are looked at in one plan. */
 const MAX_VALUES = 20_000;
 /** Most diagnostics for one plan. */
-const MAX_FINDINGS = 20;
+const MAX_DIAGNOSTICS = 20;
 
 /** A value of a plan, with its place. */
 interface PlacedValue {
@@ -29,7 +29,7 @@ interface PlacedValue {
  * worked out from it, and an assumption as any other. Where the words cannot be worked out, nothing is found.
  */
 export function checkMoments(plan: Plan, sources: ValueSources): void {
-  const { query, moments: said, findings } = sources;
+  const { query, moments: said, diagnostics } = sources;
   if (query === undefined || said.moments.length === 0 || said.isOpen) return;
   const values = valuesOf(plan);
   const dated = values.flatMap((placed) => {
@@ -42,8 +42,8 @@ export function checkMoments(plan: Plan, sources: ValueSources): void {
   const wrong = dated.filter(
     (placed) => placed.date.isPlain && !said.gives(placed.value) && !isGiven(placed),
   );
-  for (const { step, keys, value } of wrong.slice(0, MAX_FINDINGS)) {
-    findings.add(
+  for (const { step, keys, value } of wrong.slice(0, MAX_DIAGNOSTICS)) {
+    diagnostics.add(
       "ARGUMENT_DATE",
       { step, keys },
       { message: contradiction(step.id, String(value), unused), suggestion: suggestionOf(unused) },

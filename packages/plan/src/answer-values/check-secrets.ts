@@ -1,4 +1,4 @@
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { Plan } from "../document/plan.ts";
 import { argumentsOfStep, isForEachStep } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
@@ -13,7 +13,7 @@ import type { FactValues } from "./fact-values.ts";
 export function checkSecretSources(
   plan: Plan,
   { query, facts }: { query: string | undefined; facts: Pick<FactValues, "secrets"> },
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): void {
   let named: ReadonlySet<string> | undefined;
   const isNamed = (name: string): boolean => {
@@ -26,7 +26,7 @@ export function checkSecretSources(
         if (secretsMentioned(text).every(isNamed)) return;
         const message = `step ${step.id}: ${cut(text)} names a secret that the query does not name; leave it out`;
         const where = { step: { index, id: step.id }, keys: [...below, ...placeKeys(place)] };
-        findings.add("SECRET_UNSOURCED", where, { message });
+        diagnostics.add("SECRET_UNSOURCED", where, { message });
       });
     if (isForEachStep(step)) check(step.forEach.items, ["forEach", "items"]);
     check(argumentsOfStep(step), isForEachStep(step) ? ["forEach", "do", "arguments"] : ["arguments"]);

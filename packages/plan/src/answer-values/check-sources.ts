@@ -9,8 +9,8 @@ import { isExplainedCode } from "./explained-codes.ts";
 import { createSaidValues, type SaidValues } from "./said-values.ts";
 import { type UnsourcedValue, unsourcedValues } from "./unsourced-values.ts";
 
-/** Findings for one step; a reader needs no more. */
-const MAX_FINDINGS = 20;
+/** DiagnosticCollector for one step; a reader needs no more. */
+const MAX_DIAGNOSTICS = 20;
 
 /**
  * Finds values that neither the request nor the caller's facts nor the tools give. Where a call changes something, a particular thing or person, or an amount
@@ -18,7 +18,7 @@ const MAX_FINDINGS = 20;
  */
 export function checkSources(
   plan: Plan,
-  { tools, query, facts, moments, findings, schemaWords }: ValueSources,
+  { tools, query, facts, moments, diagnostics, schemaWords }: ValueSources,
 ): void {
   if (query === undefined) return;
   const said = createSaidValues(query);
@@ -33,10 +33,10 @@ export function checkSources(
       said,
       (value) => words.has(value) || facts.gives(value) || moments.gives(value),
       (value, keys) => schema !== undefined && isExplainedCode(value, { schema, keys }, said),
-    ).slice(0, MAX_FINDINGS);
+    ).slice(0, MAX_DIAGNOSTICS);
     for (const value of found) {
       const severity = isError(value, step, tool) ? "error" : "warning";
-      findings.add(
+      diagnostics.add(
         "ARGUMENT_UNSOURCED",
         { step: { index, id: step.id }, keys: value.keys },
         {

@@ -1,5 +1,5 @@
 import { hasSideEffects } from "../contract/tool-contract.ts";
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { Plan } from "../document/plan.ts";
 import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
 import type { JsonValue } from "../json/json.ts";
@@ -15,8 +15,8 @@ import { createSaidTexts } from "./said-texts.ts";
 import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
 import type { SchemaWords } from "./schema-words.ts";
 
-/** Findings for one step; a reader needs no more. */
-const MAX_FINDINGS = 20;
+/** DiagnosticCollector for one step; a reader needs no more. */
+const MAX_DIAGNOSTICS = 20;
 
 /** What values are checked against. */
 export interface ValueSources {
@@ -30,14 +30,14 @@ export interface ValueSources {
   readonly facts: FactValues;
   /** What the words of the query mean. */
   readonly moments: MomentValues;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   readonly schemaWords: SchemaWords;
 }
 
 interface Checking {
   /** The step's tool changes something. */
   readonly hasEffects: boolean;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   readonly words: QueryWords;
   readonly hasQuery: boolean;
   /** Steps and tools that a reference could name. */
@@ -53,7 +53,7 @@ interface Checking {
  */
 export function checkValues(
   plan: Plan,
-  { tools, query, beside, facts, findings, schemaWords, literals }: ValueSources,
+  { tools, query, beside, facts, diagnostics, schemaWords, literals }: ValueSources,
 ): void {
   const asked = createQueryWords(query);
   const words: QueryWords = { contains: (text) => asked.contains(text) || facts.contains(text) };
@@ -65,7 +65,7 @@ export function checkValues(
     const hasEffects = hasSideEffects(descriptor);
     const found = { index, id: step.id };
     const hasQuery = query !== undefined;
-    checkStep(step, { findings, words, hasQuery, hasEffects, roots, isAllowed, literals, step: found });
+    checkStep(step, { diagnostics, words, hasQuery, hasEffects, roots, isAllowed, literals, step: found });
   }
   const isGiven = createSaidTexts(query, words, beside);
   const isSaid: typeof isGiven = (text, how) => {
@@ -73,7 +73,7 @@ export function checkValues(
     if (isValue) literals.add(text);
     return isValue;
   };
-  checkNoValues(calls, { findings, isPlaceholder: isStandIn, isSaid, ask: ASK });
+  checkNoValues(calls, { diagnostics, isPlaceholder: isStandIn, isSaid, ask: ASK });
 }
 
 const ASK = 'ask for it under "missing"';
@@ -95,7 +95,7 @@ function checkStep(step: Step, checking: Checking): void {
   let count = 0;
   const check = (value: JsonValue, below: readonly string[]) =>
     visitTexts(value, (text, place) => {
-      if (count < MAX_FINDINGS && checkText(text, below, place, checking)) count++;
+      if (count < MAX_DIAGNOSTICS && checkText(text, below, place, checking)) count++;
     });
   if (isForEachStep(step)) check(step.forEach.items, ["forEach", "items"]);
   check(argumentsOfStep(step), isForEachStep(step) ? ["forEach", "do", "arguments"] : ["arguments"]);
@@ -109,7 +109,7 @@ function checkText(
   place: Place | undefined,
   checking: Checking,
 ): boolean {
-  const { findings, words, step, isAllowed, roots, literals } = checking;
+  const { diagnostics, words, step, isAllowed, roots, literals } = checking;
   if (text.trim() === "") return false;
   const where = () => ({ step, keys: [...below, ...placeKeys(place)] });
   if (isStandIn(text)) {
@@ -121,12 +121,12 @@ function checkText(
       return false;
     }
     const message = `step ${step.id}: ${cut(text)} is a placeholder; give the value, or a reference such as <<step.field>>`;
-    findings.add("ARGUMENT_PLACEHOLDER", where(), { message });
+    diagnostics.add("ARGUMENT_PLACEHOLDER", where(), { message });
     return true;
   }
   if (isBareReference(text, roots) && !words.contains(text) && !isAllowed(text)) {
     const message = `step ${step.id}: ${cut(text)} is text, not a reference; write <<${text}>>`;
-    findings.add("REFERENCE_SPELLING", where(), { message, suggestion: `<<${text}>>` });
+    diagnostics.add("REFERENCE_SPELLING", where(), { message, suggestion: `<<${text}>>` });
     return true;
   }
   return checkAddresses(text, where, checking);
@@ -145,7 +145,7 @@ function isBareReference(text: string, roots: ReadonlySet<string>): boolean {
 function checkAddresses(
   text: string,
   where: () => { step: Checking["step"]; keys: (string | number)[] },
-  { findings, words, hasQuery, hasEffects, isAllowed, step }: Checking,
+  { diagnostics, words, hasQuery, hasEffects, isAllowed, step }: Checking,
 ): boolean {
   for (const address of addressesIn(text)) {
     const { local, host } = address;
@@ -157,12 +157,12 @@ function checkAddresses(
     const shown = cut(address.text);
     if (isSampleAddress(address)) {
       const message = `step ${step.id}: ${shown} is an example address that the query does not give; use the real one, or a reference such as <<step.field>>`;
-      findings.add("ARGUMENT_PLACEHOLDER", where(), { message });
+      diagnostics.add("ARGUMENT_PLACEHOLDER", where(), { message });
       return true;
     }
     if (local === undefined || !hasQuery) continue;
     const message = `step ${step.id}: nobody gave the address ${shown}; refer to an earlier step that gives it, or ask for it under "missing"`;
-    findings.add("ARGUMENT_UNSOURCED", where(), { message, severity: hasEffects ? "error" : "warning" });
+    diagnostics.add("ARGUMENT_UNSOURCED", where(), { message, severity: hasEffects ? "error" : "warning" });
     return true;
   }
   return false;

@@ -1,4 +1,4 @@
-import { cut } from "../diagnostics/findings.ts";
+import { cut } from "../diagnostics/diagnostic-collector.ts";
 import type { JsonValue } from "../json/json.ts";
 import { isJsonObject } from "../json/json.ts";
 import { dateValueOf } from "../moment/date-values.ts";

@@ -1,4 +1,4 @@
-import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import type { Condition } from "../document/step.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
@@ -11,11 +11,19 @@ const MAX_CONDITIONS = 100;
 const EXAMPLE = '{"lt": ["<<a.balance>>", 10]}';
 
 /** Says whether a value is a condition; adds a finding for each place where it is not. Iterative: depth does no harm. */
-export function checkCondition(value: JsonValue, step: DraftStep, findings: Findings): value is Condition {
+export function checkCondition(
+  value: JsonValue,
+  step: DraftStep,
+  diagnostics: DiagnosticCollector,
+): value is Condition {
   let isValid = true;
   const refuse = (keys: readonly (string | number)[], message: string, suggestion?: string) => {
     isValid = false;
-    findings.add("CONDITION_INVALID", { step, keys }, { message: `step ${step.id}: ${message}`, suggestion });
+    diagnostics.add(
+      "CONDITION_INVALID",
+      { step, keys },
+      { message: `step ${step.id}: ${message}`, suggestion },
+    );
   };
   const pending: { value: JsonValue; keys: readonly (string | number)[] }[] = [{ value, keys: ["when"] }];
   for (let next = pending.pop(); next; next = pending.pop()) {
@@ -47,7 +55,7 @@ export function checkCondition(value: JsonValue, step: DraftStep, findings: Find
       if (!Array.isArray(operand) || operand.length !== 2)
         refuse(at, `"${operator}" takes two operands in a list: {"${operator}": ["<<a.field>>", value]}`);
     } else if (operator !== "exists" && operator !== "empty") {
-      const suggestion = operatorMeant(operator) ?? findings.nearest(operator, OPERATORS);
+      const suggestion = operatorMeant(operator) ?? diagnostics.nearest(operator, OPERATORS);
       const known = `; operators are ${OPERATORS.join(" ")}, and a condition is such as ${EXAMPLE}`;
       refuse(at, `there is no operator "${cut(operator)}"${didYouMean(suggestion)}${known}`, suggestion);
     }
@@ -64,9 +72,9 @@ export function checkCondition(value: JsonValue, step: DraftStep, findings: Find
       refuse(at, '"status" takes a step id and a status in a list: {"status": ["a", "FAILED"]}');
     } else if (!StepStatusSchema.safeParse(status).success) {
       isValid = false;
-      const suggestion = findings.nearest(status, StepStatusSchema.options);
+      const suggestion = diagnostics.nearest(status, StepStatusSchema.options);
       const message = `step ${step.id}: there is no status ${cut(status)}${didYouMean(suggestion)}`;
-      findings.add("CONDITION_STATUS_UNKNOWN", { step, keys: [...at, 1] }, { message, suggestion });
+      diagnostics.add("CONDITION_STATUS_UNKNOWN", { step, keys: [...at, 1] }, { message, suggestion });
     }
   }
 

@@ -1,4 +1,4 @@
-import { cut } from "../diagnostics/findings.ts";
+import { cut } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map(

@@ -89,7 +89,7 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
   },
   PLAN_INVALID: {
     why: "The plan was checked before anything ran: nothing was executed.",
-    say: "Correct what its findings name and send it again",
+    say: "Correct what its diagnostics name and send it again",
     action: "other",
   },
   BUDGET_EXCEEDED: {

@@ -1,4 +1,4 @@
-import type { Findings } from "../diagnostics/findings.ts";
+import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { visitTexts } from "../json/map-json.ts";
@@ -34,7 +34,7 @@ export function insertAbsentSteps(
   steps: DraftStep[],
   catalogue: Catalogue,
   maxSteps: number,
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): void {
   const names = namesOfDrafts(steps);
   const present = new Set(steps.flatMap(({ tool }) => catalogue.find(tool)?.name ?? tool));
@@ -78,7 +78,7 @@ export function insertAbsentSteps(
   for (const [first, before] of inserted) {
     for (const step of before) {
       const message = `step ${step.id} was put in: step ${first.id} depends on tool ${step.tool}, which no step called`;
-      findings.add("DEPENDENCY_INSERTED", { step }, { message, severity: "warning" });
+      diagnostics.add("DEPENDENCY_INSERTED", { step }, { message, severity: "warning" });
     }
   }
 }

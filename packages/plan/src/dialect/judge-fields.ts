@@ -4,7 +4,7 @@
  * than the one that was asked for.
  */
 
-import { cut, type Findings, type Where } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector, type Where } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
@@ -32,7 +32,7 @@ export interface StepJudging {
   readonly tool: ToolDescriptor | undefined;
   /** Names for suggestions. */
   readonly known: Iterable<string>;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   /** Keys below the step, where the fields are not its own. */
   readonly below?: readonly string[];
 }
@@ -41,7 +41,7 @@ export interface StepJudging {
 export function judgeStepFields(
   unknown: readonly UnknownField[],
   step: DraftStep,
-  { tool, known, findings, below = [] }: StepJudging,
+  { tool, known, diagnostics, below = [] }: StepJudging,
 ): void {
   const place = { step, keys: below };
   for (const field of unknown) {
@@ -49,9 +49,9 @@ export function judgeStepFields(
     if (saysNothing(field.name, field.value) || isOwnPlace(field, step.index)) continue;
     if (mayBeArgument(field.name, step, tool)) {
       const message = `step ${step.id}: field ${cut(field.name)} may be an argument of ${step.tool}; put it into the arguments, or leave it out`;
-      findings.add("FIELD_UNKNOWN", where, { message });
-    } else if (isNote(field)) addNote(field, where, findings);
-    else unknownField(field.name, known, place, findings);
+      diagnostics.add("FIELD_UNKNOWN", where, { message });
+    } else if (isNote(field)) addNote(field, where, diagnostics);
+    else unknownField(field.name, known, place, diagnostics);
   }
 }
 
@@ -59,25 +59,25 @@ export function judgeStepFields(
 export function judgePlanFields(
   unknown: readonly UnknownField[],
   known: readonly string[],
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): void {
   for (const field of unknown) {
     const { name, value } = field;
     if (saysNothing(name, value)) continue;
-    const isPlain = typeof value !== "object" && findings.nearest(name, known) === undefined;
+    const isPlain = typeof value !== "object" && diagnostics.nearest(name, known) === undefined;
     const isAgainst = isAgainstRunning(field);
     const isNamed =
       plainName(name) === "plan" || (isPlain && !isAgainst && !looksLikeEffect(name) && !isAffirmation(name));
-    if (isNote(field) || (isNamed && !holdsCalls(value))) addNote(field, at({}, cut(name)), findings);
-    else unknownField(name, known, {}, findings);
+    if (isNote(field) || (isNamed && !holdsCalls(value))) addNote(field, at({}, cut(name)), diagnostics);
+    else unknownField(name, known, {}, diagnostics);
   }
 }
 
 /** Adds the warning that a field changes nothing. */
-export function addNote({ name, value }: UnknownField, where: Where, findings: Findings): void {
+export function addNote({ name, value }: UnknownField, where: Where, diagnostics: DiagnosticCollector): void {
   const said = cut(JSON.stringify(value), 200);
   const message = `field ${cut(name)} says ${said}; it changes no call and is no part of the plan`;
-  findings.add("FIELD_IGNORED", where, { message, severity: "warning" });
+  diagnostics.add("FIELD_IGNORED", where, { message, severity: "warning" });
 }
 
 /** True for a field that changes no call, whatever its value says in words. A sentence under a label is no tool and no argument. */

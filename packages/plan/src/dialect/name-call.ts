@@ -1,4 +1,4 @@
-import type { Findings, Where } from "../diagnostics/findings.ts";
+import type { DiagnosticCollector, Where } from "../diagnostics/diagnostic-collector.ts";
 import { StepIdSchema } from "../document/ids.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
@@ -10,7 +10,7 @@ type Field = { readonly value: JsonValue; readonly name: string };
 /** What labels are read with. */
 interface Naming {
   readonly catalogue: Catalogue | undefined;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   readonly where: Where;
   /** The call stands elsewhere, so that no label can be its tool. */
   readonly hasCall?: boolean;
@@ -22,7 +22,7 @@ interface Naming {
  */
 export function withTool(
   { fields, unknown }: ReadFields,
-  { catalogue, findings, where, hasCall = false }: Naming,
+  { catalogue, diagnostics, where, hasCall = false }: Naming,
 ): ReadFields {
   const labels = Object.keys(LABEL_FIELDS).flatMap((name) => {
     const field = fields.get(name);
@@ -39,7 +39,7 @@ export function withTool(
     if (!named || !isTool(field, catalogue)) left.push(field);
     else {
       const message = `${named.name} and ${field.name} name two tools; a step calls one`;
-      findings.add("FIELD_CONFLICT", at(where, field.name), { message });
+      diagnostics.add("FIELD_CONFLICT", at(where, field.name), { message });
     }
   }
   return { fields: rest, unknown: [...unknown, ...left] };

@@ -1,4 +1,4 @@
-import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
@@ -9,7 +9,7 @@ const MAX_NAMES = 1_000_000;
 /** What an order is checked with. */
 interface Ordering {
   readonly catalogue: Catalogue | undefined;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
 }
 
 /**
@@ -18,7 +18,7 @@ interface Ordering {
  * for the one before it, `parallel` says nothing that is not so already.
  */
 export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, ordering: Ordering): void {
-  const { findings } = ordering;
+  const { diagnostics } = ordering;
   if (order === undefined || order === "parallel") return;
   if (order === "sequential") {
     for (const [position, step] of steps.entries()) {
@@ -30,7 +30,7 @@ export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, ord
   const names = namesIn(order, renamedIds(steps));
   if (!names) {
     const message = 'executionOrder is a list of tools or step ids, or "sequential", or "parallel"';
-    findings.add("ORDER_INVALID", { keys: ["executionOrder"] }, { message, severity: "warning" });
+    diagnostics.add("ORDER_INVALID", { keys: ["executionOrder"] }, { message, severity: "warning" });
     return;
   }
   const rankOf = new Map<string, number>();
@@ -47,7 +47,7 @@ export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, ord
 function checkNames(
   steps: readonly DraftStep[],
   names: Iterable<string>,
-  { catalogue, findings }: Ordering,
+  { catalogue, diagnostics }: Ordering,
 ): void {
   const where = { keys: ["executionOrder"] };
   const known = new Set(steps.flatMap(({ id, tool }) => [id, tool, catalogue?.find(tool)?.name ?? tool]));
@@ -56,12 +56,12 @@ function checkNames(
     if (known.has(name) || (tool !== undefined && known.has(tool))) continue;
     if (tool !== undefined) {
       const message = `executionOrder names ${cut(name)}, and no step calls that tool; add the step, or take the name out`;
-      findings.add("ORDER_INVALID", where, { message });
+      diagnostics.add("ORDER_INVALID", where, { message });
       continue;
     }
-    const suggestion = findings.nearest(name, known);
+    const suggestion = diagnostics.nearest(name, known);
     const message = `executionOrder names ${cut(name)}: no such step${didYouMean(suggestion)}`;
-    findings.add("ORDER_INVALID", where, { message, severity: "warning", suggestion });
+    diagnostics.add("ORDER_INVALID", where, { message, severity: "warning", suggestion });
   }
 }
 

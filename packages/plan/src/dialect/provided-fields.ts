@@ -1,4 +1,4 @@
-import type { Findings } from "../diagnostics/findings.ts";
+import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import { isJsonObject } from "../json/json.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 256;
 export type Providers = ReadonlyMap<string, readonly DraftStep[]>;
 
 /** The fields that a call says its output holds: a name or a list of names. */
-export function readProvides(fields: Fields, step: DraftStep, findings: Findings): string[] {
+export function readProvides(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollector): string[] {
   const value = fields.get("provides")?.value;
   if (value === undefined) return [];
   const list = Array.isArray(value) ? value : [value];
@@ -20,7 +20,7 @@ export function readProvides(fields: Fields, step: DraftStep, findings: Findings
   );
   if (names.length === list.length && list.length <= MAX_FIELDS) return [...new Set(names)];
   const message = `step ${step.id}: provides is a list of at most ${MAX_FIELDS} names of fields`;
-  findings.add("FIELD_INVALID", { step, keys: ["provides"] }, { message });
+  diagnostics.add("FIELD_INVALID", { step, keys: ["provides"] }, { message });
   return [];
 }
 
@@ -46,19 +46,28 @@ export function providersOf(steps: readonly DraftStep[], catalogue: Catalogue | 
  */
 export function addNeededProviders(
   steps: readonly DraftStep[],
-  { providers, catalogue, findings }: { providers: Providers; catalogue: Catalogue; findings: Findings },
+  {
+    providers,
+    catalogue,
+    diagnostics,
+  }: { providers: Providers; catalogue: Catalogue; diagnostics: DiagnosticCollector },
 ): void {
   for (const step of steps) {
     const required = catalogue.find(step.tool)?.inputSchema?.["required"];
     if (!Array.isArray(required) || !isJsonObject(step.arguments)) continue;
     for (const field of required) {
       if (typeof field !== "string" || Object.hasOwn(step.arguments, field)) continue;
-      addProviders(step, field, providers.get(field) ?? [], findings);
+      addProviders(step, field, providers.get(field) ?? [], diagnostics);
     }
   }
 }
 
-function addProviders(step: DraftStep, field: string, all: readonly DraftStep[], findings: Findings): void {
+function addProviders(
+  step: DraftStep,
+  field: string,
+  all: readonly DraftStep[],
+  diagnostics: DiagnosticCollector,
+): void {
   const others = all.filter((other) => other !== step);
   const known = new Set([...step.dependsOn, ...step.references.map(({ source }) => source.name)]);
   if (others.length === 0 || others.some(({ id }) => known.has(id))) return;
@@ -66,5 +75,5 @@ function addProviders(step: DraftStep, field: string, all: readonly DraftStep[],
   const ids = (earlier.length > 0 ? earlier : others).map(({ id }) => id);
   step.dependsOn.push(...ids);
   const message = `step ${step.id} waits for ${ids.slice(0, 10).join(", ")}: its tool ${step.tool} needs ${field}, which they provide`;
-  findings.add("DEPENDENCY_ADDED", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
+  diagnostics.add("DEPENDENCY_ADDED", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
 }

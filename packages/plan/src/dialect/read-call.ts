@@ -1,4 +1,4 @@
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { argumentKeys, type DraftStep, toolKeys } from "../document/draft-step.ts";
 import { ToolNameSchema } from "../document/ids.ts";
 import { copyJson } from "../json/copy-json.ts";
@@ -15,43 +15,43 @@ import { depthOf } from "./read-value.ts";
 export interface StepReading {
   readonly limits: Limits;
   readonly catalogue: Catalogue | undefined;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
 }
 
 /** Reads tool and arguments into a step. */
 export function readCall(fields: Fields, step: DraftStep, reading: StepReading): void {
-  readTool(fields, step, reading.findings);
+  readTool(fields, step, reading.diagnostics);
   const args = fields.get("arguments")?.value;
   if (args !== undefined) step.arguments = readArguments(args, step, reading);
 }
 
-function readTool(fields: Fields, step: DraftStep, findings: Findings): void {
+function readTool(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollector): void {
   const tool = fields.get("tool")?.value;
   const where = { step, keys: toolKeys(step) };
   if (tool === undefined) {
-    findings.add("FIELD_MISSING", where, { message: `step ${step.id} names no tool` });
+    diagnostics.add("FIELD_MISSING", where, { message: `step ${step.id} names no tool` });
   } else if (typeof tool !== "string" || !ToolNameSchema.safeParse(tool).success) {
     const shown = cut(JSON.stringify(tool));
-    findings.add("TOOL_NAME_INVALID", where, {
+    diagnostics.add("TOOL_NAME_INVALID", where, {
       message: `step ${step.id}: ${shown} cannot be the name of a tool`,
     });
   } else step.tool = tool;
 }
 
 /** Arguments as an object, as a list of `{name, value}`, or as JSON text of one; an empty text or list is no arguments. */
-function readArguments(value: JsonValue, step: DraftStep, { limits, findings }: StepReading): JsonObject {
+function readArguments(value: JsonValue, step: DraftStep, { limits, diagnostics }: StepReading): JsonObject {
   const where = { step, keys: argumentKeys(step) };
-  const read = typeof value === "string" ? readArgumentText(value, step, findings) : value;
+  const read = typeof value === "string" ? readArgumentText(value, step, diagnostics) : value;
   if (read === undefined) return {};
   const args = Array.isArray(read) ? (namedValues(read) ?? read) : read;
   if (!isJsonObject(args)) {
     const message = `step ${step.id}: arguments are an object {"name": value}, or JSON text of one`;
-    findings.add("ARGUMENTS_NOT_OBJECT", where, { message });
+    diagnostics.add("ARGUMENTS_NOT_OBJECT", where, { message });
     return {};
   }
   if (depthOf(args, limits.maxDepth) > limits.maxDepth) {
     const message = `step ${step.id}: arguments are nested deeper than ${limits.maxDepth} levels`;
-    findings.add("LIMIT_DEPTH", where, { message });
+    diagnostics.add("LIMIT_DEPTH", where, { message });
     return {};
   }
   return args;
@@ -79,7 +79,11 @@ function namedValues(list: readonly JsonValue[]): JsonObject | undefined {
 const NAMING = new Set(["name", "key", "parameter", "argument", "param", "arg"]);
 const DESCRIBING = new Set([...NAMING, "value", "type", "description", "required"]);
 
-function readArgumentText(text: string, step: DraftStep, findings: Findings): JsonValue | undefined {
+function readArgumentText(
+  text: string,
+  step: DraftStep,
+  diagnostics: DiagnosticCollector,
+): JsonValue | undefined {
   if (text.trim() === "") return {};
   const parsed = parseJson(text);
   // The text was inside the document's byte limit, so its JSON is small; the copy drops what a document cannot hold.
@@ -87,6 +91,6 @@ function readArgumentText(text: string, step: DraftStep, findings: Findings): Js
   if (copy?.ok) return copy.value;
   const reason = parsed.ok ? "nested too deep" : parsed.message;
   const message = `step ${step.id}: the text of its arguments is not JSON of an object (${reason}); write an object`;
-  findings.add("ARGUMENTS_NOT_JSON", { step, keys: argumentKeys(step) }, { message });
+  diagnostics.add("ARGUMENTS_NOT_JSON", { step, keys: argumentKeys(step) }, { message });
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { type DraftStep, MAX_DEPENDENCIES } from "../document/draft-step.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { isNoteName, plainName } from "./field-words.ts";
@@ -9,14 +9,18 @@ import type { Fields } from "./read-fields.ts";
  * The steps or tools that a step says it waits for, as it names them. Nothing is said with null, false, `{}`, an empty text or list,
  * or -1; `[{step: "s1"}]` names a step as `["s1"]` does. What cannot be names is a finding.
  */
-export function readDependencies(fields: Fields, step: DraftStep, findings: Findings): string[] {
+export function readDependencies(
+  fields: Fields,
+  step: DraftStep,
+  diagnostics: DiagnosticCollector,
+): string[] {
   const names = ["dependsOn", "after"].flatMap((field) => {
     const value = fields.get(field)?.value;
     if (value === undefined) return [];
     const read = namesIn(value);
     if (read && read.length <= MAX_DEPENDENCIES) return read;
     const message = `step ${step.id}: ${field} is a list of at most ${MAX_DEPENDENCIES} step ids, not ${cut(JSON.stringify(value))}`;
-    findings.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
+    diagnostics.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
     return [];
   });
   return [...new Set(names)];

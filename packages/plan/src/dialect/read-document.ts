@@ -1,4 +1,4 @@
-import { type Findings } from "../diagnostics/findings.ts";
+import { type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { PlanSchema } from "../document/plan.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { CALL_LISTS, callsIn, isCall, isCatalogue, isProseBlock } from "./call-fields.ts";
@@ -35,54 +35,54 @@ const DOCUMENT_FIELDS: FieldNames = {
  * Tells the parts of a plan document apart: `{steps, outputs}`, `{steps, output_steps}`, `{tools, executionOrder}`, `{calls}`, or
  * a list of calls. Undefined, with a finding, when there are no calls.
  */
-export function readDocument(value: JsonValue, findings: Findings): PlanDocument | undefined {
-  if (Array.isArray(value)) return withCalls({ calls: value }, findings);
+export function readDocument(value: JsonValue, diagnostics: DiagnosticCollector): PlanDocument | undefined {
+  if (Array.isArray(value)) return withCalls({ calls: value }, diagnostics);
   if (!isJsonObject(value)) {
-    findings.add(
+    diagnostics.add(
       "PLAN_SHAPE",
       {},
       { message: `${SHAPE}, not ${value === null ? "null" : `a ${typeof value}`}` },
     );
     return undefined;
   }
-  const { fields, unknown } = readFields(value, DOCUMENT_FIELDS, {}, findings);
-  judgePlanFields(unknown, Object.keys(DOCUMENT_FIELDS), findings);
+  const { fields, unknown } = readFields(value, DOCUMENT_FIELDS, {}, diagnostics);
+  judgePlanFields(unknown, Object.keys(DOCUMENT_FIELDS), diagnostics);
   const version = fields.get("formatVersion")?.value ?? 1;
   if (version !== 1) {
     const message = `formatVersion is ${JSON.stringify(version)?.slice(0, 40)}; this reader knows version 1`;
-    findings.add("PLAN_VERSION_UNKNOWN", at({}, "formatVersion"), { message });
+    diagnostics.add("PLAN_VERSION_UNKNOWN", at({}, "formatVersion"), { message });
   }
-  const calls = readCalls(fields, findings);
+  const calls = readCalls(fields, diagnostics);
   if (!calls) return undefined;
   return withCalls(
     {
       calls,
-      outputs: readOutputsField(fields.get("outputs"), findings),
+      outputs: readOutputsField(fields.get("outputs"), diagnostics),
       executionOrder: fields.get("executionOrder")?.value,
-      literals: readLiterals(fields.get("literals")?.value, findings),
+      literals: readLiterals(fields.get("literals")?.value, diagnostics),
       policy: fields.get("policy")?.value,
       limits: fields.get("limits")?.value,
     },
-    findings,
+    diagnostics,
   );
 }
 
 /** The calls stand under one of three names; under the others models list, as texts or with schemas, what they use. */
-function readCalls(fields: Fields, findings: Findings): JsonValue[] | undefined {
+function readCalls(fields: Fields, diagnostics: DiagnosticCollector): JsonValue[] | undefined {
   const lists = CALL_LISTS.flatMap((name) => fields.get(name) ?? []);
   const chosen = lists.find(({ value }) => holdsCalls(value)) ?? lists[0];
   const calls = chosen && callsIn(chosen.value);
   if (!chosen || !calls) {
-    findings.add("PLAN_SHAPE", chosen ? at({}, chosen.name) : {}, { message: SHAPE });
+    diagnostics.add("PLAN_SHAPE", chosen ? at({}, chosen.name) : {}, { message: SHAPE });
     return undefined;
   }
   for (const other of lists) {
     if (other === chosen) continue;
     if (isEmpty(other.value)) continue;
-    if (isListOfTools(other.value)) addNote(other, at({}, other.name), findings);
+    if (isListOfTools(other.value)) addNote(other, at({}, other.name), diagnostics);
     else {
       const message = `${chosen.name} and ${other.name} both hold calls; keep one of them`;
-      findings.add("FIELD_CONFLICT", at({}, other.name), { message });
+      diagnostics.add("FIELD_CONFLICT", at({}, other.name), { message });
     }
   }
   return calls;
@@ -92,11 +92,13 @@ const SHAPE = 'A plan is {"steps": [{"id", "tool", "arguments"}]} or a list of c
 
 function withCalls(
   given: { calls: JsonValue[] } & Partial<PlanDocument>,
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): PlanDocument | undefined {
-  const document = { ...given, calls: withoutProse(given.calls, findings) };
+  const document = { ...given, calls: withoutProse(given.calls, diagnostics) };
   if (document.calls.length === 0) {
-    findings.add("PLAN_EMPTY", at({}, "steps"), { message: "The plan has no steps; it needs at least one" });
+    diagnostics.add("PLAN_EMPTY", at({}, "steps"), {
+      message: "The plan has no steps; it needs at least one",
+    });
     return undefined;
   }
   return {
@@ -111,20 +113,20 @@ function withCalls(
 
 const LiteralsSchema = PlanSchema.shape.literals.unwrap();
 
-function readLiterals(value: JsonValue | undefined, findings: Findings): readonly string[] {
+function readLiterals(value: JsonValue | undefined, diagnostics: DiagnosticCollector): readonly string[] {
   if (value === undefined) return [];
   const parsed = LiteralsSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const message = "literals is a list of at most 1000 texts of at most 300 characters";
-  findings.add("FIELD_INVALID", at({}, "literals"), { message });
+  diagnostics.add("FIELD_INVALID", at({}, "literals"), { message });
   return [];
 }
 
 /** Models put blocks of text and of thoughts between their calls. */
-function withoutProse(calls: readonly JsonValue[], findings: Findings): JsonValue[] {
+function withoutProse(calls: readonly JsonValue[], diagnostics: DiagnosticCollector): JsonValue[] {
   return calls.filter((call, index) => {
     const isProse = isProseBlock(call);
-    if (isProse) addNote({ name: "text", value: call }, at({}, "steps", index), findings);
+    if (isProse) addNote({ name: "text", value: call }, at({}, "steps", index), diagnostics);
     return !isProse;
   });
 }

@@ -1,5 +1,10 @@
 import type { z } from "zod";
-import { cut, didYouMean, type Findings, type Where } from "../diagnostics/findings.ts";
+import {
+  cut,
+  type DiagnosticCollector,
+  didYouMean,
+  type Where,
+} from "../diagnostics/diagnostic-collector.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { jsonEquals } from "../json/json-equals.ts";
 import { plainName } from "./field-words.ts";
@@ -27,7 +32,7 @@ export function readFields(
   object: JsonObject,
   names: FieldNames,
   where: Where,
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): ReadFields {
   const canonical = canonicalNames(names);
   const fields = new Map<string, { value: JsonValue; name: string }>();
@@ -41,35 +46,40 @@ export function readFields(
     else if (!before) fields.set(field, { value, name });
     else if (!jsonEquals(before.value, value)) {
       const message = `${before.name} and ${name} mean the same field; keep one of them`;
-      findings.add("FIELD_CONFLICT", at(where, name), { message });
+      diagnostics.add("FIELD_CONFLICT", at(where, name), { message });
     }
   }
   return { fields, unknown };
 }
 
 /** Adds a finding about a field that does not exist. */
-export function unknownField(name: string, known: Iterable<string>, where: Where, findings: Findings): void {
-  const suggestion = findings.nearest(name, known);
+export function unknownField(
+  name: string,
+  known: Iterable<string>,
+  where: Where,
+  diagnostics: DiagnosticCollector,
+): void {
+  const suggestion = diagnostics.nearest(name, known);
   const of = where.step ? `step ${where.step.id}` : "the plan";
   const message = `${of} has no field ${cut(name)}${didYouMean(suggestion)}`;
-  findings.add("FIELD_UNKNOWN", at(where, cut(name)), { message, suggestion });
+  diagnostics.add("FIELD_UNKNOWN", at(where, cut(name)), { message, suggestion });
 }
 
-/** Adds findings for what a zod schema refuses. @param known - names of fields, for suggestions */
+/** Adds diagnostics for what a zod schema refuses. @param known - names of fields, for suggestions */
 export function addIssues(
   error: z.ZodError,
   where: Where,
   known: Iterable<string>,
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): void {
   for (const issue of error.issues) {
     const place = at(where, ...issue.path.map((key) => (typeof key === "number" ? key : String(key))));
     if (issue.code === "unrecognized_keys") {
-      for (const name of issue.keys) unknownField(name, known, place, findings);
+      for (const name of issue.keys) unknownField(name, known, place, diagnostics);
       continue;
     }
     const of = where.step ? `step ${where.step.id}: ` : "";
-    findings.add("FIELD_INVALID", place, { message: `${of}${place.keys?.join(".")}: ${issue.message}` });
+    diagnostics.add("FIELD_INVALID", place, { message: `${of}${place.keys?.join(".")}: ${issue.message}` });
   }
 }
 

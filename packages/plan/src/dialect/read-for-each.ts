@@ -1,4 +1,4 @@
-import type { Findings } from "../diagnostics/findings.ts";
+import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import { type ForEach, ForEachSchema } from "../document/step.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
@@ -18,49 +18,54 @@ const FOR_EACH_NAMES = Object.keys(ForEachSchema.shape);
  * @param outer - the fields of the step
  */
 export function readForEach(value: JsonValue, outer: Fields, step: DraftStep, reading: StepReading): void {
-  const { findings } = reading;
+  const { diagnostics } = reading;
   const fields = forEachFields(value);
   const isShort = outer.has("tool") && (fields?.["do"] ?? null) === null;
   if (!fields || (!isShort && !isJsonObject(fromJsonText(value)))) {
     const message = `step ${step.id}: forEach is ${FORMS}`;
-    findings.add("FIELD_INVALID", { step, keys: ["forEach"] }, { message });
+    diagnostics.add("FIELD_INVALID", { step, keys: ["forEach"] }, { message });
     return;
   }
   const { items, do: call } = fields;
   const given = Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== null));
   // Items and arguments are JSON already and may be many: only what is around them is parsed.
   const parsed = ForEachSchema.safeParse({ ...given, items: [], do: { tool: "tool", arguments: {} } });
-  if (!parsed.success) addIssues(parsed.error, { step, keys: ["forEach"] }, FOR_EACH_NAMES, findings);
+  if (!parsed.success) addIssues(parsed.error, { step, keys: ["forEach"] }, FOR_EACH_NAMES, diagnostics);
   const base: ForEach = parsed.success ? parsed.data : { ...DEFAULT_FOR_EACH };
   step.forEach = { ...base, items: readItems(items, step, reading) };
   if (isShort) readCall(outer, step, reading);
   else if (isJsonObject(call)) {
-    checkOuter(outer, call, step, findings);
+    checkOuter(outer, call, step, diagnostics);
     readInnerCall(call, step, reading);
   } else {
     const message = `step ${step.id}: forEach.do is {"tool", "arguments"}; or give the step itself a "tool" and "arguments" beside forEach`;
-    findings.add("FIELD_MISSING", { step, keys: ["forEach", "do"] }, { message });
+    diagnostics.add("FIELD_MISSING", { step, keys: ["forEach", "do"] }, { message });
     return;
   }
-  checkAlias(step, findings);
+  checkAlias(step, diagnostics);
 }
 
 function readInnerCall(call: JsonObject, step: DraftStep, reading: StepReading): void {
-  const { catalogue, findings } = reading;
+  const { catalogue, diagnostics } = reading;
   const where = { step, keys: ["forEach", "do"] };
-  const read = readFields(call, { ...CALL_FIELDS, ...LABEL_FIELDS }, where, findings);
-  const { fields, unknown } = withTool(read, { catalogue, findings, where });
+  const read = readFields(call, { ...CALL_FIELDS, ...LABEL_FIELDS }, where, diagnostics);
+  const { fields, unknown } = withTool(read, { catalogue, diagnostics, where });
   readCall(fields, step, reading);
   const known = Object.keys(CALL_FIELDS);
   const tool = catalogue?.find(step.tool);
-  judgeStepFields(unknown, step, { tool, known, findings, below: where.keys });
+  judgeStepFields(unknown, step, { tool, known, diagnostics, below: where.keys });
 }
 
 const FORMS =
   'the reference to a list beside "tool" and "arguments", such as "<<find.hits>>", or {"items", "as", "do": {"tool", "arguments"}}';
 
 /** What stands beside a forEach with a call of its own must say the same as that call, or nothing. */
-function checkOuter(outer: Fields, call: JsonObject, step: DraftStep, findings: Findings): void {
+function checkOuter(
+  outer: Fields,
+  call: JsonObject,
+  step: DraftStep,
+  diagnostics: DiagnosticCollector,
+): void {
   for (const [name, isFieldOf] of [
     ["tool", isToolField],
     ["arguments", isArgumentsField],
@@ -70,7 +75,7 @@ function checkOuter(outer: Fields, call: JsonObject, step: DraftStep, findings: 
     if (!field || isEmpty(field.value) || jsonEquals(fromJsonText(field.value), fromJsonText(inner)))
       continue;
     const message = `step ${step.id}: ${field.name} stands beside forEach and in forEach.do; keep one of them`;
-    findings.add("FIELD_CONFLICT", { step, keys: [field.name] }, { message });
+    diagnostics.add("FIELD_CONFLICT", { step, keys: [field.name] }, { message });
   }
 }
 
@@ -88,24 +93,28 @@ const DEFAULT_FOR_EACH: ForEach = {
 function readItems(
   items: JsonValue | undefined,
   step: DraftStep,
-  { limits, findings }: StepReading,
+  { limits, diagnostics }: StepReading,
 ): ForEach["items"] {
   const where = { step, keys: ["forEach", "items"] };
   if (typeof items === "string") return items;
   if (!Array.isArray(items)) {
     const message = `step ${step.id}: forEach.items is a list, or a reference to one`;
-    findings.add(items === undefined ? "FIELD_MISSING" : "FOREACH_ITEMS_NOT_LIST", where, { message });
+    diagnostics.add(items === undefined ? "FIELD_MISSING" : "FOREACH_ITEMS_NOT_LIST", where, { message });
     return [];
   }
   if (items.length > limits.maxItems) {
     const message = `step ${step.id}: forEach has ${items.length} items; at most ${limits.maxItems} are allowed`;
-    findings.add("LIMIT_ITEMS", where, { message });
+    diagnostics.add("LIMIT_ITEMS", where, { message });
   }
   return items;
 }
 
-function checkAlias(step: DraftStep, findings: Findings): void {
+function checkAlias(step: DraftStep, diagnostics: DiagnosticCollector): void {
   if (step.forEach?.as !== "index" && !FORBIDDEN_KEYS.has(step.forEach?.as ?? "")) return;
   const message = `step ${step.id}: forEach.as cannot be ${step.forEach?.as}; choose another name, such as item`;
-  findings.add("FOREACH_ALIAS_CONFLICT", { step, keys: ["forEach", "as"] }, { message, suggestion: "item" });
+  diagnostics.add(
+    "FOREACH_ALIAS_CONFLICT",
+    { step, keys: ["forEach", "as"] },
+    { message, suggestion: "item" },
+  );
 }

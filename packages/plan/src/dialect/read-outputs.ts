@@ -1,4 +1,4 @@
-import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftReference } from "../document/draft-step.ts";
 import { MAX_OUTPUT_PARTS, MAX_OUTPUTS, OutputNameSchema, type Outputs } from "../document/outputs-schema.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
@@ -25,7 +25,7 @@ export interface OutputsContext {
   readonly names: Names;
   /** Near names are looked for among these. */
   readonly candidates: () => Iterable<string>;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   readonly translator: Translator;
 }
 
@@ -37,7 +37,7 @@ const SHAPE = `is a list of at most ${MAX_OUTPUTS} step ids, or at most ${MAX_OU
  */
 export function readOutputsField(
   field: { value: JsonValue; name: string } | undefined,
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): WrittenOutputs | undefined {
   if (!field) return undefined;
   const { value, name } = field;
@@ -52,13 +52,13 @@ export function readOutputsField(
     const wrong = Object.keys(written).find((part) => !isPartName(part));
     if (wrong !== undefined) {
       const message = `${name}: ${JSON.stringify(cut(wrong))} cannot be the name of an output; give 1 to 128 characters`;
-      findings.add("FIELD_INVALID", at({}, "outputs"), { message });
+      diagnostics.add("FIELD_INVALID", at({}, "outputs"), { message });
       return undefined;
     }
     const count = Object.keys(written).length;
     if (count <= MAX_OUTPUT_PARTS) return count === 0 ? undefined : written;
   }
-  findings.add("FIELD_INVALID", at({}, "outputs"), { message: `${name} ${SHAPE}` });
+  diagnostics.add("FIELD_INVALID", at({}, "outputs"), { message: `${name} ${SHAPE}` });
   return undefined;
 }
 
@@ -101,7 +101,7 @@ function isNames(written: WrittenOutputs): written is readonly string[] {
 
 function readNames(
   written: readonly string[],
-  { names, candidates, findings, translator }: OutputsContext,
+  { names, candidates, diagnostics, translator }: OutputsContext,
 ): string[] {
   const ids = new Set<string>();
   for (const [position, name] of written.entries()) {
@@ -111,9 +111,9 @@ function readNames(
     if (located.type === "step") ids.add(located.name);
     else if (located.type === "ambiguous") for (const id of located.candidates) ids.add(id);
     else {
-      const suggestion = findings.nearest(name, candidates());
+      const suggestion = diagnostics.nearest(name, candidates());
       const message = `output ${cut(name)} is asked for: no such step${didYouMean(suggestion)}`;
-      findings.add("OUTPUT_UNKNOWN", { keys: ["outputs", position] }, { message, suggestion });
+      diagnostics.add("OUTPUT_UNKNOWN", { keys: ["outputs", position] }, { message, suggestion });
     }
   }
   return [...ids];
@@ -168,19 +168,19 @@ function rewriteReference(reference: TextReference, isWhole: boolean, place: Par
 }
 
 function refuse(reference: TextReference, located: Located, { name, keys, context }: PartPlace): void {
-  const { findings, candidates } = context;
+  const { diagnostics, candidates } = context;
   const begin = `output ${cut(name)} refers to ${cut(reference.text)}`;
   if (located.type === "forbidden") {
     const message = `${begin}: ${located.key} is not a field of data`;
-    findings.add("REFERENCE_FORBIDDEN", { keys }, { message });
+    diagnostics.add("REFERENCE_FORBIDDEN", { keys }, { message });
   } else if (located.type === "ambiguous") {
     const users = located.candidates.slice(0, 20).join(", ");
     const message = `${begin}: tool ${located.name} is used by the steps ${users}; use a step id`;
-    findings.add("REFERENCE_AMBIGUOUS", { keys }, { message, suggestion: located.candidates[0] });
+    diagnostics.add("REFERENCE_AMBIGUOUS", { keys }, { message, suggestion: located.candidates[0] });
   } else {
-    const suggestion = findings.nearest(reference.root, candidates());
+    const suggestion = diagnostics.nearest(reference.root, candidates());
     const message = `${begin}: no such step${didYouMean(suggestion)}`;
-    findings.add("OUTPUT_UNKNOWN", { keys }, { message, suggestion });
+    diagnostics.add("OUTPUT_UNKNOWN", { keys }, { message, suggestion });
   }
 }
 
@@ -192,6 +192,6 @@ function checkMalformed(
   for (const { root, text } of malformed.slice(0, 20)) {
     if (locateRoot(root, [], context.names).type === "unknown") continue;
     const message = `output ${cut(name)}: ${cut(text, 60)} is no reference; write <<${root}.field>>, or \\<< for the characters themselves`;
-    context.findings.add("REFERENCE_MALFORMED", { keys }, { message, suggestion: `<<${root}>>` });
+    context.diagnostics.add("REFERENCE_MALFORMED", { keys }, { message, suggestion: `<<${root}>>` });
   }
 }

@@ -1,5 +1,5 @@
 import { checkCondition } from "../condition/check-condition.ts";
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
 import { StepIdSchema } from "../document/ids.ts";
 import { CallStepSchema, RetryPolicySchema } from "../document/step.ts";
@@ -67,34 +67,34 @@ const STEP_NAMES = ["id", "tool", "arguments", "dependsOn", "after", "when", "fo
   "approval",
 ]);
 
-/** Reads one call of any dialect. What is wrong with it becomes findings; undefined when it is no call at all. */
+/** Reads one call of any dialect. What is wrong with it becomes diagnostics; undefined when it is no call at all. */
 export function readStep(value: JsonValue, index: number, reading: StepReading): DraftStep | undefined {
-  const { findings, catalogue } = reading;
+  const { diagnostics, catalogue } = reading;
   if (!isJsonObject(value)) {
     const message = `Step ${index} is not an object; a step is {"id", "tool", "arguments"}`;
-    findings.add("PLAN_SHAPE", { keys: ["steps", index] }, { message });
+    diagnostics.add("PLAN_SHAPE", { keys: ["steps", index] }, { message });
     return undefined;
   }
   const step = createDraftStep({ index, id: provisionalId(value, index) });
-  const outer = readFields(value, STEP_FIELDS, { step }, findings);
+  const outer = readFields(value, STEP_FIELDS, { step }, diagnostics);
   const whole = withStepId(withFunction(outer, step, reading));
   const hasCall = (forEachFields(whole.fields.get("forEach")?.value ?? null)?.["do"] ?? null) !== null;
-  const { fields, unknown } = withTool(whole, { catalogue, findings, where: { step }, hasCall });
-  readId(fields, step, findings);
+  const { fields, unknown } = withTool(whole, { catalogue, diagnostics, where: { step }, hasCall });
+  readId(fields, step, diagnostics);
   step.labels = readLabels(unknown);
   const forEach = fields.get("forEach");
   if (forEach) readForEach(forEach.value, fields, step, reading);
   else readCall(fields, step, reading);
-  judgeStepFields(unknown, step, { tool: catalogue?.find(step.tool), known: STEP_NAMES, findings });
-  step.dependsOn = readDependencies(fields, step, findings);
-  step.provides = readProvides(fields, step, findings);
+  judgeStepFields(unknown, step, { tool: catalogue?.find(step.tool), known: STEP_NAMES, diagnostics });
+  step.dependsOn = readDependencies(fields, step, diagnostics);
+  step.provides = readProvides(fields, step, diagnostics);
   const when = fromJsonText(fields.get("when")?.value ?? null);
-  if (when !== null && checkCondition(when, step, findings)) step.when = when;
-  readOptions(fields, step, findings);
+  if (when !== null && checkCondition(when, step, diagnostics)) step.when = when;
+  readOptions(fields, step, diagnostics);
   return step;
 }
 
-/** A name for findings, until the id is known. */
+/** A name for diagnostics, until the id is known. */
 function provisionalId({ id, tool, name }: JsonObject, index: number): string {
   const known = [id, tool, name].find((text) => typeof text === "string" && text.length <= 64);
   return typeof known === "string" ? known : `step${index + 1}`;
@@ -114,15 +114,21 @@ function wrappedCall(fields: Fields) {
 }
 
 /** The calls of model providers wrap name and arguments: `{type: "function", function: {name, arguments}}`. */
-function withFunction(outer: ReadFields, step: DraftStep, { catalogue, findings }: StepReading): ReadFields {
+function withFunction(
+  outer: ReadFields,
+  step: DraftStep,
+  { catalogue, diagnostics }: StepReading,
+): ReadFields {
   const type = outer.fields.get("type");
   const isKnown = typeof type?.value === "string" && CALL_TYPES.has(plainName(type.value));
-  if (type && !isKnown) unknownField("type", STEP_NAMES, { step }, findings);
+  if (type && !isKnown) unknownField("type", STEP_NAMES, { step }, diagnostics);
   const wrapped = wrappedCall(outer.fields);
   if (!wrapped || typeof wrapped.value === "string") return outer;
   const where = at({ step }, wrapped.name);
   if (!isJsonObject(wrapped.value)) {
-    findings.add("FIELD_INVALID", where, { message: `step ${step.id}: function is {"name", "arguments"}` });
+    diagnostics.add("FIELD_INVALID", where, {
+      message: `step ${step.id}: function is {"name", "arguments"}`,
+    });
     return outer;
   }
   const { function: _nested, ...labels } = LABEL_FIELDS;
@@ -133,7 +139,11 @@ function withFunction(outer: ReadFields, step: DraftStep, { catalogue, findings 
     ...Object.fromEntries(ORDER_FIELDS.map((name) => [name, STEP_FIELDS[name] ?? []])),
     ...labels,
   };
-  const inner = withTool(readFields(wrapped.value, names, where, findings), { catalogue, findings, where });
+  const inner = withTool(readFields(wrapped.value, names, where, diagnostics), {
+    catalogue,
+    diagnostics,
+    where,
+  });
   const around = [...outer.fields].filter(([, field]) => field !== wrapped);
   return {
     fields: new Map([...around, ...inner.fields]),
@@ -141,7 +151,7 @@ function withFunction(outer: ReadFields, step: DraftStep, { catalogue, findings 
   };
 }
 
-function readId(fields: Fields, step: DraftStep, findings: Findings): void {
+function readId(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollector): void {
   const value = fields.get("id")?.value;
   const id = value === undefined ? undefined : numberAsText(value);
   if (id === undefined || (typeof id === "string" && id.trim() === "")) return;
@@ -153,7 +163,7 @@ function readId(fields: Fields, step: DraftStep, findings: Findings): void {
   }
   const suggestion = toStepId(typeof id === "string" ? id : JSON.stringify(id));
   const message = `step ${step.index}: ${cut(JSON.stringify(id))} is no step id; one is a letter and up to 63 letters, digits, _ or -, such as ${suggestion}`;
-  findings.add("STEP_ID_INVALID", { step, keys: ["id"] }, { message, suggestion });
+  diagnostics.add("STEP_ID_INVALID", { step, keys: ["id"] }, { message, suggestion });
   step.id = typeof id === "string" ? cut(id, 64) : suggestion;
 }
 
@@ -166,7 +176,7 @@ const OptionsSchema = CallStepSchema.pick({ retry: true, timeoutMs: true, onErro
 const RETRY_FIELDS = Object.keys(RetryPolicySchema.shape);
 const OPTION_NAMES = ["retry", "timeoutMs", "onError", "approval"] as const;
 
-function readOptions(fields: Fields, step: DraftStep, findings: Findings): void {
+function readOptions(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollector): void {
   const given = OPTION_NAMES.flatMap((name) => {
     const field = fields.get(name);
     return field ? [[name, field.value] as const] : [];
@@ -174,5 +184,5 @@ function readOptions(fields: Fields, step: DraftStep, findings: Findings): void 
   if (given.length === 0) return;
   const parsed = OptionsSchema.safeParse(Object.fromEntries(given));
   if (parsed.success) step.options = parsed.data;
-  else addIssues(parsed.error, { step }, RETRY_FIELDS, findings);
+  else addIssues(parsed.error, { step }, RETRY_FIELDS, diagnostics);
 }

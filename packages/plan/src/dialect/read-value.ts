@@ -1,4 +1,4 @@
-import type { Findings } from "../diagnostics/findings.ts";
+import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { copyJson } from "../json/copy-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
@@ -10,46 +10,50 @@ const LEVELS_AROUND_ARGUMENTS = 8;
 const TEXT_FACTOR = 8;
 
 /** The input as JSON of its own, from a value or from JSON text; undefined, with a finding, when it is none or too large. */
-export function readValue(input: unknown, limits: Limits, findings: Findings): JsonValue | undefined {
-  if (typeof input !== "string") return copyWithin(input, limits, findings);
+export function readValue(
+  input: unknown,
+  limits: Limits,
+  diagnostics: DiagnosticCollector,
+): JsonValue | undefined {
+  if (typeof input !== "string") return copyWithin(input, limits, diagnostics);
   if (input.length > limits.maxBytes * TEXT_FACTOR) {
-    tooLarge(limits, findings);
+    tooLarge(limits, diagnostics);
     return undefined;
   }
   const parsed = parseJson(input);
-  if (parsed.ok) return copyWithin(parsed.value, limits, findings);
+  if (parsed.ok) return copyWithin(parsed.value, limits, diagnostics);
   const message = `The plan is not valid JSON: ${parsed.message}`;
-  findings.add("PLAN_NOT_JSON", {}, { message });
+  diagnostics.add("PLAN_NOT_JSON", {}, { message });
   return undefined;
 }
 
-function copyWithin(input: unknown, limits: Limits, findings: Findings): JsonValue | undefined {
+function copyWithin(input: unknown, limits: Limits, diagnostics: DiagnosticCollector): JsonValue | undefined {
   const { maxBytes, maxDepth } = limits;
   const copy = copyJson(input, { maxBytes, maxDepth: maxDepth + LEVELS_AROUND_ARGUMENTS });
   if (copy.ok) return copy.value;
   switch (copy.problem) {
     case "not-json":
-      findings.add(
+      diagnostics.add(
         "PLAN_NOT_JSON",
         {},
         { message: `The plan holds something that is not JSON at ${copy.path}` },
       );
       return undefined;
     case "too-deep":
-      findings.add(
+      diagnostics.add(
         "LIMIT_DEPTH",
         {},
         { message: `The plan is nested deeper than ${maxDepth} levels at ${copy.path}` },
       );
       return undefined;
     case "too-large":
-      tooLarge(limits, findings);
+      tooLarge(limits, diagnostics);
       return undefined;
   }
 }
 
-function tooLarge({ maxBytes }: Limits, findings: Findings): void {
-  findings.add("LIMIT_BYTES", {}, { message: `The plan is larger than ${maxBytes} bytes; split it` });
+function tooLarge({ maxBytes }: Limits, diagnostics: DiagnosticCollector): void {
+  diagnostics.add("LIMIT_BYTES", {}, { message: `The plan is larger than ${maxBytes} bytes; split it` });
 }
 
 /** Nesting of objects and lists, counted no further than one beyond `enough`: 0 for a text, 1 for `[]`. */

@@ -1,4 +1,4 @@
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import { shortName } from "../tools/name-tools.ts";
 import { nextFree, toStepId } from "./step-ids.ts";
@@ -8,7 +8,7 @@ import { nextFree, toStepId } from "./step-ids.ts";
  * plan gives the same names. A new id is none that another step or its tool goes by; steps that were written with one id
  * keep one, so that it is found twice.
  */
-export function renameIds(steps: readonly DraftStep[], findings: Findings): void {
+export function renameIds(steps: readonly DraftStep[], diagnostics: DiagnosticCollector): void {
   const renamed = new Map<string, string>();
   const numbers = new Map<string, number>();
   const taken = namesTaken(steps);
@@ -24,7 +24,11 @@ export function renameIds(steps: readonly DraftStep[], findings: Findings): void
     }
     step.id = id;
     const message = `step ${step.index}: id ${cut(JSON.stringify(written))} is now ${id}, everywhere it is used; an id is a letter and up to 63 letters, digits, _ or -`;
-    findings.add("STEP_ID_RENAMED", { step, keys: ["id"] }, { message, severity: "warning", suggestion: id });
+    diagnostics.add(
+      "STEP_ID_RENAMED",
+      { step, keys: ["id"] },
+      { message, severity: "warning", suggestion: id },
+    );
   }
 }
 

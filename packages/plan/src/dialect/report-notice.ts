@@ -1,4 +1,4 @@
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import type { Notice } from "../notation/translate-text.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -15,7 +15,7 @@ export interface TextPlace {
 /** What notices are reported with. */
 export interface NoticeReporting {
   readonly policy: Pick<Policy, "onUnresolvedStep">;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   readonly toolHint: ToolRootHints;
 }
 
@@ -23,7 +23,7 @@ export interface NoticeReporting {
 export function reportNotice(
   notice: Notice,
   { step, keys }: TextPlace,
-  { policy, findings, toolHint }: NoticeReporting,
+  { policy, diagnostics, toolHint }: NoticeReporting,
 ): void {
   const place = { keys, ...(step ? { step } : {}) };
   const begin = step ? `step ${step.id}` : "the outputs";
@@ -34,7 +34,7 @@ export function reportNotice(
   switch (notice.type) {
     case "translated": {
       const message = `${begin}: ${shown} is read as ${reading}; write that`;
-      findings.add("REFERENCE_SPELLING", place, { message, severity: "warning", suggestion: reading });
+      diagnostics.add("REFERENCE_SPELLING", place, { message, severity: "warning", suggestion: reading });
       return;
     }
     case "doubt": {
@@ -43,19 +43,19 @@ export function reportNotice(
         ? `${begin}: ${shown} can mean ${notice.readings.slice(0, 20).join(", ")}; write the one that is meant`
         : `${begin}: ${shown} may be the reference ${reading} or text; write ${reading}${instead}`;
       const code = isOpen ? "REFERENCE_AMBIGUOUS" : "REFERENCE_SPELLING";
-      findings.add(code, place, { message, suggestion: reading });
+      diagnostics.add(code, place, { message, suggestion: reading });
       return;
     }
     case "malformed": {
       const message = `${begin}: ${shown} is no reference; write ${reading ?? "<<step.field>>"}${instead}`;
-      findings.add("REFERENCE_MALFORMED", place, { message, suggestion: reading });
+      diagnostics.add("REFERENCE_MALFORMED", place, { message, suggestion: reading });
       return;
     }
     case "unknown": {
       const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
       const hint = toolHint(notice.text.slice(2));
       const message = `${begin} refers to ${shown}: no such step${hint?.message ?? "; write <<step.field>>"}${instead}`;
-      findings.add("REFERENCE_UNKNOWN", place, { message, severity, suggestion: hint?.suggestion });
+      diagnostics.add("REFERENCE_UNKNOWN", place, { message, severity, suggestion: hint?.suggestion });
     }
   }
 }

@@ -1,4 +1,4 @@
-import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import { type DraftStep, MAX_DEPENDENCIES } from "../document/draft-step.ts";
 import type { Policy } from "../policy/policy.ts";
 import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
@@ -13,7 +13,7 @@ export interface DependencyContext {
   readonly names: Names;
   readonly candidates: () => Iterable<string>;
   readonly policy: Policy;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   /** A dependency may name a field that other steps provide. */
   readonly providers: Providers;
   readonly translator: Translator;
@@ -48,7 +48,7 @@ function dependencyIds(
   step: DraftStep,
   context: DependencyContext,
 ): readonly string[] {
-  const { names, policy, findings } = context;
+  const { names, policy, diagnostics } = context;
   const where = { step, keys: ["dependsOn", position] };
   const located = locateDependency(name, names);
   if (!located) return [];
@@ -68,21 +68,21 @@ function dependencyIds(
     case "unknown": {
       const providers = context.providers.get(name)?.filter((other) => other !== step) ?? [];
       if (providers.length > 0) return providers.map(({ id }) => id);
-      const suggestion = findings.nearest(name, context.candidates());
+      const suggestion = diagnostics.nearest(name, context.candidates());
       const message = `step ${step.id} depends on ${cut(name)}: no such step${didYouMean(suggestion)}`;
       if (policy.onAbsentDependency === "ignore") {
-        findings.add("DEPENDENCY_IGNORED", where, {
+        diagnostics.add("DEPENDENCY_IGNORED", where, {
           message: `${message}; ignored`,
           severity: "warning",
           suggestion,
         });
-      } else findings.add("DEPENDENCY_UNKNOWN", where, { message, suggestion });
+      } else diagnostics.add("DEPENDENCY_UNKNOWN", where, { message, suggestion });
       return [];
     }
   }
   const severity = policy.onCycle === "error" ? "error" : "warning";
   const message = `step ${step.id} depends on itself; remove that dependency`;
-  findings.add("DEPENDENCY_SELF", where, { message, severity });
+  diagnostics.add("DEPENDENCY_SELF", where, { message, severity });
   return [];
 }
 
@@ -148,13 +148,17 @@ function addContractDependency(
   users: readonly DraftStep[],
   context: DependencyContext,
 ): void {
-  const { policy, findings } = context;
+  const { policy, diagnostics } = context;
   if (users.length === 0) {
     const message = `step ${step.id} calls ${step.tool}, which needs a call of ${tool} before it, and the plan has none`;
     if (policy.onAbsentDependency === "ignore") {
-      findings.add("DEPENDENCY_IGNORED", { step }, { message: `${message}; ignored`, severity: "warning" });
+      diagnostics.add(
+        "DEPENDENCY_IGNORED",
+        { step },
+        { message: `${message}; ignored`, severity: "warning" },
+      );
     } else
-      findings.add(
+      diagnostics.add(
         "CONTRACT_DEPENDENCY_ABSENT",
         { step },
         { message: `${message}; add a step for it`, suggestion: tool },
@@ -166,12 +170,12 @@ function addContractDependency(
   const ids = users.map(({ id }) => id);
   step.dependsOn.push(...ids);
   const message = `step ${step.id} waits for ${ids.slice(0, 10).join(", ")}: its tool ${step.tool} needs ${tool} before it`;
-  findings.add("DEPENDENCY_ADDED", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
+  diagnostics.add("DEPENDENCY_ADDED", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
 }
 
 /** A tool's name can mean many steps: more than a step may wait for is a finding. */
-export function checkDependencyCount(step: DraftStep, findings: Findings): void {
+export function checkDependencyCount(step: DraftStep, diagnostics: DiagnosticCollector): void {
   if (step.dependsOn.length <= MAX_DEPENDENCIES) return;
   const message = `step ${step.id} waits for ${step.dependsOn.length} steps; at most ${MAX_DEPENDENCIES} are allowed`;
-  findings.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
+  diagnostics.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
 }

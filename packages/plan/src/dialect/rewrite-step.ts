@@ -1,4 +1,4 @@
-import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import { argumentKeys, type DraftStep } from "../document/draft-step.ts";
 import type { Condition } from "../document/step.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
@@ -20,7 +20,7 @@ export interface Rewriting {
   /** The steps in whose forEach a name stands for the item, by that name. */
   readonly aliases?: ReadonlyMap<string, string> | undefined;
   readonly policy: Pick<Policy, "onMissingField" | "onUnresolvedStep">;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   /** What is known of outputs; undefined without a catalogue. */
   readonly outputs?: KnownOutputs | undefined;
   readonly translator: Translator;
@@ -107,7 +107,7 @@ function rewriteReference(reference: TextReference, isWhole: boolean, at: TextPl
   const path = outputPath(located, reference, keys, at);
   if (type === "step" && name === step.id) {
     const message = `step ${step.id} refers to its own output ${cut(text)}; refer to an earlier step`;
-    at.rewriting.findings.add("REFERENCE_SELF", { step, keys }, { message });
+    at.rewriting.diagnostics.add("REFERENCE_SELF", { step, keys }, { message });
   }
   const printed = printReference(name, path);
   step.references.push({ text: printed, keys, isWhole, source: { type, name }, path });
@@ -129,7 +129,7 @@ function outputPath(
   { type, name, path }: Located & { type: "step" | "scope" },
   { text }: TextReference,
   keys: (string | number)[],
-  { step, rewriting: { outputs, findings } }: TextPlace,
+  { step, rewriting: { outputs, diagnostics } }: TextPlace,
 ): readonly PathSegment[] {
   if (type === "scope" || !outputs) return path;
   const schemaAt = (below: readonly PathSegment[]) =>
@@ -138,7 +138,7 @@ function outputPath(
   if (!meant) return path;
   const suggestion = printReference(name, meant);
   const message = `step ${step.id}: ${cut(text)} is read as ${suggestion}; what follows a step's name is a field of its output`;
-  findings.add("REFERENCE_SPELLING", { step, keys }, { message, severity: "warning", suggestion });
+  diagnostics.add("REFERENCE_SPELLING", { step, keys }, { message, severity: "warning", suggestion });
   return meant;
 }
 
@@ -149,30 +149,30 @@ function refuseReference(
   keys: (string | number)[],
   { step, rewriting }: Pick<TextPlace, "step" | "rewriting">,
 ): void {
-  const { findings, policy, candidates } = rewriting;
+  const { diagnostics, policy, candidates } = rewriting;
   const where = { step, keys };
   const shown = cut(text);
   switch (located.type) {
     case "forbidden": {
       const message = `step ${step.id} refers to ${shown}: ${located.key} is not a field of data`;
-      findings.add("REFERENCE_FORBIDDEN", where, { message });
+      diagnostics.add("REFERENCE_FORBIDDEN", where, { message });
       return;
     }
     case "ambiguous": {
       const users = located.candidates.slice(0, 20).join(", ");
       const message = `step ${step.id} refers to ${shown}: tool ${located.name} is used by the steps ${users}; use a step id`;
-      findings.add("REFERENCE_AMBIGUOUS", where, { message, suggestion: located.candidates[0] });
+      diagnostics.add("REFERENCE_AMBIGUOUS", where, { message, suggestion: located.candidates[0] });
       return;
     }
     case "unknown": {
       const isInside = step.forEach !== undefined && keys[0] === "forEach" && keys[1] !== "items";
-      const near = findings.nearest(root, candidates());
+      const near = diagnostics.nearest(root, candidates());
       const tool = near === undefined ? rewriting.translator.toolHint(root) : undefined;
       const suggestion = near ?? tool?.suggestion ?? (isInside ? step.forEach?.as : undefined);
       const hint = tool?.message ?? (isInside ? itemHint(step) : aliasHint(root, step, rewriting));
       const message = `step ${step.id} refers to ${cut(root)}: no such step${didYouMean(near)}${hint}`;
       const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
-      findings.add("REFERENCE_UNKNOWN", where, { message, severity, suggestion });
+      diagnostics.add("REFERENCE_UNKNOWN", where, { message, severity, suggestion });
     }
   }
 }
@@ -201,7 +201,7 @@ function checkMalformed(malformed: readonly { root: string; text: string }[], at
     if (locateRoot(root, [], names).type === "unknown") continue;
     const message = `step ${step.id}: ${cut(text, 60)} is no reference; write <<${root}.field>>, or \\<< for the characters themselves`;
     const keys = [...below, ...placeKeys(place)];
-    rewriting.findings.add("REFERENCE_MALFORMED", { step, keys }, { message, suggestion: `<<${root}>>` });
+    rewriting.diagnostics.add("REFERENCE_MALFORMED", { step, keys }, { message, suggestion: `<<${root}>>` });
   }
 }
 

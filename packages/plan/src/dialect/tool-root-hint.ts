@@ -1,4 +1,4 @@
-import { cut } from "../diagnostics/findings.ts";
+import { cut } from "../diagnostics/diagnostic-collector.ts";
 
 /** A tool that references can begin with as it is. */
 const PLAIN = /^[A-Za-z_][\w./-]*$/;

@@ -1,4 +1,4 @@
-import type { Findings } from "../diagnostics/findings.ts";
+import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { visitTexts } from "../json/map-json.ts";
@@ -38,7 +38,7 @@ export interface TranslatorOptions {
   readonly steps: readonly DraftStep[];
   readonly names: Names;
   readonly policy: Pick<Policy, "onUnresolvedStep">;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   /** What was asked for, where that is known: what stands in it stays text. */
   readonly request: string | undefined;
   /** Texts of which the plan says that they stand for themselves. */
@@ -49,9 +49,9 @@ export interface TranslatorOptions {
 
 /** Places of steps are those of the document; steps without one (put in by policy) have a place below 0. */
 export function createTranslator(options: TranslatorOptions): Translator {
-  const { steps, names, policy, findings, request, given } = options;
+  const { steps, names, policy, diagnostics, request, given } = options;
   const toolHint = createToolRootHints(steps);
-  const reporting: NoticeReporting = { policy, findings, toolHint };
+  const reporting: NoticeReporting = { policy, diagnostics, toolHint };
   const stepNames = createStepNames(steps, names, given);
   const literals = createLiteralTexts(options.literals, request);
   const hasHabit = request !== undefined || numbersSteps(steps);

@@ -41,7 +41,7 @@ export interface DraftStep {
   provides: string[];
   options: StepOptions;
   references: DraftReference[];
-  /** References whose root is not known: findings of their own, and nothing else can be said of what they give. */
+  /** References whose root is not known: diagnostics of their own, and nothing else can be said of what they give. */
   refused: Pick<DraftReference, "keys" | "isWhole">[];
 }
 

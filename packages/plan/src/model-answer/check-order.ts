@@ -1,16 +1,16 @@
-import type { Findings } from "../diagnostics/findings.ts";
+import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { Plan } from "../document/plan.ts";
 import { toolOfStep } from "../document/step.ts";
 import { planGraph } from "../graph/plan-graph.ts";
 import type { JsonValue } from "../json/json.ts";
 
-const MAX_FINDINGS = 20;
+const MAX_DIAGNOSTICS = 20;
 
 /**
  * Warns where an explicit `executionOrder` puts a step before one that it depends on, or into one group with it. The dependencies hold:
  * a step cannot use an output that is not there yet.
  */
-export function checkOrder(plan: Plan, order: JsonValue | undefined, findings: Findings): void {
+export function checkOrder(plan: Plan, order: JsonValue | undefined, diagnostics: DiagnosticCollector): void {
   const ranks = ranksOf(order);
   if (ranks.size === 0) return;
   const toolOf = new Map(plan.steps.map((step) => [step.id, toolOfStep(step)]));
@@ -21,12 +21,12 @@ export function checkOrder(plan: Plan, order: JsonValue | undefined, findings: F
     const own = rankOf(id);
     for (const source of own ? (dependencies.get(id) ?? []) : []) {
       const before = rankOf(source);
-      if (!own || !before || before.first < own.last || count >= MAX_FINDINGS) continue;
+      if (!own || !before || before.first < own.last || count >= MAX_DIAGNOSTICS) continue;
       count++;
       const place = before.first === own.last ? "beside" : "before";
       const message = `executionOrder puts ${id} ${place} ${source}, and ${id} depends on ${source}; the dependency holds`;
       const step = { index, id };
-      findings.add("ORDER_INVALID", { step }, { message, severity: "warning" });
+      diagnostics.add("ORDER_INVALID", { step }, { message, severity: "warning" });
     }
   }
 }

@@ -24,7 +24,7 @@ export function withGiven(
     : document;
 }
 
-/** Findings about the answer's own steps, with their places in the answer. What is wrong with a given step is not for the model to repair. */
+/** DiagnosticCollector about the answer's own steps, with their places in the answer. What is wrong with a given step is not for the model to repair. */
 export function withoutGiven(diagnostics: readonly Diagnostic[], given: readonly Step[]): Diagnostic[] {
   if (given.length === 0) return [...diagnostics];
   return diagnostics.flatMap((each) => {

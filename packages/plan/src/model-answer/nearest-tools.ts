@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
-import { cut } from "../diagnostics/findings.ts";
+import { cut } from "../diagnostics/diagnostic-collector.ts";
 import { wordsOf } from "../diagnostics/nearest-name.ts";
 import type { Plan } from "../document/plan.ts";
 import { toolOfStep } from "../document/step.ts";
@@ -15,7 +15,7 @@ const LEAST = 0.5;
 /** Names this much less alike than the nearest one are no choice. */
 const BEHIND = 0.3;
 
-/** The same findings, with up to 5 names of tools that each unknown one may have been meant to be, so that a repair can choose. */
+/** The same diagnostics, with up to 5 names of tools that each unknown one may have been meant to be, so that a repair can choose. */
 export function withNearestTools(
   diagnostics: readonly Diagnostic[],
   plan: Plan,

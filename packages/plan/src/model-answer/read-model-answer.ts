@@ -12,7 +12,7 @@ import { createFactValues } from "../answer-values/fact-values.ts";
 import { createMomentValues } from "../answer-values/moment-values.ts";
 import { createSchemaWords } from "../answer-values/schema-words.ts";
 import type { Diagnostic, DiagnosticCode } from "../diagnostics/diagnostic.ts";
-import { cut, Findings } from "../diagnostics/findings.ts";
+import { cut, DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { nearestName } from "../diagnostics/nearest-name.ts";
 import type { Plan } from "../document/plan.ts";
 import { printPlan } from "../document/print-plan.ts";
@@ -28,7 +28,7 @@ import { checkOrder } from "./check-order.ts";
 import { withGiven, withoutGiven } from "./given-steps.ts";
 import { withNearestTools } from "./nearest-tools.ts";
 import { type OpenDraft, openDraft } from "./open-draft.ts";
-import { strictFindings } from "./strict-findings.ts";
+import { strictDiagnostics } from "./strict-diagnostics.ts";
 import { tidyPlan } from "./tidy-plan.ts";
 
 /** What a model's answer is read with. */
@@ -153,7 +153,7 @@ interface Reading {
 
 /** The canonical text of what is meant as a plan for the tools, whatever is wrong with it; undefined for templates and the like. */
 function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): string | undefined {
-  const { document } = tidyPlan(candidate, { tools, policy, limits, findings: new Findings() });
+  const { document } = tidyPlan(candidate, { tools, policy, limits, diagnostics: new DiagnosticCollector() });
   const { plan } = readPlan(document, { policy, limits });
   const names = tools.map(({ name }) => name);
   const isNear = (tool: string) => (findTool(tools, tool) ?? nearestName(tool, names)) !== undefined;
@@ -166,12 +166,12 @@ function readChosen(
   { query: asked, sources: beside, context, given, ...reading }: Reading & Asked,
 ): { plan: Plan | undefined; diagnostics: Diagnostic[]; repaired: boolean } {
   const { tools, policy, limits } = reading;
-  const before = new Findings();
+  const before = new DiagnosticCollector();
   if (others > 0) {
     const message = `The answer holds ${others} more lists of calls that are no plans for these tools; left out`;
     before.add("ANSWER_AMBIGUOUS", {}, { message, severity: "warning" });
   }
-  const { document: own, isRepaired } = tidyPlan(candidate, { ...reading, findings: before });
+  const { document: own, isRepaired } = tidyPlan(candidate, { ...reading, diagnostics: before });
   const document = withGiven(own, given);
   const query = beside === undefined ? asked : `${asked ?? ""}\n${beside}`;
   const { plan, diagnostics } = readPlan(document, {
@@ -181,14 +181,14 @@ function readChosen(
     request: query,
     given: given.length,
   });
-  const after = new Findings();
+  const after = new DiagnosticCollector();
   const literals = new Set(plan?.literals);
   if (plan) {
     checkOrder(plan, executionOrderOf(document), after);
     const facts = createFactValues(context?.facts);
     const moments = createMomentValues(asked, context);
     const schemaWords = createSchemaWords();
-    const sources = { tools, query, beside, facts, moments, findings: after, schemaWords, literals };
+    const sources = { tools, query, beside, facts, moments, diagnostics: after, schemaWords, literals };
     checkValues(plan, sources);
     checkSources(plan, sources);
     checkMoments(plan, sources);
@@ -197,7 +197,7 @@ function readChosen(
   // Placeholders are judged again, with the query known.
   const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");
   const named = plan ? withNearestTools(read, plan, tools) : read;
-  const about = withoutEchoes([...strictFindings(named, policy), ...after.toDiagnostics()]);
+  const about = withoutEchoes([...strictDiagnostics(named, policy), ...after.toDiagnostics()]);
   const found = withoutGiven(about, given);
   const whole = plan && withLiterals(plan, literals);
   return { plan: whole, diagnostics: [...before.toDiagnostics(), ...found], repaired: isRepaired };

@@ -1,7 +1,7 @@
 import { innerJson } from "../answer-text/inner-json.ts";
 import type { PlanCandidate } from "../answer-text/plan-candidates.ts";
 import { readQuestion } from "../answer-text/questions-in.ts";
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { CALL_LISTS, isArgumentsField, isNestedCallField } from "../dialect/call-fields.ts";
 import { plainName, saysNothing } from "../dialect/field-words.ts";
 import { addNote } from "../dialect/judge-fields.ts";
@@ -26,7 +26,7 @@ export interface Tidying {
   /** What the host decides, and no model. */
   readonly policy: Policy;
   readonly limits: Limits;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
 }
 
 /** A plan of a dialect, fit for the reader. */
@@ -41,21 +41,21 @@ export interface TidyPlan {
  */
 export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidying: Tidying): TidyPlan {
   const repairs = { isRepaired };
-  const { findings } = tidying;
-  for (const name of ignored) ignore(name, [], "stands beside the plan", findings);
+  const { diagnostics } = tidying;
+  for (const name of ignored) ignore(name, [], "stands beside the plan", diagnostics);
   if (Array.isArray(document)) return { document: tidyCalls(document, repairs, tidying), ...repairs };
   const tidy: JsonObject = {};
   for (const name of Object.keys(document)) {
     const value = document[name] ?? null;
     if (CALL_LISTS.some((list) => list === name) && Array.isArray(value))
       tidy[name] = tidyCalls(value, repairs, tidying);
-    else if (SAID.has(name) && isSaid(value)) mention(name, value, findings);
+    else if (SAID.has(name) && isSaid(value)) mention(name, value, diagnostics);
     else if (isHostField(name)) {
       if (value !== null && !isSame(value, tidying[name]))
-        ignore(name, [], "is not for a model to choose", findings);
+        ignore(name, [], "is not for a model to choose", diagnostics);
     } else if (name === "literals") {
       // What is text and no reference, the request says: a model could have a reference sent as text.
-      if (value !== null) ignore(name, [], "is not for a model to choose", findings);
+      if (value !== null) ignore(name, [], "is not for a model to choose", diagnostics);
     } else setOwn(tidy, name, value);
   }
   return { document: tidy, ...repairs };
@@ -77,7 +77,7 @@ function isSame(value: JsonValue, own: Policy | Limits): boolean {
 function tidyCalls(
   calls: readonly JsonValue[],
   repairs: { isRepaired: boolean },
-  { tools, findings }: Tidying,
+  { tools, diagnostics }: Tidying,
 ): JsonValue[] {
   return calls.map((call, index) => {
     if (!isJsonObject(call)) return call;
@@ -85,7 +85,7 @@ function tidyCalls(
     for (const name of Object.keys(call)) {
       const value = call[name] ?? null;
       if (HOST_FIELDS.has(plainName(name)) && !mayBeArgument(name, call, tools)) {
-        if (value !== null) ignore(name, ["steps", index], "is not for a model to choose", findings);
+        if (value !== null) ignore(name, ["steps", index], "is not for a model to choose", diagnostics);
       } else tidy[name] = value;
     }
     readArgumentTexts(tidy, repairs);
@@ -103,13 +103,18 @@ function mayBeArgument(name: string, call: JsonObject, tools: readonly ToolDescr
   return isJsonObject(properties) && Object.hasOwn(properties, name);
 }
 
-function mention(name: string, value: JsonValue, findings: Findings): void {
-  if (!saysNothing(name, value)) addNote({ name, value }, { keys: [name] }, findings);
+function mention(name: string, value: JsonValue, diagnostics: DiagnosticCollector): void {
+  if (!saysNothing(name, value)) addNote({ name, value }, { keys: [name] }, diagnostics);
 }
 
-function ignore(name: string, keys: readonly (string | number)[], why: string, findings: Findings): void {
+function ignore(
+  name: string,
+  keys: readonly (string | number)[],
+  why: string,
+  diagnostics: DiagnosticCollector,
+): void {
   const message = `field ${cut(name)} ${why}; left out`;
-  findings.add("FIELD_IGNORED", { keys: [...keys, cut(name)] }, { message, severity: "warning" });
+  diagnostics.add("FIELD_IGNORED", { keys: [...keys, cut(name)] }, { message, severity: "warning" });
 }
 
 /** In the call itself, in its wrapper, and in a forEach. The object is the caller's own copy, what is in it is not. */

@@ -1,6 +1,6 @@
 import { CodedError } from "../diagnostics/coded-error.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
-import { Findings } from "../diagnostics/findings.ts";
+import { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { duplicateTools } from "../tools/duplicate-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { type ToolCall, toolOfCall } from "./tool-call.ts";
@@ -19,19 +19,19 @@ export class ToolCallsInvalidError extends CodedError<{ diagnostics: readonly Di
  * later definition counts, are warnings. `path` is the place in the list of calls.
  */
 export function checkToolCalls(calls: readonly ToolCall[], tools: readonly ToolDescriptor[]): Diagnostic[] {
-  const findings = new Findings();
+  const diagnostics = new DiagnosticCollector();
   const seen = new Set<string>();
   for (const [index, call] of calls.entries()) {
     if (toolOfCall(call) === undefined) {
       const message = `call ${call.id} names no tool; write {"id", "tool"} or {"id", "name"}`;
-      findings.add("FIELD_MISSING", { keys: [index, "tool"] }, { message });
+      diagnostics.add("FIELD_MISSING", { keys: [index, "tool"] }, { message });
     }
     if (seen.has(call.id)) {
       const message = `call id ${call.id} stands twice; each call needs an id of its own`;
-      findings.add("STEP_ID_DUPLICATE", { keys: [index, "id"] }, { message });
+      diagnostics.add("STEP_ID_DUPLICATE", { keys: [index, "id"] }, { message });
     }
     seen.add(call.id);
   }
-  duplicateTools(tools, findings);
-  return findings.toDiagnostics();
+  duplicateTools(tools, diagnostics);
+  return diagnostics.toDiagnostics();
 }

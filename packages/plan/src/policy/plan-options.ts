@@ -1,4 +1,4 @@
-import { type Findings, type Where } from "../diagnostics/findings.ts";
+import { type DiagnosticCollector, type Where } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { type Limits, type LimitsInput, LimitsSchema } from "./limits.ts";
 import { type Policy, type PolicyInput, PolicySchema, policyOptions } from "./policy.ts";
@@ -9,20 +9,20 @@ const PartialPolicySchema = PolicySchema.partial();
 export function readPolicy(
   document: JsonValue | undefined,
   host: PolicyInput | undefined,
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): Policy {
-  const asked = checked(document, { keys: ["policy"] }, findings);
-  const given = checked(host, { keys: ["policy"] }, findings);
+  const asked = checked(document, { keys: ["policy"] }, diagnostics);
+  const given = checked(host, { keys: ["policy"] }, diagnostics);
   return PolicySchema.parse({ ...policyOptions(asked), ...policyOptions(given) });
 }
 
-function checked(policy: unknown, where: Where, findings: Findings): PolicyInput {
+function checked(policy: unknown, where: Where, diagnostics: DiagnosticCollector): PolicyInput {
   if (policy === undefined) return {};
   const parsed = PartialPolicySchema.safeParse(policy);
   if (parsed.success && isPolicyInput(policy)) return policy;
   for (const issue of parsed.error?.issues ?? []) {
     const keys = [...(where.keys ?? []), ...issue.path.map(String)];
-    findings.add("POLICY_INVALID", { keys }, { message: `${keys.join(".")}: ${issue.message}` });
+    diagnostics.add("POLICY_INVALID", { keys }, { message: `${keys.join(".")}: ${issue.message}` });
   }
   return {};
 }
@@ -32,13 +32,17 @@ function isPolicyInput(policy: unknown): policy is PolicyInput {
 }
 
 /** The limits of a plan: the host's; a document may ask for tighter ones, never for looser. */
-export function readLimits(host: LimitsInput | undefined, findings: Findings): Limits {
-  return parseLimits(host ?? {}, findings) ?? LimitsSchema.parse({});
+export function readLimits(host: LimitsInput | undefined, diagnostics: DiagnosticCollector): Limits {
+  return parseLimits(host ?? {}, diagnostics) ?? LimitsSchema.parse({});
 }
 
 /** Limits as tight as both. */
-export function tightenLimits(limits: Limits, document: JsonValue | undefined, findings: Findings): Limits {
-  const asked = document === undefined ? undefined : parseLimits(document, findings);
+export function tightenLimits(
+  limits: Limits,
+  document: JsonValue | undefined,
+  diagnostics: DiagnosticCollector,
+): Limits {
+  const asked = document === undefined ? undefined : parseLimits(document, diagnostics);
   if (!asked || !isJsonObject(document)) return limits;
   const tighter = (name: keyof Limits) =>
     Object.hasOwn(document, name) ? Math.min(limits[name], asked[name]) : limits[name];
@@ -50,12 +54,12 @@ export function tightenLimits(limits: Limits, document: JsonValue | undefined, f
   };
 }
 
-function parseLimits(limits: unknown, findings: Findings): Limits | undefined {
+function parseLimits(limits: unknown, diagnostics: DiagnosticCollector): Limits | undefined {
   const parsed = LimitsSchema.safeParse(limits);
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     const keys = ["limits", ...issue.path.map(String)];
-    findings.add("LIMITS_INVALID", { keys }, { message: `${keys.join(".")}: ${issue.message}` });
+    diagnostics.add("LIMITS_INVALID", { keys }, { message: `${keys.join(".")}: ${issue.message}` });
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { cut } from "../diagnostics/findings.ts";
+import { cut } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import type { PlanningContext } from "../moment/planning-context.ts";
 import { toArgumentProblem } from "../schema/argument-problem.ts";

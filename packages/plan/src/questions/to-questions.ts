@@ -1,4 +1,4 @@
-import { cut } from "../diagnostics/findings.ts";
+import { cut } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonObject } from "../json/json.ts";
 import { printPlace } from "../json/path.ts";
 import { toSegment } from "../schema/fit-texts.ts";

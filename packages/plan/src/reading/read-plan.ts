@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
-import { Findings } from "../diagnostics/findings.ts";
+import { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { insertAbsentSteps, namesOfDrafts } from "../dialect/absent-steps.ts";
 import { withoutNulls } from "../dialect/null-arguments.ts";
 import { orderSteps } from "../dialect/order-steps.ts";
@@ -64,40 +64,44 @@ export interface ReadPlan {
  * not there, references, dependencies, and the tools. Each stage trusts the ones before. Takes time linear in the size of the input.
  */
 export function readPlan(input: unknown, options: ReadPlanOptions): ReadPlan {
-  const findings = new Findings();
-  const plan = readInto(input, options, findings);
-  return { plan, diagnostics: findings.toDiagnostics() };
+  const diagnostics = new DiagnosticCollector();
+  const plan = readInto(input, options, diagnostics);
+  return { plan, diagnostics: diagnostics.toDiagnostics() };
 }
 
-function readInto(input: unknown, options: ReadPlanOptions, findings: Findings): Plan | undefined {
-  if (options.tools) duplicateTools(options.tools, findings);
-  const hostLimits = readLimits(options.limits, findings);
-  const value = readValue(input, hostLimits, findings);
-  const document = value === undefined ? undefined : readDocument(value, findings);
+function readInto(
+  input: unknown,
+  options: ReadPlanOptions,
+  diagnostics: DiagnosticCollector,
+): Plan | undefined {
+  if (options.tools) duplicateTools(options.tools, diagnostics);
+  const hostLimits = readLimits(options.limits, diagnostics);
+  const value = readValue(input, hostLimits, diagnostics);
+  const document = value === undefined ? undefined : readDocument(value, diagnostics);
   if (!document) return undefined;
-  const policy = readPolicy(document.policy, options.policy, findings);
-  const limits = tightenLimits(hostLimits, document.limits, findings);
-  if (isOverSteps(document.calls.length, limits, findings)) return undefined;
+  const policy = readPolicy(document.policy, options.policy, diagnostics);
+  const limits = tightenLimits(hostLimits, document.limits, diagnostics);
+  if (isOverSteps(document.calls.length, limits, diagnostics)) return undefined;
   const catalogue = options.tools && createCatalogue(options.tools, policy);
-  const steps = readSteps(document, { limits, catalogue, findings });
+  const steps = readSteps(document, { limits, catalogue, diagnostics });
   if (steps.length === 0) return undefined;
   if (policy.onAbsentDependency === "insert" && catalogue)
-    insertAbsentSteps(steps, catalogue, limits.maxSteps, findings);
+    insertAbsentSteps(steps, catalogue, limits.maxSteps, diagnostics);
   const names = namesOfDrafts(steps);
   const { request, given = 0 } = options;
   const translator = createTranslator({
     steps,
     names,
     policy,
-    findings,
+    diagnostics,
     request,
     literals: document.literals,
     given,
   });
-  linkSteps(steps, { names, policy, catalogue, findings, translator });
+  linkSteps(steps, { names, policy, catalogue, diagnostics, translator });
   const candidates = () => steps.map(({ id }) => id);
   const asked =
-    document.outputs && readOutputs(document.outputs, { names, candidates, findings, translator });
+    document.outputs && readOutputs(document.outputs, { names, candidates, diagnostics, translator });
   const plan: Plan = {
     formatVersion: 1,
     steps: steps.map(toStep),
@@ -105,39 +109,39 @@ function readInto(input: unknown, options: ReadPlanOptions, findings: Findings):
     policy,
     limits,
   };
-  checkCycle(plan, steps, policy, findings);
+  checkCycle(plan, steps, policy, diagnostics);
   if (catalogue) {
     const isLiteral: ToolChecking["isLiteral"] = (text, how) => translator.keepLiteral(text, how !== "words");
     const { maxStepTimeoutMs = MAX_STEP_TIMEOUT_MS } = options;
-    const checking = { catalogue, policy, findings, maxStepTimeoutMs, isLiteral };
+    const checking = { catalogue, policy, diagnostics, maxStepTimeoutMs, isLiteral };
     checkTools(steps, checking);
     if (asked) checkOutputs(asked.references, steps, checking);
   }
   return translator.literals.length > 0 ? { ...plan, literals: translator.literals.toSorted() } : plan;
 }
 
-function isOverSteps(count: number, { maxSteps }: Limits, findings: Findings): boolean {
+function isOverSteps(count: number, { maxSteps }: Limits, diagnostics: DiagnosticCollector): boolean {
   if (count <= maxSteps) return false;
   const message = `The plan has ${count} steps; at most ${maxSteps} are allowed; split it`;
-  findings.add("LIMIT_STEPS", { keys: ["steps"] }, { message });
+  diagnostics.add("LIMIT_STEPS", { keys: ["steps"] }, { message });
   return true;
 }
 
 interface StepsContext {
   limits: Limits;
   catalogue: Catalogue | undefined;
-  findings: Findings;
+  diagnostics: DiagnosticCollector;
 }
 
-function readSteps(document: PlanDocument, { limits, catalogue, findings }: StepsContext): DraftStep[] {
+function readSteps(document: PlanDocument, { limits, catalogue, diagnostics }: StepsContext): DraftStep[] {
   const steps = document.calls.flatMap(
-    (call: JsonValue, index) => readStep(call, index, { limits, catalogue, findings }) ?? [],
+    (call: JsonValue, index) => readStep(call, index, { limits, catalogue, diagnostics }) ?? [],
   );
-  renameIds(steps, findings);
+  renameIds(steps, diagnostics);
   nameSteps(steps);
-  orderSteps(steps, document.executionOrder, { catalogue, findings });
-  checkIds(steps, findings);
-  checkRecursion(steps, findings);
+  orderSteps(steps, document.executionOrder, { catalogue, diagnostics });
+  checkIds(steps, diagnostics);
+  checkRecursion(steps, diagnostics);
   if (!catalogue) return steps;
   for (const step of steps) {
     const tool = catalogue.find(step.tool);
@@ -152,12 +156,12 @@ interface LinkContext {
   names: Names;
   policy: Policy;
   catalogue: Catalogue | undefined;
-  findings: Findings;
+  diagnostics: DiagnosticCollector;
   translator: Translator;
 }
 
 function linkSteps(steps: readonly DraftStep[], { catalogue, ...link }: LinkContext): void {
-  const { names, policy, findings } = link;
+  const { names, policy, diagnostics } = link;
   const candidates = () => steps.map(({ id }) => id);
   const aliases = new Map(steps.flatMap(({ id, forEach }) => (forEach ? [[forEach.as, id] as const] : [])));
   const outputs = catalogue && createKnownOutputs(steps, catalogue);
@@ -168,15 +172,20 @@ function linkSteps(steps: readonly DraftStep[], { catalogue, ...link }: LinkCont
   for (const step of steps) {
     rewriteStep(step, context);
     resolveDependencies(step, context);
-    checkForEach(step, names.hasStep, findings);
+    checkForEach(step, names.hasStep, diagnostics);
     const schema = catalogue?.find(step.tool)?.inputSchema;
-    checkPlaceholders(step, { hasStep: isKnown, isLiteral: link.translator.keepLiteral, schema, findings });
-    checkSecrets(step, findings);
+    checkPlaceholders(step, {
+      hasStep: isKnown,
+      isLiteral: link.translator.keepLiteral,
+      schema,
+      diagnostics,
+    });
+    checkSecrets(step, diagnostics);
   }
   if (catalogue) addContractDependencies(steps, catalogue, context);
   if (catalogue && policy.mergeDependencyOutputs)
-    addNeededProviders(steps, { providers, catalogue, findings });
-  for (const step of steps) checkDependencyCount(step, findings);
+    addNeededProviders(steps, { providers, catalogue, diagnostics });
+  for (const step of steps) checkDependencyCount(step, diagnostics);
 }
 
 /** The one form of a step, fields always in this order. */
@@ -187,19 +196,24 @@ function toStep(draft: DraftStep): Step {
   return { id, tool, arguments: draft.arguments, ...common };
 }
 
-function checkCycle(plan: Plan, steps: readonly DraftStep[], policy: Policy, findings: Findings): void {
+function checkCycle(
+  plan: Plan,
+  steps: readonly DraftStep[],
+  policy: Policy,
+  diagnostics: DiagnosticCollector,
+): void {
   const { cycle } = planGraph(plan);
   const [first] = cycle ?? [];
-  // Steps that refer to themselves are findings of their own.
+  // Steps that refer to themselves are diagnostics of their own.
   if (!cycle || first === undefined || cycle.length < 2) return;
   const shown = cycle.length > 20 ? [...cycle.slice(0, 20), "..."] : cycle;
   const path = [...shown, first].join(" -> ");
   const step = steps.find(({ id }) => id === first);
   if (policy.onCycle === "error") {
     const message = `steps wait for each other: ${path}; remove one of these dependencies`;
-    findings.add("CYCLE", { step, keys: ["dependsOn"] }, { message });
+    diagnostics.add("CYCLE", { step, keys: ["dependsOn"] }, { message });
   } else {
     const message = `steps wait for each other: ${path}; the policy ${policy.onCycle} lets them start`;
-    findings.add("CYCLE_BROKEN", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
+    diagnostics.add("CYCLE_BROKEN", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
   }
 }

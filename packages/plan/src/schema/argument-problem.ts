@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 import type { DiagnosticCode } from "../diagnostics/diagnostic.ts";
-import { cut, didYouMean } from "../diagnostics/findings.ts";
+import { cut, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonObject } from "../json/json.ts";
 import { printPlace } from "../json/path.ts";
 import { keysOfPointer } from "./compile-schema.ts";

@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { cut } from "../diagnostics/findings.ts";
+import { cut } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { setOwn } from "../json/own-property.ts";
 import type { PathSegment } from "../json/path.ts";

@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { cut, didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import { argumentKeys, type DraftReference, type DraftStep } from "../document/draft-step.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -20,7 +20,7 @@ export interface ArgumentChecking {
   readonly tool: ToolDescriptor;
   readonly outputs: KnownOutputs;
   readonly policy: Policy;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   /** Tools whose schema was reported as unusable already. */
   readonly unusable: Set<string>;
 }
@@ -30,7 +30,7 @@ export interface ArgumentChecking {
  * what depends on its value is left to the check before the call.
  */
 export function checkArguments(checking: ArgumentChecking): void {
-  const { step, tool, findings, unusable } = checking;
+  const { step, tool, diagnostics, unusable } = checking;
   if (!isJsonObject(tool.inputSchema)) return;
   const fitted = fitTexts(tool.inputSchema, step.arguments);
   const verdict = checkAgainstSchema(tool.inputSchema, fitted.value);
@@ -38,7 +38,7 @@ export function checkArguments(checking: ArgumentChecking): void {
     if (unusable.has(tool.name)) return;
     unusable.add(tool.name);
     const { code, severity, message } = unusableSchema(tool.name, verdict.reason);
-    findings.add(code, { step }, { severity, message });
+    diagnostics.add(code, { step }, { severity, message });
     return;
   }
   tellForeignTypes(checking, tool.inputSchema);
@@ -46,7 +46,7 @@ export function checkArguments(checking: ArgumentChecking): void {
     const { keys = [], wrapped } = fitted.places[index] ?? {};
     const where = { step, keys: [...argumentKeys(step), ...keys] };
     const suggestion = wrapped?.slice(0, 200);
-    findings.add("ARGUMENT_TYPE", where, {
+    diagnostics.add("ARGUMENT_TYPE", where, {
       message: `step ${step.id}: ${message}`,
       severity: "warning",
       suggestion,
@@ -60,7 +60,7 @@ export function checkArguments(checking: ArgumentChecking): void {
 }
 
 /** Once a tool, as what cannot be used of its schema. */
-function tellForeignTypes({ step, tool, findings, unusable }: ArgumentChecking, schema: JsonObject): void {
+function tellForeignTypes({ step, tool, diagnostics, unusable }: ArgumentChecking, schema: JsonObject): void {
   const foreign = foreignTypesOf(schema);
   if (foreign.length === 0 || unusable.has(tool.name)) return;
   unusable.add(tool.name);
@@ -68,16 +68,16 @@ function tellForeignTypes({ step, tool, findings, unusable }: ArgumentChecking, 
     ({ name, readAs }) => `${JSON.stringify(cut(name, 40))} as ${readAs?.join(" or ") ?? "anything"}`,
   );
   const message = `The input schema of ${tool.name} names types that JSON Schema does not know; they are read by their usual meaning: ${read.join(", ")}`;
-  findings.add("TOOL_SCHEMA_TYPE", { step }, { message, severity: "warning" });
+  diagnostics.add("TOOL_SCHEMA_TYPE", { step }, { message, severity: "warning" });
 }
 
-function report(error: ErrorObject, { step, tool, policy, findings }: ArgumentChecking): void {
-  const problem = toArgumentProblem(error, step.arguments, (name, names) => findings.nearest(name, names));
+function report(error: ErrorObject, { step, tool, policy, diagnostics }: ArgumentChecking): void {
+  const problem = toArgumentProblem(error, step.arguments, (name, names) => diagnostics.nearest(name, names));
   const isFilledLater = policy.mergeDependencyOutputs && step.dependsOn.length + step.references.length > 0;
   if (problem.code === "ARGUMENT_MISSING" && problem.keys.length === 1 && isFilledLater) return;
   const where = { step, keys: [...argumentKeys(step), ...problem.keys] };
   const message = `step ${step.id}: ${problem.message} (tool ${tool.name})`;
-  findings.add(problem.code, where, { message, suggestion: problem.suggestion });
+  diagnostics.add(problem.code, where, { message, suggestion: problem.suggestion });
 }
 
 /** Places in the arguments whose values are not known yet: references, texts with a reference inside, secrets. */
@@ -96,7 +96,7 @@ function isArgument(keys: readonly (string | number)[], step: DraftStep): boolea
 }
 
 /** A reference whose type is known must be able to be what the tool takes. */
-function checkTypes({ step, tool, outputs, findings }: ArgumentChecking, schema: JsonObject): void {
+function checkTypes({ step, tool, outputs, diagnostics }: ArgumentChecking, schema: JsonObject): void {
   const below = argumentKeys(step).length;
   for (const reference of step.references) {
     if (!reference.isWhole || !isArgument(reference.keys, step)) continue;
@@ -110,7 +110,7 @@ function checkTypes({ step, tool, outputs, findings }: ArgumentChecking, schema:
     // All but null becomes its JSON text where a text is taken.
     const canBeText = taken.has("string") && [...given].some((type) => type !== "null");
     const severity = canBeText ? ({ severity: "warning" } as const) : {};
-    findings.add("REFERENCE_TYPE", where, {
+    diagnostics.add("REFERENCE_TYPE", where, {
       message,
       suggestion: hint?.suggestion,
       ...weightOf(seen),
@@ -148,17 +148,17 @@ function givenTypes(
 }
 
 /** An argument that the schema does not declare and does not forbid is most often a slip. */
-function checkUndeclared({ step, tool, findings }: ArgumentChecking, schema: JsonObject): void {
+function checkUndeclared({ step, tool, diagnostics }: ArgumentChecking, schema: JsonObject): void {
   const { properties } = schema;
   const isOpen = Object.keys(schema).some((keyword) => OPENING.has(keyword));
   if (!isJsonObject(properties) || isOpen) return;
   const names = Object.keys(properties);
   for (const name of Object.keys(step.arguments)) {
     if (Object.hasOwn(properties, name)) continue;
-    const suggestion = findings.nearest(name, names);
+    const suggestion = diagnostics.nearest(name, names);
     const message = `step ${step.id}: tool ${tool.name} declares no argument ${name}${didYouMean(suggestion)} (${kindOf(step.arguments[name])})`;
     const where = { step, keys: [...argumentKeys(step), name] };
-    findings.add("ARGUMENT_UNDECLARED", where, { message, severity: "warning", suggestion });
+    diagnostics.add("ARGUMENT_UNDECLARED", where, { message, severity: "warning", suggestion });
   }
 }
 

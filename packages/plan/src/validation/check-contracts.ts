@@ -27,7 +27,7 @@ export function checkContracts(steps: readonly DraftStep[], checking: ToolChecki
 function checkRequiredFields(
   step: DraftStep,
   { tool, called }: { tool: ToolDescriptor; called: ReadonlySet<string> },
-  { catalogue, findings }: ToolChecking,
+  { catalogue, diagnostics }: ToolChecking,
 ): void {
   for (const { tool: name, requiredFields } of catalogue.contractOf(tool).dependsOn) {
     const source = catalogue.findFor(tool, name);
@@ -35,7 +35,7 @@ function checkRequiredFields(
     for (const field of requiredFields) {
       if (canProvide(source, field, catalogue)) continue;
       const message = `step ${step.id} calls ${step.tool}, which needs ${field} of ${source.name}, and ${source.name} gives none`;
-      findings.add("CONTRACT_FIELD_ABSENT", { step, keys: argumentKeys(step) }, { message });
+      diagnostics.add("CONTRACT_FIELD_ABSENT", { step, keys: argumentKeys(step) }, { message });
     }
   }
 }
@@ -51,13 +51,13 @@ function canProvide(tool: ToolDescriptor, field: string, catalogue: Catalogue): 
 function checkLimit(
   step: DraftStep,
   tool: ToolDescriptor,
-  { catalogue, policy, findings }: ToolChecking,
+  { catalogue, policy, diagnostics }: ToolChecking,
 ): void {
   const { maxConcurrency } = catalogue.contractOf(tool);
   if (maxConcurrency === undefined || maxConcurrency <= policy.maxParallel) return;
   if (isOfProfile(policy, "maxParallel")) return;
   const message = `step ${step.id} calls ${step.tool}, which takes ${maxConcurrency} calls at once (max_concurrency), and the plan runs at most ${policy.maxParallel} (maxParallel)`;
-  findings.add(
+  diagnostics.add(
     "CONTRACT_LIMIT_UNREACHABLE",
     { step, keys: toolKeys(step) },
     { message, severity: "warning" },
@@ -68,7 +68,7 @@ function checkLimit(
 function checkTimeout(
   step: DraftStep,
   tool: ToolDescriptor,
-  { catalogue, policy, findings, maxStepTimeoutMs: maxStepMs }: ToolChecking,
+  { catalogue, policy, diagnostics, maxStepTimeoutMs: maxStepMs }: ToolChecking,
 ): void {
   const stepMs = step.options.timeoutMs;
   const policyMs = policy.stepTimeoutMs;
@@ -80,12 +80,16 @@ function checkTimeout(
       ? `the contract of ${step.tool} allows no more (timeout_ms)`
       : "a step may ask for no more (MAX_STEP_TIMEOUT_MS of the service)";
   const message = `step ${step.id} asks for a timeoutMs of ${stepMs} and gets ${timeoutMs}: ${by}`;
-  findings.add("STEP_TIMEOUT_CUT", { step, keys: ["timeoutMs"] }, { message, severity: "warning" });
+  diagnostics.add("STEP_TIMEOUT_CUT", { step, keys: ["timeoutMs"] }, { message, severity: "warning" });
 }
 
-function checkReadable(step: DraftStep, tool: ToolDescriptor, { catalogue, findings }: ToolChecking): void {
+function checkReadable(
+  step: DraftStep,
+  tool: ToolDescriptor,
+  { catalogue, diagnostics }: ToolChecking,
+): void {
   for (const sentence of catalogue.unreadableOf(tool)) {
     const message = `step ${step.id} calls ${step.tool}, whose contract cannot be read in part: ${sentence}`;
-    findings.add("CONTRACT_UNREADABLE", { step, keys: toolKeys(step) }, { message, severity: "warning" });
+    diagnostics.add("CONTRACT_UNREADABLE", { step, keys: toolKeys(step) }, { message, severity: "warning" });
   }
 }

@@ -1,5 +1,5 @@
 import { hasSideEffects } from "../contract/tool-contract.ts";
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { isListed, type RequiredText, requiredTexts } from "../schema/required-texts.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
@@ -26,7 +26,7 @@ export type SaidHow = "words" | "quotes" | "id";
 
 /** What values are judged with. */
 export interface NoValueChecking {
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   /** True for a text that is looked at elsewhere. */
   readonly isPlaceholder: (text: string) => boolean;
   readonly isSaid: (text: string, how: SaidHow) => boolean;
@@ -34,12 +34,12 @@ export interface NoValueChecking {
   readonly ask: string;
 }
 
-/** Findings for one step. */
-const MAX_FINDINGS = 20;
+/** DiagnosticCollector for one step. */
+const MAX_DIAGNOSTICS = 20;
 
 /**
  * Finds texts that are no values (blank, "null", "unknown", "the author's id") where a tool with side effects requires one, and names in the
- * place of ids that an earlier call of the plan gives. What the request says, or the schema lists, is a value. Placeholders are findings elsewhere.
+ * place of ids that an earlier call of the plan gives. What the request says, or the schema lists, is a value. Placeholders are diagnostics elsewhere.
  */
 export function checkNoValues(calls: readonly PlannedCall[], checking: NoValueChecking): void {
   const names = createGivenNames();
@@ -68,8 +68,8 @@ function checkCall(
     if (!found || checking.isPlaceholder(text) || isListed(text, schemas)) continue;
     const keys = [...call.keys, ...required.keys];
     const message = `step ${call.step.id}: ${found.message}`;
-    checking.findings.add("ARGUMENT_PLACEHOLDER", { step: call.step, keys }, { ...found, message });
-    if (++count >= MAX_FINDINGS) return;
+    checking.diagnostics.add("ARGUMENT_PLACEHOLDER", { step: call.step, keys }, { ...found, message });
+    if (++count >= MAX_DIAGNOSTICS) return;
   }
 }
 

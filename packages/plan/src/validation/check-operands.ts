@@ -1,4 +1,4 @@
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { scanText } from "../reference/scan-text.ts";
@@ -19,7 +19,11 @@ interface Operand {
  * The operands of a condition's comparisons must be able to be what their operator takes, as far as types are known: a comparison of a number
  * with a text has no answer, and its step would fail when it is to start.
  */
-export function checkOperands(step: DraftStep, outputs: KnownOutputs, findings: Findings): void {
+export function checkOperands(
+  step: DraftStep,
+  outputs: KnownOutputs,
+  diagnostics: DiagnosticCollector,
+): void {
   if (!step.when) return;
   const pending: { value: JsonValue; keys: (string | number)[] }[] = [{ value: step.when, keys: ["when"] }];
   for (let next = pending.pop(); next; next = pending.pop()) {
@@ -37,7 +41,7 @@ export function checkOperands(step: DraftStep, outputs: KnownOutputs, findings: 
     if (!problem) continue;
     const message = `step ${step.id}: "${operator}" ${problem}`;
     const weight = weightOf(left.outputs ?? right.outputs);
-    findings.add("CONDITION_INVALID", { step, keys: at }, { message, ...weight });
+    diagnostics.add("CONDITION_INVALID", { step, keys: at }, { message, ...weight });
   }
 }
 

@@ -1,35 +1,39 @@
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { argumentKeys, type DraftStep } from "../document/draft-step.ts";
 import type { JsonValue } from "../json/json.ts";
 import { placeKeys, visitTexts } from "../json/map-json.ts";
 import { holdsCredential } from "../secrets/credential.ts";
 import { SECRET_PREFIX, secretNameOf } from "../secrets/secret.ts";
 
-const MAX_FINDINGS = 20;
+const MAX_DIAGNOSTICS = 20;
 
 /**
  * Secrets are whole values of arguments, under a name that is written out. Anywhere else the text is sent, or compared, as it stands. What looks
  * like a credential itself is warned of, and no message repeats it: plans are stored, and shown to those who may read them, as they are.
  */
-export function checkSecrets(step: DraftStep, findings: Findings): void {
+export function checkSecrets(step: DraftStep, diagnostics: DiagnosticCollector): void {
   const { forEach, when } = step;
   let count = 0;
   const check = (value: JsonValue, below: readonly string[], isArgument: boolean): void =>
     visitTexts(value, (text, place) => {
-      if (count >= MAX_FINDINGS || (isArgument && secretNameOf(text) !== undefined)) return;
+      if (count >= MAX_DIAGNOSTICS || (isArgument && secretNameOf(text) !== undefined)) return;
       const isExposed = holdsCredential(text);
       if (!isExposed && !text.includes(SECRET_PREFIX)) return;
       count++;
       const where = { step, keys: [...below, ...placeKeys(place)] };
       if (isExposed) {
         const message = `step ${step.id}: a text holds what looks like a credential, and the plan is stored with it as it is; give the secret to the executor and write secret:// and its name as the whole argument`;
-        findings.add("SECRET_EXPOSED", where, { message, severity: "warning", suggestion: "secret://name" });
+        diagnostics.add("SECRET_EXPOSED", where, {
+          message,
+          severity: "warning",
+          suggestion: "secret://name",
+        });
       } else if (isArgument && text.startsWith(SECRET_PREFIX) && !/\s/.test(text)) {
         const message = `step ${step.id}: ${cut(text)} names no secret; write secret:// and a name of letters, digits, ".", "_" and "-", without references`;
-        findings.add("SECRET_INVALID", where, { message });
+        diagnostics.add("SECRET_INVALID", where, { message });
       } else {
         const message = `step ${step.id}: ${cut(text)} stays as it is written; a secret is put in only where it is the whole value of an argument`;
-        findings.add("SECRET_MISPLACED", where, { message, severity: "warning" });
+        diagnostics.add("SECRET_MISPLACED", where, { message, severity: "warning" });
       }
     });
   check(step.arguments, argumentKeys(step), true);

@@ -1,4 +1,4 @@
-import { cut, type Findings } from "../diagnostics/findings.ts";
+import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { argumentKeys, type DraftStep } from "../document/draft-step.ts";
 import type { JsonObject } from "../json/json.ts";
 import { placeKeys, visitTexts } from "../json/map-json.ts";
@@ -7,12 +7,12 @@ import { isListedAt } from "../schema/required-texts.ts";
 import { foreignReference, isPlaceholder } from "./placeholder.ts";
 
 /** Each step id belongs to one step. */
-export function checkIds(steps: readonly DraftStep[], findings: Findings): void {
+export function checkIds(steps: readonly DraftStep[], diagnostics: DiagnosticCollector): void {
   const seen = new Set<string>();
   for (const step of steps) {
     if (seen.has(step.id)) {
       const message = `step id ${step.id} is used more than once; give each step its own`;
-      findings.add("STEP_ID_DUPLICATE", { step, keys: ["id"] }, { message });
+      diagnostics.add("STEP_ID_DUPLICATE", { step, keys: ["id"] }, { message });
     }
     seen.add(step.id);
   }
@@ -26,13 +26,13 @@ export interface PlaceholderChecking {
   readonly isLiteral: (text: string) => boolean;
   /** Of the step's arguments: what it lists is a value. */
   readonly schema: JsonObject | undefined;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
 }
 
 /** Texts that stand where a value was meant to be. */
 export function checkPlaceholders(
   step: DraftStep,
-  { hasStep, isLiteral, schema, findings }: PlaceholderChecking,
+  { hasStep, isLiteral, schema, diagnostics }: PlaceholderChecking,
 ): void {
   let count = 0;
   visitTexts(step.arguments, (text, place) => {
@@ -45,38 +45,42 @@ export function checkPlaceholders(
     if (schema && isListedAt(text, below, schema)) return;
     const keys = [...argumentKeys(step), ...below];
     const message = `step ${step.id}: ${cut(text)} is a placeholder; give the value, or a reference such as <<step.field>>`;
-    findings.add("ARGUMENT_PLACEHOLDER", { step, keys }, { message });
+    diagnostics.add("ARGUMENT_PLACEHOLDER", { step, keys }, { message });
   });
 }
 
 /** A forEach goes over a list, or over exactly one reference; its alias hides no step; literal items have keys of their own. */
-export function checkForEach(step: DraftStep, hasStep: (name: string) => boolean, findings: Findings): void {
+export function checkForEach(
+  step: DraftStep,
+  hasStep: (name: string) => boolean,
+  diagnostics: DiagnosticCollector,
+): void {
   const { forEach } = step;
   if (!forEach) return;
   if (typeof forEach.items === "string") {
     const parts = scanText(forEach.items)?.parts ?? [];
     if (parts.length !== 1 || parts[0]?.type !== "reference") {
       const message = `step ${step.id}: forEach.items is a text that is not exactly one reference; give a list, or <<step.field>>`;
-      findings.add("FOREACH_ITEMS_NOT_LIST", { step, keys: ["forEach", "items"] }, { message });
+      diagnostics.add("FOREACH_ITEMS_NOT_LIST", { step, keys: ["forEach", "items"] }, { message });
     }
   }
   if (hasStep(forEach.as)) {
     const message = `step ${step.id}: inside its forEach, ${forEach.as} means the item and hides the step of that name`;
-    findings.add(
+    diagnostics.add(
       "FOREACH_ALIAS_CONFLICT",
       { step, keys: ["forEach", "as"] },
       { message, severity: "warning" },
     );
   }
-  checkKeys(step, forEach, findings);
-  checkMinSuccess(step, forEach, findings);
+  checkKeys(step, forEach, diagnostics);
+  checkMinSuccess(step, forEach, diagnostics);
 }
 
 /** A count of successes that the list cannot reach, or that nothing asks for. */
 function checkMinSuccess(
   step: DraftStep,
   forEach: NonNullable<DraftStep["forEach"]>,
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): void {
   const { items, errors, minSuccess } = forEach;
   if (minSuccess === undefined) return;
@@ -88,14 +92,18 @@ function checkMinSuccess(
         ? `minSuccess ${minSuccess} is more than the ${count} items of the list, so the step always fails; give at most ${count}, or a share below 1`
         : undefined;
   if (why === undefined) return;
-  findings.add(
+  diagnostics.add(
     "FOREACH_MIN_SUCCESS",
     { step, keys: ["forEach", "minSuccess"] },
     { message: `step ${step.id}: ${why}`, severity: "warning" },
   );
 }
 
-function checkKeys(step: DraftStep, forEach: NonNullable<DraftStep["forEach"]>, findings: Findings): void {
+function checkKeys(
+  step: DraftStep,
+  forEach: NonNullable<DraftStep["forEach"]>,
+  diagnostics: DiagnosticCollector,
+): void {
   if (forEach.key === undefined || !Array.isArray(forEach.items)) return;
   const scanned = scanText(forEach.key)?.parts ?? [];
   const [only] = scanned;
@@ -103,11 +111,11 @@ function checkKeys(step: DraftStep, forEach: NonNullable<DraftStep["forEach"]>, 
   const where = { step, keys: ["forEach", "key"] };
   if (scanned.every(({ type }) => type === "literal") && forEach.items.length > 1) {
     const message = `step ${step.id}: forEach.key is the same text for every item; refer to the item, such as <<${forEach.as}.id>>`;
-    findings.add("FOREACH_KEY_DUPLICATE", where, { message });
+    diagnostics.add("FOREACH_KEY_DUPLICATE", where, { message });
   } else if (isAlias && only.path.length === 0) {
     const texts = forEach.items.filter((item) => typeof item !== "object").map(String);
     if (new Set(texts).size === texts.length) return;
     const message = `step ${step.id}: forEach.key gives some items the same key; keys must be unique`;
-    findings.add("FOREACH_KEY_DUPLICATE", where, { message });
+    diagnostics.add("FOREACH_KEY_DUPLICATE", where, { message });
   }
 }

@@ -1,4 +1,4 @@
-import { didYouMean, type Findings } from "../diagnostics/findings.ts";
+import { type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import { argumentKeys, type DraftReference, type DraftStep, toolKeys } from "../document/draft-step.ts";
 import { shortName } from "../tools/name-tools.ts";
 import { checkArguments } from "./check-arguments.ts";
@@ -22,31 +22,31 @@ import type { ToolChecking } from "./tool-checking.ts";
 export const PLAN_TOOL = "execute_tool_plan";
 
 /** A plan must not call the tool that runs plans, whatever the catalogue says. */
-export function checkRecursion(steps: readonly DraftStep[], findings: Findings): void {
+export function checkRecursion(steps: readonly DraftStep[], diagnostics: DiagnosticCollector): void {
   for (const step of steps) {
     if (shortName(step.tool) !== PLAN_TOOL) continue;
     const message = `step ${step.id} calls ${step.tool}, which runs plans; put the steps of that plan here instead`;
-    findings.add("TOOL_RECURSIVE", { step, keys: toolKeys(step) }, { message });
+    diagnostics.add("TOOL_RECURSIVE", { step, keys: toolKeys(step) }, { message });
   }
 }
 
 /** Checks steps against the tools: that they exist, their arguments, what references find in outputs, contracts. */
 export function checkTools(steps: readonly DraftStep[], checking: ToolChecking): void {
-  const { catalogue, policy, findings } = checking;
+  const { catalogue, policy, diagnostics } = checking;
   const outputs = createKnownOutputs(steps, catalogue);
   const unusable = new Set<string>();
   for (const step of steps) {
     checkReferences(step, outputs, checking);
     if (step.tool === "" || shortName(step.tool) === PLAN_TOOL) continue;
     const tool = catalogue.find(step.tool);
-    if (tool) checkArguments({ step, tool, outputs, policy, findings, unusable });
+    if (tool) checkArguments({ step, tool, outputs, policy, diagnostics, unusable });
     else unknownTool(step, checking);
   }
   checkContracts(steps, checking);
   checkNoValues(
     steps.map((step) => plannedCall(step, checking)),
     {
-      findings,
+      diagnostics,
       isPlaceholder,
       isSaid: checking.isLiteral,
       ask: "give the value",
@@ -65,17 +65,17 @@ function plannedCall(step: DraftStep, { catalogue }: ToolChecking): PlannedCall 
   };
 }
 
-function unknownTool(step: DraftStep, { catalogue, findings }: ToolChecking): void {
+function unknownTool(step: DraftStep, { catalogue, diagnostics }: ToolChecking): void {
   const where = { step, keys: toolKeys(step) };
   const offers = catalogue.offersOf(step.tool);
   if (offers.length > 1) {
     const message = `step ${step.id} calls ${step.tool}, which several servers offer: ${offers.slice(0, 10).join(", ")}`;
-    findings.add("TOOL_AMBIGUOUS", where, { message, suggestion: offers[0] });
+    diagnostics.add("TOOL_AMBIGUOUS", where, { message, suggestion: offers[0] });
     return;
   }
-  const suggestion = findings.nearest(step.tool, catalogue.names);
+  const suggestion = diagnostics.nearest(step.tool, catalogue.names);
   const message = `step ${step.id} calls ${step.tool}: no such tool${didYouMean(suggestion)}`;
-  findings.add("TOOL_UNKNOWN", where, { message, suggestion });
+  diagnostics.add("TOOL_UNKNOWN", where, { message, suggestion });
 }
 
 function checkReferences(step: DraftStep, outputs: KnownOutputs, checking: ToolChecking): void {
@@ -83,10 +83,10 @@ function checkReferences(step: DraftStep, outputs: KnownOutputs, checking: ToolC
     const found = outputs.at(reference, step);
     if (found.type === "absent" && !isPromised(reference, outputs)) {
       reportAbsent({ step, reference, found, outputs }, checking);
-    } else if (found.type === "open") checkPromise(step, reference, outputs, checking.findings);
+    } else if (found.type === "open") checkPromise(step, reference, outputs, checking.diagnostics);
   }
-  checkItems(step, outputs, checking.findings);
-  checkOperands(step, outputs, checking.findings);
+  checkItems(step, outputs, checking.diagnostics);
+  checkOperands(step, outputs, checking.diagnostics);
 }
 
 /** A reference to what is not there, as far as is known. */
@@ -98,17 +98,17 @@ interface AbsentReference {
 }
 
 /** What a schema does not have is an error where there can be none; what was only never seen is a warning. */
-function reportAbsent(absent: AbsentReference, { policy, findings }: ToolChecking): void {
+function reportAbsent(absent: AbsentReference, { policy, diagnostics }: ToolChecking): void {
   const { step, reference, found, outputs } = absent;
   const { source } = reference;
   const hint = fieldHint(reference, step, outputs);
-  const near = hint ? undefined : findings.nearestField(found.key, found.declared);
+  const near = hint ? undefined : diagnostics.nearestField(found.key, found.declared);
   const message = `step ${step.id} refers to ${reference.text}: ${absenceOf(source.name, found)}${hint?.text ?? didYouMean(near)}`;
   const isError = found.closed && policy.onMissingField === "error" && found.outputs === undefined;
   const severity = isError ? "error" : "warning";
   const suggestion = hint?.suggestion ?? near;
   const where = { step, keys: reference.keys };
-  findings.add("REFERENCE_FIELD_UNKNOWN", where, {
+  diagnostics.add("REFERENCE_FIELD_UNKNOWN", where, {
     message,
     severity,
     suggestion,
@@ -125,19 +125,19 @@ function checkPromise(
   step: DraftStep,
   reference: DraftReference,
   outputs: KnownOutputs,
-  findings: Findings,
+  diagnostics: DiagnosticCollector,
 ): void {
   const promised = outputs.promisedBy(reference);
   const [first] = reference.path;
   if (promised.length === 0 || first?.type !== "key" || promised.includes(first.key)) return;
-  const suggestion = findings.nearestField(first.key, promised);
+  const suggestion = diagnostics.nearestField(first.key, promised);
   const message = `step ${step.id} refers to ${reference.text}: the tool of ${reference.source.name} provides ${promised.slice(0, 10).join(", ")}${didYouMean(suggestion)}`;
   const where = { step, keys: reference.keys };
-  findings.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity: "warning", suggestion });
+  diagnostics.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity: "warning", suggestion });
 }
 
 /** The items of a forEach must be able to be a list. */
-function checkItems(step: DraftStep, outputs: KnownOutputs, findings: Findings): void {
+function checkItems(step: DraftStep, outputs: KnownOutputs, diagnostics: DiagnosticCollector): void {
   const reference = step.references.find(({ keys }) => keys.length === 2 && keys[1] === "items");
   if (!step.forEach || !reference?.isWhole) return;
   const found = outputs.at(reference, step);
@@ -150,7 +150,7 @@ function checkItems(step: DraftStep, outputs: KnownOutputs, findings: Findings):
   const hint = lists.length > 0 ? `; write ${lists.join(" or ")}` : "";
   const message = `step ${step.id}: ${reference.text} ${givesTypes(types, found.outputs)}, and forEach needs a list${hint}`;
   const where = { step, keys: reference.keys };
-  findings.add("FOREACH_ITEMS_NOT_LIST", where, {
+  diagnostics.add("FOREACH_ITEMS_NOT_LIST", where, {
     message,
     suggestion: lists[0],
     ...weightOf(found.outputs),

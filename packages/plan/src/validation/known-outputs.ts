@@ -1,4 +1,4 @@
-import type { Words } from "../diagnostics/findings.ts";
+import type { DiagnosticText } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftReference, DraftStep } from "../document/draft-step.ts";
 import { isJsonObject, type JsonObject } from "../json/json.ts";
 import type { PathSegment } from "../json/path.ts";
@@ -32,7 +32,7 @@ export interface KnownOutputs {
 const OPEN: SchemaAtPath = { type: "open" };
 
 /** How much a finding weighs: what rests on outputs of earlier runs is only a warning. */
-export function weightOf(outputs: number | undefined): Pick<Words, "severity" | "observedIn"> {
+export function weightOf(outputs: number | undefined): Pick<DiagnosticText, "severity" | "observedIn"> {
   return outputs === undefined ? { severity: "error" } : { severity: "warning", observedIn: outputs };
 }
 

@@ -1,4 +1,4 @@
-import type { Findings } from "../diagnostics/findings.ts";
+import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { SaidHow } from "./check-no-values.ts";
@@ -7,7 +7,7 @@ import type { SaidHow } from "./check-no-values.ts";
 export interface ToolChecking {
   readonly catalogue: Catalogue;
   readonly policy: Policy;
-  readonly findings: Findings;
+  readonly diagnostics: DiagnosticCollector;
   /** Most that a step may ask for beyond the policy, in milliseconds. */
   readonly maxStepTimeoutMs: number;
   /** True for a text that stands for itself: the plan carries it as such, or, among its words, the request says it. */

@@ -11,7 +11,7 @@ export interface Where {
 }
 
 /** What to say about it. */
-export interface Words {
+export interface DiagnosticText {
   message: string;
   severity?: Diagnostic["severity"] | undefined;
   suggestion?: string | undefined;
@@ -22,17 +22,17 @@ export interface Words {
 const MAX_SUGGESTIONS = 200;
 
 /** So many errors, and so many warnings, are kept for one plan: a reader needs no more, and a hostile plan can cause any number. */
-const MAX_FINDINGS = 1_000;
+const MAX_DIAGNOSTICS = 1_000;
 
 /** Gathers what is wrong with one plan. */
-export class Findings {
-  readonly #found: { code: DiagnosticCode; where: Where; words: Words }[] = [];
+export class DiagnosticCollector {
+  readonly #found: { code: DiagnosticCode; where: Where; words: DiagnosticText }[] = [];
   readonly #counts = { error: 0, warning: 0 };
   #suggestions = 0;
 
-  add(code: DiagnosticCode, where: Where, words: Words): void {
+  add(code: DiagnosticCode, where: Where, words: DiagnosticText): void {
     const severity = words.severity ?? "error";
-    if (this.#counts[severity] >= MAX_FINDINGS) return;
+    if (this.#counts[severity] >= MAX_DIAGNOSTICS) return;
     this.#counts[severity]++;
     this.#found.push({ code, where, words });
   }
@@ -53,7 +53,7 @@ export class Findings {
     return true;
   }
 
-  /** The findings in the order in which they were made, with the places that steps have now. */
+  /** The diagnostics in the order in which they were made, with the places that steps have now. */
   toDiagnostics(): Diagnostic[] {
     return this.#found.map(({ code, where, words }) => {
       const { step, keys = [] } = where;

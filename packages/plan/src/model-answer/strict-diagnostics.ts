@@ -2,7 +2,7 @@ import type { Diagnostic, DiagnosticCode } from "../diagnostics/diagnostic.ts";
 import type { Policy } from "../policy/policy.ts";
 
 /**
- * Findings that are errors in a model's plan, although other authors may write such a plan with a warning: what a model knows of a tool is what the
+ * DiagnosticCollector that are errors in a model's plan, although other authors may write such a plan with a warning: what a model knows of a tool is what the
  * schemas declare, so an argument or an output field beyond them is made up, and one repair is cheaper than a plan that fails half-way.
  * So is a whole object or list in the place of a text where a part of it, or a loop, is what fits.
  */
@@ -11,10 +11,10 @@ const MADE_UP: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNDECLARED", "RE
 const OUTSIDE: ReadonlySet<DiagnosticCode> = new Set(["REFERENCE_TYPE", "ARGUMENT_TYPE"]);
 
 /**
- * The findings with their severity for a plan of a model. A policy that puts up with missing fields puts up with undeclared ones too, and
+ * The diagnostics with their severity for a plan of a model. A policy that puts up with missing fields puts up with undeclared ones too, and
  * what was only never seen may be there the next time.
  */
-export function strictFindings(diagnostics: readonly Diagnostic[], policy: Policy): Diagnostic[] {
+export function strictDiagnostics(diagnostics: readonly Diagnostic[], policy: Policy): Diagnostic[] {
   return diagnostics.map((each) => {
     const isBorne =
       each.observedIn !== undefined ||
