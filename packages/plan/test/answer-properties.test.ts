@@ -76,7 +76,8 @@ test.prop([style, fc.nat(), fc.nat(8), fc.array(harmless, { maxLength: 3 })])(
     const text = whole.slice(0, at) + put.join("") + whole.slice(at + length);
     const read = expectAnswer(text);
     if (!read.ok) return;
-    // What cutting leaves of a reference's signs may be read as one in another notation, and is then written in ours.
+    // What cutting leaves of a reference's signs may be read as one in another notation, and is then written
+    // in ours.
     const withoutSigns = (of: string) => of.replaceAll(/[<>\\]/g, "");
     const plain = withoutSigns(text);
     for (const step of read.plan.steps) {

@@ -15,7 +15,8 @@ const ASKED_FOR = [
   "packages/cli/src/report/status-mark.ts",
   "packages/cli/src/report/step-line.ts",
   "packages/cli/src/report/step-urgency.ts",
-  // What an item with it comes to in its list, and what the engine does with a step that has it, and in a plan that stops.
+  // What an item with it comes to in its list, and what the engine does with a step that has it, and in a
+  // plan that stops.
   "packages/engine/src/for-each/envelope.ts",
   "packages/engine/src/state/settle.ts",
   "packages/engine/src/state/stop.ts",
@@ -47,7 +48,10 @@ test("a new step status is a row in one file, and what the compiler then asks fo
   expect(new Set(complaints)).toEqual(new Set(ASKED_FOR));
 });
 
-/** The code of every package and service, without its tests, where it can be changed; libraries are those of the repository. */
+/**
+ * The code of every package and service, without its tests, where it can be changed; libraries are those of
+ * the repository.
+ */
 async function copyOfCode(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "new-step-status-"));
   const modules = join(root, "node_modules");

@@ -328,7 +328,8 @@ test.prop([
     const [root = ""] = ids;
     const path = fields.map((name) => `.${name}`).join("");
     const isAlone = before === "" && after === "";
-    // Without a field a name stands for itself inside texts with tags, tweets, quantifiers and formulas, and a number in %5%.
+    // Without a field a name stands for itself inside texts with tags, tweets, quantifiers and formulas, and
+    // a number in %5%.
     fc.pre(fields.length > 0 || isAlone || /^(?:\$|<<|\{\{)/.test(notation("", "")));
     fc.pre(!/[ #]/.test(root) || /[{[<]/.test(notation("", "")));
     const text = `${before}${notation(root, path)}${after}`;

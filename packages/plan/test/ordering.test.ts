@@ -227,7 +227,10 @@ function isOnCycle(waits: readonly number[][], from: number): boolean {
   return false;
 }
 
-/** The barrier rule as it is written, by looking at everything: for each call, the barriers that it waits for beside what it names. */
+/**
+ * The barrier rule as it is written, by looking at everything: for each call, the barriers that it waits for
+ * beside what it names.
+ */
 function barriersAhead(
   calls: readonly ToolCall[],
   tools: readonly ToolDescriptor[],

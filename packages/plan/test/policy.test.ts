@@ -106,7 +106,7 @@ test("planJsonSchema is JSON Schema 2020-12 of the plan document", () => {
   ]);
 });
 
-test("a tool's name that means more steps than one may wait for is a finding", () => {
+test("a tool's name that means more steps than one may wait for is an error", () => {
   const calls = [...Array.from({ length: 1_001 }, () => ({ tool: "t" })), { tool: "last", dependsOn: "t" }];
   const parsed = parsePlan(calls, { limits: { maxSteps: 2_000 } });
   expect(parsed.diagnostics.map(({ code, stepId }) => [code, stepId])).toEqual([["FIELD_INVALID", "last"]]);

@@ -1,7 +1,10 @@
 import { type JsonValue, parsePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
 
-/** What the last of three steps gets, the first of which has further fields; and what was said beside that these are no part of the plan. */
+/**
+ * What the last of three steps gets, the first of which has further fields; and what was said beside that
+ * these are no part of the plan.
+ */
 function readWith(label: object, value: JsonValue, more: object = {}) {
   const steps = [
     { id: "a", tool: "find", ...label },

@@ -17,16 +17,17 @@ export type Choice =
       readonly message: string;
       readonly isElided?: true;
     }
-  /** The model asks what it would have to know. */
+  /** The model asks for what it needs to know. */
   | { readonly type: "asks"; readonly questions: readonly string[] };
 
 /** More different plans than this are not compared. */
 const MAX_PLANS = 20;
 
 /**
- * Chooses the plan among everything that an answer holds. Never guesses: two plans that say different things, or a call that stands
- * beside the plan and not in it, are ambiguous.
- * @param formOf - the canonical text of what reads as a plan for the tools at hand; undefined for what does not
+ * Chooses the plan among everything that an answer holds. Never guesses: two plans that say different things,
+ * or a call that stands beside the plan and not in it, are ambiguous.
+ * @param formOf - the canonical text of what reads as a plan for the tools at hand; undefined for what does
+ * not
  */
 export function choosePlan(
   text: string,
@@ -62,7 +63,10 @@ const none = (code: DiagnosticCode, message: string): Choice => ({ type: "none",
 const ambiguous = (what: string): Choice =>
   none("ANSWER_AMBIGUOUS", `The answer holds ${what}; answer with exactly one plan and no other JSON`);
 
-/** Behind something that broke only what begins a line, or a code fence of its own, is whole; anything else may be a piece of it, or older. */
+/**
+ * After broken JSON, only JSON that begins a line or a code fence counts as whole; any other may be a piece
+ * of the broken one, or an earlier draft.
+ */
 function trustworthy(text: string, { values, broken }: FoundJson): readonly FoundValue[] {
   const last = broken.at(-1);
   if (!last) return values;
@@ -118,7 +122,7 @@ interface LoneCall {
   readonly found: FoundValue;
 }
 
-/** What the values could be, by kind; a plan that is written twice counts once. */
+/** The values by what they could be; a plan that is written twice counts once. */
 function sorted(values: readonly FoundValue[]) {
   const plans = new Map<string, PlanCandidate>();
   const calls: LoneCall[] = [];
@@ -135,7 +139,10 @@ function sorted(values: readonly FoundValue[]) {
   return { plans: [...plans.values()], calls, refusals };
 }
 
-/** The one that is a plan, when all that are say the same. A plan on its own is read whatever is wrong with it. */
+/**
+ * The plan among the candidates, when all that are plans say the same. A single candidate is read whatever is
+ * wrong with it.
+ */
 function theOnly(
   plans: readonly PlanCandidate[],
   formOf: (plan: PlanCandidate) => string | undefined,
@@ -157,7 +164,9 @@ function isPartOf({ document }: PlanCandidate, call: JsonObject): boolean {
   return lists.some((list: JsonValue[]) => list.some((item) => isJsonObject(item) && jsonEquals(item, call)));
 }
 
-/** Calls in a row, with nothing but fences and tags between them, as models write several calls in one turn. */
+/**
+ * Calls in a row, with nothing but fences and tags between them, as models write several calls in one turn.
+ */
 function areTogether(values: readonly FoundValue[], calls: readonly LoneCall[]): boolean {
   const holders = new Set(calls.map(({ found }) => found));
   // A value that holds several calls on their own is no list of them.

@@ -19,7 +19,10 @@ export function endOfEllipsis(text: string, at: number): number | undefined {
   return end;
 }
 
-/** True for a plan in which a text or a name that is an ellipsis stands for calls: `[{..}, "..."]`, `{"...": "..."}`. */
+/**
+ * True for a plan in which a text or a name that is an ellipsis stands for calls: `[{..}, "..."]`, `{"...":
+ * "..."}`.
+ */
 export function hasElidedCalls(document: JsonObject | JsonValue[]): boolean {
   if (Array.isArray(document)) return document.some(isElided);
   return (

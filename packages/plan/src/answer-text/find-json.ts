@@ -12,7 +12,10 @@ export interface FoundValue {
   readonly end: number;
   /** True when the text had to be put right. */
   readonly isRepaired: boolean;
-  /** What stands between it and the JSON before it, without space and commas; what is longer than 200 characters is cut. */
+  /**
+   * What stands between it and the JSON before it, without space and commas; what is longer than 200
+   * characters is cut.
+   */
   readonly gap: string;
 }
 
@@ -35,12 +38,12 @@ export interface FoundJson {
 
 /** Texts inside texts inside texts are read; deeper ones are not. */
 const MAX_LEVELS = 3;
-/** JSON that speaks of no steps is kept this often: it may say why there is no plan. */
+/** At most this much JSON without steps is kept: it may say why there is no plan. */
 const MAX_OTHERS = 100;
 
 /**
- * Finds the JSON in prose, in order, outermost brackets only. What begins where something broke is not looked at again: it would be a
- * piece of it. Linear in the length of the text.
+ * Finds the JSON in prose, in order, outermost brackets only. JSON that begins inside broken JSON is not
+ * read: it is a piece of it. Linear in the length of the text.
  */
 export function findJson(text: string, level = 1): FoundJson {
   const found: FoundJson = { values: [], broken: [], isCut: false, isTooDeep: false };
@@ -66,7 +69,10 @@ function wholeText(text: string): string | undefined {
   return unescapeText(trimmed.slice(1, -1));
 }
 
-/** A bracket, or the quote of a text that begins with one, be it a text of a text. Quotes behind a backslash stand inside a text, so that no stretch is read twice. */
+/**
+ * A bracket, or the quote of a text that begins with one, be it a text of a text. Quotes behind a backslash
+ * stand inside a text, so that no stretch is read twice.
+ */
 const START = /[{[]|(?<!\\)"(?=(?:\s|\\n|\\+"){0,20}[{[])/g;
 
 function nextStart(text: string, from: number): number {
@@ -107,7 +113,10 @@ function readAt(text: string, start: number, level: number, found: FoundJson): n
 
 const ELIDED = { ok: false, reason: "something is left out of it" } as const;
 
-/** A JSON text that holds JSON and nothing else. @returns the position behind it; undefined when it is just a quote */
+/**
+ * A JSON text that holds JSON and nothing else. @returns the position behind it; undefined when it is just a
+ * quote
+ */
 function readQuoted(text: string, start: number, level: number, found: FoundJson): number | undefined {
   const end = endOfEscaped(text, start + 1);
   const inner =
@@ -117,7 +126,10 @@ function readQuoted(text: string, start: number, level: number, found: FoundJson
   return end + 1;
 }
 
-/** The inside of a JSON text without its quotes goes up to the last bracket before the next quote without a backslash. */
+/**
+ * The inside of a JSON text without its quotes goes up to the last bracket before the next quote without a
+ * backslash.
+ */
 function readEscaped(text: string, start: number, level: number, found: FoundJson): number {
   const region = text.slice(start, endOfEscaped(text, start));
   const end = start + Math.max(region.lastIndexOf("}"), region.lastIndexOf("]"), 0) + 1;

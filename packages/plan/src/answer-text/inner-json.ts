@@ -1,7 +1,10 @@
 import type { JsonValue } from "../json/json.ts";
 import { findJson } from "./find-json.ts";
 
-/** The JSON value that a text is, with nothing around it but space and a code fence; undefined when it is anything else. */
+/**
+ * The JSON value that a text is, with nothing around it but space and a code fence; undefined when it is
+ * anything else.
+ */
 export function innerJson(text: string): { value: JsonValue; isRepaired: boolean } | undefined {
   const trimmed = text.trim();
   if (!/^(?:[{["]|```)/.test(trimmed)) return undefined;

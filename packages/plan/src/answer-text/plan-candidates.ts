@@ -17,7 +17,7 @@ export type Candidate =
 export interface Declined {
   readonly type: "declined";
   readonly reason: string;
-  /** What the user would have to say; empty when nothing would help. */
+  /** What the user must say; empty when no answer would help. */
   readonly questions: readonly string[];
 }
 
@@ -91,7 +91,8 @@ function candidatesOfList(list: JsonValue[], level: number): Candidate[] {
   }
   const [only, ...others] = list;
   if (only === undefined || others.length > 0 || typeof only !== "object") {
-    // A list in which some entries are calls was meant as a plan: what is wrong with the others is for the reader to say.
+    // A list in which some entries are calls was meant as a plan; the reader reports what is wrong with the
+    // others.
     return list.some(isCall)
       ? [{ type: "plan", document: list, ignored: [], isRepaired: false }]
       : list.slice(0, 20).flatMap((item) => (isJsonObject(item) ? candidatesOf(item, level + 1) : [OTHER]));
@@ -99,7 +100,10 @@ function candidatesOfList(list: JsonValue[], level: number): Candidate[] {
   return candidatesOf(only, level + 1);
 }
 
-/** The object as a plan when it has calls, also as a text; where several fields could be them, the first that holds any. */
+/**
+ * The object as a plan when it has calls, also as a text; where several fields could be them, the first that
+ * holds any.
+ */
 function withCallList(object: JsonObject): { plan: PlanCandidate; calls: JsonValue[] } | undefined {
   const found = CALL_LISTS.flatMap((name) => {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
@@ -114,7 +118,10 @@ function withCallList(object: JsonObject): { plan: PlanCandidate; calls: JsonVal
   return { plan: { type: "plan", document, ignored: [], isRepaired }, calls };
 }
 
-/** The plans inside a wrapper, with the fields of a plan that stand beside them; without any, the reason that a wrapper gives. */
+/**
+ * The plans inside a wrapper, with the fields of a plan that stand beside them; without any, the reason that
+ * a wrapper gives.
+ */
 function inWrapper(object: JsonObject, level: number): Candidate[] | undefined {
   const names = Object.keys(object);
   const inside = new Map<string, Candidate[]>();
@@ -145,7 +152,7 @@ function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly
   for (const name of names) {
     const value = wrapper[name] ?? null;
     if (saysNothing(name, value)) continue;
-    // What may change a call is for the reader to refuse.
+    // The reader refuses what may change a call.
     const mayChange = looksLikeEffect(name) || isAgainstRunning({ name, value });
     if (PLAN_FIELDS.some((field) => field === name) || mayChange) own[name] = value;
     else ignored.push(name);

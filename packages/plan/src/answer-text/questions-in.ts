@@ -18,7 +18,8 @@ export interface ModelQuestion {
 }
 
 /**
- * The questions in what a model gives instead of a plan, at most 3, each in one line; none when the field or its text says that nothing can do it.
+ * The questions in what a model gives instead of a plan, at most 3, each in one line; none when the field or
+ * its text says that nothing can do it.
  * @param field - under which the model says it
  */
 export function questionsIn(field: string, texts: readonly string[]): string[] {
@@ -58,7 +59,10 @@ const FIELDS = new Set([
   "reason",
 ]);
 
-/** A question as a text, or as `{step, parameter, question}`; undefined for anything else, which is no question. */
+/**
+ * A question as a text, or as `{step, parameter, question}`; undefined for anything else, which is no
+ * question.
+ */
 export function readQuestion(value: JsonValue): ModelQuestion | undefined {
   if (typeof value === "string") return ofText(value);
   if (!isJsonObject(value) || !Object.keys(value).every((name) => FIELDS.has(name.toLowerCase())))

@@ -9,7 +9,7 @@ export type ReadJson =
   | { readonly ok: true; readonly value: JsonValue; readonly isRepaired: boolean }
   | { readonly ok: false; readonly reason: string };
 
-/** Every slip costs the repair a copy of the text, so their number is bounded; an answer with more is no slip of the pen. */
+/** The repair copies the text once for each missing or extra comma, so their number is bounded. */
 const MAX_SLIPS = 500;
 /** More than a scan lets pass. */
 const MAX_DEPTH = 200;
@@ -17,8 +17,8 @@ const MAX_DEPTH = 200;
 const MAX_BYTES = 8 * 1_048_576;
 
 /**
- * Reads scanned JSON, with its defects put right where it has any. A repair is accepted only when it says the same as the text: the same
- * brackets, names and values in the same order. So nothing is closed, filled in, or left out.
+ * Reads scanned JSON and repairs its defects. A repair is accepted only when it says the same as the text:
+ * the same brackets, names and values in the same order. So it closes, adds and removes nothing.
  */
 export function readJson(text: string, start: number, scanned: ClosedJson): ReadJson {
   if (scanned.doubleName !== undefined)
@@ -48,7 +48,10 @@ function parse(text: string): JsonValue | undefined {
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** The library knows no comments that begin with #, and makes double quotes of apostrophes that should have been escaped. */
+/**
+ * The library does not know comments that begin with #, and turns apostrophes that should have been escaped
+ * into double quotes.
+ */
 function edited(text: string, start: number, { end, edits }: ClosedJson): string {
   let plain = "";
   let from = start;

@@ -8,7 +8,10 @@ export interface QuotedText {
   readonly end: number;
   /** True when its quotes are not those of JSON, or one inside it should have been escaped. */
   readonly isForeign: boolean;
-  /** True when a quote inside it is neither an apostrophe nor one of a pair around words: it may have been meant to end the text. */
+  /**
+   * True when a quote inside it is neither an apostrophe nor one of a pair around words: it may have been
+   * meant to end the text.
+   */
   readonly isUnclear: boolean;
 }
 
@@ -28,8 +31,9 @@ export function isQuote(char: string): boolean {
 }
 
 /**
- * Reads the text in quotes at `start`. A quote closes it when what follows can follow a text in JSON; in JSON that is valid every
- * quote without a backslash does. Any other one belongs to the text, such as the apostrophe in 'Alice's blog'.
+ * Reads the text in quotes at `start`. A quote closes it when what follows can follow a text in JSON; in JSON
+ * that is valid every quote without a backslash does. Any other one belongs to the text, such as the
+ * apostrophe in 'Alice's blog'.
  * @returns undefined when the text is never closed
  */
 export function readString(text: string, start: number): QuotedText | undefined {
@@ -54,7 +58,10 @@ export function readString(text: string, start: number): QuotedText | undefined 
   return undefined;
 }
 
-/** Apostrophes stand behind a letter; quotes around words in pairs, with space or a bracket outside and none inside. */
+/**
+ * Apostrophes stand behind a letter; quotes around words in pairs, with space or a bracket outside and none
+ * inside.
+ */
 function areClear(text: string, strays: readonly number[]): boolean {
   const doubles = strays.filter((at) => !"'‘’".includes(text.charAt(at)));
   const isApostrophe = (at: number) => /[\p{L}\p{N}]/u.test(text.charAt(at - 1));

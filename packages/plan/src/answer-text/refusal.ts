@@ -40,7 +40,10 @@ const REFUSALS: readonly RegExp[] = [
   /(?:抱歉|对不起|無法|无法|申し訳|できません|죄송)/,
 ];
 
-/** True for prose in which a model says that it will not, or cannot, do what was asked. Only asked where there is no plan. */
+/**
+ * True for prose in which a model says that it will not, or cannot, do what was asked. Only asked where there
+ * is no plan.
+ */
 export function isRefusal(prose: string): boolean {
   const beginning = prose.slice(0, LOOKED_AT);
   return REFUSALS.some((pattern) => pattern.test(beginning));

@@ -32,7 +32,9 @@ export interface ClosedJson {
   readonly type: "closed";
   /** Position behind the last bracket. */
   readonly end: number;
-  /** Brackets, names and values in order, without commas, comments and kinds of quotes: what the JSON says. */
+  /**
+   * Brackets, names and values in order, without commas, comments and kinds of quotes: what the JSON says.
+   */
   readonly tokens: readonly string[];
   /** What to put right in the text, in order: comments go, texts in foreign quotes become texts of JSON. */
   readonly edits: readonly Edit[];
@@ -45,7 +47,9 @@ export interface ClosedJson {
   readonly speaksOfSteps: boolean;
 }
 
-/** Deepest nesting that is read: arguments may have 64 levels, a plan in its wrappers has a few around them. */
+/**
+ * Deepest nesting that is read: arguments may have 64 levels, a plan in its wrappers has a few around them.
+ */
 const MAX_DEPTH = 128;
 
 /** Names that only plans have, beside those of the fields of calls; `name` and `id` say nothing. */
@@ -74,8 +78,9 @@ interface Level {
 }
 
 /**
- * Reads JSON with the defects that models write (single or curly quotes, comments, commas too many or missing, bare names, words of
- * Python) from its first bracket to its last. One pass, without recursion. Nothing is put right here.
+ * Reads JSON with the defects that models write (single or curly quotes, comments, commas too many or
+ * missing, bare names, words of Python) from its first bracket to its last. One pass, without recursion.
+ * Nothing is put right here.
  */
 export function scanJson(text: string, start: number): ScannedJson {
   return new Scanner(text, start).scan();
@@ -240,13 +245,13 @@ class Scanner {
     );
   }
 
-  /** A word that goes on to the end of the answer may have become right, so it was cut. */
+  /** A word that reaches the end of the answer may be the beginning of a valid one: the answer was cut. */
   #brokenWord(reason: string, end: number): ScannedJson {
     const isLast = end > this.#at && skipSpaces(this.#text, end) >= this.#text.length;
     return isLast ? { type: "cut" } : this.#broken(reason, end);
   }
 
-  /** What was read is not read again, or a hostile answer would be read for ever. */
+  /** No character is read twice; otherwise a hostile answer could take quadratic time. */
   #broken(reason: string, end = this.#at): ScannedJson {
     const at = Math.max(end, this.#at + 1);
     return { type: "broken", at, reason, speaksOfSteps: this.#speaksOfSteps, isElided: this.#isElided };

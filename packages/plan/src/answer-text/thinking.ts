@@ -1,7 +1,10 @@
 const NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis";
 /** At the beginning of a line: inside a text of the plan the same words would be data. */
 const OPENING = new RegExp(`(?:^|\\n)[ \\t]*(?:<(${NAMES})>|(\\[THINK\\])|(◁think▷))`, "gi");
-/** An end without a beginning, which some chat templates put into the prompt. Only what begins or ends a line can be one. */
+/**
+ * An end without a beginning, which some chat templates put into the prompt. Only what begins or ends a line
+ * can be one.
+ */
 const LONE_END = new RegExp(`(?:</(?:${NAMES})>|\\[/THINK\\]|◁/think▷)[ \\t]*(?=\\r?\\n|[{[\`]|$)`, "gi");
 /** How models of the harmony format mark what is meant for the user. */
 const FINAL_CHANNEL = "<|channel|>final<|message|>";
@@ -13,7 +16,10 @@ export interface Said {
   readonly isComplete: boolean;
 }
 
-/** Takes away the thinking that models put between tags of their own; plans drafted in there were thrown away by the model itself. */
+/**
+ * Removes the thinking that models put between tags; the model itself has rejected the plans that it drafted
+ * there.
+ */
 export function withoutThinking(answer: string): Said {
   const final = answer.lastIndexOf(FINAL_CHANNEL);
   if (final !== -1) return { text: answer.slice(final + FINAL_CHANNEL.length), isComplete: true };

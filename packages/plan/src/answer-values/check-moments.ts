@@ -24,9 +24,10 @@ interface PlacedValue {
 }
 
 /**
- * Finds dates that are others than the request's words mean: "tomorrow" is one day, whatever a model makes of it. A date is wrong when no
- * words mean it, nothing gives it, and a day or moment that words do mean stands nowhere in the plan; where it does, further dates are
- * worked out from it, and an assumption as any other. Where the words cannot be worked out, nothing is found.
+ * Finds dates that differ from what the request's words mean, such as another day than "tomorrow". A date is
+ * wrong when no words mean it, no source gives it, and a day or moment that the words do mean is nowhere in
+ * the plan. When that one is in the plan, other dates may follow from it: they are assumptions. Where the
+ * meaning of the words is not known, nothing is reported.
  */
 export function checkMoments(plan: Plan, sources: ValueSources): void {
   const { query, moments: said, diagnostics } = sources;

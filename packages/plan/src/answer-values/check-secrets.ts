@@ -7,8 +7,8 @@ import { secretsMentioned } from "../secrets/secret.ts";
 import type { FactValues } from "./fact-values.ts";
 
 /**
- * A model names no secret that neither the query nor the caller's facts name in the same letters: what it has read of tools and their outputs may
- * ask it to hand one over.
+ * A model must not name a secret that neither the query nor the caller's facts name in the same letters:
+ * descriptions and outputs of tools that it has read may ask for one.
  */
 export function checkSecretSources(
   plan: Plan,

@@ -9,12 +9,13 @@ import { isExplainedCode } from "./explained-codes.ts";
 import { createSaidValues, type SaidValues } from "./said-values.ts";
 import { type UnsourcedValue, unsourcedValues } from "./unsourced-values.ts";
 
-/** DiagnosticCollector for one step; a reader needs no more. */
+/** Most diagnostics for one step; a reader needs no more. */
 const MAX_DIAGNOSTICS = 20;
 
 /**
- * Finds values that neither the request nor the caller's facts nor the tools give. Where a call changes something, a particular thing or person, or an amount
- * that it requires, must not be made up; anything else is an assumption, and listed as a warning.
+ * Finds values that neither the request nor the caller's facts nor the tools give. Where a call has side
+ * effects, the name of a thing or person, or an amount that it requires, must not be invented: that is an
+ * error. Any other value without a source is an assumption: a warning.
  */
 export function checkSources(
   plan: Plan,
@@ -24,7 +25,7 @@ export function checkSources(
   const said = createSaidValues(query);
   for (const [index, step] of plan.steps.entries()) {
     const tool = findTool(tools, toolOfStep(step));
-    // Another one will take its place, with values of its own.
+    // It will be replaced, and its replacement has other values.
     if (!tool) continue;
     const words = schemaWords.of(tool);
     const schema = isJsonObject(tool.inputSchema) ? tool.inputSchema : undefined;
@@ -76,6 +77,6 @@ function isError(value: UnsourcedValue, step: Step, tool: ToolDescriptor): boole
 }
 
 const madeUp = ({ id }: Step, { field, shown }: UnsourcedValue): string =>
-  `step ${id}: nobody gave ${field === "" ? "the item" : field} ${JSON.stringify(shown)}; refer to an earlier step that gives it, leave it out where it is optional, or ask for it under "missing"`;
+  `step ${id}: the request does not give ${field === "" ? "the item" : field} ${JSON.stringify(shown)}; refer to an earlier step that gives it, leave it out where it is optional, or ask for it under "missing"`;
 const assumed = ({ id }: Step, { field, shown }: UnsourcedValue): string =>
   `step ${id}: ${field === "" ? "the item" : field} ${JSON.stringify(shown)} is an assumption, which the request does not say`;

@@ -15,16 +15,19 @@ import { createSaidTexts } from "./said-texts.ts";
 import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
 import type { SchemaWords } from "./schema-words.ts";
 
-/** DiagnosticCollector for one step; a reader needs no more. */
+/** Most diagnostics for one step; a reader needs no more. */
 const MAX_DIAGNOSTICS = 20;
 
 /** What values are checked against. */
 export interface ValueSources {
-  /** Gathers the texts that look like no values, and are some: the plan carries them, so that later checks know. */
+  /**
+   * Collects the texts that are values although they do not look like values: the plan carries them, so that
+   * later checks accept them.
+   */
   readonly literals: Set<string>;
   readonly tools: readonly ToolDescriptor[];
   readonly query: string | undefined;
-  /** What of the query is no request, and gives values all the same. */
+  /** The part of the query that asks for nothing and still gives values. */
   readonly beside: string | undefined;
   /** What the caller says of itself. */
   readonly facts: FactValues;
@@ -48,8 +51,9 @@ interface Checking {
 }
 
 /**
- * Finds values that the user did not give: placeholders, samples of documentation, names of fields written without the signs of a reference. What
- * the query itself says, or the tool's schema lists as allowed, is no invention.
+ * Finds values that the user did not give: placeholders, samples of documentation, names of fields written
+ * without the signs of a reference. A value that the query says, or that the tool's schema lists, is
+ * accepted.
  */
 export function checkValues(
   plan: Plan,
@@ -136,7 +140,7 @@ const BARE_REFERENCE = /^([A-Za-z][\w-]{0,127})(?:\.[A-Za-z_][\w-]{0,127}|\[[0-9
 const FILE_OR_HOST =
   /\.(?:pdf|txt|md|csv|tsv|json|ya?ml|xml|html?|css|png|jpe?g|gif|svg|docx?|xlsx?|pptx?|zip|gz|log|sql|[jt]sx?|py|com|org|net|io|dev)$/i;
 
-/** `createAuthor._id` where a step has that name: a reference that lost its signs. `report.pdf` is a file. */
+/** `createAuthor._id` where a step has that name: a reference without its signs. `report.pdf` is a file. */
 function isBareReference(text: string, roots: ReadonlySet<string>): boolean {
   const root = BARE_REFERENCE.exec(text)?.[1];
   return root !== undefined && roots.has(root) && !FILE_OR_HOST.test(text);
@@ -161,7 +165,7 @@ function checkAddresses(
       return true;
     }
     if (local === undefined || !hasQuery) continue;
-    const message = `step ${step.id}: nobody gave the address ${shown}; refer to an earlier step that gives it, or ask for it under "missing"`;
+    const message = `step ${step.id}: the request does not give the address ${shown}; refer to an earlier step that gives it, or ask for it under "missing"`;
     diagnostics.add("ARGUMENT_UNSOURCED", where(), { message, severity: hasEffects ? "error" : "warning" });
     return true;
   }

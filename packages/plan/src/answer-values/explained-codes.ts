@@ -23,8 +23,8 @@ const BEFORE = new RegExp(
 );
 
 /**
- * True for a code that the description of its own parameter explains by words that the request says: "'1' is Bangkok" makes `1` the value for
- * a request that says Bangkok.
+ * True for a code that the description of its own parameter explains by words that the request says: "'1' is
+ * Bangkok" makes `1` the value for a request that says Bangkok.
  * @param schema - of the call's arguments
  * @param keys - from the arguments to the value
  */

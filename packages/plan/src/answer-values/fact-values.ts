@@ -3,7 +3,7 @@ import { isJsonObject } from "../json/json.ts";
 import { secretNameOf } from "../secrets/secret.ts";
 import { createQueryWords, type QueryWords } from "./query-words.ts";
 
-/** What a caller says of itself beside each request: values of it are invented by no model. */
+/** The facts that a caller sends with each request: a model has not invented their values. */
 export interface FactValues extends QueryWords {
   /** True when a value stands there, by itself or as words of a text. */
   gives(value: string | number): boolean;
@@ -11,7 +11,7 @@ export interface FactValues extends QueryWords {
   readonly secrets: ReadonlySet<string>;
 }
 
-/** Prepares facts. Their names are no values. */
+/** Prepares facts. Only their values count, not their names. */
 export function createFactValues(facts: JsonObject | undefined): FactValues {
   const values = new Set<string | number>();
   const secrets = new Set<string>();

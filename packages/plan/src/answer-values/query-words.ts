@@ -1,12 +1,12 @@
 import { standsAsWhole } from "../notation/word-boundary.ts";
 
-/** What a person asked for, as far as values go. */
+/** Tells which texts a request says. */
 export interface QueryWords {
-  /** True when the text stands in the query as a whole: no word goes on at its ends. Case and space do not matter. */
+  /** True when the query says the text as whole words. Case and white space do not matter. */
   contains(text: string): boolean;
 }
 
-/** Prepares a query. Without one, nothing is in it. */
+/** Prepares a query; without one it contains nothing. */
 export function createQueryWords(query: string | undefined): QueryWords {
   const plain = normalText(query ?? "");
   const spoken = plain.replace(/ at /g, "@").replace(/ dot /g, ".");

@@ -10,7 +10,8 @@ const QUOTES: ReadonlySet<string> = new Set(['""', "''", "``", "«»", "「」",
 const LONGEST_BEFORE = 40;
 
 /**
- * Tells which texts a request gives as values, by how it gives them. The empty text is among its words where it speaks of something empty.
+ * Tells which texts a request gives as values, by how it gives them. The empty text is among its words where
+ * it speaks of something empty.
  * @param words - of the request, and of what else gives values
  * @param beside - what else gives values: each line of it is one, however it reads
  */

@@ -10,7 +10,10 @@ export interface SchemaWords {
   of(tool: ToolDescriptor | undefined): ReadonlySet<string | number>;
 }
 
-/** The texts and numbers that schemas list as values (`enum`, `const`, `default`), gathered once for each tool. Examples are no such list: models copy them. */
+/**
+ * The texts and numbers that schemas list as values (`enum`, `const`, `default`), gathered once for each
+ * tool. Examples are no such list: models copy them.
+ */
 export function createSchemaWords(): SchemaWords {
   const known = new Map<ToolDescriptor, ReadonlySet<string | number>>();
   return {

@@ -11,7 +11,10 @@ export interface UnsourcedValue {
   /** Name of the innermost field; empty for an item of a bare list. */
   readonly field: string;
   readonly shown: string;
-  /** It names a particular thing or person, or is an amount or a time: wrong, it does harm. Anything else is wording or common knowledge. */
+  /**
+   * True for the name of a thing or person, an amount or a time: a wrong one does harm. Other values are
+   * wording or common knowledge.
+   */
   readonly isParticular: boolean;
   /** Of those, the names and numbers of things and persons. */
   readonly isName: boolean;
@@ -35,8 +38,8 @@ const TIME_OR_MONTH = /^\d{1,2}:\d{2}(?::\d{2})?$|^\d{4}-\d{2}$/;
 const NO_LITERAL = /<<[^<>]+>>|^secret:\/\//;
 
 /**
- * The values of a step's arguments that neither the request nor the tool gives, and that cannot be worked out from the request. Yes and
- * no are no values here, and addresses are looked at elsewhere.
+ * The values of a step's arguments that neither the request nor the tool gives, and that cannot be worked out
+ * from the request. Yes and no are no values here, and addresses are looked at elsewhere.
  *
  * @param isAllowed - true for what the tool's schema lists
  * @param isExplained - true for a code at a place whose schema explains it by what the request says

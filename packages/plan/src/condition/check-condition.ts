@@ -10,7 +10,10 @@ const OPERATORS = ["all", "any", "not", ...COMPARISONS, "exists", "empty", "stat
 const MAX_CONDITIONS = 100;
 const EXAMPLE = '{"lt": ["<<a.balance>>", 10]}';
 
-/** Says whether a value is a condition; adds a finding for each place where it is not. Iterative: depth does no harm. */
+/**
+ * True for a value that is a condition; adds a diagnostic for each place that is wrong. Iterative, so depth
+ * does not matter.
+ */
 export function checkCondition(
   value: JsonValue,
   step: DraftStep,

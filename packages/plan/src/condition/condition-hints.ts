@@ -31,7 +31,10 @@ const LEFT = ["left", "field", "value1", "variable", "path", "lhs", "key", "oper
 const OPERATOR = ["operator", "op", "comparison", "type"];
 const RIGHT = ["right", "value", "value2", "rhs", "operand2", "compareTo"];
 
-/** An object of several fields, one of which names an operator, in the form of a condition; undefined when it is none. */
+/**
+ * An object of several fields, one of which names an operator, in the form of a condition; undefined when it
+ * is none.
+ */
 export function conditionMeant(parts: JsonObject, operators: readonly string[]): string | undefined {
   const of = (names: readonly string[]) => {
     const name = names.find((each) => Object.hasOwn(parts, each));

@@ -16,13 +16,14 @@ export interface ConditionOptions extends ResolveOptions {
 const MAX_DEPTH = 1_000;
 
 /**
- * Answers a condition; nothing is ever evaluated as code.
- * `eq` and `ne` compare JSON by value; `lt lte gt gte` two numbers or two texts (by UTF-16 code units); `in` asks whether a list
- * holds a value; `contains` a list, a text, or an object's own keys; `exists` is true for every value that is there, null
- * included; `empty` for null, "", [], {} and what is not there; `status` for a step in that state. `all` of nothing is
+ * Answers a condition; nothing is ever evaluated as code. `eq` and `ne` compare JSON by value; `lt lte gt
+ * gte` two numbers or two texts (by UTF-16 code units); `in` asks whether a list holds a value; `contains` a
+ * list, a text, or an object's own keys; `exists` is true for every value that is there, null included;
+ * `empty` for null, "", [], {} and what is not there; `status` for a step in that state. `all` of nothing is
  * true, `any` of nothing false; both stop at the first answer.
  * @throws {ConditionInvalidError} for operands of the wrong type
- * @throws {ReferenceError} for an operand that gives nothing and that the policy does not cover, except in `exists` and `empty`
+ * @throws {ReferenceError} for an operand that gives nothing and that the policy does not cover, except in
+ * `exists` and `empty`
  */
 export function evaluateCondition(condition: Condition, options: ConditionOptions): boolean {
   return answer(condition, options, 0);
@@ -102,7 +103,10 @@ function compare(operator: string, operand: JsonValue, options: ConditionOptions
   throw new ConditionInvalidError({ operator, reason });
 }
 
-/** Beside a text, a number, boolean or null that a tool gave as text is that text: `["<<count>>", "5"]` asks what `["<<count>>", 5]` asks. */
+/**
+ * Beside a text, a number, boolean or null that a tool gave as text is that text: `["<<count>>", "5"]` asks
+ * what `["<<count>>", 5]` asks.
+ */
 function textChooser(operand: JsonValue): ResolveOptions["wantsText"] {
   if (!Array.isArray(operand)) return undefined;
   const isText = (value: JsonValue | undefined) =>

@@ -2,7 +2,7 @@ import type { ContractDeclaration, ContractSource, ToolContract } from "./contra
 import type { ContractLayer, Warn } from "./contract-layers.ts";
 import { declaredDependencies, declaredMode } from "./declared-fields.ts";
 
-/** What a place declares and a contract does not take, since it would loosen it. */
+/** A declaration that a contract does not take, because it would loosen it. */
 export interface IgnoredDeclaration {
   field: keyof ToolContract;
   source: ContractSource;
@@ -14,11 +14,14 @@ interface Choice<Value> {
   /** Where `base` itself comes from. Default "default". */
   baseSource?: ContractSource;
   read: (fields: ContractDeclaration) => NonNullable<Value> | undefined;
-  /** For untrusted places: the value, a tighter one, or undefined when it may not be taken. Default: taken as it is. */
+  /**
+   * For untrusted places: the value, a tighter one, or undefined when it may not be taken. Default: taken as
+   * it is.
+   */
   tighten?: (value: NonNullable<Value>, base: Value) => Value | undefined;
 }
 
-/** Walks the places for one field after the other and notes where each value came from. */
+/** Decides one field after the other by the places, and records where each value came from. */
 export class ContractDecision {
   readonly sources: Record<keyof ToolContract, ContractSource> = allDefault();
   readonly ignored: IgnoredDeclaration[] = [];
@@ -59,7 +62,10 @@ export class ContractDecision {
     return isReadOnly && this.sources.sideEffects === "annotations" ? "annotations" : "default";
   }
 
-  /** True when the hint to be read-only is believed, and no place says that the tool writes. Known once `sideEffects` is decided. */
+  /**
+   * True when the hint to be read-only is believed, and no place says that the tool writes. Known once
+   * `sideEffects` is decided.
+   */
   believesReadOnly(): boolean {
     const isSaid = this.#layers.some(({ isReadOnlyBelieved }) => isReadOnlyBelieved);
     return isSaid && this.sources.sideEffects === "default";

@@ -1,6 +1,6 @@
 /**
- * Reads what a tool says about itself, place by place. Descriptors come from strangers: every value is copied into bounded
- * plain data before it is looked at, each field is checked alone, and what is wrong becomes a warning.
+ * Reads what a tool declares about itself, place by place. Descriptors are untrusted: every value is copied
+ * into bounded plain data before it is read, each field is checked alone, and every error becomes a warning.
  */
 import type { ZodError } from "zod";
 import { copyJson } from "../json/copy-json.ts";
@@ -13,11 +13,14 @@ export interface ContractLayer {
   source: ContractSource;
   trusted: boolean;
   fields: ContractDeclaration;
-  /** It says that the tool only reads, and that is believed for parallelism and repeats although it is not trusted. */
+  /**
+   * It says that the tool only reads; that is believed for parallelism and repeats although the place is not
+   * trusted.
+   */
   isReadOnlyBelieved?: true;
 }
 
-/** Takes a finding in one sentence. */
+/** Takes a warning in one sentence. */
 export type Warn = (message: string) => void;
 
 const KEY = "x-orchestration";
@@ -25,8 +28,8 @@ const FIELDS = Object.keys(ContractDeclarationSchema.shape);
 const LIMITS = { maxDepth: 32, maxBytes: 65_536 };
 
 /**
- * The places in order of precedence, only those that declare something: override, `_meta["x-orchestration"]`, top level (its
- * `x-orchestration` before bare fields), `inputSchema["x-orchestration"]`, annotations.
+ * The places in order of precedence, only those that declare something: override, `_meta["x-orchestration"]`,
+ * top level (its `x-orchestration` before bare fields), `inputSchema["x-orchestration"]`, annotations.
  */
 export function contractLayers(
   descriptor: ToolDescriptor,

@@ -4,12 +4,14 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { ContractSource, ToolContract } from "./contract.ts";
 import { toolContract } from "./tool-contract.ts";
 
-/** One field of a contract as people are shown it. */
+/** One field of a contract, for people. */
 export interface ContractField {
   name: keyof ToolContract;
   value: JsonValue;
   source: ContractSource;
-  /** Where the value comes from and what was not believed, such as "readOnlyHint of server shop, believed". */
+  /**
+   * Where the value comes from and what was not believed, such as "readOnlyHint of server shop, believed".
+   */
   why: string;
 }
 
@@ -21,14 +23,17 @@ export interface ContractReport {
   problems: string[];
 }
 
-/** A contract is made of what was read within narrower bounds. */
+/** The values of a contract were read within narrower bounds. */
 const LIMITS = { maxDepth: 100, maxBytes: 1_000_000 };
-/** Fields that `readOnlyHint` decides where it is believed of a server without a word on trust. */
+/** Fields that `readOnlyHint` decides for a server that is marked neither trusted nor untrusted. */
 const BELIEVED_FIELDS: ReadonlySet<string> = new Set(["mode", "idempotency"]);
-/** Fields that it decides of a trusted server. */
+/** Fields that it decides for a trusted server. */
 const READ_FIELDS: ReadonlySet<string> = new Set(["mode", "idempotency", "sideEffects", "errorPropagation"]);
 
-/** The effective contract of a tool, with what is believed and why. Never throws, whatever the descriptor holds. */
+/**
+ * The effective contract of a tool, with what is believed and why. Never throws, whatever the descriptor
+ * holds.
+ */
 export function contractReport(tool: ToolDescriptor): ContractReport {
   const effective = toolContract(tool);
   const { contract, sources, ignored, isReadOnlyBelieved, unreadable } = effective;
@@ -80,7 +85,7 @@ function wordsFor(tool: ToolDescriptor, isReadOnlyBelieved: boolean) {
     /** A declaration that is not taken. */
     ignored: (name: keyof ToolContract, source: ContractSource): string =>
       `${place(name, source)} ignored: ${reason}`,
-    /** How `readOnlyHint` is treated at a field that it would decide and does not. */
+    /** Why `readOnlyHint` does not decide a field that it could decide. */
     hintLeft(name: keyof ToolContract, source: ContractSource): string[] {
       const isHeld = saysReadOnly(tool) && READ_FIELDS.has(name) && source === "default";
       if (!isHeld || isTrusted) return [];
@@ -95,7 +100,7 @@ function saysReadOnly({ annotations }: ToolDescriptor): boolean {
   return annotations["readOnlyHint"] === true && annotations["destructiveHint"] !== true;
 }
 
-/** The hint that an annotation's word on a field stands in. */
+/** The annotation that decides a field. */
 function hintFor(tool: ToolDescriptor, name: keyof ToolContract): string {
   const { annotations } = tool;
   if (name === "idempotency" && !saysReadOnly(tool)) return "idempotentHint";

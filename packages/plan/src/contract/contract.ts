@@ -20,9 +20,10 @@ export const BackoffStrategySchema = z.enum(["exponential", "linear", "fixed"]);
 export type BackoffStrategy = z.infer<typeof BackoffStrategySchema>;
 
 /**
- * A contract as tools declare it (snake case, every field optional), in `_meta["x-orchestration"]`, at the top level
- * of the descriptor, in `inputSchema["x-orchestration"]`, or as an operator's override. Unknown fields are ignored.
- * `sequential: true` and `parallel_safe: false` mean `barrier: true`; `dependsOn` means `depends_on`.
+ * A contract as tools declare it (snake case, every field optional), in `_meta["x-orchestration"]`, at the
+ * top level of the descriptor, in `inputSchema["x-orchestration"]`, or as an operator's override. Unknown
+ * fields are ignored. `sequential: true` and `parallel_safe: false` mean `barrier: true`; `dependsOn` means
+ * `depends_on`.
  */
 export const ContractDeclarationSchema = z.object({
   mode: z.enum(["parallel-safe", "sequential-only", "fan-out-bounded", "dependent"]).optional(),
@@ -58,8 +59,9 @@ export const ContractDeclarationSchema = z.object({
       tool: z.string().min(1).max(257),
       arguments: JsonObjectSchema.default({}),
       /**
-       * The tool's promise: a call of which the lookup knows nothing this long after it was given up never happens, in
-       * milliseconds. Without it "not found" proves nothing, since the call may still be on its way.
+       * A promise of the tool, in milliseconds: a call that the lookup does not know this long after we
+       * stopped waiting for it will never take effect. Without the promise "not found" proves nothing, since
+       * the call may still be on its way.
        */
       settle_ms: z.number().int().min(0).max(600_000).optional(),
     })
@@ -76,7 +78,10 @@ export type ContractDeclaration = z.infer<typeof ContractDeclarationSchema>;
 /** What a tool promises, after precedence and trust: every field decided. */
 export interface ToolContract {
   mode: "parallel-safe" | "sequential-only" | "fan-out-bounded" | "dependent";
-  /** Calls of this tool under way at once inside `scope`; 1 for sequential-only, absent = only the plan's limit. */
+  /**
+   * Calls of this tool under way at once inside `scope`; 1 for sequential-only, absent = only the plan's
+   * limit.
+   */
   maxConcurrency?: number | undefined;
   dependsOn: { tool: string; requiredFields: string[] }[];
   /** Nothing runs beside a call of this tool. */
@@ -100,8 +105,9 @@ export interface ToolContract {
 export type ContractSource = "override" | "meta" | "top-level" | "inputSchema" | "annotations" | "default";
 
 /**
- * What may be done with a call whose fate is unknown.
- * K: send again with the same key. R: send again, it changes nothing twice. V: ask the lookup tool. U: the effect is unknown, never send again.
+ * What may be done with a call whose outcome is unknown. K: send it again with the same idempotency key. R:
+ * send it again, a repeat is harmless. V: ask the lookup tool. U: the effect stays unknown, never send it
+ * again.
  */
 export type EffectClass = "K" | "R" | "V" | "U";
 

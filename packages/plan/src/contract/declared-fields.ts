@@ -1,4 +1,7 @@
-/** Reads the fields of a contract from a declaration; each function returns undefined where the declaration says nothing. */
+/**
+ * Reads the fields of a contract from a declaration; each function returns undefined where the declaration
+ * says nothing.
+ */
 import type { ContractDeclaration, ToolContract } from "./contract.ts";
 
 /** Backoff of a tool that declares none. */

@@ -2,9 +2,11 @@
  * The effective contract of a tool.
  *
  * 1. Each field is decided alone: the first place in order of precedence that declares a usable value wins.
- * 2. What an untrusted server declares may tighten the value that would hold without it, never loosen it. One hint is believed of a server
- *    that the operator configured without a word on trust: `readOnlyHint`, for mode and idempotency alone.
- * 3. Defaults are the careful side: a tool that says nothing writes, runs alone with itself, and is never sent again.
+ * 2. What an untrusted server declares may tighten the value that would hold without it, never loosen it. One
+ *    hint is believed of a server that the operator marks neither trusted nor untrusted: `readOnlyHint`, for
+ *    mode and idempotency alone.
+ * 3. Defaults are careful: a tool that declares nothing is taken to write, its calls run one at a time and
+ *    are never repeated.
  */
 import type { JsonObject } from "../json/json.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -24,11 +26,14 @@ import {
   tighterBackoff,
 } from "./declared-fields.ts";
 
-/** What a contract is decided by, beside the descriptor. */
+/** Options of {@link toolContract}. */
 export interface ToolContractOptions {
-  /** True: the server's words may also loosen; false: not one may. Default: `descriptor.trusted`. */
+  /**
+   * True: declarations of the server may also loosen the contract; false: none may. Default:
+   * `descriptor.trusted`.
+   */
   trusted?: boolean | undefined;
-  /** The operator's word. Default: `descriptor.override`. */
+  /** The operator's configuration. Default: `descriptor.override`. */
   override?: JsonObject | undefined;
   /** Mode of tools whose contract does not say how parallel they may be. Default "sequential". */
   unannotated?: Policy["unannotated"] | undefined;
@@ -55,9 +60,10 @@ const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "seq
 /**
  * The effective contract of a tool. Never throws, whatever the descriptor holds.
  *
- * Precedence, per field: override, `_meta["x-orchestration"]`, top level, `inputSchema["x-orchestration"]`, MCP annotations, default. An invalid
- * declaration gives a warning and the next place is asked. A mode that is not named follows inside its place from
- * `barrier` (sequential-only), `parallel_safe: true` (parallel-safe) or `max_concurrency` (1: sequential-only, else fan-out-bounded).
+ * Precedence, per field: override, `_meta["x-orchestration"]`, top level, `inputSchema["x-orchestration"]`,
+ * MCP annotations, default. An invalid declaration gives a warning, and the next place counts. A mode that is
+ * not named follows inside its place from `barrier` (sequential-only), `parallel_safe: true` (parallel-safe)
+ * or `max_concurrency` (1: sequential-only, else fan-out-bounded).
  *
  * From a server that is not trusted a value is taken only when it is as tight as the default or tighter:
  * | field | tighter is |
@@ -71,13 +77,15 @@ const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "seq
  * | idempotency | none (so `natural` and `key` are not taken) |
  * | lookup | absent (never taken) |
  * | depends_on, rate_limit, scope | present, wider: always taken |
- * | provides, batch, navigation | neither: they describe, and act only where plan or policy ask for it |
+ * | provides, batch, navigation | neither: they describe the tool, and matter only where plan or policy ask for it |
  *
- * Of a server that the operator configured, and did not mark with `trusted: false`, `readOnlyHint` is believed for mode (parallel-safe) and
- * idempotency (natural), unless another place says that the tool writes: what a lie costs is that a call may be repeated.
+ * Of a server that the operator configured, and did not mark with `trusted: false`, `readOnlyHint` is
+ * believed for mode (parallel-safe) and idempotency (natural), unless another place says that the tool
+ * writes. If the hint is wrong, a call may be repeated.
  *
- * Defaults: writes, sequential-only, fail-fast, no idempotency; a tool known as read-only: parallel-safe, partial-success, repeatable.
- * `unannotated: "parallel"` makes parallel-safe the default, except for tools annotated as writing or destructive.
+ * Defaults: writes, sequential-only, fail-fast, no idempotency; a tool known as read-only: parallel-safe,
+ * partial-success, repeatable. `unannotated: "parallel"` makes parallel-safe the default, except for tools
+ * annotated as writing or destructive.
  */
 export function toolContract(
   descriptor: ToolDescriptor,
@@ -109,7 +117,7 @@ export function toolContract(
   };
 }
 
-/** {@link toolContract} as one reading of the catalogue says it: worked out once for a descriptor, which must not change. */
+/** {@link toolContract}, computed once for a descriptor, which must not change. */
 export function knownContract(
   descriptor: ToolDescriptor,
   unannotated: Policy["unannotated"] = "sequential",

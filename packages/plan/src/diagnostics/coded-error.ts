@@ -1,6 +1,6 @@
 /**
- * The one error base of the project: a closed `code` to decide by, `facts` to show, `cause` to debug.
- * Code decides by `code`, never by the message. Subclasses fix `code` and `retryable`.
+ * The base of all errors of the project: a `code` from a closed list to decide by, `facts` to show, `cause`
+ * to debug. Code must decide by `code`, never by the message. Subclasses set `code` and `retryable`.
  */
 export abstract class CodedError<Facts extends object = object> extends Error {
   /** Upper-case identifier from the closed list of the throwing package, such as "PLAN_NOT_FOUND". */

@@ -2,7 +2,7 @@ import { printPlace } from "../json/path.ts";
 import type { Diagnostic, DiagnosticCode } from "./diagnostic.ts";
 import { nearestField, nearestName } from "./nearest-name.ts";
 
-/** Where a finding belongs: a step (its number is known only at the end), or the document. */
+/** The place of a diagnostic: a step (its position is known only at the end), or the document. */
 export interface Where {
   /** Anything with the position and id of a step. */
   step?: { readonly index: number; readonly id: string } | undefined;
@@ -10,7 +10,7 @@ export interface Where {
   keys?: readonly (string | number)[] | undefined;
 }
 
-/** What to say about it. */
+/** The text of a diagnostic. */
 export interface DiagnosticText {
   message: string;
   severity?: Diagnostic["severity"] | undefined;
@@ -18,13 +18,13 @@ export interface DiagnosticText {
   observedIn?: number | undefined;
 }
 
-/** Near names are searched this often for one plan: a plan where every name is wrong needs no more hints. */
+/** Similar names are searched this often for one plan; a plan with more wrong names needs no more hints. */
 const MAX_SUGGESTIONS = 200;
 
-/** So many errors, and so many warnings, are kept for one plan: a reader needs no more, and a hostile plan can cause any number. */
+/** Most errors, and most warnings, that are kept for one plan; a hostile plan could cause any number. */
 const MAX_DIAGNOSTICS = 1_000;
 
-/** Gathers what is wrong with one plan. */
+/** Collects the diagnostics of one plan. */
 export class DiagnosticCollector {
   readonly #found: { code: DiagnosticCode; where: Where; words: DiagnosticText }[] = [];
   readonly #counts = { error: 0, warning: 0 };
@@ -37,12 +37,12 @@ export class DiagnosticCollector {
     this.#found.push({ code, where, words });
   }
 
-  /** The nearest name, while there are searches left. */
+  /** The nearest name; undefined once all searches are used. */
   nearest(name: string, candidates: Iterable<string>): string | undefined {
     return this.#isSearchLeft() ? nearestName(name, candidates) : undefined;
   }
 
-  /** The nearest field of an output, while there are searches left. */
+  /** The nearest field of an output; undefined once all searches are used. */
   nearestField(name: string, candidates: Iterable<string>): string | undefined {
     return this.#isSearchLeft() ? nearestField(name, candidates) : undefined;
   }
@@ -53,7 +53,7 @@ export class DiagnosticCollector {
     return true;
   }
 
-  /** The diagnostics in the order in which they were made, with the places that steps have now. */
+  /** The diagnostics in the order in which they were added, with the current positions of steps. */
   toDiagnostics(): Diagnostic[] {
     return this.#found.map(({ code, where, words }) => {
       const { step, keys = [] } = where;
@@ -71,12 +71,12 @@ export class DiagnosticCollector {
   }
 }
 
-/** The end of a message that offers a near name. */
+/** The end of a message that offers a similar name. */
 export function didYouMean(suggestion: string | undefined): string {
   return suggestion === undefined ? "" : `; did you mean ${suggestion}?`;
 }
 
-/** A text from outside, cut to what a message can carry. */
+/** A text from outside, cut to a length that fits a message. */
 export function cut(text: string, length = 80): string {
   return text.length <= length ? text : `${text.slice(0, length)}...`;
 }

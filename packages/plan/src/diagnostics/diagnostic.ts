@@ -1,4 +1,4 @@
-/** One finding about a plan. Messages are for people and for models that repair. */
+/** One error or warning about a plan. Messages are for people, and for models that repair the plan. */
 export interface Diagnostic {
   /** From the closed list {@link DIAGNOSTIC_CODES}. */
   code: DiagnosticCode;
@@ -9,9 +9,12 @@ export interface Diagnostic {
   path?: string | undefined;
   /** What is wrong, where, and what to do. */
   message: string;
-  /** The nearest valid choice, ready to be put in. */
+  /** The nearest valid choice, ready to use. */
   suggestion?: string | undefined;
-  /** So many outputs of earlier runs are all that it rests on: nothing declares it, so that it may be wrong and is never more than a warning. */
+  /**
+   * How many outputs of earlier runs it is based on, where no schema declares it: it may be wrong, and is
+   * always a warning.
+   */
   observedIn?: number | undefined;
 }
 
@@ -19,10 +22,10 @@ export interface Diagnostic {
 export const DIAGNOSTIC_CODES = [
   // The answer of a model
   "ANSWER_TRUNCATED", // cut off; closing its brackets would invent a plan
-  "ANSWER_REFUSED", // the model will not, or the provider held the answer back
+  "ANSWER_REFUSED", // the model refused, or the provider withheld the answer
   "ANSWER_DECLINED", // the model says in JSON why there is no plan, such as that no tool can do it
   "ANSWER_ASKS", // the model lacks a value; the message is a question for the user
-  "ANSWER_AMBIGUOUS", // several plans, and nothing says which is meant
+  "ANSWER_AMBIGUOUS", // several plans, and it is not clear which is meant
   // The document
   "PLAN_NOT_JSON",
   "PLAN_SHAPE",
@@ -41,11 +44,11 @@ export const DIAGNOSTIC_CODES = [
   "FIELD_MISSING",
   "FIELD_INVALID",
   "FIELD_CONFLICT", // two fields that say the same thing
-  "FIELD_IGNORED", // what a model says about its plan, or has no say in
+  "FIELD_IGNORED", // a note about the plan, or an option that a model cannot choose
   "STEP_ID_INVALID",
-  "STEP_ID_RENAMED", // written in a form of its own; references by it follow
+  "STEP_ID_RENAMED", // the id is not allowed and was replaced, also in references
   "STEP_ID_DUPLICATE",
-  "STEP_REPEATED", // a plan made anew calls again what happened already
+  "STEP_REPEATED", // a replanned step repeats a call that was made already
   // Tools
   "TOOL_NAME_INVALID",
   "TOOL_UNKNOWN",
@@ -74,7 +77,7 @@ export const DIAGNOSTIC_CODES = [
   "REFERENCE_UNKNOWN",
   "REFERENCE_AMBIGUOUS",
   "REFERENCE_MALFORMED",
-  "REFERENCE_SPELLING", // meant as a reference, written as nothing this language knows
+  "REFERENCE_SPELLING", // meant as a reference, in a notation that this language does not have
   "REFERENCE_FORBIDDEN",
   "REFERENCE_SELF",
   "REFERENCE_FIELD_UNKNOWN",
@@ -90,7 +93,7 @@ export const DIAGNOSTIC_CODES = [
   "CONTRACT_DEPENDENCY_ABSENT",
   "CONTRACT_FIELD_ABSENT",
   "STEP_TIMEOUT_CUT", // a step asks for more time than its tool's contract or the service allows
-  "CONTRACT_UNREADABLE", // a declaration of the tool that cannot be read, and so does not hold
+  "CONTRACT_UNREADABLE", // a declaration of the tool that cannot be read and does not count
   "CONTRACT_LIMIT_UNREACHABLE", // the plan lets fewer calls run at once than the tool
   // Conditions and forEach
   "CONDITION_INVALID",

@@ -4,8 +4,8 @@ const MAX_CANDIDATES = 2_000;
 const MAX_LENGTH = 128;
 
 /**
- * The candidate that a name was probably meant to be: at most a third of its letters (at least 2) differ, case aside.
- * Looks at the first 2,000 candidates; undefined when none is near.
+ * The candidate that a name was probably meant to be: at most a third of its letters (at least 2) differ;
+ * case does not matter. Looks at the first 2,000 candidates; undefined when none is similar.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
@@ -26,8 +26,9 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
 }
 
 /**
- * The candidate that the name of a field was probably meant to be: the only one that is the same name with words more or less at one of its ends,
- * such as `ticket_id` for `id` and `email` for `emailAddress`, otherwise the nearest by its letters.
+ * The candidate that the name of a field was probably meant to be: the only one that is the same name with
+ * words more or less at one of its ends, such as `ticket_id` for `id` and `email` for `emailAddress`,
+ * otherwise the nearest by its letters.
  */
 export function nearestField(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;

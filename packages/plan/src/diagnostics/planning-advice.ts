@@ -2,11 +2,13 @@
 export interface PlanningAdvice {
   /** What the code means, as a sentence. */
   why: string;
-  /** What to do first, as a sentence without its end, for what does the rest, such as a command, to follow. */
+  /** What to do first: the beginning of a sentence, which a command can follow. */
   say: string;
   /** What to do, as a whole sentence. */
   remedy: string;
-  /** again: the same sentence may work. other: it has to be said in other words, or given as a plan. tools: look at them. */
+  /**
+   * again: the same sentence may work. other: use other words, or submit a plan. tools: look at the tools.
+   */
   action: "again" | "other" | "tools";
 }
 
@@ -120,7 +122,7 @@ const OTHERWISE: Omit<PlanningAdvice, "remedy"> = {
   action: "other",
 };
 
-/** Advice for a code of planning; a newer planner may know more codes. Pure. */
+/** Advice for an error code of planning; unknown codes, as of a newer planner, get general advice. Pure. */
 export function planningAdvice(code: string): PlanningAdvice {
   const advice = (Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined) ?? OTHERWISE;
   const { say } = advice;

@@ -27,8 +27,8 @@ export function namesOfDrafts(
 }
 
 /**
- * Policy `insert`: a tool that steps depend on, by contract, by name or by reference, and that no step calls, gets a step without
- * arguments, before the first step that needs it. Goes on for the steps put in.
+ * Policy `insert`: a tool that steps depend on, by contract, by name or by reference, and that no step calls,
+ * gets a step without arguments before the first step that needs it. The same holds for inserted steps.
  */
 export function insertAbsentSteps(
   steps: DraftStep[],

@@ -28,7 +28,10 @@ export const CALL_FIELDS: FieldNames = {
   ],
 };
 
-/** Fields that name the tool where no field of {@link CALL_FIELDS} does, and say something about the step where one does. */
+/**
+ * Fields that name the tool where no field of {@link CALL_FIELDS} does, and say something about the step
+ * where one does.
+ */
 export const LABEL_FIELDS: FieldNames = {
   name: ["name"],
   function: ["function", "functionCall", "toolUse", "toolCall"],
@@ -69,7 +72,10 @@ export function isLabelField(name: string): boolean {
   return plain === "step" || (LABELS.has(plain) && plain !== "name" && plain !== "task");
 }
 
-/** True for a field that only calls have: one that names a tool or holds arguments, by a name that other JSON rarely has. */
+/**
+ * True for a field that only calls have: one that names a tool or holds arguments, by a name that other JSON
+ * rarely has.
+ */
 export function isCallField(name: string): boolean {
   const plain = plainName(name);
   return (TOOLS.has(plain) || ARGUMENTS.has(plain)) && !COMMON.has(plain);
@@ -96,8 +102,8 @@ export function isCall(value: JsonValue | undefined): value is JsonObject {
 }
 
 /**
- * The calls that a field of a document holds: a list, an object of them by id, or one call on its own; undefined when it holds
- * something else.
+ * The calls that a field of a document holds: a list, an object of them by id, or one call on its own;
+ * undefined when it holds something else.
  */
 export function callsIn(value: JsonValue | undefined): JsonValue[] | undefined {
   if (Array.isArray(value)) return value;

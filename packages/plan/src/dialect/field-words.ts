@@ -1,6 +1,6 @@
 /**
- * What the name of a field says that no dialect knows. Names are compared without case, spaces and `_-/#$@`. A name in neither
- * list says nothing about itself.
+ * What the name of a field tells when no dialect knows it. Names are compared without case, spaces and
+ * `_-/#$@`. A name that is in no list tells nothing.
  */
 import type { JsonValue } from "../json/json.ts";
 
@@ -32,7 +32,10 @@ const NOTES = [
 ].join("|");
 const NOTE = new RegExp(`^(?:${NOTE_PREFIXES}){0,2}(?:${NOTES})(?:${NOTE_SUFFIXES})?(?:e?s)?$`);
 
-/** Said with `true`, they change nothing; with anything else, they say that a call is not to be made or not yet. */
+/**
+ * Said with `true`, they change nothing; with anything else, they say that a call is not to be made or not
+ * yet.
+ */
 const AFFIRMED = new Set(
   "success valid isvalid isfeasible feasible possible ispossible executable isexecutable canexecute ready isready complete iscomplete completed required isrequired mandatory enabled isenabled active critical iscritical ok needstools needstool requirestools requirestool usetools usetool".split(
     " ",
@@ -67,7 +70,10 @@ export function plainName(name: string): string {
   return name.length > MAX_LENGTH ? name : name.toLowerCase().replace(/[\s_\-/#$@]+/g, "");
 }
 
-/** True for the name of what is said about a step or a plan: a description, a reason, an expected result, a version. */
+/**
+ * True for the name of what is said about a step or a plan: a description, a reason, an expected result, a
+ * version.
+ */
 export function isNoteName(name: string): boolean {
   const plain = plainName(name);
   return plain.length <= MAX_LENGTH && NOTE.test(plain);
@@ -90,7 +96,10 @@ export function looksLikeEffect(name: string): boolean {
 
 const NOTHING = new Set(["", "none", "null", "nil", "n/a", "na", "no", "never", "nothing", "-", "{}", "[]"]);
 
-/** True for a value with which a field says that there is nothing to say. `false` and 0 are such for effects, not for other fields. */
+/**
+ * True for a value with which a field says that there is nothing to say. `false` and 0 are such for effects,
+ * not for other fields.
+ */
 export function saysNothing(name: string, value: JsonValue): boolean {
   if (value === null) return true;
   if (typeof value === "string") return NOTHING.has(value.trim().toLowerCase().slice(0, 8));

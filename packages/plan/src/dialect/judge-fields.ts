@@ -1,7 +1,7 @@
 /**
- * How fields that no dialect knows are treated. What changes no call is a note: the plan does not hold it, a warning says so, and
- * the text that came in is stored as it is. What might change a call is refused, because leaving it out would make another call
- * than the one that was asked for.
+ * How fields that no dialect knows are treated. A field that changes no call is a note: it is not part of the
+ * plan, a warning says so, and services store the original text. A field that might change a call is refused,
+ * because without it another call would be made than the one that was asked for.
  */
 
 import { cut, type DiagnosticCollector, type Where } from "../diagnostics/diagnostic-collector.ts";
@@ -55,7 +55,10 @@ export function judgeStepFields(
   }
 }
 
-/** Judges the fields of a document that no dialect knows. A plan takes no arguments, so plain values under names that say nothing are notes. */
+/**
+ * Judges the fields of a document that no dialect knows. A plan takes no arguments, so plain values under
+ * names that say nothing are notes.
+ */
 export function judgePlanFields(
   unknown: readonly UnknownField[],
   known: readonly string[],
@@ -80,7 +83,10 @@ export function addNote({ name, value }: UnknownField, where: Where, diagnostics
   diagnostics.add("FIELD_IGNORED", where, { message, severity: "warning" });
 }
 
-/** True for a field that changes no call, whatever its value says in words. A sentence under a label is no tool and no argument. */
+/**
+ * True for a field that changes no call, whatever its value says in words. A sentence under a label is no
+ * tool and no argument.
+ */
 function isNote({ name, value }: UnknownField): boolean {
   if (isAffirmation(name)) return value === true;
   if (isAgainstRunning({ name, value })) return false;
@@ -101,8 +107,8 @@ function isOwnPlace({ name, value }: UnknownField, index: number): boolean {
 }
 
 /**
- * Some models write arguments beside the tool's name. What the tool takes under that name, and the arguments do not hold, may be
- * one of them.
+ * Some models write arguments beside the tool's name. What the tool takes under that name, and the arguments
+ * do not hold, may be one of them.
  */
 function mayBeArgument(name: string, step: DraftStep, tool: ToolDescriptor | undefined): boolean {
   if (Object.hasOwn(step.arguments, name)) return false;

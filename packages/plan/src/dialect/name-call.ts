@@ -17,8 +17,9 @@ interface Naming {
 }
 
 /**
- * Gives a call the tool that one of its labels names, where no field of its own does: `{name, parameters}`, `{action, action_input}`.
- * With a catalogue a label that is a tool wins over one that is not. Labels that name no tool are fields like any other.
+ * Gives a call the tool that one of its labels names, where no field of its own does: `{name, parameters}`,
+ * `{action, action_input}`. With a catalogue a label that is a tool wins over one that is not. Labels that
+ * name no tool are fields like any other.
  */
 export function withTool(
   { fields, unknown }: ReadFields,
@@ -58,7 +59,10 @@ function isTool({ value }: Field, catalogue: Catalogue | undefined): boolean {
   return typeof value === "string" && catalogue?.find(value) !== undefined;
 }
 
-/** A step without an id goes by the id of its call, or by `step: "find"`; a number or a sentence there is no id. */
+/**
+ * A step without an id goes by the id of its call, or by `step: "find"`; a number or a sentence there is no
+ * id.
+ */
 export function withStepId({ fields, unknown }: ReadFields): ReadFields {
   const rest = new Map(fields);
   const left = [...unknown];

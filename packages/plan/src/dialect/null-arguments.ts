@@ -3,9 +3,9 @@ import { setOwn } from "../json/own-property.ts";
 import { schemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
 
 /**
- * The arguments without those that are null where the tool takes the argument, does not require it and does not take null:
- * structured model output has no other way to leave one out. Also inside objects that the schema describes. What the schema does not
- * describe stays.
+ * The arguments without those that are null where the tool takes the argument, does not require it and does
+ * not take null: structured model output has no other way to leave one out. Also inside objects that the
+ * schema describes. What the schema does not describe stays.
  */
 export function withoutNulls(args: JsonObject, schema: JsonValue | undefined): JsonObject {
   if (!isJsonObject(schema)) return args;

@@ -13,9 +13,9 @@ interface Ordering {
 }
 
 /**
- * Puts steps into the order that `executionOrder` of the tool-chaining dialect names: a list of tools or step ids, in groups or
- * not. Steps that it does not name keep their places behind. The order is of places only; `sequential` makes each step wait
- * for the one before it, `parallel` says nothing that is not so already.
+ * Puts steps into the order that `executionOrder` of the tool-chaining dialect names: a list of tools or step
+ * ids, in groups or not. Steps that it does not name keep their places behind. It changes only the order of
+ * the list; `sequential` makes each step wait for the one before it, `parallel` changes nothing.
  */
 export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, ordering: Ordering): void {
   const { diagnostics } = ordering;
@@ -43,7 +43,10 @@ export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, ord
   });
 }
 
-/** A tool that the order names and no step calls was forgotten: an error. Another name that is no step changes nothing. */
+/**
+ * A tool that the order names and no step calls was forgotten: an error. Another name that is no step changes
+ * nothing.
+ */
 function checkNames(
   steps: readonly DraftStep[],
   names: Iterable<string>,

@@ -5,8 +5,9 @@ import type { SchemaAtPath } from "../schema/schema-paths.ts";
 const OUTPUT_WORDS = new Set("output outputs result results response data return value returns".split(" "));
 
 /**
- * The path without a word for the output itself: `s1.output._id` is `s1._id` where the output has a field `_id` and can have none
- * called `output`. Undefined where the path stands as it is, or what it means is not certain.
+ * The path without a word for the output itself: `s1.output._id` is `s1._id` where the output has a field
+ * `_id` and can have none called `output`. Undefined where the path stands as it is, or what it means is not
+ * certain.
  * @param schemaAt - what is known of the source's output at a path
  */
 export function withoutOutputWord(

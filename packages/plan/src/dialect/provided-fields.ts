@@ -24,7 +24,7 @@ export function readProvides(fields: Fields, step: DraftStep, diagnostics: Diagn
   return [];
 }
 
-/** Who provides what: by the calls themselves, and by the contracts of their tools. */
+/** Which steps provide which fields, by their calls and by the contracts of their tools. */
 export function providersOf(steps: readonly DraftStep[], catalogue: Catalogue | undefined): Providers {
   const providers = new Map<string, DraftStep[]>();
   for (const step of steps) {
@@ -40,9 +40,9 @@ export function providersOf(steps: readonly DraftStep[], catalogue: Catalogue | 
 }
 
 /**
- * Makes steps wait for the calls that provide what they need: an argument that their tool requires, that they do not give, and that outputs
- * of dependencies fill in (policy `mergeDependencyOutputs`). Calls before the step are asked first; a step that waits for one of them already
- * keeps its dependencies.
+ * Makes steps wait for the calls that provide what they need: an argument that their tool requires, that they
+ * do not give, and that outputs of dependencies fill in (policy `mergeDependencyOutputs`). Calls before the
+ * step are asked first; a step that waits for one of them already keeps its dependencies.
  */
 export function addNeededProviders(
   steps: readonly DraftStep[],

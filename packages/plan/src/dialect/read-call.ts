@@ -38,7 +38,10 @@ function readTool(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollec
   } else step.tool = tool;
 }
 
-/** Arguments as an object, as a list of `{name, value}`, or as JSON text of one; an empty text or list is no arguments. */
+/**
+ * Arguments as an object, as a list of `{name, value}`, or as JSON text of one; an empty text or list is no
+ * arguments.
+ */
 function readArguments(value: JsonValue, step: DraftStep, { limits, diagnostics }: StepReading): JsonObject {
   const where = { step, keys: argumentKeys(step) };
   const read = typeof value === "string" ? readArgumentText(value, step, diagnostics) : value;
@@ -86,7 +89,8 @@ function readArgumentText(
 ): JsonValue | undefined {
   if (text.trim() === "") return {};
   const parsed = parseJson(text);
-  // The text was inside the document's byte limit, so its JSON is small; the copy drops what a document cannot hold.
+  // The text was inside the document's byte limit, so its JSON is small; the copy drops what a document
+  // cannot hold.
   const copy = parsed.ok ? copyJson(parsed.value, { maxDepth: 1_000, maxBytes: text.length * 4 }) : undefined;
   if (copy?.ok) return copy.value;
   const reason = parsed.ok ? "nested too deep" : parsed.message;

@@ -6,8 +6,8 @@ import { fromJsonText } from "./for-each-form.ts";
 import type { Fields } from "./read-fields.ts";
 
 /**
- * The steps or tools that a step says it waits for, as it names them. Nothing is said with null, false, `{}`, an empty text or list,
- * or -1; `[{step: "s1"}]` names a step as `["s1"]` does. What cannot be names is a finding.
+ * The steps or tools that a step says it waits for, as it names them. null, false, `{}`, an empty text or
+ * list, and -1 mean none; `[{step: "s1"}]` names a step as `["s1"]` does. Any other value gets a diagnostic.
  */
 export function readDependencies(
   fields: Fields,
@@ -50,7 +50,10 @@ const NAMES = new Set(["id", "step", "stepid", "tool", "toolname", "name"]);
 /** Which outputs are wanted is said by the references. */
 const WANTED = new Set(["field", "fields", "requiredfields", "outputs", "path"]);
 
-/** `{step: "s1", field: "_id"}` names s1; anything that is neither a name nor a note, such as a condition, names nothing. */
+/**
+ * `{step: "s1", field: "_id"}` names s1; anything that is neither a name nor a note, such as a condition,
+ * names nothing.
+ */
 function nameInObject(entries: readonly (readonly [string, JsonValue])[]): string | undefined {
   if (entries.length === 0) return "";
   const named = entries.filter(([field]) => NAMES.has(plainName(field)));

@@ -32,8 +32,8 @@ const DOCUMENT_FIELDS: FieldNames = {
 };
 
 /**
- * Tells the parts of a plan document apart: `{steps, outputs}`, `{steps, output_steps}`, `{tools, executionOrder}`, `{calls}`, or
- * a list of calls. Undefined, with a finding, when there are no calls.
+ * Tells the parts of a plan document apart: `{steps, outputs}`, `{steps, output_steps}`, `{tools,
+ * executionOrder}`, `{calls}`, or a list of calls. Undefined, with a diagnostic, when there are no calls.
  */
 export function readDocument(value: JsonValue, diagnostics: DiagnosticCollector): PlanDocument | undefined {
   if (Array.isArray(value)) return withCalls({ calls: value }, diagnostics);
@@ -67,7 +67,10 @@ export function readDocument(value: JsonValue, diagnostics: DiagnosticCollector)
   );
 }
 
-/** The calls stand under one of three names; under the others models list, as texts or with schemas, what they use. */
+/**
+ * The calls stand under one of three names; under the others models list, as texts or with schemas, what they
+ * use.
+ */
 function readCalls(fields: Fields, diagnostics: DiagnosticCollector): JsonValue[] | undefined {
   const lists = CALL_LISTS.flatMap((name) => fields.get(name) ?? []);
   const chosen = lists.find(({ value }) => holdsCalls(value)) ?? lists[0];

@@ -9,10 +9,16 @@ import type { JsonObject, JsonValue } from "../json/json.ts";
 import { jsonEquals } from "../json/json-equals.ts";
 import { plainName } from "./field-words.ts";
 
-/** Field names by canonical field, the canonical name first. Other spellings of the same words need no entry of their own. */
+/**
+ * Field names by canonical field, the canonical name first. Other spellings of the same words need no entry
+ * of their own.
+ */
 export type FieldNames = Readonly<Record<string, readonly string[]>>;
 
-/** Fields under their canonical names. A field that is null is as if it were not there: structured model output has no other way to leave one out. */
+/**
+ * Fields under their canonical names. A field that is null is as if it were not there: structured model
+ * output has no other way to leave one out.
+ */
 export type Fields = ReadonlyMap<string, { readonly value: JsonValue; readonly name: string }>;
 
 /** A field that no dialect knows. */
@@ -27,7 +33,10 @@ export interface ReadFields {
   readonly unknown: readonly UnknownField[];
 }
 
-/** Reads the fields of an object, whichever of their names they go by. One that is said twice, differently, is a finding. */
+/**
+ * Reads the fields of an object under any of their names. A field with two different values gets a
+ * diagnostic.
+ */
 export function readFields(
   object: JsonObject,
   names: FieldNames,
@@ -52,7 +61,7 @@ export function readFields(
   return { fields, unknown };
 }
 
-/** Adds a finding about a field that does not exist. */
+/** Adds the diagnostic for a field that does not exist. */
 export function unknownField(
   name: string,
   known: Iterable<string>,

@@ -15,8 +15,9 @@ const MAX_LENGTH = 64;
 const WRAPPED = /^(?:\{\{?|<<?|\[\[?|\$\{|%)\s*([^{}<>[\]%]+?)\s*(?:\}\}?|>>?|\]\]?|%)$/;
 
 /**
- * Further names by which references may mean a step: `save_as: "author"`, `label: "$var1"`, `name` beside a tool. A name counts only where
- * nothing of the plan has it as its id, so a label never changes what an id means.
+ * Further names by which references may mean a step: `save_as: "author"`, `label: "$var1"`, `name` beside a
+ * tool. A name counts only where nothing of the plan has it as its id, so a label never changes what an id
+ * means.
  */
 export function readLabels(unknown: readonly UnknownField[]): string[] {
   const labels = unknown.flatMap(({ name, value }) => {

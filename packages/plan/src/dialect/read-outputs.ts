@@ -32,8 +32,8 @@ export interface OutputsContext {
 const SHAPE = `is a list of at most ${MAX_OUTPUTS} step ids, or at most ${MAX_OUTPUT_PARTS} values with references by name`;
 
 /**
- * Tells the forms of outputs apart: a step id, a list of them, parts by name, or a list of `{name, value}` (for writers whose schemas
- * know no free names). None at all means all steps, and is undefined.
+ * Tells the forms of outputs apart: a step id, a list of them, parts by name, or a list of `{name, value}`
+ * (for writers whose schemas know no free names). None at all means all steps, and is undefined.
  */
 export function readOutputsField(
   field: { value: JsonValue; name: string } | undefined,
@@ -74,7 +74,9 @@ function isPartName(name: string): boolean {
   return OutputNameSchema.safeParse(name).success && !FORBIDDEN_KEYS.has(name);
 }
 
-/** Parts by name from a list of `{name, value}`; undefined for anything else, and where a name stands twice. */
+/**
+ * Parts by name from a list of `{name, value}`; undefined for anything else, and where a name stands twice.
+ */
 function partsOfList(value: JsonValue): JsonObject | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const parts: JsonObject = {};
@@ -88,7 +90,10 @@ function partsOfList(value: JsonValue): JsonObject | undefined {
   return parts;
 }
 
-/** Brings outputs into the one form: ids of steps, references with step ids. A name that is no step is a finding. */
+/**
+ * Brings outputs into the one form: ids of steps, references with step ids. A name that is no step gets a
+ * diagnostic.
+ */
 export function readOutputs(written: WrittenOutputs, context: OutputsContext): ReadOutputs {
   return isNames(written)
     ? { outputs: readNames(written, context), references: [] }

@@ -67,7 +67,10 @@ const STEP_NAMES = ["id", "tool", "arguments", "dependsOn", "after", "when", "fo
   "approval",
 ]);
 
-/** Reads one call of any dialect. What is wrong with it becomes diagnostics; undefined when it is no call at all. */
+/**
+ * Reads one call of any dialect. What is wrong with it becomes diagnostics; undefined when it is no call at
+ * all.
+ */
 export function readStep(value: JsonValue, index: number, reading: StepReading): DraftStep | undefined {
   const { diagnostics, catalogue } = reading;
   if (!isJsonObject(value)) {
@@ -106,14 +109,19 @@ const CALL_TYPES = new Set<JsonValue>(
   ),
 );
 
-/** The field of a step that holds its call: `function`, or `tool` or `action` where they hold more than a name. */
+/**
+ * The field of a step that holds its call: `function`, or `tool` or `action` where they hold more than a
+ * name.
+ */
 function wrappedCall(fields: Fields) {
   const names = ["tool", ...Object.keys(LABEL_FIELDS)];
   const found = names.flatMap((name) => fields.get(name) ?? []).find(({ value }) => isCall(value));
   return found ?? fields.get("function");
 }
 
-/** The calls of model providers wrap name and arguments: `{type: "function", function: {name, arguments}}`. */
+/**
+ * The calls of model providers wrap name and arguments: `{type: "function", function: {name, arguments}}`.
+ */
 function withFunction(
   outer: ReadFields,
   step: DraftStep,

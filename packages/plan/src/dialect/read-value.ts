@@ -9,7 +9,10 @@ const LEVELS_AROUND_ARGUMENTS = 8;
 /** Indented text is larger than the document; more than this many times is refused unread. */
 const TEXT_FACTOR = 8;
 
-/** The input as JSON of its own, from a value or from JSON text; undefined, with a finding, when it is none or too large. */
+/**
+ * A copy of the input as JSON, from a value or from JSON text; undefined, with a diagnostic, when it is not
+ * JSON or too large.
+ */
 export function readValue(
   input: unknown,
   limits: Limits,

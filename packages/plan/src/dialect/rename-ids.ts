@@ -4,9 +4,9 @@ import { shortName } from "../tools/name-tools.ts";
 import { nextFree, toStepId } from "./step-ids.ts";
 
 /**
- * Gives steps whose id no plan can have (`1`, `step 1`, `functions.find:0`) the nearest one, each with a warning that names both. The same
- * plan gives the same names. A new id is none that another step or its tool goes by; steps that were written with one id
- * keep one, so that it is found twice.
+ * Gives steps whose id no plan can have (`1`, `step 1`, `functions.find:0`) the nearest one, each with a
+ * warning that names both. The same plan always gives the same names. A new id is never that of another step
+ * or of a tool in the plan. Steps that share an id still share one, so that the duplicate is reported.
  */
 export function renameIds(steps: readonly DraftStep[], diagnostics: DiagnosticCollector): void {
   const renamed = new Map<string, string>();

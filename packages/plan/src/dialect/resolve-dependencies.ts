@@ -19,7 +19,10 @@ export interface DependencyContext {
   readonly translator: Translator;
 }
 
-/** Turns dependencies that go by a number, a label, or a reference to a whole output into step ids; the others stay as they are. */
+/**
+ * Turns dependencies that go by a number, a label, or a reference to a whole output into step ids; the others
+ * stay as they are.
+ */
 export function nameDependencies(
   step: DraftStep,
   { names, translator }: Pick<DependencyContext, "names" | "translator">,
@@ -90,8 +93,8 @@ function dependencyIds(
 const NOTHING = /^(?:none|null|nil|n\/a|-|-1|\[\]|\{\})$/i;
 
 /**
- * A dependency is named by a step id or a tool, or by a reference to an output of it (`<<s1._id>>`, `s1._id`). Undefined for a word
- * that means none.
+ * A dependency is named by a step id or a tool, or by a reference to an output of it (`<<s1._id>>`,
+ * `s1._id`). Undefined for a word that means none.
  */
 function locateDependency(name: string, names: Names): Located | undefined {
   const located = locateRoot(name, [], names);
@@ -117,8 +120,8 @@ function wholeReference(text: string): TextReference | undefined {
 }
 
 /**
- * Makes steps wait for the tools that their tool's contract names. A step that depends on one of their calls already, or refers to it,
- * keeps its dependencies; another one waits for all of them.
+ * Makes steps wait for the tools that their tool's contract names. A step that depends on one of their calls
+ * already, or refers to it, keeps its dependencies; another one waits for all of them.
  */
 export function addContractDependencies(
   steps: readonly DraftStep[],
@@ -173,7 +176,7 @@ function addContractDependency(
   diagnostics.add("DEPENDENCY_ADDED", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
 }
 
-/** A tool's name can mean many steps: more than a step may wait for is a finding. */
+/** A tool's name can mean many steps; more than one step may wait for gets a diagnostic. */
 export function checkDependencyCount(step: DraftStep, diagnostics: DiagnosticCollector): void {
   if (step.dependsOn.length <= MAX_DEPENDENCIES) return;
   const message = `step ${step.id} waits for ${step.dependsOn.length} steps; at most ${MAX_DEPENDENCIES} are allowed`;

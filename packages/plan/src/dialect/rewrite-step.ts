@@ -27,8 +27,8 @@ export interface Rewriting {
 }
 
 /**
- * Rewrites every reference of a step to the canonical `<<step.path>>`, and gathers them. A reference whose root is unknown stays as it
- * is and is a finding.
+ * Rewrites every reference of a step to the canonical `<<step.path>>`, and collects them. A reference with an
+ * unknown root stays as it is and gets a diagnostic.
  */
 export function rewriteStep(step: DraftStep, rewriting: Rewriting): void {
   const outside = createRewriter(step, rewriting.names, rewriting);
@@ -114,7 +114,10 @@ function rewriteReference(reference: TextReference, isWhole: boolean, at: TextPl
   return isKeptAsWritten(reference, { name, path }, at) ? text : printed;
 }
 
-/** Under a policy that keeps what it cannot fill, text that means the same without a change stays as it was written. */
+/**
+ * Under a policy that keeps what it cannot fill, text that means the same without a change stays as it was
+ * written.
+ */
 function isKeptAsWritten(
   reference: TextReference,
   { name, path }: { name: string; path: readonly PathSegment[] },

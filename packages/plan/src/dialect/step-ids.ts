@@ -15,8 +15,9 @@ export function toStepId(text: string): string {
 }
 
 /**
- * Names the steps that came without an id after their tool: `createAuthor`; where several of them use one tool, all are
- * numbered (`createAuthor_1`, `createAuthor_2`), so that the tool's name alone means none of them.
+ * Names the steps that came without an id after their tool: `createAuthor`; where several of them use one
+ * tool, all are numbered (`createAuthor_1`, `createAuthor_2`), so that the tool's name alone means none of
+ * them.
  */
 export function nameSteps(steps: readonly DraftStep[]): void {
   const taken = new Set(steps.filter((step) => step.hasOwnId).map(({ id }) => id));

@@ -16,8 +16,9 @@ export interface ToolRootHint {
 export type ToolRootHints = (written: string) => ToolRootHint | undefined;
 
 /**
- * What to say of references that seem to begin with a tool whose name holds spaces or signs: the steps that use the tool, by whose ids it is
- * referred to. Case and the width of blanks aside. Undefined where no such tool is near.
+ * Hints for references that seem to begin with a tool whose name holds spaces or signs: they must name one of
+ * the steps that use the tool. Case and the width of spaces do not matter. Undefined where no such tool is
+ * similar.
  */
 export function createToolRootHints(
   steps: readonly { readonly id: string; readonly tool: string }[],
@@ -37,7 +38,7 @@ export function createToolRootHints(
   };
 }
 
-/** The text goes on behind the name, or is the beginning of it up to a sign: `send` of `send mail`. */
+/** The text begins with the name, or is its beginning up to a sign: `send` of `send mail`. */
 function begins(wanted: string, tool: string): boolean {
   return (
     wanted.startsWith(tool) || (tool.startsWith(wanted) && !/^[\p{L}\p{N}_]/u.test(tool.slice(wanted.length)))

@@ -18,14 +18,18 @@ import { createToolRootHints, type ToolRootHints } from "./tool-root-hint.ts";
 export interface Translator {
   /** A text with its references in our notation. */
   text(text: string, place: TextPlace): string;
-  /** A value in which objects that stand for a reference, such as `{"$ref": "s1.text"}`, are that reference in our notation. */
+  /**
+   * A value in which objects that stand for a reference, such as `{"$ref": "s1.text"}`, are that reference in
+   * our notation.
+   */
   value(value: JsonValue, place: TextPlace): JsonValue;
   /** The id of the step that a text names and nothing else; undefined where that is not clear. */
   stepId(text: string): string | undefined;
   /** What to say where a reference may begin with a tool that no reference can begin with. */
   readonly toolHint: ToolRootHints;
   /**
-   * True for a text that the request or the plan says to stand for itself, or that was escaped; it counts as met.
+   * True for a text that the request or the plan says to stand for itself, or that was escaped; it counts as
+   * met.
    * @param isDeclared - the request's word is not enough
    */
   keepLiteral(this: void, text: string, isDeclared?: boolean): boolean;
@@ -144,7 +148,10 @@ function clearStep(text: string, stepNames: StepNames, names: Names): string | u
 
 const NUMBERED_VALUE = /^\$(?:\{[0-9]{1,4}\}|[0-9]{1,4})(?:\.[A-Za-z_]|$)/;
 
-/** True where a value of some step is a number behind a dollar sign with a field, or in braces: money is not written so. */
+/**
+ * True where a value of some step is a number behind a dollar sign with a field, or in braces: money is not
+ * written so.
+ */
 function numbersSteps(steps: readonly DraftStep[]): boolean {
   let found = false;
   const look = (value: JsonValue) =>

@@ -17,7 +17,10 @@ export interface DraftReference {
   readonly path: readonly PathSegment[];
 }
 
-/** A step on its way from a dialect to the canonical form. Fields change as more is known. */
+/**
+ * A step while its document is read, between a dialect and the canonical form. Its fields change as more is
+ * known.
+ */
 export interface DraftStep {
   /** Position in the plan. */
   index: number;
@@ -28,7 +31,10 @@ export interface DraftStep {
   hasOwnId: boolean;
   /** The id as it was written, when it is none that a plan can have: `1`, `step 1`, `functions.find:0`. */
   writtenId: string | undefined;
-  /** Further names that its writer gave to the step or to what it gives, such as `$var1`. References may use them; the plan does not hold them. */
+  /**
+   * Further names that its writer gave to the step or to what it gives, such as `$var1`. References may use
+   * them; the plan does not hold them.
+   */
   labels: readonly string[];
   tool: string;
   /** Of the call; for a forEach those of `do`. */
@@ -41,7 +47,9 @@ export interface DraftStep {
   provides: string[];
   options: StepOptions;
   references: DraftReference[];
-  /** References whose root is not known: diagnostics of their own, and nothing else can be said of what they give. */
+  /**
+   * References whose root is not known. They have diagnostics of their own; nothing is known of their values.
+   */
   refused: Pick<DraftReference, "keys" | "isWhole">[];
 }
 

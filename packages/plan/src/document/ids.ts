@@ -17,13 +17,15 @@ export type StepId = z.infer<typeof StepIdSchema>;
 
 /** A character that people see: no control, no line break, no blank, nothing without a width or a meaning. */
 const VISIBLE = String.raw`[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]`;
-/** Plain spaces may stand between the first and the last character: two names that look alike are one name. */
+/**
+ * Plain spaces may stand between the first and the last character: two names that look alike are one name.
+ */
 const OWN_NAME = `${VISIBLE}(?:(?:${VISIBLE}| ){0,126}${VISIBLE})?`;
 
 /**
- * The name by which a server lists a tool: 1 to 128 printable characters of any script, with plain spaces inside and none at the ends.
- * MCP (SEP-986) asks for letters, digits and `_-./`; servers give others too. No word of it mixes Latin, Cyrillic and Greek letters: such a
- * name poses as another one.
+ * The name by which a server lists a tool: 1 to 128 printable characters of any script, with plain spaces
+ * inside and none at the ends. MCP (SEP-986) asks for letters, digits and `_-./`; servers give others too. No
+ * word of it mixes Latin, Cyrillic and Greek letters: such a name poses as another one.
  * @see Unicode Technical Standard 39, section 5.1 ("mixed-script detection")
  */
 export const OwnToolNameSchema = z
@@ -31,7 +33,10 @@ export const OwnToolNameSchema = z
   .regex(new RegExp(`^${OWN_NAME}$`, "u"))
   .refine(isOfPlainScripts, "a word of it mixes letters that look alike");
 
-/** Name of a tool in plans: the server's own, or `server/tool` where two servers offer the same name or the name holds a slash. */
+/**
+ * Name of a tool in plans: the server's own, or `server/tool` where two servers offer the same name or the
+ * name holds a slash.
+ */
 export const ToolNameSchema = z
   .string()
   .regex(new RegExp(`^(?:[A-Za-z0-9._-]{1,128}/)?${OWN_NAME}$`, "u"))

@@ -9,7 +9,10 @@ export const MAX_OUTPUT_PARTS = 1_000;
 /** Name of an output that is made of parts: 1 to 128 characters, none of them a control character. */
 export const OutputNameSchema = z.string().regex(/^[^\p{Cc}\p{Surrogate}]{1,128}$/u);
 
-/** What a plan gives back: ids of steps, or parts by name, each a value with references to steps. None of either means all steps. */
+/**
+ * The outputs of a plan: ids of steps, or parts by name, each a value with references to steps. An empty list
+ * or no parts mean all steps.
+ */
 export const OutputsSchema = z.union([
   z.array(StepIdSchema).max(MAX_OUTPUTS),
   z

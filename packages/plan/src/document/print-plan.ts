@@ -33,7 +33,10 @@ function sorted(options: object): object {
   return Object.fromEntries(Object.entries(options).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** JSON Schema 2020-12 of the plan document in its one form, as it may be written: what has a default may be left out. */
+/**
+ * JSON Schema 2020-12 of the plan document in its one form, as it may be written: what has a default may be
+ * left out.
+ */
 export function planJsonSchema(): JsonObject {
   return jsonSchemaOf(PlanSchema);
 }

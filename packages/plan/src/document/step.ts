@@ -17,9 +17,9 @@ const OperandSchema = JsonValueSchema;
 const COMPARISONS = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains", "startsWith"] as const;
 
 /**
- * A JSON condition, exactly one operator an object:
- * `{all: [..]}`, `{any: [..]}`, `{not: c}`, `{eq: [a, b]}` (likewise ne lt lte gt gte in contains startsWith),
- * `{exists: "<<s.f>>"}`, `{empty: "<<s.f>>"}`, `{status: ["s1", "FAILED"]}`.
+ * A JSON condition, exactly one operator an object: `{all: [..]}`, `{any: [..]}`, `{not: c}`, `{eq: [a, b]}`
+ * (likewise ne lt lte gt gte in contains startsWith), `{exists: "<<s.f>>"}`, `{empty: "<<s.f>>"}`, `{status:
+ * ["s1", "FAILED"]}`.
  */
 export type Condition =
   | { all: Condition[] }
@@ -65,11 +65,15 @@ export const ForEachSchema = z.strictObject({
   /** Items under way at once; the tool's and the plan's limits hold as well. */
   concurrency: z.number().int().min(1).max(256).optional(),
   /**
-   * `stop`: the first failed item stops new ones and fails the step; `collect`: failures are entries of the envelope. Absent: by
-   * the tool's contract, `stop` for `error_propagation: "fail-fast"` and `collect` for `"partial-success"`.
+   * `stop`: the first failed item stops new ones and fails the step; `collect`: failures are entries of the
+   * envelope. Absent: by the tool's contract, `stop` for `error_propagation: "fail-fast"` and `collect` for
+   * `"partial-success"`.
    */
   errors: z.enum(["stop", "collect"]).optional(),
-  /** Fewer successes than this fail the step: a share in (0, 1) or a count. Absent: 1. An empty list needs none. */
+  /**
+   * Fewer successes than this fail the step: a share in (0, 1) or a count. Absent: 1. An empty list needs
+   * none.
+   */
   minSuccess: z.number().min(0).max(1_000_000).optional(),
   do: z.strictObject({ tool: ToolNameSchema, arguments: JsonObjectSchema.default({}) }),
 });

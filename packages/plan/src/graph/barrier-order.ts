@@ -1,30 +1,34 @@
 /**
  * Where the barriers of a plan come in its order.
  *
- * 1. Positions come in plan order, except that all that a barrier waits for, directly or not, comes before that barrier.
- * 2. Barriers are looked at in this order, so of two barriers that would wait for each other's followers the first one decides.
- * 3. A position waits for all barriers that come before it, and for no other. Together with the dependencies that makes no cycle:
- *    whatever a barrier waits for comes before it.
+ * 1. Positions come in plan order, except that all that a barrier waits for, directly or not, comes before
+ *    that barrier.
+ * 2. Barriers are looked at in this order, so of two barriers that would wait for each other's followers the
+ *    first one decides.
+ * 3. A position waits for all barriers that come before it, and for no other. Together with the dependencies
+ *    that makes no cycle: whatever a barrier waits for comes before it.
  *
- * A barrier pulls what it waits for in front of it. Of all barriers that wait for a position the one that comes first pulls it, and among what
- * that one waits for the first barrier again, and so on: each position has a scope, which is a path of barriers with growing positions. The scopes
- * make a tree, and the order is a walk through it.
+ * A barrier pulls what it waits for in front of it. Of all barriers that wait for a position the one that
+ * comes first pulls it, and among what that one waits for the first barrier again, and so on: each position
+ * has a scope, which is a path of barriers with growing positions. The scopes make a tree, and the order is a
+ * walk through it.
  */
 import { type Edges, reversed, topologicalOrder } from "./edges.ts";
 
-/** The barriers of a graph, and who waits for them. */
+/** The barriers of a graph, and the positions that wait for them. */
 export interface BarrierOrder {
   /** Positions of the barriers, in the order in which they come. */
   barriers: number[];
-  /** For each position, how many of these come before it: it starts when they are over. */
+  /** For each position, how many of these come before it: it starts when they have ended. */
   before: number[];
 }
 
 /**
- * Decides which positions wait for which barriers (start rule: no unfinished barrier stands before it, unless that barrier waits for
- * it). Takes O((V + E) log V).
+ * Decides which positions wait for which barriers (start rule: no unfinished barrier stands before it, unless
+ * that barrier waits for it). Takes O((V + E) log V).
  * @param dependencies - without cycles
- * @param count - positions from here on are gates, which stand for what they wait for and are no steps. Default: no gates
+ * @param count - positions from here on are gates, which stand for what they wait for and are no steps.
+ * Default: no gates
  */
 export function barrierOrder(
   dependencies: Edges,
@@ -36,7 +40,7 @@ export function barrierOrder(
   const dependents = reversed(dependencies);
   /** The first scope in which something waits for it; what stands behind it in the plan is in it as well. */
   const widest = new Int32Array(dependencies.length);
-  // Who waits comes before what it waits for.
+  // A position that waits comes before the positions that it waits for.
   for (const position of topologicalOrder(dependencies).reverse()) {
     let first = ROOT;
     for (const dependent of dependents[position] ?? []) {
@@ -116,7 +120,10 @@ class ScopeTree {
     return at;
   }
 
-  /** Of two scopes the one that comes first: where they part the one with the earlier barrier, or the inner one of the other. */
+  /**
+   * Of two scopes the one that comes first: where they part the one with the earlier barrier, or the inner
+   * one of the other.
+   */
   first(one: number, other: number): number {
     if (one === other) return one;
     const depth = Math.min(this.#at(one), this.#at(other));

@@ -9,11 +9,12 @@ export interface Acyclic {
 }
 
 /**
- * Gives up edges inside cycles, never one between cycles or behind them.
- * `break-fewest`: while all members of a cycle wait, the one with the fewest unmet dependencies, then the first, opens it (see {@link openersOf}).
+ * Gives up edges inside cycles, never one between cycles or behind them. `break-fewest`: while all members of
+ * a cycle wait, the one with the fewest unmet dependencies, then the first, opens it (see {@link openersOf}).
  * `run-together`: no member waits for another. O((V + E) log V).
- * @param count - positions from here on are gates ("all calls of a tool"), which stand for what they wait for: who gives up a gate
- * still waits for what is behind it outside the cycle. Further gates are appended for that. Default: no gates
+ * @param count - positions from here on are gates ("all calls of a tool"), which stand for what they wait
+ * for: a position that gives up a gate still waits for what is behind it outside the cycle. Further gates are
+ * appended for that. Default: no gates
  */
 export function breakCycles(
   dependencies: Edges,
@@ -45,8 +46,9 @@ export function breakCycles(
 }
 
 /**
- * The positions that open a cycle under `break-fewest`, and how many dependencies each gave up: they go only when nothing else can run,
- * the one with the fewest first. Under `run-together` there is none: whatever is in a cycle goes when it can.
+ * The positions that open a cycle under `break-fewest`, and how many dependencies each gave up: they go only
+ * when nothing else can run, the one with the fewest first. Under `run-together` there is none: every
+ * position of a cycle starts when it can.
  */
 export function openersOf({ dropped }: Acyclic, onCycle: Policy["onCycle"]): Map<number, number> {
   const openers = new Map<number, number>();
@@ -55,7 +57,10 @@ export function openersOf({ dropped }: Acyclic, onCycle: Policy["onCycle"]): Map
   return openers;
 }
 
-/** For a gate of a cycle: the gate that stands for what is behind it outside the cycle, made once; nothing when nothing is. */
+/**
+ * For a gate of a cycle: the gate that stands for what is behind it outside the cycle, made once; nothing
+ * when nothing is.
+ */
 function outsideGates(
   dependencies: Edges,
   inside: ReadonlySet<number>,

@@ -1,6 +1,6 @@
 /**
- * Graphs by position: `dependencies[i]` are the positions that `i` waits for. Everything here is iterative, so depth is no
- * limit, and linear unless it says otherwise.
+ * Graphs by position: `dependencies[i]` are the positions that `i` waits for. Everything here is iterative,
+ * so depth is no limit, and linear unless it says otherwise.
  */
 
 /** Edges by position. */
@@ -40,7 +40,7 @@ export function findCycle(dependencies: Edges, stuck = stuckPositions(dependenci
   if (current < 0) return undefined;
   const placeOf = new Map<number, number>();
   const walk: number[] = [];
-  // What is stuck waits for something stuck, so the walk goes on until it comes round.
+  // A stuck position waits for a stuck position, so the walk reaches one that it has seen.
   for (;;) {
     const place = placeOf.get(current);
     if (place !== undefined) return walk.slice(place);
@@ -50,7 +50,10 @@ export function findCycle(dependencies: Edges, stuck = stuckPositions(dependenci
   }
 }
 
-/** Every position with what it waits for before it, in order of position wherever that is possible. Needs an acyclic graph. */
+/**
+ * Every position with what it waits for before it, in order of position wherever that is possible. Needs an
+ * acyclic graph.
+ */
 export function topologicalOrder(dependencies: Edges): number[] {
   const order: number[] = [];
   // 0: not seen. Else one more than the count of dependencies looked at.
@@ -75,7 +78,8 @@ export function topologicalOrder(dependencies: Edges): number[] {
 
 /**
  * Strongly connected components, each after the ones that it waits for.
- * @see R. Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1(2), 1972; without recursion
+ * @see R. Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1(2), 1972; without
+ * recursion
  */
 export function components(dependencies: Edges): number[][] {
   const found: number[][] = [];

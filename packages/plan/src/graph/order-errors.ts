@@ -11,7 +11,7 @@ export class DependencyCycleError extends CodedError<{ cycle: readonly string[] 
   }
 }
 
-/** A call waits for a tool or a call that is not there, and the policy does not let that pass. */
+/** A call waits for a tool or a call that does not exist, and the policy does not allow that. */
 export class DependencyAbsentError extends CodedError<{
   callId: string;
   dependency: string;

@@ -4,13 +4,19 @@ import { type Step, toolOfStep } from "../document/step.ts";
 import { referencedSteps } from "../reference/referenced-steps.ts";
 import { findCycle, stuckPositions, topologicalOrder } from "./edges.ts";
 
-/** Who depends on whom, by step id, explicit and by reference. */
+/** The dependencies between the steps of a plan, by step id: explicit ones and those by reference. */
 export interface PlanGraph {
-  /** Step ids that a step depends on, each once, explicit ones first; ids that are not in the plan are left out. */
+  /**
+   * Step ids that a step depends on, each once, explicit ones first; ids that are not in the plan are left
+   * out.
+   */
   dependencies: ReadonlyMap<string, readonly string[]>;
   /** The same the other way round, in plan order. */
   dependents: ReadonlyMap<string, readonly string[]>;
-  /** Step ids with dependencies first, in plan order wherever possible; steps on a cycle or behind one are left out. */
+  /**
+   * Step ids with dependencies first, in plan order wherever possible; steps on a cycle or behind one are
+   * left out.
+   */
   order: readonly string[];
   /** One cycle, each step depending on the next, the last on the first; absent when there is none. */
   cycle?: readonly string[] | undefined;
@@ -18,13 +24,16 @@ export interface PlanGraph {
 
 /** What else orders steps, beside the plan itself. */
 export interface PlanGraphOptions {
-  /** Contracts by tool: a step then also depends on every step of the tools that its tool's contract names in `dependsOn`. */
+  /**
+   * Contracts by tool: a step then also depends on every step of the tools that its tool's contract names in
+   * `dependsOn`.
+   */
   contracts?: ReadonlyMap<string, Pick<ToolContract, "dependsOn">> | undefined;
 }
 
 /**
- * The dependency graph of a plan. Time is linear in the size of the plan and its dependencies; no depth is too deep. Of steps with
- * the same id the first counts.
+ * The dependency graph of a plan. Takes time linear in the size of the plan and its dependencies; depth does
+ * not matter. Of steps with the same id the first counts.
  */
 export function planGraph(plan: Pick<Plan, "steps">, options: PlanGraphOptions = {}): PlanGraph {
   const positions = new Map<string, number>();

@@ -1,4 +1,7 @@
-/** Views of a plan's graph for reports and for the scheduler. Execution itself has no waves: a step starts when it can. */
+/**
+ * Views of a plan's graph for reports and for the scheduler. Execution itself has no waves: a step starts
+ * when it can.
+ */
 
 import type { ToolContract } from "../contract/contract.ts";
 import type { Plan } from "../document/plan.ts";
@@ -40,8 +43,9 @@ export interface OrderOptions {
 }
 
 /**
- * Steps in waves: each holds the steps whose last dependency is in the wave before it, in plan order. A barrier is a wave of its own, behind
- * all that comes before it and in front of all that comes behind it (start rule).
+ * Steps in waves: each holds the steps whose last dependency is in the wave before it, in plan order. A
+ * barrier is a wave of its own, behind all that comes before it and in front of all that comes behind it
+ * (start rule).
  * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
  */
 export function planWaves(plan: PlanToOrder, options: OrderOptions = {}): string[][] {
@@ -62,8 +66,8 @@ export function planWaves(plan: PlanToOrder, options: OrderOptions = {}): string
 }
 
 /**
- * Step ids with dependencies first, and each barrier where it comes: plan order wherever possible, so a plan that is in order already comes
- * out as it is.
+ * Step ids with dependencies first, and each barrier where it comes: plan order wherever possible, so a plan
+ * that is in order already comes out as it is.
  * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
  */
 export function executionOrder(plan: PlanToOrder, options: OrderOptions = {}): string[] {
@@ -72,9 +76,10 @@ export function executionOrder(plan: PlanToOrder, options: OrderOptions = {}): s
 }
 
 /**
- * Length of the longest path from the start of each step to the end of the plan, its own weight included. The scheduler starts
- * the longest first.
- * @param weightOf - weight of a step, such as its usual duration in milliseconds; not negative. Default 1: lengths are counts of steps
+ * Length of the longest path from the start of each step to the end of the plan, its own weight included. The
+ * scheduler starts the longest first.
+ * @param weightOf - weight of a step, such as its usual duration in milliseconds; not negative. Default 1:
+ * lengths are counts of steps
  * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
  */
 export function longestRemainingPaths(
@@ -126,7 +131,10 @@ function pathLengths(
   return lengths;
 }
 
-/** The graph in which each barrier also waits for what comes between the one before it and itself, and what comes next waits for it. */
+/**
+ * The graph in which each barrier also waits for what comes between the one before it and itself, and what
+ * comes next waits for it.
+ */
 function graphWithBarriers(plan: PlanToOrder, { contracts }: OrderOptions): OrderedGraph {
   const graph = orderedGraph(planGraph(plan, { contracts }), plan.policy?.onCycle);
   if (!contracts) return graph;
@@ -136,7 +144,8 @@ function graphWithBarriers(plan: PlanToOrder, { contracts }: OrderOptions): Orde
   );
   const { barriers, before } = barrierOrder(graph.dependencies, (index) => barrierIds.has(ids[index] ?? ""));
   if (barriers.length === 0) return graph;
-  // A step that stands before a barrier and waits for one behind it comes behind it too: the barrier does not wait for that.
+  // A step that stands before a barrier and waits for one behind it comes behind it too: the barrier does not
+  // wait for that.
   const placeOf = new Map(barriers.map((index, place) => [index, place]));
   for (const index of topologicalOrder(graph.dependencies)) {
     for (const other of graph.dependencies[index] ?? []) {

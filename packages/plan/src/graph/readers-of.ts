@@ -3,8 +3,9 @@ import { referencedSteps } from "../reference/referenced-steps.ts";
 import { planGraph } from "./plan-graph.ts";
 
 /**
- * The steps that use the output of one of these, directly or through others: those that refer to it, not those that only come after
- * it. With `mergeDependencyOutputs` every dependent uses it. Takes time linear in the plan.
+ * The steps that use the output of one of these, directly or through others: those that refer to it, not
+ * those that only come after it. With `mergeDependencyOutputs` every dependent uses it. Takes time linear in
+ * the plan.
  * @param dependents - by the contracts of tools too; default is what the plan itself says
  */
 export function readersOf(

@@ -1,6 +1,6 @@
 /**
- * JSON text with the names of each object sorted and nothing between tokens, so that equal values give equal bytes.
- * What JSON cannot carry is treated as JSON.stringify does: fields without a value are left out.
+ * JSON text with the names of each object sorted and nothing between tokens, so that equal values give equal
+ * bytes. What JSON cannot carry is treated as JSON.stringify does: fields without a value are left out.
  * @see RFC 8785, whose forms of numbers and texts, and whose order of names, are those of ECMAScript
  */
 export function canonicalJson(value: unknown): string {

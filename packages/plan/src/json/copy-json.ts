@@ -17,11 +17,11 @@ export interface CopyRefusal {
 const DEEPEST = 1_000;
 
 /**
- * A deep copy of what JSON can carry, sharing nothing with its source. Never throws, whatever is handed in: cycles end
- * at a limit, getters and proxies that throw make the value `not-json`.
- * As in JSON text: members that are undefined are left out, an undefined entry of a list is null, -0 is 0, a date is its ISO text.
- * Not as in JSON text: NaN and infinities are refused, they would silently become null. Own enumerable
- * members only; a member named `__proto__` is left out.
+ * A deep copy of what JSON can carry, sharing nothing with its source. Never throws, whatever is handed in:
+ * cycles end at a limit, getters and proxies that throw make the value `not-json`. As in JSON text: members
+ * that are undefined are left out, an undefined entry of a list is null, -0 is 0, a date is its ISO text. Not
+ * as in JSON text: NaN and infinities are refused, they would silently become null. Own enumerable members
+ * only; a member named `__proto__` is left out.
  */
 export function copyJson(
   value: unknown,

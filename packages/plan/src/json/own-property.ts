@@ -1,7 +1,10 @@
 /** Names that reach into an object's prototype; refused wherever a name comes from outside. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Sets an own property, also one called `__proto__`, which an assignment would turn into a change of the prototype. */
+/**
+ * Sets an own property, also one called `__proto__`, which an assignment would turn into a change of the
+ * prototype.
+ */
 export function setOwn<Value>(target: { [key: string]: Value }, key: string, value: Value): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });

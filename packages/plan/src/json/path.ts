@@ -1,4 +1,7 @@
-/** One step of a path into a value: a field, a position (or a field with that number as its name), or every item of a list. */
+/**
+ * One step of a path into a value: a field, a position (or a field with that number as its name), or every
+ * item of a list.
+ */
 export type PathSegment =
   | { readonly type: "key"; readonly key: string }
   | { readonly type: "index"; readonly index: number }

@@ -1,15 +1,15 @@
 /**
- * What the tables of statuses have in common (DESIGN §5). A table has one row for each status; its type, schema, filters and sets derive
- * from it. Nothing else restates a list of statuses.
+ * What the tables of statuses have in common. A table has one row for each status; its type, schema, filters
+ * and sets derive from it. No other code lists statuses.
  */
 
 /**
- * What has to come before anything changes: a person's approval, their word on a call in doubt, their answer, start or resume; a worker;
- * or nothing, as nothing is to change or time alone changes it.
+ * What must happen before the status changes: a person approves, decides about a call in doubt, answers,
+ * starts or resumes; a worker continues; or nothing, because the status is final or only time changes it.
  */
 export type Need = "approval" | "doubt" | "answer" | "start" | "resume" | "worker" | "nothing";
 
-/** What older clients read in the place of a status. */
+/** The status as older clients read it. */
 export type ExecutionState = "pending" | "in-progress" | "completed" | "failed";
 
 /** The part of a row that every table has. */
@@ -22,10 +22,10 @@ export interface StatusFacts<Status extends string> {
 /** Rows by status. */
 export type Rows<Status extends string, Facts> = Readonly<Record<Status, Facts>>;
 
-/** A table as far as its moves go. */
+/** The part of a table that says which statuses may follow. */
 type Moves = Rows<string, { moves: readonly string[] }>;
 
-/** Statuses of which a literal table says that they never change again. */
+/** The final statuses of a literal table. */
 export type TerminalStatus<Table extends Moves> = {
   [Status in keyof Table]: Table[Status]["moves"] extends readonly [] ? Status : never;
 }[keyof Table];
@@ -35,7 +35,7 @@ export function statusesOf<Status extends string>(table: Rows<Status, unknown>):
   return Object.keys(table) as Status[];
 }
 
-/** The statuses of a table whose rows fit, in its order. */
+/** The statuses of a table whose rows match, in its order. */
 export function statusesWhere<Status extends string, Facts>(
   table: Rows<Status, Facts>,
   fits: (facts: Facts) => boolean,
@@ -61,7 +61,7 @@ export function canMove<Table extends Moves>(
   return moves.includes(to);
 }
 
-/** True when only a person's word lets it go on. */
+/** True when it continues only after a person has decided. */
 export function needsPerson(need: Need): boolean {
   return need !== "worker" && need !== "nothing";
 }

@@ -14,15 +14,18 @@ import { WAIT_REASONS, type WaitReason } from "./wait-reason.ts";
 /** A row of {@link PLAN_LIFECYCLE}. */
 interface PlanFacts<Status extends string> extends StatusFacts<Status> {
   executionState: ExecutionState;
-  /** True from when its execution was asked for until it is over: an executor may claim it, and hears of controls. */
+  /**
+   * True from the request to execute it until it has ended: an executor may claim it and receives controls
+   * for it.
+   */
   isStarted: boolean;
   /** Whether an executor has a lease on it. */
   isHeld: "no" | "maybe" | "yes";
-  /** True when something of it failed, and another version could do better. */
+  /** True when a part of it failed, so that another version could succeed. */
   hasFailed: boolean;
 }
 
-/** What most rows of plans that are over have in common. */
+/** What most rows of ended plans have in common. */
 const OVER = { moves: [], needs: "nothing", isStarted: false, isHeld: "no" } as const;
 
 /** What the rows of started plans have in common. */
@@ -62,14 +65,15 @@ export const PLAN_LIFECYCLE = {
     needs: "worker",
     isHeld: "yes",
   },
-  // What it needs is said by its wait reason: see planNeed.
+  // Its wait reason says what it needs: see planNeed.
   WAITING: {
     ...STARTED,
     moves: ["RUNNING", "PAUSED", "CANCELLING"],
     needs: "nothing",
     isHeld: "no",
   },
-  // An executor claims it for its deadline, for a cancel, and for operators' words: it may end by each of them.
+  // An executor claims it for its deadline, for a cancel, and for an operator's decision: each of them may
+  // end it.
   PAUSED: {
     ...STARTED,
     moves: ["QUEUED", "RUNNING", "CANCELLING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "EXPIRED"],
@@ -84,7 +88,7 @@ export const PLAN_LIFECYCLE = {
     isHeld: "maybe",
   },
   COMPLETED: { ...OVER, executionState: "completed", hasFailed: false },
-  // The requested outputs that could be had are there.
+  // The requested outputs are stored, as far as they could be made.
   PARTIAL: { ...OVER, executionState: "completed", hasFailed: true },
   FAILED: { ...OVER, executionState: "failed", hasFailed: true },
   CANCELLED: { ...OVER, executionState: "failed", hasFailed: false },
@@ -102,21 +106,21 @@ export type FinalPlanStatus = Extract<
   (typeof PLAN_LIFECYCLE)["PAUSED" | "RUNNING"]["moves"][number]
 >;
 
-// A move to a status that has no row does not compile here.
+// A transition to a status without a row does not compile.
 const ROWS: Rows<PlanStatus, PlanFacts<PlanStatus>> = PLAN_LIFECYCLE;
 
-/** Statuses of plans that are not over. */
+/** Statuses of plans that have not ended. */
 export const UNFINISHED_PLAN_STATUSES = statusesWhere(ROWS, ({ moves }) => moves.length > 0);
-/** Statuses of plans that were started and are not over: an executor may claim them. */
+/** Statuses of plans that were started and have not ended: an executor may claim them. */
 export const STARTED_PLAN_STATUSES = statusesWhere(ROWS, ({ isStarted }) => isStarted);
 /** Statuses of plans that were not started yet. */
 export const UNSTARTED_PLAN_STATUSES = statusesWhere(ROWS, ({ needs }) => needs === "start");
-/** Statuses of started plans that no executor holds: the one that claims them has them RUNNING. */
+/** Statuses of started plans that no executor holds: a claim makes them RUNNING. */
 export const UNHELD_PLAN_STATUSES = statusesWhere(
   ROWS,
   ({ isStarted, isHeld }) => isStarted && isHeld === "no",
 );
-/** Statuses of started plans for which no executor has anything to do now: they wait for a time, or for a person. */
+/** Statuses of started plans in which no executor has work now: they wait for a time or for a person. */
 export const WAITING_PLAN_STATUSES = statusesWhere(
   ROWS,
   ({ isStarted, isHeld, needs }) => isStarted && isHeld !== "yes" && needs !== "worker",
@@ -134,17 +138,17 @@ export function isUnheldPlanStatus(status: PlanStatus): boolean {
   return ROWS[status].isHeld === "no";
 }
 
-/** True when something of a plan failed, and another version could do better. */
+/** True when a part of a plan failed, so that another version could succeed. */
 export function hasPlanFailed(status: PlanStatus): boolean {
   return ROWS[status].hasFailed;
 }
 
-/** True when the requested outputs of a plan are there, all or some. */
+/** True when all or some of the requested outputs of a plan are stored. */
 export function hasPlanResults(status: PlanStatus): boolean {
   return ROWS[status].executionState === "completed";
 }
 
-/** What has to come before a plan goes on. */
+/** What must happen before a plan continues. */
 export function planNeed({
   status,
   waitReason,
@@ -155,7 +159,7 @@ export function planNeed({
   return status === "WAITING" && waitReason ? WAIT_REASONS[waitReason].needs : ROWS[status].needs;
 }
 
-/** The older clients' word for a plan's status. */
+/** A plan's status as older clients read it. */
 export function toExecutionState(status: PlanStatus): ExecutionState {
   return ROWS[status].executionState;
 }

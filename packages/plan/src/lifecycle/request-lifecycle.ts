@@ -4,21 +4,27 @@ import { type ExecutionState, type Rows, type StatusFacts, statusesOf, statusesW
 /** A row of {@link REQUEST_LIFECYCLE}. */
 interface RequestFacts<Status extends string> extends StatusFacts<Status> {
   executionState: ExecutionState;
-  /** True when nothing more happens by itself. No status is the last one: a client may ask for another version of the plan. */
+  /**
+   * True when nothing more happens without a client. No status is final: a client may ask for another version
+   * of the plan.
+   */
   isOver: boolean;
-  /** True when a step failed, or no plan came about. */
+  /** True when a step failed or no plan could be made. */
   hasFailed: boolean;
 }
 
-/** What the rows of requests that go on have in common. */
+/** What the rows of requests with work under way have in common. */
 const GOES_ON = { isOver: false, hasFailed: false } as const;
 
-/** What the rows of requests that are over have in common: a rerun starts them again, or leaves the new version to be started. */
+/**
+ * What the rows of ended requests have in common: a rerun starts them again, or leaves the new version for a
+ * client to start.
+ */
 const OVER = { needs: "nothing", isOver: true } as const;
 
-/** Where a request may stand. */
+/** The statuses of a request. */
 export const REQUEST_LIFECYCLE = {
-  // A replan that comes to nothing leaves the request as its plan has ended.
+  // A replan without a result leaves the request with the status of its ended plan.
   PLANNING: {
     ...GOES_ON,
     moves: ["NEEDS_INPUT", "READY", "EXECUTING", "PARTIAL", "FAILED", "CANCELLED"],
@@ -26,14 +32,15 @@ export const REQUEST_LIFECYCLE = {
     executionState: "pending",
   },
   NEEDS_INPUT: { ...GOES_ON, moves: ["PLANNING"], needs: "answer", executionState: "pending" },
-  // The plan's start is written beside the request's: a crash between them leaves the request READY until the plan is over.
+  // The start of the plan and that of the request are two writes: a crash between them leaves the request
+  // READY until the plan has ended.
   READY: {
     ...GOES_ON,
     moves: ["PLANNING", "EXECUTING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED"],
     needs: "start",
     executionState: "pending",
   },
-  // PLANNING follows where the request may be planned anew without being asked.
+  // PLANNING follows where the request may be replanned automatically.
   EXECUTING: {
     ...GOES_ON,
     moves: ["PLANNING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED"],
@@ -61,26 +68,32 @@ export const RequestStatusSchema = z.enum(statusesOf(REQUEST_LIFECYCLE));
 // A move to a status that has no row does not compile here.
 const ROWS: Rows<RequestStatus, RequestFacts<RequestStatus>> = REQUEST_LIFECYCLE;
 
-/** Statuses of requests to which nothing happens by itself any more. */
+/** Statuses of requests to which nothing more happens without a client. */
 export const OVER_REQUEST_STATUSES = statusesWhere(ROWS, ({ isOver }) => isOver);
-/** Statuses of requests that a planner or an executor takes further. */
+/** Statuses of requests on which a planner or an executor works. */
 export const WORKED_REQUEST_STATUSES = statusesWhere(ROWS, ({ needs }) => needs === "worker");
-/** Statuses of requests of which a step failed, or no plan came about. */
+/** Statuses of requests in which a step failed, or for which no plan could be made. */
 export const FAILED_REQUEST_STATUSES = statusesWhere(ROWS, ({ hasFailed }) => hasFailed);
 /** Statuses of requests whose plan may be under way. */
 export const STARTED_REQUEST_STATUSES = statusesWhere(ROWS, ({ moves }) => moves.includes("COMPLETED"));
 
-/** Statuses of requests of which nothing was executed: they are planned, ask, or were not started. */
+/**
+ * Statuses of requests of which nothing was executed: they are being planned, wait for answers, or were not
+ * started.
+ */
 export const UNEXECUTED_REQUEST_STATUSES = statusesWhere(ROWS, (row) => row.executionState === "pending");
-/** Statuses of requests of which the requested outputs are there, all or some. */
+/** Statuses of requests with all or some of the requested outputs. */
 export const REQUEST_STATUSES_WITH_RESULTS = statusesWhere(ROWS, (row) => row.executionState === "completed");
 
-/** True when nothing more happens to a request by itself, but for an answer in words over its results. */
+/**
+ * True when nothing more happens to a request without a client, except that its results may be summed up in
+ * words.
+ */
 export function isRequestOver(status: RequestStatus): boolean {
   return ROWS[status].isOver;
 }
 
-/** The older clients' word for a request's status. */
+/** A request's status as older clients read it. */
 export function executionStateOfRequest(status: RequestStatus): ExecutionState {
   return ROWS[status].executionState;
 }

@@ -11,13 +11,13 @@ import type { WaitReason } from "./wait-reason.ts";
 
 /** A row of {@link STEP_LIFECYCLE}. */
 interface StepFacts<Status extends string> extends StatusFacts<Status> {
-  /** Why it waits, where the status alone says it. */
+  /** Why it waits, where the status alone tells. */
   waitReason: WaitReason | null;
-  /** True while it has begun and is not over: a call is under way, or another one follows. */
+  /** True from its begin to its end: a call is under way, or another one follows. */
   isUnderWay: boolean;
 }
 
-/** Where a step, or an item of a forEach, may stand. */
+/** The statuses of a step, or of an item of a forEach. */
 export const STEP_LIFECYCLE = {
   PENDING: {
     moves: ["RUNNING", "WAITING_APPROVAL", "SKIPPED", "FAILED", "IN_DOUBT", "CANCELLED"],
@@ -46,7 +46,7 @@ export const STEP_LIFECYCLE = {
   COMPLETED: { moves: [], needs: "nothing", waitReason: null, isUnderWay: false },
   FAILED: { moves: [], needs: "nothing", waitReason: null, isUnderWay: false },
   SKIPPED: { moves: [], needs: "nothing", waitReason: null, isUnderWay: false },
-  // Also what may become of a plan that is over: an operator's word still settles it.
+  // Also possible in an ended plan: an operator can still decide about it.
   IN_DOUBT: {
     moves: ["COMPLETED", "FAILED", "PENDING"],
     needs: "doubt",
@@ -61,7 +61,7 @@ export const StepStatusSchema = z.enum(statusesOf(STEP_LIFECYCLE));
 /** Statuses of a step that never change again. */
 export type TerminalStepStatus = TerminalStatus<typeof STEP_LIFECYCLE>;
 
-// A move to a status that has no row does not compile here.
+// A transition to a status without a row does not compile.
 const ROWS: Rows<StepStatus, StepFacts<StepStatus>> = STEP_LIFECYCLE;
 
 /** True when a step can never change again. IN_DOUBT is not terminal: an operator may still resolve it. */
@@ -69,7 +69,10 @@ export function isTerminalStepStatus(status: StepStatus): status is TerminalStep
   return ROWS[status].moves.length === 0;
 }
 
-/** True when the executor has nothing more to do for a step: it is over, or in doubt, which may outlast its plan. */
+/**
+ * True when the executor has nothing more to do for a step: it has ended, or is in doubt, which may last
+ * longer than its plan.
+ */
 export function isSettledStepStatus(status: StepStatus): boolean {
   return isTerminalStepStatus(status) || ROWS[status].needs === "doubt";
 }
@@ -79,22 +82,22 @@ export function isCallableStep(status: StepStatus): boolean {
   return canMove(ROWS, status, "RUNNING");
 }
 
-/** True when only a person's word lets a step go on. */
+/** True when a step continues only after a person has decided. */
 export function stepNeedsPerson(status: StepStatus): boolean {
   return needsPerson(ROWS[status].needs);
 }
 
-/** True when a step has begun and is not over: a call is under way, or another one follows. */
+/** True when a step has begun and has not ended: a call is under way, or another one follows. */
 export function isStepUnderWay(status: StepStatus): boolean {
   return ROWS[status].isUnderWay;
 }
 
-/** True when a step goes on by itself, without a person's word. */
+/** True when a step continues without a person. */
 export function stepGoesOn(status: StepStatus): boolean {
   return ROWS[status].needs === "worker";
 }
 
-/** Why a step waits, where its status alone says it. */
+/** Why a step waits, where its status alone tells. */
 export function waitReasonOfStep(status: StepStatus): WaitReason | undefined {
   return ROWS[status].waitReason ?? undefined;
 }

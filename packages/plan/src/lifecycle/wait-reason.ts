@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Need, statusesOf } from "./lifecycle.ts";
 
-/** Why something unfinished waits, and what has to come before it goes on. */
+/** Why an unfinished step, plan or request waits, and what must happen before it continues. */
 export const WAIT_REASONS = {
   dependency: { needs: "nothing" },
   limit: { needs: "nothing" },

@@ -7,8 +7,8 @@ import type { JsonValue } from "../json/json.ts";
 const MAX_DIAGNOSTICS = 20;
 
 /**
- * Warns where an explicit `executionOrder` puts a step before one that it depends on, or into one group with it. The dependencies hold:
- * a step cannot use an output that is not there yet.
+ * Warns where an explicit `executionOrder` puts a step before a step that it depends on, or into one group
+ * with it. The dependencies win: a step cannot use an output that does not exist yet.
  */
 export function checkOrder(plan: Plan, order: JsonValue | undefined, diagnostics: DiagnosticCollector): void {
   const ranks = ranksOf(order);

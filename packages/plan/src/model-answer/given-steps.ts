@@ -1,6 +1,6 @@
 /**
- * Steps that a model's plan builds on and that it does not have to write: they stand in front of its own while the answer is
- * read, so that references to them are checked as any other.
+ * Steps that a model's plan builds on and does not have to write. While the answer is read they come before
+ * its own steps, so that references to them are checked like all others.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { CALL_LISTS, isArgumentsField, isToolField } from "../dialect/call-fields.ts";
@@ -10,7 +10,10 @@ import { argumentsOfStep, type ForEach, isForEachStep, type Step, toolOfStep } f
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { jsonEquals } from "../json/json-equals.ts";
 
-/** The document with the given steps in front of its calls. A call that repeats a given one word for word is that one. */
+/**
+ * The document with the given steps in front of its calls. A call that repeats a given one word for word is
+ * that one.
+ */
 export function withGiven(
   document: JsonObject | JsonValue[],
   given: readonly Step[],
@@ -24,7 +27,10 @@ export function withGiven(
     : document;
 }
 
-/** DiagnosticCollector about the answer's own steps, with their places in the answer. What is wrong with a given step is not for the model to repair. */
+/**
+ * The diagnostics about the answer's own steps, with their places in the answer. The model is not asked to
+ * repair a given step.
+ */
 export function withoutGiven(diagnostics: readonly Diagnostic[], given: readonly Step[]): Diagnostic[] {
   if (given.length === 0) return [...diagnostics];
   return diagnostics.flatMap((each) => {
@@ -50,7 +56,7 @@ function repeats(call: JsonObject, byId: ReadonlyMap<string, Step>): boolean {
   return jsonEquals(firstOf(call, isArgumentsField) ?? {}, argumentsOfStep(step));
 }
 
-/** In any of the forms of a forEach; what it leaves out is as the given one has it. */
+/** In any of the forms of a forEach; a field that it leaves out has the value of the given step. */
 function repeatsForEach(call: JsonObject, forEach: ForEach): boolean {
   const fields = forEachFields(call["forEach"] ?? null);
   if (!fields) return false;

@@ -10,12 +10,15 @@ const MAX_NAMES = 50;
 const MAX_TOOLS = 2_000;
 const MAX_LENGTH = 128;
 const SHOWN = 5;
-/** Below this two names have nothing in common. */
+/** Two names that are less alike than this have nothing in common. */
 const LEAST = 0.5;
-/** Names this much less alike than the nearest one are no choice. */
+/** Names that are less alike than the nearest one by more than this are not offered. */
 const BEHIND = 0.3;
 
-/** The same diagnostics, with up to 5 names of tools that each unknown one may have been meant to be, so that a repair can choose. */
+/**
+ * The same diagnostics; each unknown tool comes with the up to 5 most similar names, so that a repair can
+ * choose.
+ */
 export function withNearestTools(
   diagnostics: readonly Diagnostic[],
   plan: Plan,

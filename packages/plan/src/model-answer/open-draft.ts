@@ -9,7 +9,7 @@ import type { Gap } from "../questions/to-questions.ts";
 import { findTool } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
-/** A plan that lacks nothing but values that only the user can give. */
+/** A plan that is complete except for values that only the user can give. */
 export interface OpenDraft {
   readonly draft: DraftWithGaps;
   /** At least one. */
@@ -17,8 +17,9 @@ export interface OpenDraft {
 }
 
 /**
- * What is left open of a model's plan; undefined when anything else is wrong with it, or when the model asks for what is no argument of its
- * plan. Its questions go to the arguments that they name, or that they must mean; gaps without a question of its own stay without.
+ * A model's plan with the values that are still missing; undefined when anything else is wrong with it, or
+ * when the model asks for something that is no argument of its plan. A question belongs to the argument that
+ * it names, or to the only one that it can mean. A gap without a question keeps none.
  */
 export function openDraft(
   plan: Plan,
@@ -74,7 +75,10 @@ const mentions = (question: string, name: string) => {
   return wanted.every((word) => words.includes(word));
 };
 
-/** An argument that the model asks for although its plan would run without: optional, or with a value that it put there itself. */
+/**
+ * An argument that the model asks for although its plan would run without the answer: it is optional, or the
+ * model has put a value there itself.
+ */
 function gapNamed(
   { step, parameter, question }: ModelQuestion,
   plan: Plan,
@@ -92,7 +96,7 @@ function gapNamed(
   return isKnown ? { stepId: only.id, tool, keys: [parameter], question } : undefined;
 }
 
-/** The steps and outputs as JSON; what the host decides is left out, and is filled in again. */
+/** The steps and outputs as JSON, without what the host decides; the host adds that again. */
 function draftOf({ steps, outputs }: Plan): DraftWithGaps {
   const document: { steps: JsonObject[]; outputs?: JsonObject[string] } = JSON.parse(
     JSON.stringify({ steps: steps.map(ofModel), outputs }),

@@ -31,39 +31,52 @@ import { type OpenDraft, openDraft } from "./open-draft.ts";
 import { strictDiagnostics } from "./strict-diagnostics.ts";
 import { tidyPlan } from "./tidy-plan.ts";
 
-/** What a model's answer is read with. */
+/** Options of {@link readModelAnswer}. */
 export interface ReadModelAnswerOptions {
   /** The tools that the model was offered; the plan is validated against them. */
   readonly tools: readonly ToolDescriptor[];
-  /** What was asked for: values that stand in it are not invented. Without it, sample values are refused wherever they come from. */
+  /**
+   * The request in the user's words: a value that it says is not invented. Without it, all sample values are
+   * refused.
+   */
   readonly query?: string | undefined;
-  /** What else gives values, one a line, such as answers of users or outputs of steps that are done. Its words mean no days. Default: nothing. */
+  /**
+   * Other texts that give values, one a line, such as answers of users or outputs of completed steps. Words
+   * such as "tomorrow" in them mean no day. Default: none.
+   */
   readonly sources?: string | undefined;
   /**
-   * Now and here, of the caller: what the caller's facts give is not invented either, and dates must be those that words such as
-   * "tomorrow" mean. Without it the current day is unknown, and such dates are assumptions.
+   * Time, place and facts of the caller: a value of the caller's facts is not invented either, and dates must
+   * be those that words such as "tomorrow" mean. Without it the current day is unknown, and such dates are
+   * assumptions.
    */
   readonly context?: PlanningContext | undefined;
-  /** The provider's word on how the answer ended: `length`, `max_tokens`, `content_filter`, `refusal`, ... in any provider's spelling. */
+  /**
+   * The finish reason that the provider reports: `length`, `max_tokens`, `content_filter`, `refusal`, ... in
+   * any provider's spelling.
+   */
   readonly finishReason?: string | null | undefined;
-  /** Of the plan; a model has no say in it. Default: the default policy. */
+  /** Policy of the plan; a model cannot change it. Default: the default policy. */
   readonly policy?: Policy | undefined;
-  /** Of the plan; a model has no say in them. Default: the default limits. */
+  /** Limits of the plan; a model cannot change them. Default: the default limits. */
   readonly limits?: Limits | undefined;
   /**
-   * Steps of the plan that the answer builds on: its own may refer to them, and the plan begins with them. One that it repeats word for
-   * word counts once. Default: none.
+   * Existing steps that the answer builds on: its own steps may refer to them, and the plan begins with them.
+   * A step that the answer repeats word for word counts once. Default: none.
    */
   readonly given?: readonly Step[] | undefined;
 }
 
-/** A plan with its warnings, or everything that keeps the answer from being one. */
+/** A plan with its warnings, or everything that is wrong with the answer. */
 export type ModelAnswer =
-  /** `repaired`: its JSON was not valid as it stood (quotes, commas, comments), and was put right without changing what it says. */
+  /**
+   * `repaired`: its JSON was not valid (quotes, commas, comments), and was repaired without changing what it
+   * says.
+   */
   | { ok: true; plan: Plan; diagnostics: Diagnostic[]; repaired: boolean }
   /**
-   * `open`: values are all that the plan lacks, and only the user can give them. `elided`: the answer is complete, and stands for calls or values
-   * that it does not write out; asked again, a model can write them.
+   * `open`: the plan lacks only values that the user must give. `elided`: the answer was not cut off, and an
+   * ellipsis in it replaces calls or values; asked again, a model can write them out.
    */
   | { ok: false; diagnostics: Diagnostic[]; open?: OpenDraft | undefined; elided?: true };
 
@@ -71,9 +84,10 @@ export type ModelAnswer =
 const MAX_BYTES = 1_048_576;
 
 /**
- * Reads a model's answer as a plan: JSON as it stands or with defects that have one meaning, in fences, in prose, behind thinking, inside
- * texts, in wrappers, in any dialect. Refuses what would have to be guessed: an answer that was cut off, one with several plans, values
- * that the user did not give, names of tools that do not exist. The plan is validated against the tools. Takes linear time and never throws.
+ * Reads a model's answer as a plan: JSON as it stands or with defects that have one meaning, in fences, in
+ * prose, behind thinking, inside texts, in wrappers, in any dialect. Refuses what would have to be guessed:
+ * an answer that was cut off, one with several plans, values that the user did not give, names of tools that
+ * do not exist. The plan is validated against the tools. Takes linear time and never throws.
  */
 export function readModelAnswer(text: string, options: ReadModelAnswerOptions): ModelAnswer {
   if (typeof text !== "string") return refuse("PLAN_NOT_JSON", "The answer is no text");
@@ -151,7 +165,10 @@ interface Reading {
   readonly limits: Limits;
 }
 
-/** The canonical text of what is meant as a plan for the tools, whatever is wrong with it; undefined for templates and the like. */
+/**
+ * The canonical text of what is meant as a plan for the tools, whatever is wrong with it; undefined for
+ * templates and the like.
+ */
 function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): string | undefined {
   const { document } = tidyPlan(candidate, { tools, policy, limits, diagnostics: new DiagnosticCollector() });
   const { plan } = readPlan(document, { policy, limits });
@@ -194,7 +211,7 @@ function readChosen(
     checkMoments(plan, sources);
     checkSecretSources(plan, { query, facts }, after);
   }
-  // Placeholders are judged again, with the query known.
+  // Placeholders are checked again below, with the query known.
   const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");
   const named = plan ? withNearestTools(read, plan, tools) : read;
   const about = withoutEchoes([...strictDiagnostics(named, policy), ...after.toDiagnostics()]);
@@ -203,7 +220,7 @@ function readChosen(
   return { plan: whole, diagnostics: [...before.toDiagnostics(), ...found], repaired: isRepaired };
 }
 
-/** The plan with the texts that it carries as values. */
+/** The plan with the texts that are values in `literals`. */
 function withLiterals(plan: Plan, literals: ReadonlySet<string>): Plan {
   const kept = [...literals]
     .filter((text) => text.length <= MAX_LITERAL)
@@ -212,7 +229,7 @@ function withLiterals(plan: Plan, literals: ReadonlySet<string>): Plan {
   return kept.length === 0 ? plan : { ...plan, literals: kept };
 }
 
-/** Where something else is wrong with a value, that it was not given says no more. */
+/** Where something else is wrong with a value, a diagnostic that it was not given adds nothing. */
 function withoutEchoes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const placeOf = ({ stepId, path }: Diagnostic): string => JSON.stringify([stepId, path]);
   const isEcho = ({ code }: Diagnostic): boolean => code === "ARGUMENT_UNSOURCED";

@@ -2,17 +2,21 @@ import type { Diagnostic, DiagnosticCode } from "../diagnostics/diagnostic.ts";
 import type { Policy } from "../policy/policy.ts";
 
 /**
- * DiagnosticCollector that are errors in a model's plan, although other authors may write such a plan with a warning: what a model knows of a tool is what the
- * schemas declare, so an argument or an output field beyond them is made up, and one repair is cheaper than a plan that fails half-way.
- * So is a whole object or list in the place of a text where a part of it, or a loop, is what fits.
+ * Diagnostics that are errors in a model's plan and warnings in the plan of any other author. A model knows
+ * only what the schemas of a tool declare, so it has invented any other argument or output field, and one
+ * repair is cheaper than a plan that fails half-way. The same holds for a whole object or list in the place
+ * of a text where only a part of it, or a loop, fits.
  */
 const MADE_UP: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNDECLARED", "REFERENCE_FIELD_UNKNOWN"]);
-/** Of a value where a part of it is what fits, which the suggestion names: a reference, or the text inside of `{"value": "T-100"}`. */
+/**
+ * Of a value of which only a part fits; the suggestion names it: a reference, or the text inside `{"value":
+ * "T-100"}`.
+ */
 const OUTSIDE: ReadonlySet<DiagnosticCode> = new Set(["REFERENCE_TYPE", "ARGUMENT_TYPE"]);
 
 /**
- * The diagnostics with their severity for a plan of a model. A policy that puts up with missing fields puts up with undeclared ones too, and
- * what was only never seen may be there the next time.
+ * The diagnostics with their severity for a plan of a model. A policy that accepts missing fields accepts
+ * undeclared fields too. A field that earlier outputs did not have may be there the next time.
  */
 export function strictDiagnostics(diagnostics: readonly Diagnostic[], policy: Policy): Diagnostic[] {
   return diagnostics.map((each) => {

@@ -15,7 +15,7 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
 /** What the host decides of a step: how often, how long, and what a failure means. */
 const HOST_FIELDS = new Set(["retry", "timeoutms", "onerror"]);
-/** Fields that a model may write for the reader of its answer, who has looked at them by now. */
+/** Fields that a model may write for the reader of its answer; they have been read by now. */
 const SAID = new Set(["missing", "questions", "impossible"]);
 
 const CONTENTS = new Set(["function", "foreach"]);
@@ -23,21 +23,22 @@ const CONTENTS = new Set(["function", "foreach"]);
 /** What a plan is tidied with. */
 export interface Tidying {
   readonly tools: readonly ToolDescriptor[];
-  /** What the host decides, and no model. */
+  /** The host decides these, not the model. */
   readonly policy: Policy;
   readonly limits: Limits;
   readonly diagnostics: DiagnosticCollector;
 }
 
-/** A plan of a dialect, fit for the reader. */
+/** A document in any dialect, prepared for the reader. */
 export interface TidyPlan {
   readonly document: JsonObject | JsonValue[];
   readonly isRepaired: boolean;
 }
 
 /**
- * Leaves out what a model has no say in (policy, limits, repeats, timeouts) and what it says instead of a plan, each with a warning;
- * reads arguments that are texts with defects. Everything else stays, so that the reader finds it.
+ * Removes what a model cannot decide (policy, limits, retries, timeouts) and what it says instead of a plan,
+ * each with a warning; reads arguments that are damaged JSON texts. Everything else stays, for the reader to
+ * judge.
  */
 export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidying: Tidying): TidyPlan {
   const repairs = { isRepaired };
@@ -54,7 +55,8 @@ export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidyi
       if (value !== null && !isSame(value, tidying[name]))
         ignore(name, [], "is not for a model to choose", diagnostics);
     } else if (name === "literals") {
-      // What is text and no reference, the request says: a model could have a reference sent as text.
+      // Only the request decides what is text and no reference; otherwise a model could have a reference sent
+      // as text.
       if (value !== null) ignore(name, [], "is not for a model to choose", diagnostics);
     } else setOwn(tidy, name, value);
   }
@@ -93,7 +95,7 @@ function tidyCalls(
   });
 }
 
-/** Some models write arguments beside the tool's name: what could be one is never left out. */
+/** Some models write arguments beside the tool's name: a field that may be an argument is never removed. */
 function mayBeArgument(name: string, call: JsonObject, tools: readonly ToolDescriptor[]): boolean {
   if (!Object.keys(call).some((field) => isArgumentsField(field) || CONTENTS.has(plainName(field))))
     return true;
@@ -117,7 +119,7 @@ function ignore(
   diagnostics.add("FIELD_IGNORED", { keys: [...keys, cut(name)] }, { message, severity: "warning" });
 }
 
-/** In the call itself, in its wrapper, and in a forEach. The object is the caller's own copy, what is in it is not. */
+/** In the call itself, in its wrapper, and in a forEach. The object is a copy, its values are not. */
 function readArgumentTexts(call: JsonObject, repairs: { isRepaired: boolean }): void {
   for (const name of Object.keys(call)) {
     const value = call[name] ?? null;

@@ -13,7 +13,10 @@ const NAMED: ReadonlyMap<string, number> = new Map(
   Object.entries({ today: 0, tonight: 0, tomorrow: 1, tmrw: 1, yesterday: -1 }),
 );
 
-/** The days that the words at a position say, in relation to today; null when they say none, or say them in full. */
+/**
+ * The days that the words at a position say, in relation to today; null when they say none, or say them in
+ * full.
+ */
 export function daysAt(reading: Reading, at: number): SaidDays | null {
   const start = reading.words[at]?.lower === "the" ? at + 1 : at;
   return (

@@ -5,7 +5,10 @@ import type { MomentReading } from "./moment.ts";
 /** Seconds are not always said. */
 const TOLERANCE_MS = 60_000;
 
-/** True when a value says the day or the moment that words mean, as precisely as it says anything; for days in a row one of them, or the day behind them. */
+/**
+ * True when a value says the day or the moment that words mean, as precisely as it says anything; for days in
+ * a row one of them, or the day behind them.
+ */
 export function fitsMoment(value: DateValue, reading: MomentReading, timezone: string): boolean {
   switch (reading.type) {
     case "day":

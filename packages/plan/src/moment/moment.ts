@@ -2,7 +2,10 @@ import { Temporal } from "temporal-polyfill";
 import type { Days } from "./calendar.ts";
 import type { PlanningContext } from "./planning-context.ts";
 
-/** What words may mean: a day, days in a row, a moment, or the time between two moments. Both ends are included. */
+/**
+ * What words may mean: a day, days in a row, a moment, or the time between two moments. Both ends are
+ * included.
+ */
 export type MomentReading =
   | { readonly type: "day" /** YYYY-MM-DD */; readonly date: string }
   | { readonly type: "days"; readonly from: string; readonly to: string }

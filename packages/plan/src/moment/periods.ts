@@ -12,7 +12,10 @@ const SHIFTS: ReadonlyMap<string, number> = new Map(
 
 const isPeriod = (word: string | undefined): word is Period => word !== undefined && PERIODS.has(word);
 
-/** "last week", "the next 3 days", "this weekend", "end of next month": days in a row, or the day at an end of them. */
+/**
+ * "last week", "the next 3 days", "this weekend", "end of next month": days in a row, or the day at an end of
+ * them.
+ */
 export function periodAt(reading: DaysReading<MomentWord>, at: number): SaidDays | null {
   return edgeAt(reading, at) ?? rollingAt(reading, at) ?? weekendAt(reading, at) ?? wholeAt(reading, at);
 }

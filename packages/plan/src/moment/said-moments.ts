@@ -11,7 +11,10 @@ import type { SaidDays } from "./said-days.ts";
 /** What words of a text mean, as far as a clock and a calendar can say it. */
 export interface SaidMoments {
   readonly moments: readonly SaidMoment[];
-  /** True when other words move days about ("every", "the day before the party"): what a date comes from cannot be told then. */
+  /**
+   * True when other words move days about ("every", "the day before the party"): what a date comes from
+   * cannot be told then.
+   */
   readonly isOpen: boolean;
 }
 
@@ -33,9 +36,9 @@ const MOVING = new Set(
 );
 
 /**
- * The words of a text that mean days and moments in relation to now, in English: "tomorrow at 9", "in two hours", "next Monday", "last
- * week", "end of month", "March 5" without a year. Worked out in the context's zone, summer time included. What is quoted, and what is said
- * in full, is none. Pure; takes linear time.
+ * The words of a text that mean days and moments in relation to now, in English: "tomorrow at 9", "in two
+ * hours", "next Monday", "last week", "end of month", "March 5" without a year. Worked out in the context's
+ * zone, summer time included. What is quoted, and what is said in full, is none. Pure; takes linear time.
  */
 export function saidMoments(text: string, now: Now): SaidMoments {
   const words = momentWords(text);
@@ -135,7 +138,9 @@ function dayFirst(reading: Reading, at: number): Found | null {
   return together(reading, days, time && (part === null ? time : { ...time, next: plain.next + 3 }));
 }
 
-/** A day with its time. A time in a zone that is not known says only the day, and days in a row have no time. */
+/**
+ * A day with its time. A time in a zone that is not known says only the day, and days in a row have no time.
+ */
 function together({ now }: Reading, said: SaidDays, time: ClockTime | null): Found {
   const only = {
     readings: said.days.map(daysReading),

@@ -1,6 +1,7 @@
 /**
- * Decides what a text in a foreign notation is that names a step. The same signs stand in prices, shell, templates, addresses and
- * hashtags: a word alone between them is a reference only where nothing else is likely, and a doubt is said, not settled.
+ * Decides what a text in a foreign notation is that names a step. The same signs stand in prices, shell,
+ * templates, addresses and hashtags: a word alone between them is a reference only where nothing else is
+ * likely, and a doubtful case is reported, not decided.
  */
 import type { Inner } from "./read-inner.ts";
 import type { Candidate } from "./scan-notations.ts";
@@ -17,7 +18,10 @@ export interface Surroundings {
   readonly isOwn: boolean;
   /** The step that is named stands before, or is waited for explicitly. */
   readonly isEarlier: boolean;
-  /** Numbers behind a dollar sign are references elsewhere in this plan, or the request is known and holds no such number. */
+  /**
+   * Numbers behind a dollar sign are references elsewhere in this plan, or the request is known and holds no
+   * such number.
+   */
   readonly hasHabit: boolean;
   /** Other amounts stand in the text that can be no numbers of steps. */
   readonly hasMoney: () => boolean;

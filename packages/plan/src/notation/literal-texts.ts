@@ -1,6 +1,9 @@
 import { standsAsWhole } from "./word-boundary.ts";
 
-/** Texts that stand for themselves although they have the form of a reference: the request says them, or they were escaped. */
+/**
+ * Texts that stand for themselves although they have the form of a reference: the request says them, or they
+ * were escaped.
+ */
 export interface LiteralTexts {
   has(text: string): boolean;
   /** True for one of which the plan itself says so, or that was met. */
@@ -11,7 +14,10 @@ export interface LiteralTexts {
   readonly met: readonly string[];
 }
 
-/** @param known - said by the plan; @param request - what was asked for, in which texts stand in the same letters */
+/**
+ * @param known - said by the plan; @param request - what was asked for, in which texts stand in the same
+ * letters
+ */
 export function createLiteralTexts(known: readonly string[], request: string | undefined): LiteralTexts {
   const all = new Set(known);
   const met = new Set<string>();

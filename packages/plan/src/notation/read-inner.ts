@@ -1,4 +1,7 @@
-/** Reads what stands between the signs of a foreign notation: a name, perhaps behind the word for all steps, and a path. */
+/**
+ * Reads what stands between the signs of a foreign notation: a name, perhaps behind the word for all steps,
+ * and a path.
+ */
 import type { PathSegment } from "../json/path.ts";
 import { readPath } from "../reference/read-reference.ts";
 

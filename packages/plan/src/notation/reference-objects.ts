@@ -7,7 +7,10 @@ import { MAX_INNER } from "./read-inner.ts";
 export interface ReferenceObject {
   /** As it stands in the document. */
   readonly source: string;
-  /** What it refers to, as it would stand between signs: `s1.text`, `steps.s1.output.text`; the first that names a step counts. */
+  /**
+   * What it refers to, as it would stand between signs: `s1.text`, `steps.s1.output.text`; the first that
+   * names a step counts.
+   */
   readonly inners: readonly string[];
   /** The text itself, which may be a reference in any notation. */
   readonly written: string;
@@ -24,8 +27,9 @@ export type ReadReferenceObject = (
 type Keys = readonly (string | number)[];
 
 /**
- * A value in which `{"$ref": "s1.text"}` and `{"$ref": "#/steps/s1/output/text"}`, and the fields `"name.$": "$.s1.text"` of state machines,
- * are what `read` makes of them. What it leaves is data. Gives the value itself where nothing changes; recursion is as deep as the value.
+ * A value in which `{"$ref": "s1.text"}` and `{"$ref": "#/steps/s1/output/text"}`, and the fields `"name.$":
+ * "$.s1.text"` of state machines, are what `read` makes of them. What it leaves is data. Gives the value
+ * itself where nothing changes; recursion is as deep as the value.
  */
 export function mapReferenceObjects(value: JsonValue, keys: Keys, read: ReadReferenceObject): JsonValue {
   if (Array.isArray(value)) {
@@ -88,7 +92,10 @@ function innersOf(written: string): string[] {
 
 const PLAIN = /^[\p{L}\p{N}_-]+$/u;
 
-/** A JSON Pointer, or a path with slashes: `#/steps/s1/output/a~1b` as `steps.s1.output["a/b"]`, `#/steps/0` as `steps[0]`. */
+/**
+ * A JSON Pointer, or a path with slashes: `#/steps/s1/output/a~1b` as `steps.s1.output["a/b"]`, `#/steps/0`
+ * as `steps[0]`.
+ */
 function innerOfPointer(pointer: string): string {
   if (pointer.length > MAX_INNER) return "";
   const [first = "", ...others] = pointer

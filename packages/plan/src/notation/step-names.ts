@@ -1,6 +1,7 @@
 /**
- * What names in foreign notations mean. Ids win, as in our own notation; then whatever goes by the name counts: tools, labels, and places
- * in the plan (`1`, `step 2`, `E3`). Only a name with one meaning is a reference.
+ * What names in foreign notations mean. Ids win, as in our own notation; then whatever goes by the name
+ * counts: tools, labels, and places in the plan (`1`, `step 2`, `E3`). Only a name with one meaning is a
+ * reference.
  */
 
 import { lookUp } from "../json/own-property.ts";
@@ -28,7 +29,10 @@ export interface NamePlace {
 
 /** What a name means. */
 export interface NameReading {
-  /** `marked`: a name that is no word, such as `s1`, `E1`, `1`; `word`: an id that may be one; `tool`: a tool or a label; `scope`: of a forEach. */
+  /**
+   * `marked`: a name that is no word, such as `s1`, `E1`, `1`; `word`: an id that may be one; `tool`: a tool
+   * or a label; `scope`: of a forEach.
+   */
   readonly kind: "marked" | "word" | "tool" | "scope";
   /** Ids of steps; one, unless several things go by the name. */
   readonly ids: readonly string[];
@@ -52,7 +56,10 @@ const PREVIOUS = new Set(
   ),
 );
 
-/** True for a name that no text has by chance: a number, alone or behind a word for a step, or anything with a sign. */
+/**
+ * True for a name that no text has by chance: a number, alone or behind a word for a step, or anything with a
+ * sign.
+ */
 function isMarked(name: string): boolean {
   return numberIn(name) !== undefined || /^[$#@%]|[0-9][A-Za-z]|[A-Za-z][0-9]|:/.test(name);
 }
@@ -105,7 +112,10 @@ export function createStepNames(steps: readonly NamedStep[], names: Names, given
   };
 }
 
-/** What a step gives cannot be among its own arguments, so where another step has the label too, that one is meant. */
+/**
+ * What a step gives cannot be among its own arguments, so where another step has the label too, that one is
+ * meant.
+ */
 function othersOf(ids: readonly string[], own: string | undefined): readonly string[] {
   const others = ids.filter((id) => id !== own);
   return others.length > 0 ? others : ids;
@@ -134,8 +144,9 @@ function labelsOf(steps: readonly NamedStep[]): ReadonlyMap<string, readonly str
 }
 
 /**
- * Numbers of steps: by ids that count (`s1`, `2`) and by places counted from 1. Where all ids count in the order of the plan they alone decide;
- * otherwise a number is clear only when both agree, or when no id has it.
+ * Numbers of steps: by ids that count (`s1`, `2`) and by places counted from 1. Where all ids count in the
+ * order of the plan they alone decide; otherwise a number is clear only when both agree, or when no id has
+ * it.
  */
 function numberingOf(steps: readonly NamedStep[], given: number) {
   const own = steps.filter(({ position }) => position >= given);

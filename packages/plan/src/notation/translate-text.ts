@@ -101,7 +101,10 @@ function locateOwn({ root, path }: TextReference, { names, place }: Translating)
   return locateRoot(root, path, { ...names, hasScope: place.hasScope });
 }
 
-/** `$ref:s1.list[].id`: without a closing sign a path in the spelling of another language would end in its middle. */
+/**
+ * `$ref:s1.list[].id`: without a closing sign a path in the spelling of another language would end in its
+ * middle.
+ */
 function goesOn({ spelling, end }: TextReference, text: string): boolean {
   return spelling === "$ref:" && /^(?:\[|\.\*|\?[.[])/.test(text.slice(end, end + 2));
 }
@@ -189,7 +192,10 @@ function isLeftToOurs(
   return malformed?.start === 0 && locateRoot(malformed.root, [], known).type !== "unknown";
 }
 
-/** Our own brackets are a reference or an error, whatever stands in them; what only looks like an operator is text. */
+/**
+ * Our own brackets are a reference or an error, whatever stands in them; what only looks like an operator is
+ * text.
+ */
 function unknownOf(candidate: Candidate, source: string, { literals }: Translating): Found | undefined {
   const { signs, inner } = candidate;
   const isSpaced = /^\s/.test(inner) && /\s$/.test(inner);

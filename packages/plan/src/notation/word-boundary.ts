@@ -11,8 +11,9 @@ const SCRIPTS: readonly RegExp[] = [
 ];
 
 /**
- * True when a word goes on from one character to the next: both are letters, digits or `_`. Letters of two scripts are two words, and so is
- * what stands next to Chinese, Japanese, Korean or Thai, whose words nothing separates.
+ * True when two characters belong to one word: both are letters, digits or `_`. Letters of two scripts belong
+ * to two words. Chinese, Japanese, Korean and Thai are written without spaces, so a text next to them is a
+ * word of its own.
  */
 export function wordGoesOn(character: string, next: string): boolean {
   if (!WORD.test(character) || !WORD.test(next)) return false;
@@ -22,8 +23,9 @@ export function wordGoesOn(character: string, next: string): boolean {
 }
 
 /**
- * True where a text stands in another as a whole: no word goes on at its ends. Letters count as they are; the empty text stands nowhere.
- * @param isPart - further places where what follows belongs to it
+ * True where a text contains another one as whole words: the words at its ends do not continue. Case matters;
+ * the empty text is never contained.
+ * @param isPart - tells further texts that continue the word before them
  */
 export function standsAsWhole(
   text: string,

@@ -4,14 +4,18 @@ import { holdsCredential } from "../secrets/credential.ts";
 const MAX_NAME = 64;
 const MAX_WORD = 24;
 const MAX_DIGITS = 3;
-/** How names of fields begin and go on, in any script. No space, point, colon or `@`: people, hosts, files and addresses have these. */
+/**
+ * The form of field names, in any script. They have no space, point, colon or `@`, which names of people,
+ * hosts, files and addresses have.
+ */
 const NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
 const HEXADECIMAL = /^[0-9a-f]{8,}$/i;
 const CAPITALS_AND_DIGITS = /^(?=.*\d)[A-Z0-9_-]{6,}$/;
 
 /**
- * True for keys that are data and no names of fields, by their form alone: ids, addresses, dates, texts with spaces, credentials. In doubt a
- * key is data: a field without its name costs a hint, a stored address costs more.
+ * True for keys that are data and no names of fields, by their form alone: ids, addresses, dates, texts with
+ * spaces, credentials. In doubt a key is data: a field name that is missing only costs a hint, a stored
+ * address would expose a person.
  */
 export function isDataKey(key: string): boolean {
   if (key.length > MAX_NAME || !NAME.test(key) || FORBIDDEN_KEYS.has(key)) return true;

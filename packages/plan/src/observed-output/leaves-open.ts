@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
 const MAX_SCHEMAS = 500;
-/** With one of these a schema says something that is not read here; what it says counts. */
+/** A schema with one of these keywords describes its values, although it is not read here. */
 const COMPOSED = ["$ref", "anyOf", "oneOf", "allOf", "not", "if", "const", "enum"] as const;
 
 /**
- * True for an output schema that leaves some place without a word on what stands there: absent, an object without fields or with any others, a
- * list without items. What outputs really hold says more than such a schema.
+ * True for an output schema that does not describe every place: it is absent, or has an object without fields
+ * or with any others, or a list without items. Earlier outputs tell more than such a schema.
  */
 export function leavesOpen(schema: JsonValue | undefined): boolean {
   const pending: (JsonValue | undefined)[] = [schema];
@@ -18,7 +18,7 @@ export function leavesOpen(schema: JsonValue | undefined): boolean {
   return false;
 }
 
-/** True when the schema itself says nothing of what it could hold. */
+/** True when the schema itself does not describe its values. */
 function isOpen(schema: JsonObject): boolean {
   if (COMPOSED.some((keyword) => Object.hasOwn(schema, keyword))) return false;
   const { type, properties, items, prefixItems, additionalProperties } = schema;

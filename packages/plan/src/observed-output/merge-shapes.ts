@@ -1,8 +1,9 @@
 import { MAX_FIELDS, type OutputShape, SHAPE_TYPES } from "./output-shape.ts";
 
 /**
- * Two shapes of the same place as one: counts are added, names put together. More than 80 names are keys of a map from then on. Commutative and
- * associative; a shape merged with itself says the same, twice as often. Pure, and the result may share parts with both.
+ * Two shapes of the same place as one: counts are added, names put together. More than 80 names are keys of a
+ * map from then on. Commutative and associative; a shape merged with itself is the same shape with doubled
+ * counts. Pure, and the result may share parts with both.
  */
 export function mergeShapes(one: OutputShape, other: OutputShape): OutputShape {
   const types: OutputShape["types"] = {};

@@ -4,13 +4,13 @@ import type { OutputShape } from "./output-shape.ts";
 import { settleShape } from "./settle-shape.ts";
 import { shapeOfOutput } from "./shape-of-output.ts";
 
-/** What is known of a tool's outputs after one more of them. Pure. */
+/** The shape of a tool's outputs after one more output. Pure. */
 export function observeOutput(known: OutputShape | undefined, output: JsonValue): OutputShape {
   const seen = shapeOfOutput(output);
   return settleShape(known ? mergeShapes(known, seen) : seen);
 }
 
-/** What two processes, or two times, learned of the same tool. Pure. */
+/** The shapes that two processes learned of the same tool, merged. Pure. */
 export function mergeObserved(known: OutputShape | undefined, learned: OutputShape): OutputShape {
   return settleShape(known ? mergeShapes(known, learned) : learned);
 }

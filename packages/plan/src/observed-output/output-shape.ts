@@ -4,8 +4,8 @@ export const SHAPE_TYPES = ["null", "boolean", "integer", "number", "string", "a
 export type ShapeType = (typeof SHAPE_TYPES)[number];
 
 /**
- * What was seen at one place in the outputs of a tool: types, names of fields and how often each was there. It holds no value, and no key
- * that is data.
+ * What was seen at one place in the outputs of a tool: types, names of fields and how often each was there.
+ * It holds no value, and no key that is data.
  */
 export interface OutputShape {
   /** How many values of each type stood here. */

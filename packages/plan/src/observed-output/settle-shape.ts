@@ -8,8 +8,8 @@ const MIN_VARIED = 3;
 const RARE = 1 / 5;
 
 /**
- * A merged shape as it is kept: keys that vary from object to object lose their names, and the deepest levels go until the rest fits into
- * 12 KiB of JSON text. Settling again changes nothing. Pure.
+ * A merged shape as it is kept: keys that vary from object to object lose their names, and the deepest levels
+ * go until the rest fits into 12 KiB of JSON text. Settling again changes nothing. Pure.
  */
 export function settleShape(shape: OutputShape): OutputShape {
   let settled = withoutVaried(shape);
@@ -28,8 +28,8 @@ function withoutVaried(shape: OutputShape): OutputShape {
 }
 
 /**
- * Names that differ from object to object, beside those that are usually there: several times as many as one object has, all with values of one
- * type. Where a map was found already, one is enough.
+ * Names that differ from object to object, beside those that are usually there: several times as many as one
+ * object has, all with values of one type. Where a map was found already, one is enough.
  */
 function variedNames({ types, fields = {}, map }: OutputShape): string[] {
   const objects = types.object ?? 0;

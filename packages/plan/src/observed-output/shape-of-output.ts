@@ -11,8 +11,9 @@ const MAX_ITEMS = 20;
 const MIN_SIBLINGS = 5;
 
 /**
- * The shape of one output. Looks at no more than 2,000 values, shared out among the branches, whatever the output holds, and into no text.
- * Keys that are data by their form, or by what stands beside them, lose their names here already.
+ * The shape of one output. Looks at no more than 2,000 values, shared out among the branches, whatever the
+ * output holds, and into no text. Keys that are data by their form, or by what stands beside them, lose their
+ * names here already.
  */
 export function shapeOfOutput(output: JsonValue): OutputShape {
   const shape: OutputShape = { types: {} };
@@ -39,7 +40,10 @@ function rememberedDataKey(): Place["isData"] {
   };
 }
 
-/** Adds a value to what was seen at its place: the items of a list all add to one shape, which costs a fraction of merging one shape each. */
+/**
+ * Adds a value to what was seen at its place: the items of a list all add to one shape, which costs a
+ * fraction of merging one shape each.
+ */
 function look(value: JsonValue, place: Place, shape: OutputShape): void {
   const type = typeOf(value);
   shape.types[type] = (shape.types[type] ?? 0) + 1;
@@ -85,7 +89,10 @@ function fieldOf(shape: OutputShape, name: string): OutputShape {
   return field;
 }
 
-/** Where keys are data in one of the objects at a place, or there are too many names in all of them, they are in all. Changes the shape. */
+/**
+ * Where keys are data in one of the objects at a place, or there are too many names in all of them, they are
+ * in all. Changes the shape.
+ */
 function withMaps(shape: OutputShape): OutputShape {
   const { fields = {}, isMapOnly } = shape;
   const names = Object.keys(fields);
@@ -102,7 +109,10 @@ function belowOf(values: readonly JsonValue[], { depth, budget, isData }: Place)
   return { depth: depth + 1, budget: Math.floor((budget - values.length) / Math.max(1, holders)), isData };
 }
 
-/** All keys of an object are data when there are too many, when half of them look like it, or when equal objects stand under them. */
+/**
+ * All keys of an object are data when there are too many, when half of them look like it, or when equal
+ * objects stand under them.
+ */
 function areData(keys: readonly string[], object: JsonObject, { isData }: Place): true | undefined {
   if (keys.length > MAX_FIELDS) return true;
   const count = keys.filter(isData).length;

@@ -18,8 +18,8 @@ interface Waits {
 }
 
 /**
- * Positions of calls first, then one position for each tool that is waited for: it stands for "all calls of this tool", so that
- * n calls behind m calls are n + m edges.
+ * Positions of calls first, then one position for each tool that is waited for: it stands for "all calls of
+ * this tool", so that n calls behind m calls are n + m edges.
  */
 export class CallEdges<Call extends ToolCall> {
   readonly #calls: (Call | InsertedCall)[];
@@ -39,7 +39,7 @@ export class CallEdges<Call extends ToolCall> {
 
   edges(): number[][] {
     const waits: Waits[] = [];
-    // Inserted calls are appended while this goes on, and looked at in their turn.
+    // Inserted calls are appended during the loop and handled by it.
     for (let index = 0; index < this.#calls.length; index += 1) {
       const call = this.#calls[index];
       if (call) waits.push(this.#waitsOf(call, index));
@@ -113,7 +113,7 @@ function append(lists: Map<string, number[]>, key: string, index: number): void 
   else lists.set(key, [index]);
 }
 
-/** A stranger's word must not make us call the tools of others. */
+/** An untrusted server must not cause calls of other servers' tools. */
 function mayInsert(wanted: ToolDescriptor, by: ToolDescriptor | undefined): boolean {
   return by?.trusted === true || by?.override !== undefined || by?.server === wanted.server;
 }

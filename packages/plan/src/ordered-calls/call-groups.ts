@@ -4,7 +4,10 @@ import { MinHeap } from "../graph/min-heap.ts";
 
 /** What decides how positions are grouped, beside their dependencies. */
 export interface Grouping {
-  /** Positions from here on are gates ("all calls of a tool"), each with something to wait for: they are in no group. */
+  /**
+   * Positions from here on are gates ("all calls of a tool"), each with something to wait for: they are in no
+   * group.
+   */
   count: number;
   /** Nothing runs beside it. */
   isBarrier: (position: number) => boolean;
@@ -15,7 +18,10 @@ export interface Grouping {
   /** Most positions of a key in one group. */
   limitOf: (key: string) => number;
   maxParallel: number;
-  /** By position, how many dependencies it gave up in a cycle that it opens: it goes only when nothing else can run. */
+  /**
+   * By position, how many dependencies it gave up in a cycle that it opens: it goes only when nothing else
+   * can run.
+   */
   openers: ReadonlyMap<number, number>;
 }
 
@@ -25,13 +31,16 @@ export interface PositionGroup {
   positions: number[];
 }
 
-/** The groups of an acyclic graph, one after the other. Takes O(n log n), beside what {@link barrierOrder} takes. */
+/**
+ * The groups of an acyclic graph, one after the other. Takes O(n log n), beside what {@link barrierOrder}
+ * takes.
+ */
 export function groupPositions(dependencies: Edges, grouping: Grouping): PositionGroup[] {
   const ready = new ReadyPositions(barrierOrder(dependencies, grouping.isBarrier, grouping.count), grouping);
   const dependents = reversed(dependencies);
   const unmet = dependencies.map((list) => list.length);
   const settle = (met: number[]) => {
-    // `met` grows by the gates whose last position is over.
+    // `met` grows by the gates whose last position has ended.
     for (const index of met) {
       for (const dependent of dependents[index] ?? []) {
         const left = (unmet[dependent] ?? 0) - 1;
@@ -58,16 +67,19 @@ export function groupPositions(dependencies: Edges, grouping: Grouping): Positio
 class ReadyPositions {
   readonly #grouping: Grouping;
   readonly #order: BarrierOrder;
-  /** Barriers that came and are over, counted from the first. */
+  /** How many barriers have ended, counted from the first. */
   #passed = 0;
   readonly #overBarriers = new Set<number>();
-  /** By how many barriers must be over before. */
+  /** Positions by the number of barriers that must have ended before. */
   readonly #held = new Map<number, number[]>();
   readonly #firstBarriers = new MinHeap();
   readonly #barriers = new MinHeap();
-  /** Positions that are no barrier, by key: a tool at its limit is not walked through again and again. */
+  /**
+   * Positions that are no barrier, by key, so that the calls of a tool at its limit are not scanned for each
+   * group.
+   */
   readonly #byKey = new Map<string, MinHeap>();
-  /** The first position of each key, and entries that are so no more. */
+  /** The first position of each key, with outdated entries among them. */
   readonly #heads = new MinHeap();
   /** By dependencies given up, then position. */
   readonly #openers = new MinHeap();
@@ -86,7 +98,7 @@ class ReadyPositions {
     } else this.#offer(position);
   }
 
-  /** Lets go what waited for the barriers that are over. */
+  /** Offers the positions that waited for barriers which have ended. */
   release(): void {
     const { barriers } = this.#order;
     for (let next = barriers[this.#passed]; next !== undefined; next = barriers[this.#passed]) {
@@ -102,7 +114,7 @@ class ReadyPositions {
     const first = this.#firstBarriers.pop();
     if (first !== undefined) return this.#alone(first);
     if (this.#firstHead() !== undefined) return { isBarrier: false, positions: this.#takeOthers() };
-    // What could run stands before it: it goes when that is over.
+    // All that could run before the barrier has run: now the barrier runs.
     const barrier = this.#barriers.pop();
     if (barrier !== undefined) return this.#alone(barrier);
     const opener = this.#openers.pop();

@@ -15,8 +15,9 @@ export class ToolCallsInvalidError extends CodedError<{ diagnostics: readonly Di
 }
 
 /**
- * What is wrong with the calls of one answer: ids that stand twice and calls without a tool are errors; tools that are defined twice, of which the
- * later definition counts, are warnings. `path` is the place in the list of calls.
+ * The diagnostics of the calls of one answer: duplicate ids and calls without a tool are errors; tools that
+ * are defined twice, of which the later definition counts, are warnings. `path` is the place in the list of
+ * calls.
  */
 export function checkToolCalls(calls: readonly ToolCall[], tools: readonly ToolDescriptor[]): Diagnostic[] {
   const diagnostics = new DiagnosticCollector();

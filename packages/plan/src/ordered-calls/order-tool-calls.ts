@@ -1,11 +1,15 @@
 /**
- * Orders the tool calls of one model answer into groups that run one after the other.
+ * Orders the tool calls of one model answer into groups that run one after the other: the interface of an
+ * older system, by the same rules as plans.
  *
- * 1. A group that is no barrier runs its calls at once; a barrier group is one call, of a tool beside which nothing runs.
- * 2. A call comes in a later group than every call it waits for: all calls of the tools its tool depends on, and those that it names.
- * 3. A call comes in a later group than every barrier that stands before it in the list, unless that barrier waits for it.
- * 4. No group is split beyond that: whatever can run now and is no barrier runs in one group, and a barrier comes when all that
- *    stands before it and can run has run.
+ * 1. A group that is no barrier runs its calls at once; a barrier group is one call, of a tool beside which
+ *    nothing runs.
+ * 2. A call comes in a later group than every call it waits for: all calls of the tools its tool depends on,
+ *    and those that it names.
+ * 3. A call comes in a later group than every barrier that stands before it in the list, unless that barrier
+ *    waits for it.
+ * 4. No group is split further: all calls that can run now and are no barrier are one group, and a barrier
+ *    comes when all calls before it that can run have run.
  */
 
 import { breakCycles, openersOf } from "../graph/break-cycles.ts";
@@ -32,17 +36,20 @@ export interface CallGroup<Call extends ToolCall = ToolCall> {
 }
 
 /**
- * The calls in groups; the same call objects, each once. Time is O(n log n) in calls and dependencies where barriers wait for earlier
- * calls (see `barrierOrder`).
+ * The calls in groups; the same call objects, each once. Time is O(n log n) in calls and dependencies where
+ * barriers wait for earlier calls (see `barrierOrder`).
  *
- * Only what tools declare orders calls: a tool that declares no mode does not run alone with itself unless the policy says
- * `unannotated: "sequential"`; `sequential-only` and `max_concurrency` bound the calls of a tool in one group. Groups have no other
- * size limit unless the policy gives `maxParallel`. A tool that depends on itself is not held back by that. A call of
- * a tool that is not among `tools` waits for what it names itself and for barriers only. Of a tool defined twice the later definition counts.
+ * Only what tools declare orders calls: a tool that declares no mode does not run alone with itself unless
+ * the policy says `unannotated: "sequential"`; `sequential-only` and `max_concurrency` bound the calls of a
+ * tool in one group. Groups have no other size limit unless the policy gives `maxParallel`. A tool that
+ * depends on itself is not held back by that. A call of a tool that is not among `tools` waits for what it
+ * names itself and for barriers only. Of a tool defined twice the later definition counts.
  *
- * `insert` adds one call without arguments for each absent tool (and for what that one depends on) when it is among `tools`; an
- * untrusted tool can bring in tools of its own server only. A call that is absent cannot be inserted: an error.
- * @throws {ToolCallsInvalidError} for two calls with one id, and for a call that names no tool (see `checkToolCalls`)
+ * `insert` adds one call without arguments for each absent tool (and for what that one depends on) when it is
+ * among `tools`; an untrusted tool can bring in tools of its own server only. A call that is absent cannot be
+ * inserted: an error.
+ * @throws {ToolCallsInvalidError} for two calls with one id, and for a call that names no tool (see
+ * `checkToolCalls`)
  * @throws {DependencyCycleError} for a cycle under `onCycle: "error"`, the default
  * @throws {DependencyAbsentError} for an absent tool or call under `onAbsentDependency: "error"`, the default
  */
@@ -74,8 +81,9 @@ export function orderToolCalls<Call extends ToolCall>(
 }
 
 /**
- * False when all calls may simply run at once: no call waits for another, none is of a barrier tool beside others, no tool
- * is over its limit. Judges by the same rules as {@link orderToolCalls}, and throws nothing: what would be an error there needs ordering.
+ * False when all calls may run at once: no call waits for another, none is of a barrier tool beside others,
+ * no tool exceeds its limit. Follows the rules of {@link orderToolCalls} and never throws: true for calls
+ * that are an error there.
  */
 export function needsOrdering(
   calls: readonly ToolCall[],

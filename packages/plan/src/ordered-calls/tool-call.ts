@@ -1,13 +1,16 @@
 import type { JsonObject } from "../json/json.ts";
 import type { PolicyInput } from "../policy/policy.ts";
 
-/** One call of a model's answer; further fields are kept. It names its tool as `tool`, as `name`, or inside `function`. */
+/**
+ * One call of a model's answer; further fields are kept. It names its tool as `tool`, as `name`, or inside
+ * `function`.
+ */
 export interface ToolCall {
   id: string;
   tool?: string | undefined;
   name?: string | undefined;
   function?: { readonly name?: unknown } | undefined;
-  /** Ids of calls of the same answer that must be over before. */
+  /** Ids of calls of the same answer that must have ended before. */
   after?: readonly string[] | undefined;
   /** The same, where a name may also be a tool's (all its calls) or a field that other calls provide. */
   dependsOn?: string | readonly string[] | null | undefined;
@@ -24,13 +27,16 @@ export interface InsertedCall {
   arguments: JsonObject;
 }
 
-/** What orders calls: `onCycle`, `onAbsentDependency`, `navigation`, `maxParallel`, `unannotated`, or a `profile` of them. */
+/**
+ * What orders calls: `onCycle`, `onAbsentDependency`, `navigation`, `maxParallel`, `unannotated`, or a
+ * `profile` of them.
+ */
 export type OrderingPolicy = Pick<
   PolicyInput,
   "profile" | "onCycle" | "onAbsentDependency" | "navigation" | "maxParallel" | "unannotated"
 >;
 
-/** The name of the tool that a call is of; undefined when it names none. */
+/** The name of the tool of a call; undefined when it names none. */
 export function toolOfCall(call: ToolCall): string | undefined {
   const names = [call.tool, call.name, call.function?.name];
   const name = names.find((one) => typeof one === "string" && one !== "");

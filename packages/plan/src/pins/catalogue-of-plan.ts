@@ -5,8 +5,9 @@ import type { ToolIndex } from "../tools/tool-index.ts";
 import type { ToolPin } from "./pin-tools.ts";
 
 /**
- * The catalogue as a stored plan knows it: its tools go by the names that the plan has for them, whatever they are called by
- * now, and no other tool goes by one of these, not even when the plan's own is gone. Usually the very array that is indexed.
+ * The catalogue as a stored plan knows it: the plan's tools have the names that the plan uses, even if they
+ * are called otherwise now, and no other tool has one of these names, even if the plan's own tool no longer
+ * exists. Usually the indexed array itself.
  * @param pins - of the plan, by its names; a tool without a pin is the one that `findTool` finds
  */
 export function catalogueOfPlan(

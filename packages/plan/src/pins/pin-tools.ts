@@ -1,7 +1,7 @@
 /**
- * What a stored plan remembers of the tools it was made with: which ones they are, whatever they are called by now, and what
- * they said of themselves. Names in a catalogue depend on what else is in it (`search` becomes `x/search` once another
- * server offers one), and what a tool says may change; a pin holds both fast.
+ * What a stored plan remembers of the tools it was made with: which tools they are, and what they declared.
+ * The names in a catalogue depend on its other tools (`search` becomes `x/search` once another server offers
+ * one), and declarations may change; a pin keeps both as they were.
  */
 import { knownContract } from "../contract/tool-contract.ts";
 import type { Plan } from "../document/plan.ts";
@@ -13,17 +13,17 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { type ToolIndex, toolIndexOf } from "../tools/tool-index.ts";
 import { toolDigest } from "./tool-digest.ts";
 
-/** Parts of what a tool says of itself; together they are all of it. */
+/** Parts of a tool's declarations; together they are all of them. */
 export const TOOL_PARTS = ["description", "inputSchema", "outputSchema", "annotations", "contract"] as const;
 export type ToolPart = (typeof TOOL_PARTS)[number];
 
-/** Which tool it was, and what it said of itself. */
+/** Which tool it was, and what it declared. */
 export interface ToolFingerprint {
   /** The server that offers it; null for a tool without one. */
   server: string | null;
   /** The server's own name for it. */
   name: string;
-  /** Of all that it says of itself: {@link toolDigest}. */
+  /** Digest of all its declarations: {@link toolDigest}. */
   digest: string;
   /** The first 16 digits of a digest of each part, which tell what has changed. */
   parts: { [part in ToolPart]: string };
@@ -33,16 +33,20 @@ export interface ToolFingerprint {
 export interface ToolPin extends ToolFingerprint {
   /** Its name in the plan. */
   tool: string;
-  /** The tool that is asked what became of its calls, by its contract then. Absent: there was none. */
+  /** The tool that tells the outcome of its calls, by its contract then. Absent: there was none. */
   lookup?: ToolFingerprint | undefined;
-  /** By its contract then, with the operator's word: nothing runs beside it. For reports; what runs goes by the contract of the moment. */
+  /**
+   * By its contract then, the operator's configuration included: nothing runs beside it. For reports;
+   * execution uses the current contract.
+   */
   barrier?: true | undefined;
 }
 
 /**
- * Pins the tools of a plan, each once, in the order of their first steps. A tool that is not in the catalogue keeps its earlier pin, or
- * gets none.
- * @param tools - the catalogue that the plan was checked against, which must not change: what it says is worked out once
+ * Pins the tools of a plan, each once, in the order of their first steps. A tool that is not in the catalogue
+ * keeps its earlier pin, or gets none.
+ * @param tools - the catalogue that the plan was checked against, which must not change: its digests are
+ * computed once
  * @param earlier - pins of an earlier version of the plan: its tools stay those of the same servers
  */
 export function pinTools(
@@ -59,7 +63,10 @@ export function pinTools(
   });
 }
 
-/** The tool that a stored plan means by a name: the pinned one, whatever it is called by now; without a pin the tool that has the name now. */
+/**
+ * The tool that a stored plan means by a name: the pinned one, even if it is called otherwise now; without a
+ * pin the tool that has the name now.
+ */
 export function findPinnedTool(
   tools: readonly ToolDescriptor[],
   name: string,
@@ -68,19 +75,19 @@ export function findPinnedTool(
   return pin ? findServerTool(tools, pin.server ?? undefined, pin.name) : findTool(tools, name);
 }
 
-/** What a tool says otherwise than when it was pinned; empty for a tool that is as it was. */
+/** The parts of a tool that differ from its pin; empty for an unchanged tool. */
 export function changesSince(then: ToolFingerprint, tool: ToolDescriptor): ToolPart[] {
   if (toolDigest(tool) === then.digest) return [];
   const parts = partDigests(tool);
   return TOOL_PARTS.filter((part) => parts[part] !== then.parts[part]);
 }
 
-/** True for changes by which a call may mean something else: all but those of the description alone. */
+/** True for changes that may change the meaning of a call: all except those of the description alone. */
 export function isMaterialChange(changes: readonly ToolPart[]): boolean {
   return changes.some((part) => part !== "description");
 }
 
-/** What a tool is and says at this moment, to be compared with later. */
+/** The fingerprint of a tool as it is now, to compare with later. */
 export function fingerprintOf(tool: ToolDescriptor): ToolFingerprint {
   return {
     server: tool.server ?? null,

@@ -1,7 +1,7 @@
 /** Most that a step may ask for, in milliseconds, where the service is not set to another value. */
 export const MAX_STEP_TIMEOUT_MS = 600_000;
 
-/** What may say how long a call takes at most, each in milliseconds. */
+/** All values that bound how long a call may take, each in milliseconds. */
 export interface CallTimeoutFacts {
   /** `timeoutMs` of the step. */
   stepMs: number | undefined;
@@ -20,8 +20,9 @@ export interface CallTimeout {
 }
 
 /**
- * How long a call may take. A step's own value wins over the policy, up to the maximum or the policy, whichever is more; a contract
- * bounds both, for it is what operator and server say of the tool itself. Pure.
+ * How long a call may take. A step's own value wins over the policy, up to the maximum or the policy,
+ * whichever is more; a contract bounds both, because operator and server declare it for the tool itself.
+ * Pure.
  */
 export function callTimeout({ stepMs, policyMs, contractMs, maxStepMs }: CallTimeoutFacts): CallTimeout {
   const allowedMs = stepMs === undefined ? policyMs : Math.min(stepMs, Math.max(policyMs, maxStepMs));

@@ -1,6 +1,8 @@
 import { z } from "zod";
 
-/** Bounds of one plan. A host may raise or lower the defaults; a plan stores the ones it was accepted under. */
+/**
+ * Bounds of one plan. A host may raise or lower the defaults; a plan stores the ones it was accepted under.
+ */
 export const LimitsSchema = z.strictObject({
   /** Steps in a plan. */
   maxSteps: z.number().int().min(1).max(1_000_000).default(1_000),

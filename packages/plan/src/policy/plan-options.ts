@@ -5,7 +5,10 @@ import { type Policy, type PolicyInput, PolicySchema, policyOptions } from "./po
 
 const PartialPolicySchema = PolicySchema.partial();
 
-/** The policy of a plan: what the host says wins over the document, a profile over defaults, an option over its own profile. */
+/**
+ * The policy of a plan: the host's options win over those of the document, a profile over defaults, an option
+ * over its own profile.
+ */
 export function readPolicy(
   document: JsonValue | undefined,
   host: PolicyInput | undefined,

@@ -1,7 +1,10 @@
 /** Labels are looked for in the first characters of an answer only. */
 const MAX_LABEL = 80;
 
-/** The names that an answer may put before its value: of the argument, and of what it stands in ("author email" for `author.email`). */
+/**
+ * The names that an answer may put before its value: of the argument, and of what it stands in ("author
+ * email" for `author.email`).
+ */
 export function labelsOf(keys: readonly (string | number)[]): string[] {
   const names = keys.filter((key) => typeof key === "string");
   const own = names.at(-1);
@@ -13,7 +16,10 @@ function plain(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}]+/gu, "").toLowerCase();
 }
 
-/** The label that an answer begins with, in plain form, and the text behind it; null without one. "email: x", "email = x". */
+/**
+ * The label that an answer begins with, in plain form, and the text behind it; null without one. "email: x",
+ * "email = x".
+ */
 export function labelIn(text: string): { label: string; rest: string } | null {
   const found = /^([\p{L}][\p{L}\p{N} _.-]*?)\s*[:=]\s*(?=\S)/u.exec(text.slice(0, MAX_LABEL));
   if (!found?.[1] || text.startsWith("//", found[0].length)) return null;

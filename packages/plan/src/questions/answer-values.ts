@@ -14,8 +14,9 @@ export interface ValueSearch {
 }
 
 /**
- * The values that an answer may give, the most literal first: its text or what the text says in the types of the schema, then the same for what
- * stands behind its label or inside its quotes, then the one part of it that has the form which the schema asks for. Nothing is checked yet.
+ * The values that an answer may give, the most literal first: its text or what the text says in the types of
+ * the schema, then the same for what stands behind its label or inside its quotes, then the one part of it
+ * that has the form which the schema asks for. Nothing is checked yet.
  */
 export function* valuesIn(said: string, search: ValueSearch): Generator<JsonValue> {
   const bare = unquoted(said);

@@ -8,11 +8,11 @@ export interface BoundAnswer {
   readonly question: OpenQuestion;
   /** As it was given; of a value, its JSON text. */
   readonly text: string;
-  /** What it gives; undefined for an answer that only the model can read. */
+  /** Its value; undefined for an answer that only the model can read. */
   readonly value: JsonValue | undefined;
 }
 
-/** An answer that is not taken; its question stays open. */
+/** An answer that is not accepted; its question stays open. */
 export interface UnfitAnswer {
   readonly question: OpenQuestion;
   readonly text: string;
@@ -27,8 +27,8 @@ export interface BoundAnswers {
 }
 
 /**
- * Binds answers in words to the open questions, one for each, in their order. Answers that all begin with labels go where their labels point,
- * whatever their order. Pure.
+ * Binds answers in words to the open questions, one for each, in their order. Answers that all begin with
+ * labels go where their labels point, whatever their order. Pure.
  * @param texts - as many as there are questions
  */
 export function bindTexts(
@@ -46,7 +46,10 @@ export function bindTexts(
   );
 }
 
-/** Binds values to the questions that they name. A text for a question without an argument is an answer in words. Pure. */
+/**
+ * Binds values to the questions that they name. A text for a question without an argument is an answer in
+ * words. Pure.
+ */
 export function bindValues(given: readonly { question: OpenQuestion; value: JsonValue }[]): BoundAnswers {
   return gather(
     given.map(({ question, value }) => {
@@ -80,7 +83,10 @@ function readWords(text: string): Read["read"] {
     : { ok: true, value: undefined };
 }
 
-/** The texts in the order of the questions that their labels name; undefined where a label is missing, or does not name exactly one. */
+/**
+ * The texts in the order of the questions that their labels name; undefined where a label is missing, or does
+ * not name exactly one.
+ */
 function byLabel(questions: readonly OpenQuestion[], texts: readonly string[]): string[] | undefined {
   const labels = questions.map(({ about }) => (about ? labelsOf(about.keys) : []));
   const ordered = questions.map(() => "");

@@ -2,7 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { setOwn } from "../json/own-property.ts";
 import { escapeReferences } from "../reference/escape-references.ts";
 
-/** A plan as it was drafted, in which some arguments of some steps are still open: `{steps: [{id, tool, arguments, ..}], ..}`. */
+/**
+ * A plan as it was drafted, in which some arguments of some steps are still open: `{steps: [{id, tool,
+ * arguments, ..}], ..}`.
+ */
 export interface DraftWithGaps {
   [field: string]: JsonValue;
   steps: JsonObject[];
@@ -13,7 +16,7 @@ export interface GapValue {
   stepId: string;
   /** Keys below the step's arguments. */
   keys: readonly (string | number)[];
-  /** As it is meant: text that looks like a reference is none. */
+  /** A plain value: text that looks like a reference is no reference. */
   value: JsonValue;
 }
 

@@ -4,13 +4,14 @@ import { toolOfStep } from "../document/step.ts";
 import { keysOfPlace } from "./keys-of-place.ts";
 import type { Gap } from "./to-questions.ts";
 
-/** Errors that the right value takes away. */
+/** Errors that a valid value solves. */
 const OPEN: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNSOURCED", "ARGUMENT_PLACEHOLDER"]);
 
 /**
- * The arguments of a plan that only the user can give, by what was found about it; undefined when anything else is wrong with the plan, which
- * no answer would put right. Pure.
- * @param missing - true when the planner asks for values that it left out: required arguments that are not there are gaps too
+ * The arguments of a plan that only the user can give, by its diagnostics; undefined when anything else is
+ * wrong with the plan, so that no answer would correct it. Pure.
+ * @param missing - true when the planner asks for values that it left out: required arguments that are not
+ * there are gaps too
  */
 export function gapsOfPlan(
   plan: Plan,

@@ -1,7 +1,10 @@
 /** The longest place that is read. */
 const MAX_LENGTH = 4_000;
 
-/** The keys of a place as diagnostics print it: `steps[2].arguments["a b"]` is `["steps", 2, "arguments", "a b"]`. Undefined for anything else. */
+/**
+ * The keys of a place as diagnostics print it: `steps[2].arguments["a b"]` is `["steps", 2, "arguments", "a
+ * b"]`. Undefined for anything else.
+ */
 export function keysOfPlace(place: string): (string | number)[] | undefined {
   if (place.length > MAX_LENGTH) return undefined;
   const keys: (string | number)[] = [];

@@ -5,7 +5,10 @@ import { JsonObjectSchema } from "../json/json.ts";
 /** Most questions that are open at once. */
 export const MAX_QUESTIONS = 20;
 
-/** Id of a question, such as "q1": counted over the whole life of its request, so that an answer never meets another question. */
+/**
+ * Id of a question, such as "q1": counted over the whole life of its request, so that an answer never meets
+ * another question.
+ */
 export const QuestionIdSchema = z.string().regex(/^q[1-9][0-9]{0,5}$/);
 
 /** What is asked about: one argument of one step. */
@@ -24,8 +27,8 @@ export const AskedParameterSchema = z.object({
 export type AskedParameter = z.infer<typeof AskedParameterSchema>;
 
 /**
- * A question that the planner asks and that has no answer yet. `about` is null for a question in a model's own words that names no argument:
- * its answer is read by the model.
+ * A question that the planner asks and that has no answer yet. `about` is null for a question in a model's
+ * own words that names no argument: its answer is read by the model.
  */
 export const OpenQuestionSchema = z.object({
   id: QuestionIdSchema,

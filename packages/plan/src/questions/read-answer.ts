@@ -9,7 +9,7 @@ import { labelsOf, withoutLabel } from "./answer-label.ts";
 import { valuesIn } from "./answer-values.ts";
 import type { AskedParameter } from "./open-question.ts";
 
-/** An answer as the value that it gives, or why it is none: for the user, with what would do. */
+/** The value of an answer, or why it is none: for the user, with an example of a valid answer. */
 export type ReadAnswer = { ok: true; value: JsonValue } | { ok: false; message: string };
 
 /** Longest answer that is read, in characters. */
@@ -22,8 +22,9 @@ export interface AnswerContext {
 }
 
 /**
- * Reads an answer in words as the value of the argument that was asked about: as it stands, without quotes, without a label ("email: .."), and,
- * where the schema asks for a form that only one part of the text has, as that part ("it is alice@test.com"). Pure.
+ * Reads an answer in words as the value of the argument that was asked about: as it stands, without quotes,
+ * without a label ("email: .."), and, where the schema asks for a form that only one part of the text has, as
+ * that part ("it is alice@test.com"). Pure.
  */
 export function readAnswer(about: AskedParameter, text: string, options: AnswerContext = {}): ReadAnswer {
   const said = text.trim();
@@ -54,7 +55,7 @@ export function checkAnswer(about: AskedParameter, value: JsonValue): ReadAnswer
   }
   const holder = { value };
   const verdict = checkAgainstSchema(holderOf(about.schema ?? {}), holder);
-  // A schema that cannot be used says nothing; the tool has the last word.
+  // A schema that cannot be used checks nothing; the tool itself decides.
   if (!verdict.usable) return { ok: true, value };
   const [error] = verdict.errors;
   if (!error) return { ok: true, value };
@@ -67,7 +68,10 @@ export function checkAnswer(about: AskedParameter, value: JsonValue): ReadAnswer
   );
 }
 
-/** The schema of an object that holds nothing but the value. Definitions move to the root, where references look for them. */
+/**
+ * The schema of an object that holds nothing but the value. Definitions move to the root, where references
+ * look for them.
+ */
 function holderOf(schema: JsonObject): JsonObject {
   const { $defs, definitions, ...own } = schema;
   return {

@@ -13,7 +13,10 @@ import { formOf } from "./read-answer.ts";
 /** An argument of a drafted step that has no value yet. */
 export interface Gap extends Pick<GapValue, "stepId" | "keys"> {
   readonly tool: string;
-  /** What the request says in its place, though it cannot be the value: a name where an address is wanted. */
+  /**
+   * What the request says in its place, although it cannot be the value, such as a name where an address is
+   * needed.
+   */
   readonly said?: string | null | undefined;
   /** What the request calls the thing that the step is about, where several steps use the tool. */
   readonly object?: string | null | undefined;
@@ -24,7 +27,8 @@ export interface Gap extends Pick<GapValue, "stepId" | "keys"> {
 }
 
 /**
- * The questions about gaps of a draft, at most 20, numbered on from those that the request was asked before. Pure.
+ * The questions about gaps of a draft, at most 20, numbered on from those that the request was asked before.
+ * Pure.
  * @param asked - how many questions the request was asked before
  */
 export function toQuestions(

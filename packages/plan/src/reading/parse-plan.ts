@@ -2,7 +2,10 @@ import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { Plan } from "../document/plan.ts";
 import { type ReadPlanOptions, readPlan } from "./read-plan.ts";
 
-/** How {@link parsePlan} reads: `tools` (also validates), `policy` (wins over the document's), `limits` (a document may only tighten them). */
+/**
+ * How {@link parsePlan} reads: `tools` (also validates), `policy` (wins over the document's), `limits` (a
+ * document may only tighten them).
+ */
 export type ParsePlanOptions = ReadPlanOptions;
 
 /** A plan in the one form with its warnings, or everything that is wrong with the input. */
@@ -11,9 +14,10 @@ export type ParsePlanResult =
   | { ok: false; diagnostics: Diagnostic[] };
 
 /**
- * Reads a plan in any dialect, from a value or from JSON text, into the one form: arguments are objects, references `<<step.path>>` with
- * step ids, dependencies step ids, policy and limits complete. The input is not changed and the plan shares nothing with it.
- * Steps without an id are named after their tool. Takes linear time and never throws, whatever comes in.
+ * Reads a plan in any dialect, from a value or from JSON text, into the one form: arguments are objects,
+ * references `<<step.path>>` with step ids, dependencies step ids, policy and limits complete. The input is
+ * not changed and the plan shares nothing with it. Steps without an id are named after their tool. Takes
+ * linear time and never throws, whatever comes in.
  */
 export function parsePlan(input: unknown, options: ParsePlanOptions = {}): ParsePlanResult {
   const { plan, diagnostics } = readPlan(input, options);

@@ -45,23 +45,32 @@ export interface ReadPlanOptions {
   readonly tools?: readonly ToolDescriptor[] | undefined;
   readonly policy?: PolicyInput | undefined;
   readonly limits?: LimitsInput | undefined;
-  /** Most that a step may ask for beyond the policy, in milliseconds: more is told. Default {@link MAX_STEP_TIMEOUT_MS}. */
+  /**
+   * Longest timeout that a step may ask for beyond the policy, in milliseconds; a longer one gets a warning.
+   * Default {@link MAX_STEP_TIMEOUT_MS}.
+   */
   readonly maxStepTimeoutMs?: number | undefined;
-  /** What was asked for, where that is known: text that stands in it is no reference, whatever it looks like. */
+  /**
+   * The request in words, where it is known: text that it says in the same letters is no reference, whatever
+   * it looks like.
+   */
   readonly request?: string | undefined;
-  /** So many steps in front are in the one form already, and their texts in our notation. Default 0. */
+  /**
+   * How many steps at the beginning are in the one form already, and their texts in our notation. Default 0.
+   */
   readonly given?: number | undefined;
 }
 
-/** What came of reading: a plan when the shape allowed one, whatever else was found. */
+/** The result of reading: a plan when the shape allowed one, even with errors, and the diagnostics. */
 export interface ReadPlan {
   readonly plan: Plan | undefined;
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Reads a plan of any dialect and finds everything that is wrong with it, in this order: document, steps, ids, order, dependencies that are
- * not there, references, dependencies, and the tools. Each stage trusts the ones before. Takes time linear in the size of the input.
+ * Reads a plan of any dialect and finds everything that is wrong with it, in this order: document, steps,
+ * ids, order, dependencies that are not there, references, dependencies, and the tools. Each stage relies on
+ * the ones before. Takes time linear in the size of the input.
  */
 export function readPlan(input: unknown, options: ReadPlanOptions): ReadPlan {
   const diagnostics = new DiagnosticCollector();
@@ -204,7 +213,7 @@ function checkCycle(
 ): void {
   const { cycle } = planGraph(plan);
   const [first] = cycle ?? [];
-  // Steps that refer to themselves are diagnostics of their own.
+  // Steps that refer to themselves have diagnostics of their own.
   if (!cycle || first === undefined || cycle.length < 2) return;
   const shown = cycle.length > 20 ? [...cycle.slice(0, 20), "..."] : cycle;
   const path = [...shown, first].join(" -> ");

@@ -5,8 +5,8 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { readPlan } from "./read-plan.ts";
 
 /**
- * Everything that is wrong with a plan, errors and warnings; none of severity `error` means that it may run. The plan counts as accepted
- * under the limits it carries. It is in the one form, which holds no notes: a field that readers of other forms ignore is an error here.
+ * All diagnostics of a plan; without one of severity `error` it may run. The plan's own limits apply. A plan
+ * in the one form holds no notes: a field that readers of other forms ignore is an error here.
  * @param policy - options that win over the plan's own
  */
 export function validatePlan(

@@ -1,7 +1,10 @@
 import type { JsonValue } from "../json/json.ts";
 import { mapJson } from "../json/map-json.ts";
 
-/** Text of a user in the plan language: what looks like the beginning of a reference is escaped, for it is none. */
+/**
+ * Text of a user in the plan language: what looks like the beginning of a reference is escaped, because it is
+ * none.
+ */
 export function escapeText(text: string): string {
   return text.replaceAll(/<<|\{\{|\$ref:/g, "\\$&");
 }

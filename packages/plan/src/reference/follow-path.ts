@@ -7,10 +7,16 @@ export type Followed =
   | { readonly found: true; readonly value: JsonValue }
   | { readonly found: false; readonly reason: string };
 
-/** Texts that were read as JSON already: a large text output is parsed once, however many references go into it. */
+/**
+ * Texts that were read as JSON already: a large text output is parsed once, however many references go into
+ * it.
+ */
 export type StructureCache = Map<string, JsonValue>;
 
-/** A text that is JSON of an object or a list as that; any other text (`007`, `NaN`, `+5`, `true`) stays text. Parses each text once. */
+/**
+ * A text that is JSON of an object or a list as that; any other text (`007`, `NaN`, `+5`, `true`) stays text.
+ * Parses each text once.
+ */
 export function cachedStructure(text: string, cache: StructureCache): JsonValue {
   let structure = cache.get(text);
   if (structure === undefined) {
@@ -21,9 +27,11 @@ export function cachedStructure(text: string, cache: StructureCache): JsonValue 
 }
 
 /**
- * Follows a path into a value: own properties of objects, positions of lists, never anything inherited. `[*]` goes through
- * every item and gives a list. A text on the way that is JSON of an object or array counts as that.
- * @param missing - `null` puts null where an item of a `[*]` has no such field; `fail` makes that a miss of the whole
+ * Follows a path into a value: own properties of objects, positions of lists, never anything inherited. `[*]`
+ * goes through every item and gives a list. A text on the way that is JSON of an object or array counts as
+ * that.
+ * @param missing - `null` puts null where an item of a `[*]` has no such field; `fail` makes that a miss of
+ * the whole
  */
 export function followPath(
   value: JsonValue,

@@ -21,7 +21,8 @@ export type Located =
   | { readonly type: "forbidden"; readonly key: string };
 
 /**
- * Finds what a reference goes into. A tool name may hold dots, so the fields that follow the root are tried as part of it.
+ * Finds what a reference goes into. A tool name may hold dots, so the fields that follow the root are tried
+ * as part of it.
  */
 export function locateRoot(root: string, path: readonly PathSegment[], names: Names): Located {
   if (FORBIDDEN_KEYS.has(root)) return { type: "forbidden", key: root };

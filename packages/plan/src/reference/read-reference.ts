@@ -95,7 +95,10 @@ function isNameCode(code: number): boolean {
 
 const WORD = /^[\p{L}\p{N}\p{M}]$/u;
 
-/** End of the field name at `from`. Between delimiters `$` and `@` belong to names as well; letters of all scripts always do. */
+/**
+ * End of the field name at `from`. Between delimiters `$` and `@` belong to names as well; letters of all
+ * scripts always do.
+ */
 function readName(text: string, from: number, delimited: boolean): number {
   let at = from;
   for (;;) {

@@ -1,6 +1,9 @@
 import { CodedError } from "../diagnostics/coded-error.ts";
 
-/** A reference names a step (or alias) that has given no output: it does not exist, failed, was skipped or is not done. */
+/**
+ * A reference names a step (or alias) that has given no output: it does not exist, failed, was skipped or is
+ * not done.
+ */
 export class UnresolvedReferenceError extends CodedError<{ reference: string; root: string }> {
   readonly code = "REFERENCE_UNRESOLVED";
   readonly retryable = false;

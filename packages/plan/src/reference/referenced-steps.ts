@@ -5,7 +5,9 @@ import { visitTexts } from "../json/map-json.ts";
 import { locateRoot, type Names } from "./locate-root.ts";
 import { scanText } from "./scan-text.ts";
 
-/** The names that references in a plan's steps may begin with: step ids, and tools by the steps that use them. */
+/**
+ * The names that references in a plan's steps may begin with: step ids, and tools by the steps that use them.
+ */
 export function namesOfSteps(steps: readonly Step[]): Names {
   const ids = new Set<string>();
   const tools = new Map<string, string[]>();
@@ -30,14 +32,17 @@ export function namesInside(names: Names, step: Step): Names {
 const namesOfPlans = new WeakMap<readonly Step[], Names>();
 
 /**
- * Ids of the steps that a step refers to, each once, in order of appearance: in its arguments, its condition, its forEach. Each is
- * a dependency. A root that is no step and no tool of exactly one step counts as none.
+ * Ids of the steps that a step refers to, each once, in order of appearance: in its arguments, its condition,
+ * its forEach. Each is a dependency. A root that is no step and no tool of exactly one step counts as none.
  */
 export function referencedSteps(step: Step, plan: Pick<Plan, "steps">): string[] {
   return stepsReferredTo(step, namesOf(plan));
 }
 
-/** Ids of the steps that a value refers to, such as a part of the plan's outputs, each once, in order of appearance. */
+/**
+ * Ids of the steps that a value refers to, such as a part of the plan's outputs, each once, in order of
+ * appearance.
+ */
 export function stepsInValue(value: JsonValue, plan: Pick<Plan, "steps">): string[] {
   const found = new Set<string>();
   gather(value, namesOf(plan), found);

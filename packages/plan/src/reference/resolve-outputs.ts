@@ -16,7 +16,7 @@ export interface OutputLeftOut {
   message: string;
 }
 
-/** What a plan gives back, by step id or by the name of the part, and the parts that it cannot give. */
+/** The outputs of a plan, by step id or by the name of the part, and the parts that were left out. */
 export interface ResolvedOutputs {
   outputs: JsonObject;
   leftOut: OutputLeftOut[];
@@ -37,9 +37,9 @@ export function noParts(): GrowingOutputs {
 }
 
 /**
- * The outputs that a plan was asked for: those of its steps by id, or its parts with their references filled in. A step without an
- * output is not there. A part is left out when one of its references gives nothing, whatever the policy keeps in arguments; only
- * `onMissingField: "null"` gives it null. Pure.
+ * The outputs that a plan was asked for: those of its steps by id, or its parts with their references filled
+ * in. A step without an output is not there. A part is left out when one of its references gives nothing,
+ * whatever the policy keeps in arguments; only `onMissingField: "null"` gives it null. Pure.
  * @param known - outputs of completed steps, by step id
  * @param texts - how those were written that tools gave as JSON text
  */
@@ -70,7 +70,10 @@ function resolveParts(
 
 type KnownOutputs = Pick<ResolveOptions, "outputs" | "texts">;
 
-/** Adds a part with its references filled in, or to what is left out. It counts against the size that all parts have together. */
+/**
+ * Adds a part with its references filled in, or to what is left out. It counts against the size that all
+ * parts have together.
+ */
 export function addPart(
   resolved: GrowingOutputs,
   { name, part, policy }: { name: string; part: JsonValue } & Pick<Plan, "policy">,

@@ -16,22 +16,32 @@ import {
 } from "./reference-errors.ts";
 import { scanText } from "./scan-text.ts";
 
-/** What references are filled in from. */
+/** Options of {@link resolveReferences}. */
 export interface ResolveOptions {
   /** Outputs of steps by step id. A step without an entry has no output. */
   outputs: Lookup<JsonValue>;
-  /** How outputs that tools gave as JSON text were written, by step id. Inside a text that goes in as it was written. Default: none. */
+  /**
+   * How outputs that tools gave as JSON text were written, by step id. Inside a text that goes in as it was
+   * written. Default: none.
+   */
   texts?: Lookup<OutputTexts> | undefined;
   /**
-   * Asked where a text is exactly one reference to an output that a tool gave as JSON text: true puts the tool's text in, false the value.
-   * `keys` lead from the root of the value that is resolved. Default: the value.
+   * Called for a text that is exactly one reference to an output that a tool gave as JSON text: true inserts
+   * the tool's text, false the value. `keys` lead from the root of the value that is resolved. Default: the
+   * value.
    */
   wantsText?: ((keys: readonly (string | number)[], value: JsonValue, text: string) => boolean) | undefined;
-  /** Step ids by tool name, for references that go by tool; several ids make such a reference ambiguous. Default: none. */
+  /**
+   * Step ids by tool name, for references that go by tool; several ids make such a reference ambiguous.
+   * Default: none.
+   */
   aliases?: Lookup<string | readonly string[]> | undefined;
   /** Names inside a forEach and their values: the alias and `index`. They win over step ids. */
   scope?: Readonly<Record<string, JsonValue>> | undefined;
-  /** `onMissingField` and `onUnresolvedStep` count, given or by profile; `error` is the default of both. */
+  /**
+   * Only `onMissingField` and `onUnresolvedStep` matter, given or set by the profile; `error` is the default
+   * of both.
+   */
   policy?: PolicyInput | undefined;
   /** Most characters and values that references may bring in; default 64 Mi. */
   maxSize?: number | undefined;
@@ -47,9 +57,10 @@ export interface Resolved<Value extends JsonValue = JsonValue> {
 const DEFAULT_MAX_SIZE = 64 * 1024 * 1024;
 
 /**
- * Fills in the references of a value. A text that is exactly one reference becomes the value with its JSON type; inside a text
- * values are interpolated, objects and lists as JSON. What comes in is never scanned again. The result shares nothing with
- * `value` or the outputs, and neither is changed. Takes time linear in the sizes of value and result.
+ * Fills in the references of a value. A text that is exactly one reference becomes the value with its JSON
+ * type; inside a text values are interpolated, objects and lists as JSON. What comes in is never scanned
+ * again. The result shares nothing with `value` or the outputs, and neither is changed. Takes time linear in
+ * the sizes of value and result.
  * @throws {ReferenceError} for a reference that gives nothing and that the policy does not cover
  */
 export function resolveReferences(value: JsonObject, options: ResolveOptions): Resolved<JsonObject>;
@@ -148,7 +159,7 @@ function createResolver(options: ResolveOptions) {
       : textOfOutput(value, written);
   }
 
-  /** The value as it goes in: as the tool's text where that is wanted. */
+  /** The value to insert: the tool's text where that is wanted. */
   function chosen({ value, written }: Found & { found: true }, place: Place | undefined): JsonValue {
     const { wantsText } = options;
     if (written === undefined || !wantsText) return value;
@@ -178,7 +189,10 @@ function createResolver(options: ResolveOptions) {
   return { fillIn, warnings };
 }
 
-/** How what a path finds in a step's output was written: the output itself, or the data of one item or of all items of a forEach. */
+/**
+ * How the tool wrote the value at a path of a step's output: the output itself, or the data of one item or of
+ * all items of a forEach.
+ */
 function textsAt(texts: OutputTexts | undefined, path: readonly PathSegment[]): OutputTexts | undefined {
   if (texts === undefined || !Array.isArray(texts)) return path.length === 0 ? texts : undefined;
   const [results, item, data, ...deeper] = path;

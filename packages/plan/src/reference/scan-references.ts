@@ -12,8 +12,8 @@ export interface Reference extends Omit<TextReference, "type"> {
 }
 
 /**
- * All references in the texts of a value, in document order; keys of objects are not scanned. Takes linear time and never
- * throws. Whether the roots exist is for the caller to say.
+ * All references in the texts of a value, in document order; keys of objects are not scanned. Takes linear
+ * time and never throws. Whether the roots exist is for the caller to say.
  */
 export function scanReferences(value: JsonValue): Reference[] {
   const references: Reference[] = [];

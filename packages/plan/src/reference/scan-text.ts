@@ -12,7 +12,9 @@ export interface LiteralText {
   readonly text: string;
 }
 
-/** Opened like a reference and followed by a name, but never a reference: `<<a.b` or `{{a..b}}`. It is text. */
+/**
+ * Opened like a reference and followed by a name, but never a reference: `<<a.b` or `{{a..b}}`. It is text.
+ */
 export interface MalformedReference {
   readonly root: string;
   readonly start: number;
@@ -32,8 +34,8 @@ const DOLLAR = 36;
 const BACKSLASH = 92;
 
 /**
- * Splits a text into literals and references in one pass from left to right, in linear time: an attempt that fails
- * has read characters that no later attempt of the same kind reads again.
+ * Splits a text into literals and references in one pass from left to right, in linear time: an attempt that
+ * fails has read characters that no later attempt of the same kind reads again.
  * @returns undefined when the text holds no reference, no escape and nothing malformed: it stands for itself
  */
 export function scanText(text: string): ScannedText | undefined {

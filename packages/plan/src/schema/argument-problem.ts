@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "../json/json.ts";
 import { printPlace } from "../json/path.ts";
 import { keysOfPointer } from "./compile-schema.ts";
 
-/** One complaint of an input schema, in words. */
+/** One error of an input schema, in words. */
 export interface ArgumentProblem {
   readonly code: Extract<DiagnosticCode, `ARGUMENT_${string}`>;
   /** Keys from the arguments to the place; of a missing argument its own, although it is not there. */

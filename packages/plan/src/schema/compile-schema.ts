@@ -6,7 +6,7 @@ import { CodedError } from "../diagnostics/coded-error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { COST_KEYWORD, prepareSchema } from "./prepare-schema.ts";
 
-/** What a schema says of a value: its complaints, none for a valid one; or that it cannot be asked. */
+/** The errors of a value by a schema, none for a valid one; or why the schema cannot be used. */
 export type SchemaVerdict =
   | { readonly usable: true; readonly errors: readonly ErrorObject[] }
   | { readonly usable: false; readonly reason: string };
@@ -14,7 +14,9 @@ export type SchemaVerdict =
 /** Compiled schemas that are kept, the least recently used go first. */
 const MAX_COMPILED = 500;
 const MAX_PATTERN_LENGTH = 2_000;
-/** Applications of subschemas that one validation may cost; patterns count by the length of what they look at. */
+/**
+ * Applications of subschemas that one validation may cost; patterns count by the length of what they look at.
+ */
 const MAX_COST = 500_000;
 
 /** Ends a validation that costs too much; never leaves this file. */
@@ -31,7 +33,10 @@ function spend(amount: number): true {
   return true;
 }
 
-/** Patterns of strangers run in linear time. One that this engine does not know (look-around) accepts everything. */
+/**
+ * Untrusted patterns run in linear time. A pattern that this engine does not know (look-around) accepts
+ * everything.
+ */
 const linearPatterns = Object.assign(
   (pattern: string) => {
     const compiled = compilePattern(pattern);
@@ -103,8 +108,9 @@ const byObject = new WeakMap<JsonObject, Compiled>();
 const byDigest = new Map<string, Compiled>();
 
 /**
- * What a schema says of a value. A schema is compiled once for each digest, and found again by identity without one. Never throws
- * and never hangs, whatever the schema holds: what cannot be compiled, or costs too much, is not usable.
+ * Validates a value by a schema. A schema is compiled once for each digest, and found again by its identity
+ * without computing the digest. Never throws and never hangs, whatever the schema holds: a schema that cannot
+ * be compiled, or costs too much, is not usable.
  */
 export function checkAgainstSchema(schema: JsonObject, value: JsonValue): SchemaVerdict {
   const compiled = compiledSchema(schema);
@@ -122,7 +128,7 @@ export function checkAgainstSchema(schema: JsonObject, value: JsonValue): Schema
 }
 
 function compiledSchema(schema: JsonObject): Compiled {
-  // Descriptors come from strangers: their types are a wish.
+  // Descriptors are untrusted: at run time the schema may have any type.
   if (!isJsonObject(schema)) return { reason: "it is not an object" };
   const known = byObject.get(schema);
   if (known) return known;

@@ -27,8 +27,9 @@ export interface FittedArguments {
 type Keys = readonly (string | number)[];
 
 /**
- * Fills in the references of a call's arguments by the types that its tool takes: where an output was given as JSON text, a place that
- * takes texts and not the value's type gets the text as the tool wrote it, any other place the value. See {@link fitTexts} for the rest.
+ * Fills in the references of a call's arguments by the types that its tool takes: where an output was given
+ * as JSON text, a place that takes texts and not the value's type gets the text as the tool wrote it, any
+ * other place the value. See {@link fitTexts} for the rest.
  * @param schema - the tool's input schema; without one every place gets the value
  * @throws {ReferenceError} as {@link resolveReferences}
  */
@@ -40,7 +41,10 @@ export function resolveArguments(
   return resolveReferences(args, schema ? { ...options, wantsText: textChooser(schema) } : options);
 }
 
-/** Tells where the text goes in. Where both fit it is the value, unless that is a number written in another way, such as `1e3` or `1.0`. */
+/**
+ * Tells where the text goes in. Where both fit it is the value, unless that is a number written in another
+ * way, such as `1e3` or `1.0`.
+ */
 function textChooser(schema: JsonObject): NonNullable<ResolveOptions["wantsText"]> {
   return (keys, value, text) => {
     const types = typesAt(schema, keys);
@@ -51,8 +55,9 @@ function textChooser(schema: JsonObject): NonNullable<ResolveOptions["wantsText"
 }
 
 /**
- * Puts JSON texts in the place of numbers, booleans, objects and lists where a schema takes texts and not such values: a phone number
- * that is written as a number, a whole output as the body of a message. Null stays null, and whatever the schema takes stays as it is.
+ * Puts JSON texts in the place of numbers, booleans, objects and lists where a schema takes texts and not
+ * such values: a phone number that is written as a number, a whole output as the body of a message. Null
+ * stays null, and whatever the schema takes stays as it is.
  */
 export function fitTexts(schema: JsonObject, args: JsonObject): FittedArguments {
   const verdict = checkAgainstSchema(schema, args);
@@ -64,7 +69,10 @@ export function fitTexts(schema: JsonObject, args: JsonObject): FittedArguments 
   return { value: fitted, places };
 }
 
-/** A warning for each place, for people. That a tool wants the JSON text of an object around one text is not likely: it says so. */
+/**
+ * A warning for each place, for people. A tool hardly ever wants the JSON text of an object around one text;
+ * the warning says so.
+ */
 export function fittedWarnings(tool: string, places: readonly FittedPlace[]): string[] {
   return places.slice(0, 20).map(({ keys, type, wrapped }) => {
     const hint = wrapped === undefined ? "" : `; write ${JSON.stringify(cut(wrapped))} alone`;
@@ -72,7 +80,7 @@ export function fittedWarnings(tool: string, places: readonly FittedPlace[]): st
   });
 }
 
-/** Places of complaints that the value's text would not cause, the outermost of those that stand in each other. */
+/** Places of errors that the text of the value would not cause; of places inside each other the outermost. */
 function misfits(schema: JsonObject, args: JsonObject, errors: readonly ErrorObject[]): FittedPlace[] {
   const pointers = new Set(
     errors.filter(({ keyword }) => BY_TYPE.has(keyword)).map((error) => error.instancePath),

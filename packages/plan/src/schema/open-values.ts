@@ -3,7 +3,10 @@ import type { JsonObject } from "../json/json.ts";
 import { secretPlaces } from "../secrets/secret.ts";
 import { keysOfPointer } from "./compile-schema.ts";
 
-/** Places in arguments whose values are not known yet, by JSON pointer: `text` where it will be a text in any case. */
+/**
+ * Places in arguments whose values are not known yet, by JSON pointer: `text` where it will be a text in any
+ * case.
+ */
 export type OpenPlaces = Map<string, "whole" | "text">;
 
 /** The places of secrets. Their values are texts, of which nothing else is known before the call. */

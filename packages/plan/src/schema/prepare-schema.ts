@@ -63,9 +63,10 @@ function isTextList(value: JsonValue): boolean {
 }
 
 /**
- * A stranger's schema, rebuilt from the keywords that are known, as JSON Schema 2020-12: lists in `items` become `prefixItems`, what
- * is malformed is left out, `$id` and `$schema` too; types go by their usual meaning. Each subschema gets {@link COST_KEYWORD}, so that an evaluation of it can
- * stop one that costs exponential time. Undefined when it is no schema, or too large or too deep to be looked at.
+ * An untrusted schema, rebuilt from the known keywords as JSON Schema 2020-12: lists in `items` become
+ * `prefixItems`; malformed keywords, `$id` and `$schema` are left out; types have their usual meaning. Each
+ * subschema gets {@link COST_KEYWORD}, which can stop an evaluation that costs exponential time. Undefined
+ * when it is no schema, or too large or too deep.
  */
 export function prepareSchema(schema: JsonValue): JsonObject | undefined {
   let nodes = 0;

@@ -17,8 +17,9 @@ export interface RequiredText {
 const MAX_VALUES = 2_000;
 
 /**
- * The texts of a call's arguments that the tool requires: those of required parameters, of required fields of required objects, and of the
- * items of required lists. What the schema leaves open is not required, and where it lists the values that it takes there is nothing to find.
+ * The texts of a call's arguments that the tool requires: those of required parameters, of required fields of
+ * required objects, and of the items of required lists. What the schema leaves open is not required, and
+ * where it lists the values that it takes there is nothing to find.
  */
 export function requiredTexts(schema: JsonObject, args: JsonObject): RequiredText[] {
   const found: RequiredText[] = [];
@@ -50,12 +51,16 @@ export function requiredTexts(schema: JsonObject, args: JsonObject): RequiredTex
   return found;
 }
 
-/** True for a value that the schema of its place lists, see {@link isListed}. @param schema - of the arguments */
+/**
+ * True for a value that the schema of its place lists, see {@link isListed}. @param schema - of the arguments
+ */
 export function isListedAt(text: string, keys: readonly (string | number)[], schema: JsonObject): boolean {
   return isListed(text, schemasOf(schemaAtPath(schema, keys.map(toSegment))));
 }
 
-/** True for a value that a schema lists: as `enum`, `const` or `default`, or the empty text by `minLength: 0`. */
+/**
+ * True for a value that a schema lists: as `enum`, `const` or `default`, or the empty text by `minLength: 0`.
+ */
 export function isListed(text: string, schemas: readonly JsonValue[]): boolean {
   return schemas.some((schema) => {
     if (!isJsonObject(schema)) return false;

@@ -8,7 +8,9 @@ export type SchemaAtPath =
   | { readonly type: "known"; readonly schemas: readonly JsonValue[] }
   /** The schema leaves open what is there. */
   | { readonly type: "open" }
-  /** The schema has no such place: `closed` means that there can be none, otherwise it is only not declared. */
+  /**
+   * The schema has no such place: `closed` means that there can be none, otherwise it is only not declared.
+   */
   | {
       readonly type: "absent";
       readonly closed: boolean;
@@ -20,7 +22,10 @@ const MAX_ALTERNATIVES = 64;
 const MAX_HOPS = 32;
 const OPEN: SchemaAtPath = { type: "open" };
 
-/** Follows a path through a schema with local `$ref`, `allOf`, `anyOf`, `oneOf`. Cautious: what it cannot tell is open. */
+/**
+ * Follows a path through a schema with local `$ref`, `allOf`, `anyOf`, `oneOf`. Cautious: what it cannot tell
+ * is open.
+ */
 export function schemaAtPath(schema: JsonObject, path: readonly PathSegment[]): SchemaAtPath {
   let current: readonly JsonValue[] = [schema];
   for (const segment of path) {
@@ -39,7 +44,10 @@ export function schemaAtPath(schema: JsonObject, path: readonly PathSegment[]): 
   return { type: "known", schemas: alternativesOf(current, schema) };
 }
 
-/** JSON types that values following any of these schemas can have; undefined when they do not say. `integer` is one of its own. */
+/**
+ * JSON types that values following any of these schemas can have; undefined when they do not say. `integer`
+ * is one of its own.
+ */
 export function typesOfSchemas(schemas: readonly JsonValue[]): ReadonlySet<string> | undefined {
   const types = new Set<string>();
   for (const schema of schemas) {
@@ -76,7 +84,10 @@ function jsonType(value: JsonValue): string {
   return typeof value;
 }
 
-/** The alternatives with references followed and `anyOf`, `oneOf` unfolded. `allOf` stays for {@link stepInto}. */
+/**
+ * The alternatives with references followed and `anyOf`, `oneOf` unfolded. `allOf` stays for {@link
+ * stepInto}.
+ */
 function alternativesOf(schemas: readonly JsonValue[], root: JsonObject): JsonValue[] {
   const found: JsonValue[] = [];
   const pending = schemas.map((schema) => ({ schema, hops: 0 }));

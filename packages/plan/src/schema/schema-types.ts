@@ -4,7 +4,9 @@ const JSON_TYPES = ["string", "number", "integer", "boolean", "object", "array",
 /** A type that JSON Schema knows. */
 export type JsonType = (typeof JSON_TYPES)[number];
 
-/** What names of types in other languages mean, in lower case. Names that mean anything at all have no types. */
+/**
+ * What names of types in other languages mean, in lower case. Names that mean anything at all have no types.
+ */
 const FOREIGN: ReadonlyMap<string, readonly JsonType[]> = new Map(
   Object.entries({
     string: "str text varchar char character uuid guid date datetime date-time time timestamp url uri email path enum bytes",
@@ -27,8 +29,9 @@ export function isJsonType(name: JsonValue | undefined): name is JsonType {
 }
 
 /**
- * The JSON types that the operand of `type` means: a name or a list of names, in the words of JSON Schema or of another language (`float`,
- * `dict`, `String`, `list[int]`, `Optional[str]`, `int | None`). Undefined where it says nothing: any value may follow.
+ * The JSON types that the operand of `type` means: a name or a list of names, in the words of JSON Schema or
+ * of another language (`float`, `dict`, `String`, `list[int]`, `Optional[str]`, `int | None`). Undefined
+ * where it says nothing: any value may follow.
  */
 export function jsonTypesOf(operand: JsonValue | undefined): readonly JsonType[] | undefined {
   const names = (Array.isArray(operand) ? operand : [operand]).filter((name) => typeof name === "string");

@@ -8,14 +8,14 @@ import { toArgumentProblem } from "./argument-problem.ts";
 import { checkAgainstSchema } from "./compile-schema.ts";
 import { judgeable, openSecrets } from "./open-values.ts";
 
-/** At most this many complaints about the arguments of one call. */
+/** Most errors for the arguments of one call. */
 export const MAX_PROBLEMS = 50;
 
 /**
- * What a tool's input schema says of resolved arguments: one error for each complaint, at most 50, paths like
- * `arguments.authorId`. A tool without a schema takes any object. A schema that cannot be used (not a schema, refers to
- * something else, costs too much) gives a warning and no error: the tool itself has the last word. Of a secret nothing is
- * known but that it is a text. Never throws.
+ * Validates resolved arguments by the tool's input schema: at most 50 errors, with paths like
+ * `arguments.authorId`. A tool without a schema takes any object. A schema that cannot be used (not a schema,
+ * refers to something else, costs too much) gives a warning and no error: the tool itself decides. A secret
+ * counts as an unknown text. Never throws.
  */
 export function validateArguments(descriptor: ToolDescriptor, args: JsonObject): Diagnostic[] {
   const { inputSchema } = descriptor;
@@ -36,13 +36,13 @@ export function validateArguments(descriptor: ToolDescriptor, args: JsonObject):
     });
 }
 
-/** What is wrong whatever the values of secrets are. */
+/** The errors that do not depend on the values of secrets. */
 function withoutSecrets(errors: readonly ErrorObject[], args: JsonObject): readonly ErrorObject[] {
   const secrets = errors.length === 0 ? undefined : openSecrets(args);
   return secrets === undefined || secrets.size === 0 ? errors : judgeable(errors, secrets, args);
 }
 
-/** The finding that a tool's input schema cannot be used. */
+/** The diagnostic that a tool's input schema cannot be used. */
 export function unusableSchema(tool: string, reason: string): Diagnostic {
   return {
     code: "TOOL_SCHEMA_UNUSABLE",

@@ -1,9 +1,12 @@
-/** Forms of well-known credentials: keys of model providers, of our own, of well-known services; tokens in three parts; private keys. Global, and linear in the length of a text. */
+/**
+ * Forms of well-known credentials: keys of model providers, of our own, of well-known services; tokens in
+ * three parts; private keys. Global, and linear in the length of a text.
+ */
 export const CREDENTIAL_FORMS: readonly RegExp[] = [
   /\bsk-[\w-]{8,}/g,
   /\bpw_[\w-]{16,}/g,
   /\b(?:gh[oprsu]_|github_pat_|xox[abprs]-|glpat-|AKIA|AIza)[\w-]{12,}/g,
-  // From the beginning of a word alone: from every "-eyJ" on, a long text would be gone through again.
+  // Only at the beginning of a word: otherwise a long text would be searched again from every "-eyJ".
   /(?<![\w-])eyJ[\w-]{8,4096}\.[\w-]{8,4096}\.[\w-]{0,4096}/g,
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
 ];
@@ -16,7 +19,10 @@ export const SECRET_NAME =
 
 const SECRET_KEY = new RegExp(`${SECRET_NAME}$`, "i");
 
-/** True for a name whose value must not be shown: `password`, `OPENAI_API_KEY`, `x-api-key`; not `totalTokens`. */
+/**
+ * True for a name whose value must not be shown: `password`, `OPENAI_API_KEY`, `x-api-key`; not
+ * `totalTokens`.
+ */
 export function isSecretKey(key: string): boolean {
   return SECRET_KEY.test(key);
 }

@@ -1,6 +1,7 @@
 /**
- * Secrets in plans: an argument that is the text `secret://name`, and nothing else, stands for a value that the plan never holds. The
- * executor puts the value in when it makes the call. What a reference brings in is never one, whatever it says: tools must not ask for secrets.
+ * Secrets in plans: an argument that is the text `secret://name`, and nothing else, means a value that the
+ * plan never holds. The executor inserts the value when it makes the call. A text that a reference brings in
+ * never counts as a secret, because tools must not be able to ask for one.
  */
 import { z } from "zod";
 import type { JsonObject } from "../json/json.ts";

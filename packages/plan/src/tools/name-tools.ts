@@ -1,9 +1,11 @@
 import type { ToolDescriptor } from "./tool-descriptor.ts";
 
 /**
- * The same tools, in order, with names that are unique. A name that several servers offer becomes `server/tool` for each of
- * them, and so does a name that holds a slash itself; characters of a server's name that plans do not allow become `_`. A tool without a server keeps its name. A tool that one server lists
- * twice is kept once: the later definition counts, in the place of the first. Applying it again changes nothing.
+ * The same tools, in order, with names that are unique. A name that several servers offer becomes
+ * `server/tool` for each of them, and so does a name that holds a slash itself; characters of a server's name
+ * that plans do not allow become `_`. A tool without a server keeps its name. A tool that one server lists
+ * twice is kept once: the later definition counts, in the place of the first. Applying it again changes
+ * nothing.
  */
 export function nameTools(tools: readonly ToolDescriptor[]): ToolDescriptor[] {
   const offers = new Map<string, Set<string | undefined>>();
@@ -27,8 +29,9 @@ function listingOf(tool: ToolDescriptor): string {
 }
 
 /**
- * The tool that a plan means: the one with exactly this name (of two definitions the later); else the one meant by `server/tool` although its short name is
- * unique; else the only one that has it as its short name. Undefined when there is none, or when several servers offer the short name.
+ * The tool that a plan means: the one with exactly this name (of two definitions the later); else the one
+ * meant by `server/tool` although its short name is unique; else the only one that has it as its short name.
+ * Undefined when there is none, or when several servers offer the short name.
  */
 export function findTool(tools: readonly ToolDescriptor[], name: string): ToolDescriptor | undefined {
   const exact = tools.findLast((tool) => tool.name === name);
@@ -41,8 +44,8 @@ export function findTool(tools: readonly ToolDescriptor[], name: string): ToolDe
 }
 
 /**
- * The tool that another tool's contract means by a name: the one of its own server first, else what {@link findTool} finds. A server
- * speaks of its own tools by their own names, whatever other servers offer.
+ * The tool that another tool's contract means by a name: the one of its own server first, else what {@link
+ * findTool} finds. A server uses its own names for its own tools.
  */
 export function findRelatedTool(
   tools: readonly ToolDescriptor[],
@@ -55,7 +58,9 @@ export function findRelatedTool(
   );
 }
 
-/** The tool that a server offers under its own name for it, whatever that is called in the catalogue. */
+/**
+ * The tool that a server offers under its own name for it, which may differ from the name in the catalogue.
+ */
 export function findServerTool(
   tools: readonly ToolDescriptor[],
   server: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * A function that works its answer out once for each object that it is asked about, and forgets it with the object. For objects that
- * nothing changes once they are read, and for answers that no caller changes.
+ * A function that computes its result once for each object and keeps it as long as the object lives. Neither
+ * the objects nor the results may change.
  */
 export function remembered<Subject extends object, Answer extends NonNullable<unknown>>(
   work: (subject: Subject) => Answer,

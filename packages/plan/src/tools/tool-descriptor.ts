@@ -1,7 +1,10 @@
 import type { JsonObject } from "../json/json.ts";
 import type { OutputShape } from "../observed-output/output-shape.ts";
 
-/** MCP tool annotations: hints, from strangers unless the server is trusted. `readOnlyHint` is believed of every server that is not marked with `trusted: false`. */
+/**
+ * MCP tool annotations: hints, untrusted unless the server is trusted. `readOnlyHint` is believed of every
+ * server that is not marked with `trusted: false`.
+ */
 export interface ToolAnnotations {
   title?: string | undefined;
   readOnlyHint?: boolean | undefined;
@@ -19,9 +22,12 @@ export interface ToolDescriptor {
   name: string;
   /** Name of the server in the configuration file. */
   server?: string | undefined;
-  /** The operator's word on the server. True: its hints may also loosen; false: not one may; absent: `readOnlyHint` may, for parallelism and repeats. */
+  /**
+   * Whether the operator trusts the server. True: its hints may also loosen the contract; false: none may;
+   * absent: `readOnlyHint` may, for parallelism and repeats.
+   */
   trusted?: boolean | undefined;
-  /** The operator's word on the contract, by configuration; wins over everything. */
+  /** The operator's configuration of the contract; wins over everything. */
   override?: JsonObject | undefined;
   title?: string | undefined;
   description?: string | undefined;
@@ -29,7 +35,10 @@ export interface ToolDescriptor {
   inputSchema?: JsonObject | undefined;
   /** JSON Schema of the structured output. */
   outputSchema?: JsonObject | undefined;
-  /** What earlier outputs of the tool looked like to one tenant: learned by executors, never said by a server, and no part of the tool's digest. */
+  /**
+   * What earlier outputs of the tool looked like to one tenant: learned by executors, never said by a server,
+   * and no part of the tool's digest.
+   */
   observedOutput?: OutputShape | undefined;
   annotations?: ToolAnnotations | undefined;
   _meta?: JsonObject | undefined;

@@ -8,7 +8,7 @@ interface PinnedAs {
   name: string;
 }
 
-/** Look-ups in a catalogue that take the same time however many tools it holds. */
+/** Look-ups in a catalogue in constant time. */
 export interface ToolIndex {
   readonly tools: readonly ToolDescriptor[];
   /** As `findTool`. */
@@ -21,7 +21,10 @@ export interface ToolIndex {
   findPinned(name: string, pin: PinnedAs | undefined): ToolDescriptor | undefined;
 }
 
-/** Reads a catalogue once; later changes to the array are not seen. Of tools with the same name the later definition counts. */
+/**
+ * Reads a catalogue once; later changes to the array are not seen. Of tools with the same name the later
+ * definition counts.
+ */
 export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
   const exact = new Map<string, ToolDescriptor>();
   const qualified = new Map<string, ToolDescriptor>();
@@ -51,5 +54,5 @@ export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
   };
 }
 
-/** The index of a catalogue as it was read: worked out once for an array, which must not change. */
+/** The index of a catalogue: made once for an array, which must not change. */
 export const toolIndexOf: (tools: readonly ToolDescriptor[]) => ToolIndex = remembered(createToolIndex);

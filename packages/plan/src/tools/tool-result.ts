@@ -6,17 +6,20 @@ import { jsonOfText, type OutputText, outputTextOf } from "./output-text.ts";
 /** Why a tool result gives no output. */
 export interface ToolResultError {
   /**
-   * TOOL_FAILED: the tool itself said so. TOOL_RESULT_INVALID: not a tool result, or not JSON.
+   * TOOL_FAILED: the tool itself reported an error. TOOL_RESULT_INVALID: not a tool result, or not JSON.
    * TOOL_RESULT_TOO_LARGE: past the size or depth limit.
    */
   code: "TOOL_FAILED" | "TOOL_RESULT_INVALID" | "TOOL_RESULT_TOO_LARGE";
-  /** For TOOL_FAILED the tool's own words, at most 10,000 characters. */
+  /** For TOOL_FAILED the tool's own message, at most 10,000 characters. */
   message: string;
   /** For TOOL_FAILED the tool's structured content. */
   data?: JsonValue | undefined;
 }
 
-/** What a tool's answer means for its step. `text` says how the tool wrote an output that it gave as JSON text. */
+/**
+ * What a tool's answer means for its step. `text` says how the tool wrote an output that it gave as JSON
+ * text.
+ */
 export type ToolResultOutput =
   | { ok: true; output: JsonValue; text?: OutputText }
   | { ok: false; error: ToolResultError };
@@ -25,7 +28,10 @@ export type ToolResultOutput =
 export interface ToolResultLimits {
   /** Deepest nesting of objects and arrays. Default 64, at most 1,000. */
   maxDepth?: number | undefined;
-  /** Largest output as compact JSON in UTF-8, in bytes. Default 8 MiB: half of what one MongoDB document can hold. */
+  /**
+   * Largest output as compact JSON in UTF-8, in bytes. Default 8 MiB: half of what one MongoDB document can
+   * hold.
+   */
   maxBytes?: number | undefined;
 }
 
@@ -38,22 +44,27 @@ const NO_MESSAGE = "The tool reported an error without a message";
 /**
  * The step output of an MCP tool result.
  *
- * 1. `isError: true` is a failure with the tool's own message: its texts; else a `message` or `error` text in its structured
- *    content; else that content as JSON.
+ * 1. `isError: true` is a failure with the tool's own message: its texts; else a `message` or `error` text in
+ *    its structured content; else that content as JSON.
  * 2. `structuredContent`, whatever JSON it is (null counts as absent while there is content beside it).
- * 3. One text block: the value when the text is exactly one JSON value (`5`, `true`, `null`, `"a"`, an object or array), and how it was
- *    written beside it; else the text (`007`, `NaN`, an integer with more digits than a number can hold).
- * 4. Several text blocks: the list of their objects and arrays when each of them is one, else the texts joined by line breaks.
- * 5. One other block (image, audio, resource, link): the block as it came. Several blocks that are not all text: the list of blocks as they came.
+ * 3. One text block: the value when the text is exactly one JSON value (`5`, `true`, `null`, `"a"`, an object
+ *    or array), and how it was written beside it; else the text (`007`, `NaN`, an integer with more digits
+ *    than a number can hold).
+ * 4. Several text blocks: the list of their objects and arrays when each of them is one, else the texts
+ *    joined by line breaks.
+ * 5. One other block (image, audio, resource, link): the block as it came. Several blocks that are not all
+ *    text: the list of blocks as they came.
  * 6. No content: null.
  *
  * The output shares nothing with the result. Never throws: what JSON cannot carry (NaN, functions, cycles) is
- * TOOL_RESULT_INVALID or TOOL_RESULT_TOO_LARGE, and so is an answer that asks for input, which a plan cannot give.
+ * TOOL_RESULT_INVALID or TOOL_RESULT_TOO_LARGE, and so is an answer that asks for input, which a plan cannot
+ * give.
  */
 export function outputOfToolResult(result: unknown, limits: ToolResultLimits = {}): ToolResultOutput {
   const bounds = { maxDepth: limits.maxDepth ?? 64, maxBytes: limits.maxBytes ?? 8_388_608 };
-  // Around the output a result adds a level for `content`, one for a block, one for an embedded resource, and protocol fields.
-  // It may hold the output twice, as structure and as text, whose quotes are escaped once more.
+  // Around the output a result adds a level for `content`, one for a block, one for an embedded resource, and
+  // protocol fields. It may hold the output twice, as structure and as text, whose quotes are escaped once
+  // more.
   const copy = copyJson(result, { maxDepth: bounds.maxDepth + 4, maxBytes: bounds.maxBytes * 4 + 65_536 });
   if (!copy.ok) return refused(copy, bounds, result);
   if (!isJsonObject(copy.value)) return invalid("The tool's answer is not a result object");
@@ -144,7 +155,10 @@ function tooDeep({ maxDepth }: CopyLimits): string {
   return `The tool's output is nested deeper than ${maxDepth} levels, the most that is kept; let the tool return it flatter`;
 }
 
-/** Names the size (as far as it is measured: a hostile value may have no end), the most that is kept, and what to do. */
+/**
+ * Names the size (as far as it is measured: a hostile value may have no end), the most that is kept, and what
+ * to do.
+ */
 function tooLarge(value: unknown, { maxBytes }: CopyLimits): string {
   const measured = copyJson(value, { maxDepth: MEASURED_DEPTH, maxBytes: maxBytes * MEASURED_TIMES });
   const size = measured.ok ? measured.sizeBytes : `more than ${maxBytes * MEASURED_TIMES}`;

@@ -6,7 +6,7 @@ import { remembered } from "../tools/remembered.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { toolIndexOf } from "../tools/tool-index.ts";
 
-/** The tools that a plan is checked against, with look-ups that do not slow down with their number. */
+/** The tools that a plan is checked against, with look-ups in constant time. */
 export interface Catalogue {
   /** All names, for suggestions. */
   readonly names: readonly string[];
@@ -21,7 +21,10 @@ export interface Catalogue {
   unreadableOf(tool: ToolDescriptor): readonly string[];
 }
 
-/** Prepares a catalogue, which must not change: what it says is worked out once. Of tools with the same name the later definition counts. */
+/**
+ * Prepares a catalogue, which must not change: its contracts are computed once. Of tools with the same name
+ * the later definition counts.
+ */
 export function createCatalogue(
   tools: readonly ToolDescriptor[],
   { unannotated }: Pick<Policy, "unannotated">,

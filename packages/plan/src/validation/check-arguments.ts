@@ -26,8 +26,8 @@ export interface ArgumentChecking {
 }
 
 /**
- * Checks a call's arguments, references and all, against the tool's input schema. A reference is judged by what is known of its type;
- * what depends on its value is left to the check before the call.
+ * Checks a call's arguments, references and all, against the tool's input schema. A reference is judged by
+ * what is known of its type; what depends on its value is left to the check before the call.
  */
 export function checkArguments(checking: ArgumentChecking): void {
   const { step, tool, diagnostics, unusable } = checking;
@@ -80,7 +80,9 @@ function report(error: ErrorObject, { step, tool, policy, diagnostics }: Argumen
   diagnostics.add(problem.code, where, { message, suggestion: problem.suggestion });
 }
 
-/** Places in the arguments whose values are not known yet: references, texts with a reference inside, secrets. */
+/**
+ * Places in the arguments whose values are not known yet: references, texts with a reference inside, secrets.
+ */
 function unknownPlaces(step: DraftStep): OpenPlaces {
   const below = argumentKeys(step).length;
   const places = openSecrets(step.arguments);
@@ -119,7 +121,10 @@ function checkTypes({ step, tool, outputs, diagnostics }: ArgumentChecking, sche
   }
 }
 
-/** What of the value could be taken: the entries of a forEach, fields of an object, or each item of a list by a call of its own. */
+/**
+ * The parts of the value that the tool could take: the entries of a forEach, fields of an object, or each
+ * item of a list in a call of its own.
+ */
 function typeHint(
   { reference, step, outputs }: { reference: DraftReference; step: DraftStep; outputs: KnownOutputs },
   given: ReadonlySet<string>,
@@ -136,7 +141,7 @@ function typeHint(
     : { text: `; write ${[first, ...others].join(" or ")}`, suggestion: first };
 }
 
-/** The types that a reference can give, and how many outputs say so where no schema does. */
+/** The types that a reference can give, and how many earlier outputs tell them where no schema does. */
 function givenTypes(
   reference: DraftReference,
   step: DraftStep,

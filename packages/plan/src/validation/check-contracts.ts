@@ -6,7 +6,10 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 
-/** Checks steps against the contracts of their tools: fields that they require, limits, and what cannot be read in them. */
+/**
+ * Checks steps against the contracts of their tools: fields that they require, limits, and what cannot be
+ * read in them.
+ */
 export function checkContracts(steps: readonly DraftStep[], checking: ToolChecking): void {
   const { catalogue } = checking;
   const called = new Set(steps.map(({ tool }) => tool));
@@ -47,7 +50,10 @@ function canProvide(tool: ToolDescriptor, field: string, catalogue: Catalogue): 
   return schemaAtPath(tool.outputSchema, [{ type: "key", key: field }]).type !== "absent";
 }
 
-/** A tool may take more calls at once than the plan lets run. A profile of one call at a time lets no tool do so: that needs no warning. */
+/**
+ * A tool may take more calls at once than the plan lets run. A profile of one call at a time lets no tool do
+ * so: that needs no warning.
+ */
 function checkLimit(
   step: DraftStep,
   tool: ToolDescriptor,

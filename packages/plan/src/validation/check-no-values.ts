@@ -19,8 +19,8 @@ export interface PlannedCall {
 }
 
 /**
- * How a request must give a text for it to be a value: among its words; in quotes, where it may speak of the value ("the author's id");
- * as an id ("author id Alice"), where it may only name the thing.
+ * How a request must give a text for it to be a value: among its words; in quotes, where it may speak of the
+ * value ("the author's id"); as an id ("author id Alice"), where it may only name the thing.
  */
 export type SaidHow = "words" | "quotes" | "id";
 
@@ -34,12 +34,13 @@ export interface NoValueChecking {
   readonly ask: string;
 }
 
-/** DiagnosticCollector for one step. */
+/** Most diagnostics for one step. */
 const MAX_DIAGNOSTICS = 20;
 
 /**
- * Finds texts that are no values (blank, "null", "unknown", "the author's id") where a tool with side effects requires one, and names in the
- * place of ids that an earlier call of the plan gives. What the request says, or the schema lists, is a value. Placeholders are diagnostics elsewhere.
+ * Finds texts that are no values (blank, "null", "unknown", "the author's id") where a tool with side effects
+ * requires one, and names in the place of ids that an earlier call of the plan gives. What the request says,
+ * or the schema lists, is a value. Placeholders get diagnostics elsewhere.
  */
 export function checkNoValues(calls: readonly PlannedCall[], checking: NoValueChecking): void {
   const names = createGivenNames();

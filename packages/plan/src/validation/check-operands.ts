@@ -11,13 +11,13 @@ interface Operand {
   shown: string;
   /** JSON types that it can have; undefined when that is not known. */
   types: ReadonlySet<string> | undefined;
-  /** So many earlier outputs say so, where no schema does. */
+  /** How many earlier outputs tell that, where no schema does. */
   outputs?: number | undefined;
 }
 
 /**
- * The operands of a condition's comparisons must be able to be what their operator takes, as far as types are known: a comparison of a number
- * with a text has no answer, and its step would fail when it is to start.
+ * The operands of a condition's comparisons must be able to be what their operator takes, as far as types are
+ * known: a comparison of a number with a text has no answer, and its step would fail when it is to start.
  */
 export function checkOperands(
   step: DraftStep,

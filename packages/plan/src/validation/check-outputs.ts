@@ -3,7 +3,10 @@ import type { DraftReference, DraftStep } from "../document/draft-step.ts";
 import { absenceOf, createKnownOutputs } from "./known-outputs.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 
-/** What the parts of the outputs refer to must be able to be there, as far as the sources' output schemas tell; what was only never seen is a warning. */
+/**
+ * What the parts of the outputs refer to must be able to be there, as far as the sources' output schemas
+ * tell; what was only never seen is a warning.
+ */
 export function checkOutputs(
   references: readonly DraftReference[],
   steps: readonly DraftStep[],

@@ -8,8 +8,9 @@ import { SECRET_PREFIX, secretNameOf } from "../secrets/secret.ts";
 const MAX_DIAGNOSTICS = 20;
 
 /**
- * Secrets are whole values of arguments, under a name that is written out. Anywhere else the text is sent, or compared, as it stands. What looks
- * like a credential itself is warned of, and no message repeats it: plans are stored, and shown to those who may read them, as they are.
+ * Secrets are whole values of arguments, under a name that is written out. Anywhere else the text is sent, or
+ * compared, as it is. A text that looks like a credential itself gets a warning that does not repeat it,
+ * because plans are stored and shown as they are.
  */
 export function checkSecrets(step: DraftStep, diagnostics: DiagnosticCollector): void {
   const { forEach, when } = step;

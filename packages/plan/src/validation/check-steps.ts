@@ -49,7 +49,10 @@ export function checkPlaceholders(
   });
 }
 
-/** A forEach goes over a list, or over exactly one reference; its alias hides no step; literal items have keys of their own. */
+/**
+ * A forEach goes over a list, or over exactly one reference; its alias hides no step; literal items have keys
+ * of their own.
+ */
 export function checkForEach(
   step: DraftStep,
   hasStep: (name: string) => boolean,

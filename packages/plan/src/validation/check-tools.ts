@@ -30,7 +30,10 @@ export function checkRecursion(steps: readonly DraftStep[], diagnostics: Diagnos
   }
 }
 
-/** Checks steps against the tools: that they exist, their arguments, what references find in outputs, contracts. */
+/**
+ * Checks steps against the tools: that they exist, their arguments, what references find in outputs,
+ * contracts.
+ */
 export function checkTools(steps: readonly DraftStep[], checking: ToolChecking): void {
   const { catalogue, policy, diagnostics } = checking;
   const outputs = createKnownOutputs(steps, catalogue);

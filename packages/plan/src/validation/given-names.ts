@@ -23,7 +23,9 @@ export interface NamingCall {
 /** Remembers what earlier calls of a plan name, and whose id they give. */
 export interface GivenNames {
   add(call: NamingCall): void;
-  /** The last earlier call that has this name among its arguments and gives the id that the parameter takes. */
+  /**
+   * The last earlier call that has this name among its arguments and gives the id that the parameter takes.
+   */
   idOf(name: string, parameter: string): GivenName | undefined;
 }
 
@@ -32,7 +34,10 @@ const MAX_LENGTH = 100;
 const MAX_NAMES = 200;
 /** Places of an output that are looked at for an id. */
 const MAX_PLACES = 200;
-/** A capital letter and small ones, several words, or letters of a script without capitals: `Alice`, `Kim Park`, `田中`. */
+/**
+ * A capital letter and small ones, several words, or letters of a script without capitals: `Alice`, `Kim
+ * Park`, `田中`.
+ */
 const NAME =
   /^(?=\p{L})(?:\p{Lu}[\p{L}\p{M}'’.-]*\p{Ll}[\p{L}\p{M}'’.-]*|\p{Lo}+|[\p{L}\p{M}'’.-]+(?: [\p{L}\p{M}'’.-]+){1,6})$/u;
 
@@ -42,7 +47,7 @@ export function isNameOfThing(text: string): boolean {
   return trimmed.length <= MAX_LENGTH && NAME.test(trimmed);
 }
 
-/** Nothing is named at first. Of several calls that name the same the last one counts. */
+/** Begins empty. Of several calls with the same name the last one counts. */
 export function createGivenNames(): GivenNames {
   const calls = new Map<string, NamingCall[]>();
   return {
@@ -68,7 +73,10 @@ export function createGivenNames(): GivenNames {
 
 const plain = (name: string): string => name.normalize("NFKC").trim().replace(/\s+/g, " ").toLowerCase();
 
-/** By its output schema, by what it gave earlier, or, where neither is known, by the thing that tool and parameter both speak of. */
+/**
+ * By its output schema, by what it gave earlier, or, where neither is known, by the thing that tool and
+ * parameter both speak of.
+ */
 function idGivenBy({ id, tool }: NamingCall, parameter: string): GivenName | undefined {
   const schema = isJsonObject(tool.outputSchema)
     ? tool.outputSchema

@@ -15,13 +15,19 @@ export type ReferencedPlace = Pick<DraftReference, "source" | "path">;
 
 /** What is known of a place, and by what. */
 export type KnownPlace = SchemaAtPath & {
-  /** So many outputs of earlier runs say so; absent where a schema does. What was only seen may be otherwise the next time. */
+  /**
+   * How many outputs of earlier runs tell that; absent where a schema does. The next output may differ from
+   * those.
+   */
   readonly outputs?: number | undefined;
 };
 
 /** Tells what the catalogue knows about what references find. */
 export interface KnownOutputs {
-  /** What the schema of the source says of the place that a reference leads to; where it leaves that open, what was seen there. */
+  /**
+   * What the schema of the source says of the place that a reference leads to; where it leaves that open,
+   * what was seen there.
+   */
   at(reference: ReferencedPlace, step: DraftStep): KnownPlace;
   /** Fields that the source's contract promises, where there is no schema: none when nothing is promised. */
   promisedBy(reference: DraftReference): readonly string[];
@@ -31,7 +37,7 @@ export interface KnownOutputs {
 
 const OPEN: SchemaAtPath = { type: "open" };
 
-/** How much a finding weighs: what rests on outputs of earlier runs is only a warning. */
+/** The severity of a diagnostic: one that is based on outputs of earlier runs is only a warning. */
 export function weightOf(outputs: number | undefined): Pick<DiagnosticText, "severity" | "observedIn"> {
   return outputs === undefined ? { severity: "error" } : { severity: "warning", observedIn: outputs };
 }
@@ -39,7 +45,7 @@ export function weightOf(outputs: number | undefined): Pick<DiagnosticText, "sev
 /** JSON types that the value of a place can have; undefined when they are not known. */
 export function typesAt(found: KnownPlace): ReadonlySet<string> | undefined {
   const types = found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
-  // That there was nothing so far says nothing of what there will be.
+  // That the value was always null does not tell what it will be.
   return found.outputs !== undefined && types?.size === 1 && types.has("null") ? undefined : types;
 }
 
@@ -114,7 +120,7 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
 
   function placeInItem(step: DraftStep, path: readonly PathSegment[], schema: JsonObject): SchemaAtPath {
     const items = itemsReference(step)?.path ?? [];
-    // Items that are not there, or are no list, are a finding of their own.
+    // Items that do not exist, or are no list, have a diagnostic of their own.
     const list = schemaAtPath(schema, items);
     if (list.type === "absent") return OPEN;
     const types = list.type === "known" ? typesOfSchemas(list.schemas) : undefined;

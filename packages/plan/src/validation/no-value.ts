@@ -48,7 +48,10 @@ const CONTACT_WORDS = new Set(
 /** What a parameter takes, as far as its name says. */
 export type ParameterKind = "id" | "contact" | "any";
 
-/** What a parameter of this name takes: an id (`authorId`), an address, a number or a token (`email`), or anything. */
+/**
+ * What a parameter of this name takes: an id (`authorId`), an address, a number or a token (`email`), or
+ * anything.
+ */
 export function parameterKind(name: string): ParameterKind {
   const last = wordsOfName(name).at(-1) ?? "";
   if (ID_WORDS.has(last)) return "id";
@@ -62,8 +65,9 @@ export function wordsOfName(name: string): string[] {
 }
 
 /**
- * True for a text that says that there is no value, or speaks of the value instead of giving it: blank, "null", "unknown", "N/A",
- * "ObjectId of the author". Case, and quotes or brackets around it, do not matter. False for every text of more than 100 characters that is not blank.
+ * True for a text that says that there is no value, or speaks of the value instead of giving it: blank,
+ * "null", "unknown", "N/A", "ObjectId of the author". Case, and quotes or brackets around it, do not matter.
+ * False for every text of more than 100 characters that is not blank.
  * @param kind - what the parameter takes: in the place of an id "id of Alice" says nothing either
  */
 export function isNoValue(text: string, kind: ParameterKind = "any"): boolean {
@@ -72,7 +76,7 @@ export function isNoValue(text: string, kind: ParameterKind = "any"): boolean {
   return trimmed.length <= MAX_LENGTH && (isNoWord(trimmed) || isPhrase(trimmed, kind));
 }
 
-/** True where the text speaks of the value; a request that has the same words says nothing more than that. */
+/** True where the text describes the value; a request with the same words does not give the value either. */
 export function speaksOfValue(text: string, kind: ParameterKind): boolean {
   const trimmed = text.trim();
   return trimmed.length <= MAX_LENGTH && kind !== "any" && !isNoWord(trimmed) && isPhrase(trimmed, kind);

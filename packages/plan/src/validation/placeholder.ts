@@ -1,4 +1,7 @@
-/** What models write where they had no value. Only short texts are looked at, so the patterns cost next to nothing. */
+/**
+ * What models write where they had no value. Only short texts are looked at, so the patterns cost next to
+ * nothing.
+ */
 const PLACEHOLDERS: readonly RegExp[] = [
   /^<[a-z][a-z0-9_. -]*>$/i, // <author_id>
   /^\[[a-z]+(?:[_ -][a-z0-9]+)+\]$/i, // [author_id], [INSERT NAME]
@@ -24,7 +27,8 @@ export function isPlaceholder(text: string): boolean {
 }
 
 /**
- * The reference that a text tries to be in the manner of other languages: `${step.field}`, `{step.field}`, `$step.field`, `<step.field>`.
+ * The reference that a text tries to be in the manner of other languages: `${step.field}`, `{step.field}`,
+ * `$step.field`, `<step.field>`.
  * @returns root and path text, such as `createAuthor` and `._id`
  */
 export function foreignReference(text: string): { root: string; path: string } | undefined {

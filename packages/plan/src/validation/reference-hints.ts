@@ -13,7 +13,10 @@ export interface ReferenceHint {
 
 const ENTRY_FIELDS: ReadonlySet<string> = new Set(["index", "key", "status", "data", "error"]);
 
-/** For a field that the output of a reference's source does not have: lists on the way to it, and outputs of a forEach, which are lists too. */
+/**
+ * For a field that the output of a reference's source does not have: lists on the way to it, and outputs of a
+ * forEach, which are lists too.
+ */
 export function fieldHint(
   reference: DraftReference,
   step: DraftStep,
@@ -80,7 +83,10 @@ export function listsIn({ source, path }: DraftReference, found: SchemaAtPath): 
     .slice(0, MAX_NAMES);
 }
 
-/** References to the fields of an object whose type is one of these, for a parameter that was given the object. */
+/**
+ * References to the fields of an object whose type is one of these, for a parameter that was given the
+ * object.
+ */
 export function fittingFields(
   { source, path }: DraftReference,
   found: SchemaAtPath,

@@ -10,6 +10,6 @@ export interface ToolChecking {
   readonly diagnostics: DiagnosticCollector;
   /** Most that a step may ask for beyond the policy, in milliseconds. */
   readonly maxStepTimeoutMs: number;
-  /** True for a text that stands for itself: the plan carries it as such, or, among its words, the request says it. */
+  /** True for a text that is a value as it is: the plan lists it in `literals`, or the request says it. */
   readonly isLiteral: (text: string, how: SaidHow) => boolean;
 }

@@ -54,7 +54,10 @@ function base(name: string, query: string, steps: Step[]): BasePlan {
   return { name, query, steps, written: structuredClone(steps) as unknown as JsonObject[] };
 }
 
-/** Their texts hold what could be taken for structure: brackets, quotes, colons, slashes, fences, tags, references that are none. */
+/**
+ * Their texts hold what could be taken for structure: brackets, quotes, colons, slashes, fences, tags,
+ * references that are none.
+ */
 export const BASE_PLANS: readonly BasePlan[] = [
   base(
     "a chain of three",
