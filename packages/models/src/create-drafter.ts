@@ -1,8 +1,8 @@
 import { createCaller } from "./calls/model-caller.ts";
 import type { Drafter } from "./draft/drafter.ts";
-import { ModelSettingError } from "./draft/model-errors.ts";
 import { createModelDrafter } from "./model-drafter.ts";
 import { type ModelSettingsInput, ModelSettingsSchema, parseModelSetting } from "./settings/model-setting.ts";
+import { ModelSettingError } from "./settings/model-setting-error.ts";
 
 /**
  * The drafter that the settings name. Nothing of a provider is loaded before its first draft.

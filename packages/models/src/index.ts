@@ -1,6 +1,7 @@
 export type { ModelAsk, ModelCaller } from "./calls/model-ask.ts";
 export { createModelCaller } from "./calls/model-caller.ts";
 export { isAnswered } from "./calls/with-recorded.ts";
+export type { ModelPrice } from "./chat/model-price.ts";
 export { createDrafter } from "./create-drafter.ts";
 export { directTools } from "./direct/direct-tools.ts";
 export type { AnswerInput } from "./draft/answer-input.ts";
@@ -37,7 +38,6 @@ export {
   ModelRateLimitedError,
   ModelRefusedError,
   ModelRequestInvalidError,
-  ModelSettingError,
   ModelTimeoutError,
   ModelUnauthorizedError,
   ModelUnreachableError,
@@ -45,13 +45,14 @@ export {
 export type { ReplanRequest, ReplanStep } from "./draft/replan-request.ts";
 export type { SentMessage } from "./draft/sent-message.ts";
 export type { TokenUsage } from "./draft/token-usage.ts";
-export { costUsd, type ModelPrice } from "./prices/model-price.ts";
+export { costUsd } from "./prices/cost-usd.ts";
 export { createPriceList, type PriceList } from "./prices/price-list.ts";
 export { PricesInvalidError } from "./prices/prices-invalid-error.ts";
 export { answerMessages } from "./prompts/answer-messages.ts";
 export { draftMessages } from "./prompts/draft-messages.ts";
 export { estimateTokens } from "./prompts/estimate-tokens.ts";
 export { MAX_PROMPT_TOKENS } from "./prompts/prompt-budget.ts";
+export { definitionOf, PROVIDER_NAMES } from "./providers/registry.ts";
 export {
   type RetrievalReason,
   type RetrievedTools,
@@ -67,3 +68,4 @@ export {
   type NamedModel,
   parseModelSetting,
 } from "./settings/model-setting.ts";
+export { ModelSettingError } from "./settings/model-setting-error.ts";

@@ -2,7 +2,9 @@ import { freePort } from "@planwright/local";
 import { readModelAnswer } from "@planwright/plan";
 import { answer, type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { baseUrlVariable, keyVariable } from "../src/draft/model-variables.ts";
 import { createDrafter, DraftError, type DraftInput, type ModelSettingsInput } from "../src/index.ts";
+import { PROVIDER_NAMES, PROVIDERS, type Provider } from "../src/providers/registry.ts";
 import { BLOG } from "./catalogues/blog.ts";
 
 /** What a proxy says instead of an answer. */
@@ -24,44 +26,20 @@ const input = (rest: Partial<DraftInput> = {}): DraftInput => ({
   ...rest,
 });
 
-function openAi(rest: ModelSettingsInput = {}) {
+/** A drafter with a model of a provider, whose place the scripted server takes. */
+function drafterOf(provider: Provider, rest: ModelSettingsInput = {}) {
   return createDrafter({
-    MODEL: "openai:gpt-test",
-    OPENAI_API_KEY: "key-1",
-    OPENAI_BASE_URL: server.openAiUrl,
+    MODEL: `${provider}:test-model`,
+    [keyVariable(provider)]: "key-1",
+    [baseUrlVariable(provider)]: server.urlFor(PROVIDERS[provider].testProtocol),
     MODEL_MAX_RETRIES: 0,
     ...rest,
   });
 }
-
-function anthropic(rest: ModelSettingsInput = {}) {
-  return createDrafter({
-    MODEL: "anthropic:claude-test",
-    ANTHROPIC_API_KEY: "key-2",
-    ANTHROPIC_BASE_URL: server.anthropicUrl,
-    MODEL_MAX_RETRIES: 0,
-    ...rest,
-  });
-}
-
-function google(rest: ModelSettingsInput = {}) {
-  return createDrafter({
-    MODEL: "google:gemini-test",
-    GOOGLE_API_KEY: "key-3",
-    GOOGLE_BASE_URL: server.googleUrl,
-    MODEL_MAX_RETRIES: 0,
-    ...rest,
-  });
-}
-
-function compatible(rest: ModelSettingsInput = {}) {
-  return createDrafter({
-    MODEL: "compatible:llama",
-    COMPATIBLE_BASE_URL: server.openAiUrl,
-    MODEL_MAX_RETRIES: 0,
-    ...rest,
-  });
-}
+const openAi = (rest?: ModelSettingsInput) => drafterOf("openai", rest);
+const anthropic = (rest?: ModelSettingsInput) => drafterOf("anthropic", rest);
+const google = (rest?: ModelSettingsInput) => drafterOf("google", rest);
+const mistral = (rest?: ModelSettingsInput) => drafterOf("mistral", rest);
 
 async function failureOf(draft: Promise<unknown>): Promise<DraftError> {
   const error: unknown = await draft.then(
@@ -72,12 +50,9 @@ async function failureOf(draft: Promise<unknown>): Promise<DraftError> {
   throw new TypeError("the draft did not fail with a DraftError", { cause: error });
 }
 
-describe.each([
-  { provider: "openai", create: openAi },
-  { provider: "anthropic", create: anthropic },
-  { provider: "google", create: google },
-  { provider: "compatible", create: compatible },
-])("$provider", ({ create }) => {
+describe.each(PROVIDER_NAMES)("%s", (provider) => {
+  const create = (rest?: ModelSettingsInput) => drafterOf(provider, rest);
+
   test("an answer comes with text, usage, finish reason and what was sent", async () => {
     const usage = { inputTokens: 321, outputTokens: 45, cachedInputTokens: 256 };
     server.enqueue(answer(PLAN, { usage }));
@@ -206,12 +181,7 @@ describe.each([
   test("an unreachable server is told with its address, without its query", async () => {
     const url = `http://127.0.0.1:${await freePort()}/v1`;
     const setting = `${url}?key=hidden`;
-    const settings = {
-      OPENAI_BASE_URL: setting,
-      ANTHROPIC_BASE_URL: setting,
-      GOOGLE_BASE_URL: setting,
-      COMPATIBLE_BASE_URL: setting,
-    };
+    const settings = { [baseUrlVariable(provider)]: setting };
     const error = await failureOf(create(settings).draft(input()));
     expect(error.code).toBe("MODEL_UNREACHABLE");
     expect(error.message).toContain(`cannot be reached at ${url} (ECONNREFUSED); check `);
@@ -335,13 +305,28 @@ test("anthropic: a refusal gives MODEL_REFUSED", async () => {
   expect((await failureOf(anthropic().draft(input()))).code).toBe("MODEL_REFUSED");
 });
 
-test.each([
-  { provider: "openai", create: openAi },
-  { provider: "anthropic", create: anthropic },
-  { provider: "google", create: google },
-])("$provider: 429 tells how long to wait", async ({ create }) => {
+test.each(PROVIDER_NAMES)("%s: 429 tells how long to wait", async (provider) => {
   server.enqueue({ type: "error", status: 429, retryAfterSeconds: 7 });
-  expect((await failureOf(create().draft(input()))).facts).toMatchObject({ retryAfterMs: 7_000 });
+  expect((await failureOf(drafterOf(provider).draft(input()))).facts).toMatchObject({ retryAfterMs: 7_000 });
+});
+
+test("mistral: a request holds no field that Mistral refuses, and usage comes all the same", async () => {
+  server.enqueue(answer(PLAN, { usage: { inputTokens: 7, outputTokens: 3 } }));
+  expect((await mistral().draft(input())).usage).toMatchObject({ inputTokens: 7, outputTokens: 3 });
+  expect(Object.keys(server.requests[0]?.body ?? {}).toSorted()).toEqual([
+    "max_tokens",
+    "messages",
+    "model",
+    "response_format",
+    "stream",
+  ]);
+});
+
+test("mistral: an answer that fills the context of the model is cut off", async () => {
+  const chunk = { choices: [{ index: 0, delta: { content: "{" }, finish_reason: "model_length" }] };
+  const body = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
+  server.enqueue({ type: "raw", status: 200, contentType: "text/event-stream", body });
+  expect((await failureOf(mistral().draft(input()))).code).toBe("MODEL_ANSWER_TRUNCATED");
 });
 
 test("openai: a quota that is used up is no passing limit", async () => {
@@ -386,6 +371,7 @@ test.each([
   { MODEL: "openai:gpt-test", variable: "OPENAI_API_KEY" },
   { MODEL: "anthropic:claude-test", variable: "ANTHROPIC_API_KEY" },
   { MODEL: "google:gemini-test", variable: "GOOGLE_API_KEY" },
+  { MODEL: "mistral:mistral-test", variable: "MISTRAL_API_KEY" },
   { MODEL: "compatible:llama", variable: "COMPATIBLE_BASE_URL" },
 ])("$MODEL without a key is refused at once, naming $variable", ({ MODEL, variable }) => {
   expect(() => createDrafter({ MODEL })).toThrow(

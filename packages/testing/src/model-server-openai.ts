@@ -29,7 +29,8 @@ export function openAiBody(reply: ScriptedAnswer, request: ModelRequest): JsonOb
   };
 }
 
-function openAiUsage(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
+/** Token counts in the words of the protocol. */
+export function openAiUsage(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
   const { inputTokens, outputTokens, cachedInputTokens } = usageOf(reply, request);
   return {
     prompt_tokens: inputTokens,
@@ -41,8 +42,11 @@ function openAiUsage(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
   };
 }
 
-/** The same as server-sent events, one text an event. */
-export function openAiEvents(reply: ScriptedAnswer, request: ModelRequest): string[] {
+/**
+ * The same as server-sent events, one text an event.
+ * @param last - what the chunk with the finish reason holds beside it
+ */
+export function openAiEvents(reply: ScriptedAnswer, request: ModelRequest, last: JsonObject = {}): string[] {
   const chunk = (rest: JsonObject) =>
     event({
       id: idOf(request),
@@ -51,8 +55,8 @@ export function openAiEvents(reply: ScriptedAnswer, request: ModelRequest): stri
       model: request.body["model"] ?? "scripted",
       ...rest,
     });
-  const delta = (value: JsonObject, finishReason: string | null = null) =>
-    chunk({ choices: [{ index: 0, delta: value, logprobs: null, finish_reason: finishReason }] });
+  const delta = (value: JsonObject, finishReason: string | null = null, rest: JsonObject = {}) =>
+    chunk({ choices: [{ index: 0, delta: value, logprobs: null, finish_reason: finishReason }], ...rest });
   const events = [delta({ role: "assistant", content: "" })];
   if (reply.text !== undefined) {
     for (const piece of piecesOf(reply.text, reply.chunkSize)) events.push(delta({ content: piece }));
@@ -62,7 +66,7 @@ export function openAiEvents(reply: ScriptedAnswer, request: ModelRequest): stri
   }
   for (const [index, call] of toolCallsOf(reply).entries())
     events.push(delta({ tool_calls: [{ index, ...call }] }));
-  events.push(delta({}, finishReasonOf(reply)));
+  events.push(delta({}, finishReasonOf(reply), last));
   if (wantsUsage(request)) events.push(chunk({ choices: [], usage: openAiUsage(reply, request) }));
   return [...events, "data: [DONE]\n\n"];
 }

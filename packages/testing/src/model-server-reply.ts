@@ -1,8 +1,11 @@
 import type { JsonObject } from "@planwright/plan";
 
+/** Protocols that the server speaks. */
+export type ModelProtocolName = "openai" | "anthropic" | "google" | "mistral";
+
 /** One request as the server received it. */
 export interface ModelRequest {
-  protocol: "openai" | "anthropic" | "google";
+  protocol: ModelProtocolName;
   /** From 0, in the order of arrival. */
   index: number;
   headers: Readonly<Record<string, string>>;

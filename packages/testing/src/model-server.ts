@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
-import { anthropicBody, anthropicError, anthropicEvents } from "./model-server-anthropic.ts";
-import { googleBody, googleError, googleEvents, googleStatus } from "./model-server-google.ts";
-import { openAiBody, openAiError, openAiEvents } from "./model-server-openai.ts";
+import { openAiError } from "./model-server-openai.ts";
+import { isProtocol, MODEL_PROTOCOLS, type ModelProtocol, protocolOf } from "./model-server-protocols.ts";
 import { answer, type ModelRequest, type ScriptedReply } from "./model-server-reply.ts";
 
 /** Decides what a request gets; the first choice of a script before any queue. */
@@ -18,6 +17,8 @@ export interface ModelServer {
   anthropicUrl: string;
   /** For `GOOGLE_BASE_URL`. */
   googleUrl: string;
+  /** For the base URL of a provider with this protocol. @throws {RangeError} for a protocol that the server does not speak */
+  urlFor(protocol: string): string;
   /** Everything received so far, in order. */
   requests: readonly ModelRequest[];
   /** Adds replies for the next requests, one each. */
@@ -37,17 +38,11 @@ export interface ModelServerOptions {
   port?: number;
 }
 
-const ROUTES: Readonly<Record<string, ModelRequest["protocol"]>> = {
-  "/v1/chat/completions": "openai",
-  "/v1/messages": "anthropic",
-};
-/** Google names model and method in the path. */
-const GOOGLE_ROUTE = /^\/v1beta\/models\/([^/:]+):(streamGenerateContent|generateContent)$/;
 const MAX_BODY_BYTES = 16 * 1_048_576;
 
 /**
- * Starts a server on loopback that speaks the OpenAI chat-completions protocol, the Anthropic messages protocol and the Gemini
- * protocol of Google, as JSON and as stream. A request that nothing is scripted for gets 400, which clients do not try again.
+ * Starts a server on loopback that speaks the OpenAI chat-completions protocol, the Anthropic messages protocol, the Gemini
+ * protocol of Google and Mistral's form of the first one, as JSON and as stream. A request that nothing is scripted for gets 400, which clients do not try again.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
@@ -58,6 +53,10 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     if (options.apiKey !== undefined && keyOf(request) !== options.apiKey) {
       return { type: "error", status: 401, message: "Incorrect API key provided" };
     }
+    const refused = MODEL_PROTOCOLS[request.protocol].refusedField?.(request.body);
+    if (refused !== undefined) {
+      return { type: "error", status: 422, message: `Extra inputs are not permitted: ${refused}` };
+    }
     return (
       (await script?.(request)) ??
       queue.shift() ?? { type: "error", status: 400, message: "no reply is scripted" }
@@ -67,20 +66,21 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const server = createServer((incoming, response) => {
     void (async () => {
       const path = (incoming.url ?? "").split("?")[0] ?? "";
-      const google = GOOGLE_ROUTE.exec(path);
-      const protocol = google ? "google" : ROUTES[path];
+      const protocol = protocolOf(path);
       if (incoming.method !== "POST" || protocol === undefined) {
         sendJson(response, 404, openAiError(404, "unknown path"));
         return;
       }
-      const received = await readRequest(incoming, protocol, requests.length);
-      const request = google
-        ? {
-            ...received,
-            body: { ...received.body, model: google[1] ?? "" },
-            isStream: google[2] === "streamGenerateContent",
-          }
-        : received;
+      const received = await readRequest(incoming, protocol.name, requests.length);
+      const { model, method } = protocol.groups;
+      const request =
+        model === undefined
+          ? received
+          : {
+              ...received,
+              body: { ...received.body, model },
+              isStream: method?.startsWith("stream") === true,
+            };
       requests.push(request);
       await send(response, request, await replyTo(request));
     })().catch((error: unknown) => {
@@ -91,10 +91,16 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
 
+  const urlFor = (protocol: string) => {
+    if (!isProtocol(protocol)) throw new RangeError(`The model server does not speak "${protocol}"`);
+    return `${url}${MODEL_PROTOCOLS[protocol].base}`;
+  };
+
   return {
-    openAiUrl: `${url}/v1`,
-    anthropicUrl: url,
-    googleUrl: url,
+    openAiUrl: urlFor("openai"),
+    anthropicUrl: urlFor("anthropic"),
+    googleUrl: urlFor("google"),
+    urlFor,
     requests,
     enqueue: (...replies) => {
       queue.push(...replies.map(toReply));
@@ -148,23 +154,17 @@ function parseBody(text: string): JsonObject {
 const keyOf = ({ headers }: ModelRequest) =>
   headers["x-api-key"] ?? headers["x-goog-api-key"] ?? headers["authorization"]?.replace(/^Bearer /, "");
 
-/** How each protocol writes an answer, as JSON and as stream, and an error. */
-const PROTOCOLS = {
-  openai: { body: openAiBody, events: openAiEvents, error: openAiError, closingEvents: 3 },
-  anthropic: { body: anthropicBody, events: anthropicEvents, error: anthropicError, closingEvents: 3 },
-  google: { body: googleBody, events: googleEvents, error: googleError, closingEvents: 1 },
-};
-
 async function send(response: ServerResponse, request: ModelRequest, reply: ScriptedReply): Promise<void> {
-  const { protocol, isStream } = request;
+  const protocol: ModelProtocol = MODEL_PROTOCOLS[request.protocol];
+  const { isStream } = request;
   switch (reply.type) {
     case "answer": {
       if (reply.firstTokenMs !== undefined) await wait(reply.firstTokenMs);
       if (!isStream) {
-        sendJson(response, 200, PROTOCOLS[protocol].body(reply, request));
+        sendJson(response, 200, protocol.body(reply, request));
         return;
       }
-      const events = PROTOCOLS[protocol].events(reply, request);
+      const events = protocol.events(reply, request);
       startStream(response);
       for (const event of events) {
         if (response.destroyed) return;
@@ -178,8 +178,11 @@ async function send(response: ServerResponse, request: ModelRequest, reply: Scri
       const message = reply.message ?? `scripted error ${reply.status}`;
       if (reply.retryAfterSeconds !== undefined)
         response.setHeader("retry-after", String(reply.retryAfterSeconds));
-      const status = protocol === "google" ? googleStatus(reply.status) : reply.status;
-      sendJson(response, status, PROTOCOLS[protocol].error(reply.status, message));
+      sendJson(
+        response,
+        protocol.status?.(reply.status) ?? reply.status,
+        protocol.error(reply.status, message),
+      );
       return;
     }
     case "hang":
@@ -209,7 +212,7 @@ function sendCut(
     return;
   }
   const said = answer(reply.text.slice(0, reply.afterChars));
-  const { events, closingEvents } = PROTOCOLS[request.protocol];
+  const { events, closingEvents } = MODEL_PROTOCOLS[request.protocol];
   startStream(response);
   response.write(events(said, request).slice(0, -closingEvents).join(""), end);
 }

@@ -17,7 +17,7 @@ test.each([
   [
     "planner",
     { MODEL: "gpt-4o" },
-    'MODEL is "gpt-4o", which is not one of: offline, openai:<model>, anthropic:<model>, google:<model>, compatible:<model>',
+    'MODEL is "gpt-4o", which is not one of: offline, openai:<model>, anthropic:<model>, google:<model>, mistral:<model>, compatible:<model>',
   ],
   [
     "planner",

@@ -1,5 +1,4 @@
-import { ModelSettingError } from "../draft/model-errors.ts";
-import type { Provider } from "../providers/provider.ts";
+import type { Provider } from "../providers/registry.ts";
 import {
   type ModelSettings,
   type ModelSettingsInput,
@@ -8,6 +7,7 @@ import {
   parseFallbackSetting,
   parseModelSetting,
 } from "../settings/model-setting.ts";
+import { ModelSettingError } from "../settings/model-setting-error.ts";
 import type { ModelCaller } from "./model-ask.ts";
 import { createOneModel, type OneModel } from "./one-model.ts";
 import { createSlots, type Slots } from "./slots.ts";

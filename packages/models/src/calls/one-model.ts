@@ -1,14 +1,14 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { AnswerForm, Chat } from "../chat/chat.ts";
+import { shownUrl } from "../chat/checked-fetch.ts";
 import type { AnswerSchema } from "../draft/asked.ts";
 import { DraftError } from "../draft/draft-error.ts";
 import type { DraftResult } from "../draft/drafter.ts";
 import { ModelKeyMissingError } from "../draft/model-errors.ts";
+import { baseUrlVariable } from "../draft/model-variables.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";
-import type { AnswerForm, Chat } from "../providers/chat.ts";
-import { shownUrl } from "../providers/checked-fetch.ts";
-import { openChat } from "../providers/open-chat.ts";
-import { addressOf, missingVariable } from "../providers/provider-access.ts";
 import type { ModelSettings, NamedModel } from "../settings/model-setting.ts";
+import { addressOf, missingVariable, openChat } from "../settings/provider-access.ts";
 import type { ModelAsk } from "./model-ask.ts";
 import { emptyDraft, readAnswer } from "./read-answer.ts";
 import { retryWaitMs } from "./retry-wait.ts";
@@ -37,10 +37,11 @@ export interface OneModelParts {
 export function createOneModel({ named, settings, slots, waitFor = byClock }: OneModelParts): OneModel {
   const { name } = named;
   const variable = missingVariable(named.provider, settings);
-  if (variable !== null) throw new ModelKeyMissingError({ model: name, variable });
-  const timeoutMs = settings.MODEL_TIMEOUT_MS;
   const address = addressOf(named.provider, settings);
-  const url = address === undefined ? undefined : shownUrl(address);
+  if (variable !== null || address === undefined)
+    throw new ModelKeyMissingError({ model: name, variable: variable ?? baseUrlVariable(named.provider) });
+  const timeoutMs = settings.MODEL_TIMEOUT_MS;
+  const url = shownUrl(address);
   let opened: Promise<Chat> | null = null;
   /** Forms that the server has refused; it is not asked for them again. */
   const refusedForms = new Set<AnswerForm>();
@@ -86,7 +87,7 @@ export function createOneModel({ named, settings, slots, waitFor = byClock }: On
   return {
     name,
     async ask(input, fallbackFor) {
-      opened ??= openChat(named, settings);
+      opened ??= openChat(named, address, settings);
       const chat = await opened;
       if (input.tools && !chat.takesTools) return emptyDraft(name, input.messages);
       let limit: AbortSignal | null = null;

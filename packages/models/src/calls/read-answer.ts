@@ -1,3 +1,4 @@
+import type { Chat } from "../chat/chat.ts";
 import type { PartialDraft } from "../draft/draft-error.ts";
 import type { DraftResult } from "../draft/drafter.ts";
 import {
@@ -7,7 +8,7 @@ import {
   ModelUnreachableError,
 } from "../draft/model-errors.ts";
 import type { SentMessage } from "../draft/sent-message.ts";
-import type { Chat } from "../providers/chat.ts";
+import { endingOf } from "../providers/provider-words.ts";
 
 /** Longest answer that is kept; a plan is at most 1 MiB. */
 const MAX_ANSWER = 1_048_576;
@@ -71,32 +72,22 @@ const refused = (words: string, draft: DraftResult) =>
 
 const modelOf = ({ model }: DraftResult) => model ?? "the model";
 
-/** The provider's own word decides, before anybody reads the text; without one, an answer that is no JSON was cut. */
+/** The provider's finish reason decides, before the text is read; without one, an answer that is not JSON was cut. */
 function checkEnd(draft: DraftResult): void {
   const facts = { model: modelOf(draft) };
   const options: { partial: PartialDraft } = { partial: draft };
-  switch (draft.finishReason) {
-    case "length":
-    case "max_tokens":
-    case "model_context_window_exceeded":
-    case "MAX_TOKENS":
+  if (draft.finishReason === null) {
+    if (isJson(draft.text)) return;
+    throw new ModelUnreachableError({ ...facts, status: null, retryAfterMs: null, isCut: true }, options);
+  }
+  switch (endingOf(draft.finishReason)) {
+    case "MODEL_ANSWER_TRUNCATED":
       throw new ModelAnswerTruncatedError(facts, options);
-    case "content_filter":
-    case "SAFETY":
-    case "RECITATION":
-    case "BLOCKLIST":
-    case "PROHIBITED_CONTENT":
-    case "SPII":
-    case "BLOCKED_PROMPT":
+    case "MODEL_CONTENT_FILTERED":
       throw new ModelContentFilteredError(facts, options);
-    case "refusal":
+    case "MODEL_REFUSED":
       throw refused(draft.text || "no reason given", draft);
-    case null:
-      if (!isJson(draft.text)) {
-        throw new ModelUnreachableError({ ...facts, status: null, retryAfterMs: null, isCut: true }, options);
-      }
-      return;
-    default:
+    case undefined:
   }
 }
 

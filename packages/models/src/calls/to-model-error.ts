@@ -1,3 +1,4 @@
+import type { AnswerForm } from "../chat/chat.ts";
 import type { CallEnd } from "../draft/call-meter.ts";
 import { DraftError, type PartialDraft } from "../draft/draft-error.ts";
 import {
@@ -12,7 +13,7 @@ import {
   ModelUnauthorizedError,
   ModelUnreachableError,
 } from "../draft/model-errors.ts";
-import type { AnswerForm } from "../providers/chat.ts";
+import { hasReason } from "../providers/provider-words.ts";
 import { errorNames, httpStatus, providerReasons, retryAfterMs } from "./provider-error.ts";
 
 interface Call {
@@ -53,12 +54,12 @@ export function toModelError(
           options,
         );
   }
-  if (reasons.has("content_filter")) return new ModelContentFilteredError({ model }, options);
-  if (status === 402 || reasons.has("insufficient_quota") || reasons.has("billing_error")) {
+  if (hasReason(reasons, "MODEL_CONTENT_FILTERED")) return new ModelContentFilteredError({ model }, options);
+  if (status === 402 || hasReason(reasons, "MODEL_QUOTA_EXHAUSTED")) {
     return new ModelQuotaExhaustedError({ model, status }, options);
   }
-  // Google refuses a key with 400.
-  if (status === 401 || status === 403 || reasons.has("API_KEY_INVALID")) {
+  // Some providers refuse a key with 400 and a code.
+  if (status === 401 || status === 403 || hasReason(reasons, "MODEL_UNAUTHORIZED")) {
     return new ModelUnauthorizedError({ model, url, status }, options);
   }
   if (status === 404) return new ModelNotFoundError({ model, url }, options);

@@ -1,5 +1,5 @@
-import { isProvider, PROVIDERS } from "../providers/provider.ts";
 import { DraftError, type DraftErrorCode, type PartialDraft } from "./draft-error.ts";
+import { baseUrlVariable, keyVariable } from "./model-variables.ts";
 
 /** Facts that every failure of a model call carries. */
 export interface ModelFacts {
@@ -16,28 +16,15 @@ interface ErrorOptions {
   partial?: PartialDraft;
 }
 
-/** `MODEL` or `FALLBACK_MODEL` names nothing that can be asked. */
-export class ModelSettingError extends DraftError<{ variable: string; setting: string }> {
-  readonly code = "MODEL_SETTING_INVALID";
-  readonly retryable = false;
-  constructor(facts: { variable: string; setting: string }) {
-    const models = Object.keys(PROVIDERS).map((provider) => `${provider}:<model>`);
-    const known = facts.variable === "MODEL" ? ["offline", ...models] : models;
-    super(`${facts.variable} is "${facts.setting}", which is not one of: ${known.join(", ")}`, facts);
-  }
-}
+const providerOf = (model: string) => model.slice(0, Math.max(0, model.indexOf(":")));
 
 /** The variable that holds the key of a model's provider. */
-function keyVariableOf(model: string): string {
-  const provider = model.slice(0, Math.max(0, model.indexOf(":")));
-  return isProvider(provider) ? PROVIDERS[provider].key : "the key";
-}
+const keyVariableOf = (model: string) =>
+  providerOf(model) === "" ? "the key" : keyVariable(providerOf(model));
 
 /** The variable that holds the address of a model's server. */
-function baseUrlVariableOf(model: string): string {
-  const provider = model.slice(0, Math.max(0, model.indexOf(":")));
-  return isProvider(provider) ? PROVIDERS[provider].baseUrl : "the base URL";
-}
+const baseUrlVariableOf = (model: string) =>
+  providerOf(model) === "" ? "the base URL" : baseUrlVariable(providerOf(model));
 
 /** The provider needs a key, or the address of its server, and none is set. */
 export class ModelKeyMissingError extends DraftError<ModelFacts & { variable: string }> {

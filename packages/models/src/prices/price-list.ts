@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isProvider, PROVIDERS } from "../providers/provider.ts";
+import { type ModelPrice, ModelPriceSchema } from "../chat/model-price.ts";
+import { baseUrlVariable } from "../draft/model-variables.ts";
+import { isProvider, PROVIDERS } from "../providers/registry.ts";
 import type { ModelSettingsInput } from "../settings/model-setting.ts";
-import { type ModelPrice, ModelPriceSchema } from "./model-price.ts";
-import { PRICE_TABLE } from "./price-table.ts";
 import { PricesInvalidError } from "./prices-invalid-error.ts";
 
 /** What models cost. */
@@ -17,22 +17,25 @@ const OverridesSchema = z.record(z.string().regex(/^[a-z]+:.{1,200}$/), ModelPri
 const VERSION = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 
 /**
- * Prices from the table of this package and, before it, from `overrides`. The table speaks of the providers' own servers: for a server that is
- * named by a base URL only `overrides` counts.
+ * Prices from `overrides`, then list prices of the definitions of providers. Those are prices of the providers' own servers: for a server that
+ * a base URL names, only `overrides` counts.
  * @param overrides - JSON text `{"provider:model": {"input": 1, "cachedInput": 0.1, "output": 5}}`, in dollars for a million tokens
  * @throws {PricesInvalidError}
  */
 export function createPriceList(settings: ModelSettingsInput, overrides?: string): PriceList {
   const own = new Map(Object.entries(overrides === undefined ? {} : parseOverrides(overrides)));
-  const known = (model: string) =>
-    own.get(model) ?? (isListed(model, settings) ? PRICE_TABLE[model] : undefined);
+  const known = (model: string) => own.get(model) ?? listPrice(model, settings);
   return { priceOf: (model) => known(model) ?? known(model.replace(VERSION, "")) ?? null };
 }
 
-function isListed(model: string, settings: ModelSettingsInput): boolean {
-  const provider = model.slice(0, Math.max(0, model.indexOf(":")));
-  if (!isProvider(provider) || !Object.hasOwn(PRICE_TABLE, model)) return false;
-  return settings[PROVIDERS[provider].baseUrl] === undefined;
+/** What the provider's own server charges; undefined for another server and for a model that is not listed. */
+function listPrice(name: string, settings: ModelSettingsInput): ModelPrice | undefined {
+  const colon = name.indexOf(":");
+  const provider = name.slice(0, Math.max(0, colon));
+  const model = name.slice(colon + 1);
+  if (!isProvider(provider) || settings[baseUrlVariable(provider)] !== undefined) return undefined;
+  const { prices } = PROVIDERS[provider];
+  return Object.hasOwn(prices, model) ? prices[model] : undefined;
 }
 
 function parseOverrides(text: string): z.infer<typeof OverridesSchema> {

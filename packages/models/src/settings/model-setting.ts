@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { ModelSettingError } from "../draft/model-errors.ts";
-import { isProvider, type Provider } from "../providers/provider.ts";
+import { baseUrlVariable, keyVariable } from "../draft/model-variables.ts";
+import { isProvider, PROVIDER_NAMES, type Provider } from "../providers/registry.ts";
+import { ModelSettingError } from "./model-setting-error.ts";
 
 /** A model of a provider. */
 export interface NamedModel {
@@ -23,22 +24,26 @@ const baseUrl = () =>
     .refine(hasNoCredentials, "must hold no name and password: give the key in the variable for keys")
     .optional();
 
+type ProviderVariables = Record<ReturnType<typeof keyVariable<Provider>>, ReturnType<typeof key>> &
+  Record<ReturnType<typeof baseUrlVariable<Provider>>, ReturnType<typeof baseUrl>>;
+
+/** Key and base URL of each provider in the registry. */
+function providerVariables(): ProviderVariables {
+  const fields = PROVIDER_NAMES.flatMap((name) => [
+    [keyVariable(name), key()] as const,
+    [baseUrlVariable(name), baseUrl()] as const,
+  ]);
+  // The names of the registry are those of its type.
+  return Object.fromEntries(fields) as ProviderVariables;
+}
+
 /** What a drafter is made from; the names are those of the environment. */
 export const ModelSettingsSchema = z.object({
   /** "offline", or "<provider>:<model>". */
   MODEL: z.string().min(1).max(200).default("offline"),
   /** Asked when the first model cannot be had: "<provider>:<model>". */
   FALLBACK_MODEL: z.string().min(1).max(200).optional(),
-  OPENAI_API_KEY: key(),
-  /** Any server that speaks the OpenAI protocol, such as Ollama, vLLM or Groq; a key is then optional. */
-  OPENAI_BASE_URL: baseUrl(),
-  ANTHROPIC_API_KEY: key(),
-  ANTHROPIC_BASE_URL: baseUrl(),
-  GOOGLE_API_KEY: key(),
-  GOOGLE_BASE_URL: baseUrl(),
-  COMPATIBLE_API_KEY: key(),
-  /** A server that speaks the OpenAI protocol, beside OpenAI itself. */
-  COMPATIBLE_BASE_URL: baseUrl(),
+  ...providerVariables(),
   /** Longest one model call may take with all its tries, in milliseconds. */
   MODEL_TIMEOUT_MS: z.coerce.number().int().min(1).max(600_000).default(60_000),
   /** Further tries after 429, 5xx, lost connections and cut answers. */

@@ -1,3 +1,4 @@
+import { definitionOf } from "@planwright/models";
 import { endSpan, type Span, SpanKind, type Traces } from "@planwright/runtime";
 import type { ModelCallBegin, ModelCallEnd, PlanningClaim } from "@planwright/store";
 import type { ClaimTraces } from "../jobs/plan-request.ts";
@@ -10,8 +11,6 @@ export interface PlanningTraces extends ClaimTraces {
   logFacts(request: PlanningClaim["request"]): { trace_id?: string };
 }
 
-/** OpenTelemetry's names of the providers that its conventions for generative AI know. */
-const PROVIDER_NAMES: Readonly<Record<string, string>> = { google: "gcp.gemini" };
 /** Finish reasons are short; a longer text is not one. */
 const MAX_FINISH_REASON = 40;
 
@@ -64,7 +63,7 @@ export function createPlanningTraces(traces: Traces): PlanningTraces {
         requestId: claim.request._id,
         attributes: {
           "gen_ai.operation.name": "chat",
-          "gen_ai.provider.name": PROVIDER_NAMES[provider] ?? provider,
+          "gen_ai.provider.name": definitionOf(name)?.traceName ?? provider,
           "gen_ai.request.model": model,
           "planwright.purpose": purpose,
           "planwright.attempt": attempt,

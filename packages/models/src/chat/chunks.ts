@@ -7,15 +7,20 @@ import type { ChatChunk } from "./chat.ts";
 export const toMessages = (messages: readonly SentMessage[]): BaseMessageLike[] =>
   messages.map(({ role, content }) => ({ role, content }));
 
-/** LangChain's stream, piece by piece, as ours. */
-export async function* chunksOf(stream: Promise<AsyncIterable<AIMessageChunk>>): AsyncIterable<ChatChunk> {
-  for await (const chunk of await stream) yield toChunk(chunk);
+/** Where a provider's library puts what LangChain has no field for. */
+export interface ChunkFields {
+  finishReason: string;
+  /** Reads the words of a refusal. Default: there are none. */
+  refusalOf?: (fields: Record<string, unknown>) => string | undefined;
 }
 
-/** The part of an OpenAI chunk that holds a refusal. */
-const RawChunkSchema = z.object({
-  choices: z.array(z.object({ delta: z.object({ refusal: z.string().nullish() }) })),
-});
+/** LangChain's stream, piece by piece, as ours. */
+export async function* chunksOf(
+  stream: Promise<AsyncIterable<AIMessageChunk>>,
+  fields: ChunkFields,
+): AsyncIterable<ChatChunk> {
+  for await (const chunk of await stream) yield toChunk(chunk, fields);
+}
 
 const count = z.number().int().min(0);
 const UsageSchema = z.object({
@@ -24,7 +29,7 @@ const UsageSchema = z.object({
   input_token_details: z.object({ cache_read: count.optional() }).optional(),
 });
 
-function toChunk(chunk: AIMessageChunk): ChatChunk {
+function toChunk(chunk: AIMessageChunk, { finishReason, refusalOf }: ChunkFields): ChatChunk {
   const facts = { ...chunk.additional_kwargs, ...chunk.response_metadata };
   const usage = UsageSchema.safeParse(chunk.usage_metadata).data;
   return {
@@ -38,13 +43,10 @@ function toChunk(chunk: AIMessageChunk): ChatChunk {
     inputTokens: usage?.input_tokens,
     outputTokens: usage?.output_tokens,
     cachedInputTokens: usage?.input_token_details?.cache_read,
-    finishReason: FINISH_KEYS.map((key) => textAt(facts, key)).find((reason) => reason !== undefined),
-    refusal: RawChunkSchema.safeParse(facts["__raw_response"]).data?.choices[0]?.delta.refusal ?? undefined,
+    finishReason: textAt(facts, finishReason),
+    refusal: refusalOf?.(facts),
   };
 }
-
-/** Where OpenAI, Anthropic and Google say how an answer ended. */
-const FINISH_KEYS = ["finish_reason", "stop_reason", "finishReason"];
 
 function textAt(facts: Record<string, unknown>, key: string): string | undefined {
   const value = Object.hasOwn(facts, key) ? facts[key] : undefined;

@@ -1,33 +1,32 @@
-import type { AnswerSchema } from "../draft/asked.ts";
-import type { ModelSettings, NamedModel } from "../settings/model-setting.ts";
-import type { AnswerForm, Chat, ChatChunk } from "./chat.ts";
-import { createCheckedFetch } from "./checked-fetch.ts";
-import { PROVIDERS } from "./provider.ts";
-import { accessOf } from "./provider-access.ts";
-import { chunksOf, toMessages } from "./to-chunk.ts";
+import type { AnswerForm, Chat, ChatChunk } from "../../chat/chat.ts";
+import { createCheckedFetch } from "../../chat/checked-fetch.ts";
+import { chunksOf, toMessages } from "../../chat/chunks.ts";
+import type { OpenOptions } from "../../chat/provider-definition.ts";
+import type { AnswerSchema } from "../../draft/asked.ts";
 
 const KEY_HEADER = "x-goog-api-key";
 
-/** Google's Gemini protocol (Generative Language API). Loads the library, connects nothing yet. */
-export async function openGoogle(named: NamedModel, settings: ModelSettings): Promise<Chat> {
+/** Google's Gemini protocol (Generative Language API). */
+export async function openGenerateContent(options: OpenOptions): Promise<Chat> {
   const { ChatGoogle } = await import("@langchain/google");
-  const { apiKey, baseUrl } = accessOf(named.provider, settings);
+  const { apiKey, baseUrl } = options;
   const checkedFetch = createCheckedFetch({
-    model: named.name,
-    variable: PROVIDERS[named.provider].baseUrl,
+    model: options.name,
+    variable: options.baseUrlVariable,
+    answerFields: ["candidates", "promptFeedback", "error"],
   });
   const model = new ChatGoogle({
-    model: named.model,
+    model: options.model,
     apiKey,
     platformType: "gai",
     maxRetries: 0,
-    maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
+    maxOutputTokens: options.maxOutputTokens,
     // The library's own client takes credentials from the environment too, and knows no other server than Google's.
     apiClient: {
       hasApiKey: () => true,
       getProjectId: async () => "",
       fetch: async (request) => {
-        const sent = baseUrl === undefined ? request : new Request(rebase(request.url, baseUrl), request);
+        const sent = new Request(rebase(request.url, baseUrl), request);
         sent.headers.set(KEY_HEADER, apiKey);
         return checkedFetch(sent);
       },
@@ -38,7 +37,11 @@ export async function openGoogle(named: NamedModel, settings: ModelSettings): Pr
     // Its subset of JSON Schema refuses what tools of others use.
     takesTools: false,
     stream: (messages, { signal, form, schema }) =>
-      orBlocked(chunksOf(model.withConfig(optionsOf(form, schema)).stream(toMessages(messages), { signal }))),
+      orBlocked(
+        chunksOf(model.withConfig(optionsOf(form, schema)).stream(toMessages(messages), { signal }), {
+          finishReason: "finishReason",
+        }),
+      ),
   };
 }
 

@@ -4,19 +4,27 @@ import { cleanText } from "../prompts/clean-text.ts";
 /** Content types of pages and pictures, which no model's API answers with. */
 const NO_API = /^(text\/(html|css|xml)|application\/(xhtml\+xml|xml|pdf)|image\/)/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
-/** One of these fields is in every JSON answer of the providers' protocols; a list is Google's stream. */
-const FIELDS_OF_ANSWERS = ["choices", "content", "candidates", "promptFeedback", "output", "error"];
 /** Bytes of such an answer that are read. */
 const MAX_READ = 4_096;
 /** Characters of it that an error shows. */
 const MAX_SHOWN = 80;
+
+/** Whose API is expected. */
+export interface ExpectedApi {
+  /** "provider:model". */
+  model: string;
+  /** The setting that holds the base URL. */
+  variable: string;
+  /** A JSON answer of the protocol has one of these fields, or is a list. */
+  answerFields: readonly string[];
+}
 
 /**
  * `fetch` for a model's API that tells a page or a JSON document of another server, such as a proxy or a login, from an answer: libraries
  * of providers read one as a stream without anything in it.
  * @throws {ModelEndpointWrongError} for an answer with a good status that is no answer of such an API
  */
-export function createCheckedFetch(facts: { model: string; variable: string }): typeof fetch {
+export function createCheckedFetch({ answerFields, ...facts }: ExpectedApi): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     const contentType = response.headers.get("content-type") ?? "";
@@ -24,7 +32,7 @@ export function createCheckedFetch(facts: { model: string; variable: string }): 
     const page = NO_API.test(contentType)
       ? await beginningOf(response)
       : JSON_TYPE.test(contentType)
-        ? await otherDocument(response.clone())
+        ? await otherDocument(response.clone(), answerFields)
         : undefined;
     if (page === undefined) return response;
     const url = shownUrl(response.url);
@@ -48,7 +56,10 @@ export function shownUrl(text: string): string {
 }
 
 /** The names in a JSON document that is no answer of a model, without values; undefined for an answer, a list, and what is no JSON. */
-async function otherDocument(response: Response): Promise<string | undefined> {
+async function otherDocument(
+  response: Response,
+  answerFields: readonly string[],
+): Promise<string | undefined> {
   let document: unknown;
   try {
     document = JSON.parse(await response.text());
@@ -57,7 +68,7 @@ async function otherDocument(response: Response): Promise<string | undefined> {
   }
   if (Array.isArray(document)) return undefined;
   const names = typeof document === "object" && document !== null ? Object.keys(document) : [];
-  if (names.some((name) => FIELDS_OF_ANSWERS.includes(name))) return undefined;
+  if (names.some((name) => answerFields.includes(name))) return undefined;
   return `{ ${names.join(", ")} }`.slice(0, MAX_READ);
 }
 
