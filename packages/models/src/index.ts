@@ -28,20 +28,12 @@ export {
 export type { Drafter, DraftInput, DraftResult, RepairRequest } from "./draft/drafter.ts";
 export {
   BothModelsFailedError,
-  ModelAnswerTruncatedError,
-  ModelAnswerUnreadableError,
-  ModelContentFilteredError,
+  isModelError,
+  ModelError,
+  type ModelErrorCode,
   type ModelFacts,
-  ModelKeyMissingError,
-  ModelNotFoundError,
-  ModelQuotaExhaustedError,
-  ModelRateLimitedError,
-  ModelRefusedError,
-  ModelRequestInvalidError,
-  ModelTimeoutError,
-  ModelUnauthorizedError,
-  ModelUnreachableError,
-} from "./draft/model-errors.ts";
+  type ModelFailureFacts,
+} from "./draft/model-error.ts";
 export type { ReplanRequest, ReplanStep } from "./draft/replan-request.ts";
 export type { SentMessage } from "./draft/sent-message.ts";
 export type { TokenUsage } from "./draft/token-usage.ts";

@@ -3,7 +3,7 @@ import { draftDirectly } from "./direct/draft-directly.ts";
 import type { AnswerSchema } from "./draft/asked.ts";
 import { NoToolsError } from "./draft/draft-error.ts";
 import type { Drafter, DraftInput } from "./draft/drafter.ts";
-import { ModelRequestInvalidError } from "./draft/model-errors.ts";
+import { isModelError } from "./draft/model-error.ts";
 import { answerMessages } from "./prompts/answer-messages.ts";
 import { answerSchema } from "./prompts/answer-schema.ts";
 import { draftMessages } from "./prompts/draft-messages.ts";
@@ -18,7 +18,7 @@ export function createModelDrafter(caller: ModelCaller): Drafter {
     async draftDirectly(input) {
       if (!takesTools) return null;
       return draftDirectly(caller, input).catch((error: unknown) => {
-        if (!(error instanceof ModelRequestInvalidError)) throw error;
+        if (!isModelError(error, "MODEL_REQUEST_INVALID")) throw error;
         // A server without tool calling, which need not be asked again.
         takesTools = false;
         return null;

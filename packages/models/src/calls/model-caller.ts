@@ -16,7 +16,7 @@ import { withRecorded } from "./with-recorded.ts";
 
 /**
  * The models that `MODEL` and `FALLBACK_MODEL` name. Nothing of a provider is loaded before the first answer.
- * @throws {ModelSettingError} also for MODEL=offline @throws {ModelKeyMissingError}
+ * @throws {ModelSettingError} also for MODEL=offline @throws {ModelError} with MODEL_KEY_MISSING
  */
 export function createModelCaller(input: ModelSettingsInput): ModelCaller {
   const settings = ModelSettingsSchema.parse(input);

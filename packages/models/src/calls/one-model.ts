@@ -4,7 +4,7 @@ import { shownUrl } from "../chat/checked-fetch.ts";
 import type { AnswerSchema } from "../draft/asked.ts";
 import { DraftError } from "../draft/draft-error.ts";
 import type { DraftResult } from "../draft/drafter.ts";
-import { ModelKeyMissingError } from "../draft/model-errors.ts";
+import { ModelError } from "../draft/model-error.ts";
 import { baseUrlVariable } from "../draft/model-variables.ts";
 import { estimateTokens } from "../prompts/estimate-tokens.ts";
 import type { ModelSettings, NamedModel } from "../settings/model-setting.ts";
@@ -33,13 +33,16 @@ export interface OneModelParts {
   waitFor?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** @throws {ModelKeyMissingError} at once */
+/** @throws {ModelError} with MODEL_KEY_MISSING, at once */
 export function createOneModel({ named, settings, slots, waitFor = byClock }: OneModelParts): OneModel {
   const { name } = named;
   const variable = missingVariable(named.provider, settings);
   const address = addressOf(named.provider, settings);
   if (variable !== null || address === undefined)
-    throw new ModelKeyMissingError({ model: name, variable: variable ?? baseUrlVariable(named.provider) });
+    throw new ModelError("MODEL_KEY_MISSING", {
+      model: name,
+      variable: variable ?? baseUrlVariable(named.provider),
+    });
   const timeoutMs = settings.MODEL_TIMEOUT_MS;
   const url = shownUrl(address);
   let opened: Promise<Chat> | null = null;

@@ -1,12 +1,7 @@
 import type { Chat } from "../chat/chat.ts";
 import type { PartialDraft } from "../draft/draft-error.ts";
 import type { DraftResult } from "../draft/drafter.ts";
-import {
-  ModelAnswerTruncatedError,
-  ModelContentFilteredError,
-  ModelRefusedError,
-  ModelUnreachableError,
-} from "../draft/model-errors.ts";
+import { ModelError } from "../draft/model-error.ts";
 import type { SentMessage } from "../draft/sent-message.ts";
 import { endingOf } from "../providers/provider-words.ts";
 
@@ -25,8 +20,8 @@ export const emptyDraft = (model: string, messages: SentMessage[]): DraftResult 
 
 /**
  * Reads a stream to its end into `draft`, so that what came before a failure is not lost.
- * @throws {ModelRefusedError | ModelAnswerTruncatedError | ModelContentFilteredError} by the provider's word on how the answer ended
- * @throws {ModelUnreachableError} for an answer that was cut; what the provider's library throws
+ * @throws {ModelError} with MODEL_REFUSED, MODEL_ANSWER_TRUNCATED or MODEL_CONTENT_FILTERED by the provider's finish reason, with
+ * MODEL_UNREACHABLE for an answer that was cut; what the provider's library throws
  */
 export async function readAnswer(
   chat: Chat,
@@ -68,7 +63,11 @@ const sum = (before: number | null, more: number | undefined) =>
   more === undefined ? before : (before ?? 0) + more;
 
 const refused = (words: string, draft: DraftResult) =>
-  new ModelRefusedError({ model: modelOf(draft), refusal: words.slice(0, 500) }, { partial: draft });
+  new ModelError(
+    "MODEL_REFUSED",
+    { model: modelOf(draft), refusal: words.slice(0, 500) },
+    { partial: draft },
+  );
 
 const modelOf = ({ model }: DraftResult) => model ?? "the model";
 
@@ -78,17 +77,15 @@ function checkEnd(draft: DraftResult): void {
   const options: { partial: PartialDraft } = { partial: draft };
   if (draft.finishReason === null) {
     if (isJson(draft.text)) return;
-    throw new ModelUnreachableError({ ...facts, status: null, retryAfterMs: null, isCut: true }, options);
+    throw new ModelError(
+      "MODEL_UNREACHABLE",
+      { ...facts, status: null, retryAfterMs: null, isCut: true },
+      options,
+    );
   }
-  switch (endingOf(draft.finishReason)) {
-    case "MODEL_ANSWER_TRUNCATED":
-      throw new ModelAnswerTruncatedError(facts, options);
-    case "MODEL_CONTENT_FILTERED":
-      throw new ModelContentFilteredError(facts, options);
-    case "MODEL_REFUSED":
-      throw refused(draft.text || "no reason given", draft);
-    case undefined:
-  }
+  const ending = endingOf(draft.finishReason);
+  if (ending === "MODEL_REFUSED") throw refused(draft.text || "no reason given", draft);
+  if (ending !== undefined) throw new ModelError(ending, facts, options);
 }
 
 function isJson(text: string): boolean {

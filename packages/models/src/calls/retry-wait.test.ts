@@ -1,15 +1,10 @@
 import { expect, test } from "vitest";
-import {
-  ModelRateLimitedError,
-  ModelTimeoutError,
-  ModelUnauthorizedError,
-  ModelUnreachableError,
-} from "../draft/model-errors.ts";
+import { ModelError } from "../draft/model-error.ts";
 import { retryAfterMs } from "./provider-error.ts";
 import { retryWaitMs } from "./retry-wait.ts";
 
 const model = "openai:x";
-const lost = new ModelUnreachableError({ model, status: null, retryAfterMs: null });
+const lost = new ModelError("MODEL_UNREACHABLE", { model, status: null, retryAfterMs: null });
 
 test.each([
   { attempt: 1, upTo: 500 },
@@ -22,15 +17,15 @@ test.each([
 });
 
 test("what the provider asks for is waited for, by 429 and 5xx", () => {
-  expect(retryWaitMs(new ModelRateLimitedError({ model, retryAfterMs: 7_000 }), 1, 0)).toBe(7_000);
-  expect(retryWaitMs(new ModelUnreachableError({ model, status: 503, retryAfterMs: 9_000 }), 1, 0)).toBe(
-    9_000,
-  );
+  expect(retryWaitMs(new ModelError("MODEL_RATE_LIMITED", { model, retryAfterMs: 7_000 }), 1, 0)).toBe(7_000);
+  expect(
+    retryWaitMs(new ModelError("MODEL_UNREACHABLE", { model, status: 503, retryAfterMs: 9_000 }), 1, 0),
+  ).toBe(9_000);
 });
 
 test("what would fail again is not tried again", () => {
-  expect(retryWaitMs(new ModelUnauthorizedError({ model, status: 401 }), 1, 0)).toBeNull();
-  expect(retryWaitMs(new ModelTimeoutError({ model, timeoutMs: 1 }), 1, 0)).toBeNull();
+  expect(retryWaitMs(new ModelError("MODEL_UNAUTHORIZED", { model, status: 401 }), 1, 0)).toBeNull();
+  expect(retryWaitMs(new ModelError("MODEL_TIMEOUT", { model, timeoutMs: 1 }), 1, 0)).toBeNull();
 });
 
 const NOW = Date.parse("2026-11-01T12:00:00Z");

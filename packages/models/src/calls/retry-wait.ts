@@ -1,5 +1,5 @@
 import type { DraftError, DraftErrorCode } from "../draft/draft-error.ts";
-import { ModelRateLimitedError, ModelUnreachableError } from "../draft/model-errors.ts";
+import { isModelError } from "../draft/model-error.ts";
 
 /** Bounds of the wait before the second try, and of any, in milliseconds. */
 const INITIAL_MS = 500;
@@ -13,16 +13,15 @@ const PASSING: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
 ]);
 
 /**
- * How long to wait before the same call is tried again, in milliseconds; null: not at all, for it would fail again. Full jitter from 500 ms
- * doubling to 8 s; where the provider says how long (`Retry-After`), exactly that.
+ * How long to wait before the same call is tried again, in milliseconds; null: not at all, because it would fail again. Full jitter
+ * from 500 ms doubling to 8 s; where the provider says how long (`Retry-After`), exactly that.
  * @param attempt - tries already made, from 1
  * @param random - uniform in [0, 1)
  */
 export function retryWaitMs(error: DraftError, attempt: number, random: number): number | null {
   if (!PASSING.has(error.code)) return null;
-  const asked =
-    error instanceof ModelRateLimitedError || error instanceof ModelUnreachableError
-      ? error.facts.retryAfterMs
-      : null;
+  const asked = isModelError(error, "MODEL_RATE_LIMITED", "MODEL_UNREACHABLE")
+    ? error.facts.retryAfterMs
+    : null;
   return asked ?? random * Math.min(MAX_MS, INITIAL_MS * 2 ** (attempt - 1));
 }

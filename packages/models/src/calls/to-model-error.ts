@@ -1,18 +1,7 @@
 import type { AnswerForm } from "../chat/chat.ts";
 import type { CallEnd } from "../draft/call-meter.ts";
 import { DraftError, type PartialDraft } from "../draft/draft-error.ts";
-import {
-  ModelAnswerUnreadableError,
-  ModelContentFilteredError,
-  ModelEndpointWrongError,
-  ModelNotFoundError,
-  ModelQuotaExhaustedError,
-  ModelRateLimitedError,
-  ModelRequestInvalidError,
-  ModelTimeoutError,
-  ModelUnauthorizedError,
-  ModelUnreachableError,
-} from "../draft/model-errors.ts";
+import { isModelError, ModelError } from "../draft/model-error.ts";
 import { hasReason } from "../providers/provider-words.ts";
 import { errorNames, httpStatus, providerReasons, retryAfterMs } from "./provider-error.ts";
 
@@ -34,42 +23,49 @@ export function toModelError(
   error: unknown,
   { model, url, timeoutMs, isOverdue, partial }: Call,
 ): DraftError {
-  if (error instanceof ModelUnreachableError) {
-    return new ModelUnreachableError({ ...error.facts, url }, { cause: error, partial });
+  if (isModelError(error, "MODEL_UNREACHABLE")) {
+    return new ModelError("MODEL_UNREACHABLE", { ...error.facts, url }, { cause: error, partial });
   }
-  const wrong = causesOf(error).find((each) => each instanceof ModelEndpointWrongError);
-  if (wrong) return new ModelEndpointWrongError(wrong.facts, { cause: error, partial });
+  const wrong = causesOf(error).find((each) => isModelError(each, "MODEL_ENDPOINT_WRONG"));
+  if (wrong) return new ModelError("MODEL_ENDPOINT_WRONG", wrong.facts, { cause: error, partial });
   if (error instanceof DraftError) return error;
   const options = { cause: error, partial };
   const status = httpStatus(error);
   const reasons = providerReasons(error);
   if (isOverdue || errorNames(error).some((name) => name.includes("Timeout"))) {
-    return new ModelTimeoutError({ model, url, timeoutMs }, options);
+    return new ModelError("MODEL_TIMEOUT", { model, url, timeoutMs }, options);
   }
   if (status === null) {
     return error instanceof SyntaxError
-      ? new ModelAnswerUnreadableError({ model, reason: "the stream was not valid JSON" }, options)
-      : new ModelUnreachableError(
+      ? new ModelError("MODEL_ANSWER_UNREADABLE", { model, reason: "the stream was not valid JSON" }, options)
+      : new ModelError(
+          "MODEL_UNREACHABLE",
           { model, url, status, retryAfterMs: null, reason: connectionCodeOf(error) },
           options,
         );
   }
-  if (hasReason(reasons, "MODEL_CONTENT_FILTERED")) return new ModelContentFilteredError({ model }, options);
+  if (hasReason(reasons, "MODEL_CONTENT_FILTERED"))
+    return new ModelError("MODEL_CONTENT_FILTERED", { model }, options);
   if (status === 402 || hasReason(reasons, "MODEL_QUOTA_EXHAUSTED")) {
-    return new ModelQuotaExhaustedError({ model, status }, options);
+    return new ModelError("MODEL_QUOTA_EXHAUSTED", { model, status }, options);
   }
   // Some providers refuse a key with 400 and a code.
   if (status === 401 || status === 403 || hasReason(reasons, "MODEL_UNAUTHORIZED")) {
-    return new ModelUnauthorizedError({ model, url, status }, options);
+    return new ModelError("MODEL_UNAUTHORIZED", { model, url, status }, options);
   }
-  if (status === 404) return new ModelNotFoundError({ model, url }, options);
+  if (status === 404) return new ModelError("MODEL_NOT_FOUND", { model, url }, options);
   if (status === 429 || status === 529) {
-    return new ModelRateLimitedError({ model, retryAfterMs: retryAfterMs(error, Date.now()) }, options);
+    return new ModelError(
+      "MODEL_RATE_LIMITED",
+      { model, retryAfterMs: retryAfterMs(error, Date.now()) },
+      options,
+    );
   }
   if (status >= 400 && status < 500 && status !== 408) {
-    return new ModelRequestInvalidError({ model, url, status }, options);
+    return new ModelError("MODEL_REQUEST_INVALID", { model, url, status }, options);
   }
-  return new ModelUnreachableError(
+  return new ModelError(
+    "MODEL_UNREACHABLE",
     { model, url, status, retryAfterMs: retryAfterMs(error, Date.now()) },
     options,
   );
@@ -84,7 +80,7 @@ const FORM_WORDS: Record<Exclude<AnswerForm, "text">, RegExp> = {
 
 /** True when a server refused the request for the form that it asked for: another form is worth a try. */
 export function isFormRefused(error: DraftError, form: Exclude<AnswerForm, "text">): boolean {
-  if (!(error instanceof ModelRequestInvalidError)) return false;
+  if (!isModelError(error, "MODEL_REQUEST_INVALID")) return false;
   const { status } = error.facts;
   if (status !== 400 && status !== 422) return false;
   const said = error.cause instanceof Error ? error.cause.message.slice(0, 2_000) : "";

@@ -1,5 +1,5 @@
 import { DraftError, type DraftErrorCode } from "../draft/draft-error.ts";
-import { BothModelsFailedError } from "../draft/model-errors.ts";
+import { BothModelsFailedError } from "../draft/model-error.ts";
 import type { ModelCaller } from "./model-ask.ts";
 import type { OneModel } from "./one-model.ts";
 

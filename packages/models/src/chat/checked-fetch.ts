@@ -1,4 +1,4 @@
-import { ModelEndpointWrongError } from "../draft/model-errors.ts";
+import { ModelError } from "../draft/model-error.ts";
 import { cleanText } from "../prompts/clean-text.ts";
 
 /** Content types of pages and pictures, which no model's API answers with. */
@@ -22,7 +22,7 @@ export interface ExpectedApi {
 /**
  * `fetch` for a model's API that tells a page or a JSON document of another server, such as a proxy or a login, from an answer: libraries
  * of providers read one as a stream without anything in it.
- * @throws {ModelEndpointWrongError} for an answer with a good status that is no answer of such an API
+ * @throws {ModelError} with MODEL_ENDPOINT_WRONG for an answer with a good status that is no answer of such an API
  */
 export function createCheckedFetch({ answerFields, ...facts }: ExpectedApi): typeof fetch {
   return async (input, init) => {
@@ -38,7 +38,7 @@ export function createCheckedFetch({ answerFields, ...facts }: ExpectedApi): typ
     const url = shownUrl(response.url);
     const begins = firstWords(page);
     const { status } = response;
-    throw new ModelEndpointWrongError({
+    throw new ModelError("MODEL_ENDPOINT_WRONG", {
       ...facts,
       url,
       status,
