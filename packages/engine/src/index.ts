@@ -1,5 +1,6 @@
 export { decide } from "./decide.ts";
 export { PlanInvalidError } from "./errors.ts";
+export { retryDelay } from "./failure/retry-delay.ts";
 export { remedyWhile, type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
 export { isUnansweredLookup, isUnreachable } from "./failure/unreachable.ts";
 export { JournalInvalidError } from "./journal/errors.ts";

@@ -23,6 +23,12 @@ test("what the provider asks for is waited for, by 429 and 5xx", () => {
   ).toBe(9_000);
 });
 
+test("the wait is never shorter than what the provider asks for, and the jitter may make it longer", () => {
+  const limited = new ModelError("MODEL_RATE_LIMITED", { model, retryAfterMs: 1_500 });
+  expect(retryWaitMs(limited, 4, 0.5)).toBe(2_000);
+  expect(retryWaitMs(limited, 4, 0.25)).toBe(1_500);
+});
+
 test("what would fail again is not tried again", () => {
   expect(retryWaitMs(new ModelError("MODEL_UNAUTHORIZED", { model, status: 401 }), 1, 0)).toBeNull();
   expect(retryWaitMs(new ModelError("MODEL_TIMEOUT", { model, timeoutMs: 1 }), 1, 0)).toBeNull();
