@@ -4,4 +4,4 @@ export {
   ModelRequiredError,
   NotUnderstoodError,
   ValueMissingError,
-} from "./offline-errors.ts";
+} from "./refusal/offline-errors.ts";

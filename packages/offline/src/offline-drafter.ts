@@ -7,14 +7,14 @@ import {
   saidMoments,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { type Clause, splitClauses } from "./clauses.ts";
-import type { PlannedStep } from "./links.ts";
-import type { ToolMatch } from "./match-tool.ts";
-import { mistypedVerb } from "./mistyped-verb.ts";
-import { nearestTools } from "./nearest-tools.ts";
-import { ModelRequiredError, NotUnderstoodError, ValueMissingError } from "./offline-errors.ts";
+import { type Clause, splitClauses } from "./clauses/clauses.ts";
+import type { ToolMatch } from "./clauses/match-tool.ts";
+import type { PlannedStep } from "./links/links.ts";
 import { type ClauseInput, planClause, toolsFor } from "./plan-clause.ts";
-import { tokenize } from "./tokens.ts";
+import { mistypedVerb } from "./refusal/mistyped-verb.ts";
+import { nearestTools } from "./refusal/nearest-tools.ts";
+import { ModelRequiredError, NotUnderstoodError, ValueMissingError } from "./refusal/offline-errors.ts";
+import { tokenize } from "./text/tokens.ts";
 
 /** Longer sentences are refused: the rules are made for a few clauses. */
 const MAX_QUERY_LENGTH = 4_000;

@@ -1,19 +1,19 @@
 import { DraftError } from "@planwright/models";
 import { stem, type ToolWords, wordsOf } from "@planwright/models/words";
 import type { SaidMoment } from "@planwright/plan";
-import { antecedentAt } from "./antecedents.ts";
-import { bindArguments } from "./bind-arguments.ts";
-import { type BoundObject, hasParameter } from "./bound-object.ts";
-import type { Clause } from "./clauses.ts";
-import { completeArguments } from "./complete.ts";
-import type { PlannedStep } from "./links.ts";
-import { bestMatches, matchTools, type ToolMatch } from "./match-tool.ts";
-import { ownParameter } from "./noun-phrase.ts";
-import { waitsFor } from "./ordering.ts";
-import { misread } from "./reading.ts";
-import { isOneOnServers, onServer } from "./server-named.ts";
-import { type Token, tokenize } from "./tokens.ts";
-import { isTyped } from "./values.ts";
+import { bindArguments } from "./arguments/bind-arguments.ts";
+import { completeArguments } from "./arguments/complete.ts";
+import type { Clause } from "./clauses/clauses.ts";
+import { bestMatches, matchTools, type ToolMatch } from "./clauses/match-tool.ts";
+import { isOneOnServers, onServer } from "./clauses/server-named.ts";
+import { antecedentAt } from "./links/antecedents.ts";
+import type { PlannedStep } from "./links/links.ts";
+import { waitsFor } from "./links/ordering.ts";
+import { ownParameter } from "./text/noun-phrase.ts";
+import { type Token, tokenize } from "./text/tokens.ts";
+import { isTyped } from "./text/value-for.ts";
+import { type BoundObject, hasParameter } from "./values/bound-object.ts";
+import { misread } from "./values/reading.ts";
 
 /** A clause in its sentence. */
 export interface ClauseInput {
