@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { createDrafter } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
 import { CodedError } from "@planwright/plan";
+import { print, printJson, say } from "../report/output.ts";
 import { BaselineSchema, lossesSince, toBaseline } from "./baseline.ts";
 import { languageCases } from "./language-cases.ts";
 import { modelCases } from "./model-cases.ts";
@@ -29,8 +30,6 @@ import {
 import { undeclaredCases } from "./undeclared/undeclared-cases.ts";
 
 const BASELINE = fileURLToPath(new URL("baseline.json", import.meta.url));
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 try {
   process.exitCode = await run(readSettings(process.argv.slice(2)));
@@ -79,7 +78,7 @@ async function run({ model, domain, update, json, maxSeconds }: Settings): Promi
   say(`${graded.length} cases in ${(durationMs / 1_000).toFixed(1)} s`);
   if (isLate) say(`too slow: more than the ${maxSeconds} s of --max-seconds`);
   const groups = Object.fromEntries(summaries);
-  if (json) print(JSON.stringify({ durationMs, model, losses, groups, undeclared }));
+  if (json) printJson({ durationMs, model, losses, groups, undeclared });
   return losses.length > 0 || unanswered.length > 0 || isLate ? 1 : 0;
 }
 

@@ -1,3 +1,4 @@
+import { alignColumns } from "../report/align-columns.ts";
 import type { Summary } from "./summarise.ts";
 
 type Column = readonly [title: string, of: (summary: Summary) => string];
@@ -29,18 +30,6 @@ export function reportTable(summaries: ReadonlyMap<string, Summary>): string[] {
     ...groups.map(([group, summary]) => [group, ...COLUMNS.map(([, of]) => of(summary))]),
   ];
   return alignColumns(rows);
-}
-
-/** Rows of cells as lines: the first column to the left, the others to the right. */
-export function alignColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join("  "),
-  );
 }
 
 /** Domains, then sources, then everything. */

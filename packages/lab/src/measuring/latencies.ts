@@ -1,3 +1,5 @@
+import { percentile, rounded } from "./statistics.ts";
+
 /** What was measured of many times the same. */
 export interface Latencies {
   count: number;
@@ -9,14 +11,11 @@ export interface Latencies {
 
 /** Percentiles of durations in milliseconds, rounded to a tenth; all 0 of none. Pure. */
 export function latenciesOf(durationsMs: readonly number[]): Latencies {
-  const sorted = durationsMs.toSorted((a, b) => a - b);
-  const at = (share: number) => tenth(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);
-  return { count: sorted.length, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), maxMs: at(1) };
+  const at = (share: number) => rounded(percentile(durationsMs, share), 1);
+  return { count: durationsMs.length, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), maxMs: at(1) };
 }
 
 /** How often in a second. Pure. */
 export function perSecond(count: number, ms: number): number {
   return ms > 0 ? Math.round((count * 1_000) / ms) : 0;
 }
-
-const tenth = (value: number) => Math.round(value * 10) / 10;

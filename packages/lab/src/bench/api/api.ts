@@ -5,13 +5,11 @@
  * npm run bench -- api [--clients 1000] [--plans 200] [--seconds 10] [--subscribers 1000] [--events 50] [--submissions 1000] [--attackers 30] [--only statusPolls] [--json]
  * It says which targets are met. Events that were missed end it with 1; how long anything took does not, for that is the machine's.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startMongo, startRedis } from "@planwright/local";
 import { createStore, type Store } from "@planwright/store";
 import { operation } from "../../client/bench-client.ts";
-import { startApiProcess } from "./api-process.ts";
+import { print, printJson, say } from "../../report/output.ts";
+import { startServers } from "../../servers/start-servers.ts";
+import { startService } from "../../servers/start-service.ts";
 import { type Followed, measureFollowing } from "./following.ts";
 import { type Attacked, measureHeavy } from "./heavy.ts";
 import { BLOG_TOOLS, blogPlan, storedPlan } from "./plans.ts";
@@ -30,15 +28,14 @@ const POLLED_STEPS = 5;
 /** Between two events of the request that is followed. */
 const EVENT_EVERY_MS = 200;
 
-const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
-const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
-const mongodbUrl = mongo.url.replace("/?", "/bench?");
+const servers = await startServers();
+const mongodbUrl = servers.mongodbUrl("bench");
 const store: Store = await createStore({ url: mongodbUrl });
 await store.publishTools(
   "blog",
   BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name })),
 );
-const api = await startApiProcess({ MONGODB_URL: mongodbUrl, REDIS_URL: redis.url, LOG_LEVEL: "info" });
+const api = await startService("api", "build", { MONGODB_URL: mongodbUrl, REDIS_URL: servers.redisUrl });
 
 const results: Record<string, object> = {};
 const followed: Record<string, Followed> = {};
@@ -46,7 +43,7 @@ const followed: Record<string, Followed> = {};
 async function note(name: Measurement, measuring: () => Promise<object>): Promise<void> {
   if (settings.only.length > 0 && !settings.only.includes(name)) return;
   results[name] = await measuring();
-  console.error(name, JSON.stringify(results[name]));
+  say(`${name} ${JSON.stringify(results[name])}`);
 }
 
 const requestIds: string[] = [];
@@ -95,15 +92,14 @@ await note("heavy", async () => {
 });
 
 const targets = [...targetsOf(followed), ...(attacked ? heavyTargets(attacked) : [])];
-if (settings.json) console.log(JSON.stringify({ ...results, targets }));
+if (settings.json) printJson({ ...results, targets });
 else {
   console.table(results);
   for (const { measurement, target, isMet } of targets) {
-    console.log(`${isMet ? "met    " : "not met"}  ${measurement}: ${target}`);
+    print(`${isMet ? "met    " : "not met"}  ${measurement}: ${target}`);
   }
 }
 process.exitCode = exitCodeOf(targets);
 await api.stop();
 await store.close();
-await Promise.all([mongo.kill(), redis.kill()]);
-await rm(folder, { recursive: true, force: true });
+await servers.stop();

@@ -9,7 +9,7 @@ import type { Store } from "@planwright/store";
 import { writeCalled } from "../../../../../services/api/test/workers.ts";
 import { operation } from "../../client/bench-client.ts";
 import { type Latencies, latenciesOf } from "../../measuring/latencies.ts";
-import type { ApiProcess } from "./api-process.ts";
+import type { ServiceProcess } from "../../servers/start-service.ts";
 import { storedPlan } from "./plans.ts";
 import { POLLS } from "./polling.ts";
 
@@ -35,7 +35,7 @@ const POLL_EVERY_MS = 20;
 /** What is attacked, and how. */
 export interface HeavyAttack {
   store: Store;
-  api: ApiProcess;
+  api: ServiceProcess;
   /** Lists that are asked for at once. */
   attackers: number;
   forMs: number;

@@ -1,12 +1,11 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { Plan, PlanId, RequestId } from "@planwright/plan";
 import { createQueues } from "@planwright/queue";
 import { createStore, type Store } from "@planwright/store";
 import { MongoClient } from "mongodb";
+import { latenciesOf } from "../../measuring/latencies.ts";
 import { cpuMsPerPlan, cpuSeconds, type ProcessNames } from "../../measuring/process-cpu.ts";
+import { rounded } from "../../measuring/statistics.ts";
+import { type ServiceProcess, startService } from "../../servers/start-service.ts";
 import { writeCounts } from "./ceiling.ts";
 
 /** Where a system is, and what its executors are told. */
@@ -33,17 +32,11 @@ export interface Measured {
   cpuMsPerPlan: Record<string, number>;
 }
 
-/** An executor as a process of its own. */
-export interface BenchExecutor {
-  pid: number;
-  stop(): Promise<void>;
-}
-
 /** A database and a queue with executors of their own. */
 export interface BenchSystem {
   client: MongoClient;
   store: Store;
-  startExecutor(): Promise<BenchExecutor>;
+  startExecutor(): Promise<ServiceProcess>;
   /** Runs a plan so often, with at most `inFlight` under way. */
   measure(plan: Plan, count: number, inFlight: number): Promise<Measured>;
   close(): Promise<void>;
@@ -61,7 +54,6 @@ const PROCESSES: ProcessNames = [
   ["counting-tool-server", "tools"],
   ["executor/src/main", "executor"],
 ];
-const MAIN = fileURLToPath(new URL("../../../../../services/executor/src/main.ts", import.meta.url));
 
 /** Opens a system over servers that run already. */
 export async function openBenchSystem(options: BenchSystemOptions): Promise<BenchSystem> {
@@ -107,7 +99,14 @@ export async function openBenchSystem(options: BenchSystemOptions): Promise<Benc
   return {
     client,
     store,
-    startExecutor: () => startExecutor(options),
+    startExecutor: () =>
+      startService("executor", "source", {
+        MONGODB_URL: mongodbUrl,
+        REDIS_URL: redisUrl,
+        MCP_SERVERS_FILE: options.serversFile,
+        ...(queuePrefix !== undefined && { QUEUE_PREFIX: queuePrefix }),
+        ...options.env,
+      }),
     async measure(plan, count, inFlight) {
       const ids: Submitted[] = [];
       for (let index = 0; index < count; index += 1) ids.push(await submit(plan));
@@ -123,18 +122,15 @@ export async function openBenchSystem(options: BenchSystemOptions): Promise<Benc
       const seconds = (performance.now() - startedAt) / 1_000;
       const cpuAfter = cpuSeconds(PROCESSES);
       const writesAfter = await writeCounts(client);
-      const sorted = durations.toSorted((a, b) => a - b);
-      const at = (share: number): number =>
-        Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10;
+      const { p50Ms, p99Ms } = latenciesOf(durations);
       return {
         plans: count,
         inFlight,
         stepsPerSecond: Math.round((count * plan.steps.length) / seconds),
-        p50Ms: at(0.5),
-        p99Ms: at(0.99),
-        writesPerPlan: Math.round(((writesAfter.updates - writesBefore.updates) / count) * 10) / 10,
-        acknowledgementsPerPlan:
-          Math.round(((writesAfter.commands - writesBefore.commands) / count) * 10) / 10,
+        p50Ms,
+        p99Ms,
+        writesPerPlan: rounded((writesAfter.updates - writesBefore.updates) / count, 1),
+        acknowledgementsPerPlan: rounded((writesAfter.commands - writesBefore.commands) / count, 1),
         cpuMsPerPlan: cpuMsPerPlan(cpuBefore, cpuAfter, count),
       };
     },
@@ -143,38 +139,6 @@ export async function openBenchSystem(options: BenchSystemOptions): Promise<Benc
       await client.close();
       await queues.close();
       await store.close();
-    },
-  };
-}
-
-async function startExecutor(options: BenchSystemOptions): Promise<BenchExecutor> {
-  const { mongodbUrl, redisUrl, serversFile, queuePrefix, env } = options;
-  const child = spawn(
-    process.execPath,
-    ["--max-semi-space-size=32", "--import", "tsx", "-C", "@planwright/source", MAIN],
-    {
-      env: {
-        PATH: process.env["PATH"],
-        MONGODB_URL: mongodbUrl,
-        REDIS_URL: redisUrl,
-        MCP_SERVERS_FILE: serversFile,
-        HEALTH_PORT: "0",
-        LOG_LEVEL: "info",
-        ...(queuePrefix !== undefined && { QUEUE_PREFIX: queuePrefix }),
-        ...env,
-      },
-      stdio: ["ignore", "pipe", "inherit"],
-    },
-  );
-  const lines = createInterface({ input: child.stdout });
-  for await (const line of lines) if (line.includes("executor ready")) break;
-  child.stdout.resume();
-  return {
-    pid: child.pid ?? 0,
-    async stop() {
-      const exit = once(child, "exit");
-      child.kill("SIGKILL");
-      await exit;
     },
   };
 }

@@ -4,17 +4,20 @@
  *
  * npm run bench -- execute [--plans 1000] [--only diamond chain] [--json]
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { startMongo, startRedis } from "@planwright/local";
 import { countingToolServerCommand } from "@planwright/testing";
 import { developerCommand, wholeNumberOption, wordsOption } from "../../command/developer-command.ts";
 import { residentMiB } from "../../measuring/process-cpu.ts";
+import { rounded } from "../../measuring/statistics.ts";
+import { chain, diamond, wide } from "../../plans/graph-shapes.ts";
+import { printJson, say } from "../../report/output.ts";
+import { startServers } from "../../servers/start-servers.ts";
 import { openBenchSystem } from "./bench-system.ts";
 import { ceiling } from "./ceiling.ts";
 import { maskingCost } from "./masking.ts";
-import { chain, diamond, wide } from "./shapes.ts";
+import { planOf } from "./plan-of.ts";
 
 const MEASUREMENTS = [
   "ceilingUpdatesPerSecond",
@@ -42,26 +45,27 @@ const values = developerCommand(
   .parse()
   .opts<{ plans: number; only: Measurement[]; json: boolean }>();
 const PLANS = values.plans;
+/** a -> (b, c, d) -> e */
+const DIAMOND = diamond(5);
 const IN_FLIGHT = 64;
 /** Plans before anything is measured: what a process does in its first seconds is compiled by then. */
 const WARM_UP = 1_000;
 
-const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
-const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
-const mongodbUrl = mongo.url.replace("/?", "/bench?");
+const servers = await startServers();
+const { folder, redisUrl } = servers;
 // Over stdio, the cheapest transport: what is measured is the execution, not HTTP.
 const toolServer = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl"), stdio: true });
 const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolServer, trusted: true } } }));
 
-const system = await openBenchSystem({ mongodbUrl, redisUrl: redis.url, serversFile });
+const system = await openBenchSystem({ mongodbUrl: servers.mongodbUrl("bench"), redisUrl, serversFile });
 
 const results: Record<string, object> = { runtime: { node: process.version, cores: availableParallelism() } };
 /** Measures unless `--only` names others. */
 async function note(name: Measurement, measuring: () => Promise<object>): Promise<void> {
   if (values.only.length > 0 && !values.only.includes(name)) return;
   results[name] = await measuring();
-  console.error(name, JSON.stringify(results[name]));
+  say(`${name} ${JSON.stringify(results[name])}`);
 }
 /** A table shows nothing of what is inside an object. */
 function toCells(row: object): Record<string, unknown> {
@@ -78,24 +82,24 @@ await note("ceilingUpdatesPerSecond", async () => ({
   bulksOf256: await ceiling(system.client, 256),
 }));
 const first = await system.startExecutor();
-await system.measure(diamond(), WARM_UP, 8);
-await note("diamondAlone", () => system.measure(diamond(), 100, 1));
-await note("diamond", () => system.measure(diamond(), PLANS, IN_FLIGHT));
-await note("chain", () => system.measure(chain(5), PLANS, IN_FLIGHT));
+await system.measure(planOf(DIAMOND), WARM_UP, 8);
+await note("diamondAlone", () => system.measure(planOf(DIAMOND), 100, 1));
+await note("diamond", () => system.measure(planOf(DIAMOND), PLANS, IN_FLIGHT));
+await note("chain", () => system.measure(planOf(chain(5)), PLANS, IN_FLIGHT));
 await note("slowTools", async () => {
   const criticalPathMs = 3 * 400;
-  const { p50Ms } = await system.measure(diamond(400), 20, 1);
-  return { criticalPathMs, p50Ms, abovePercent: Math.round((p50Ms / criticalPathMs - 1) * 1_000) / 10 };
+  const { p50Ms } = await system.measure(planOf(DIAMOND, 400), 20, 1);
+  return { criticalPathMs, p50Ms, abovePercent: rounded((p50Ms / criticalPathMs - 1) * 100, 1) };
 });
 for (const steps of [10, 100, 1_000, 10_000] as const) {
   const count = Math.max(1, Math.round(1_000 / steps));
-  await note(`wide${steps}`, () => system.measure(wide(steps), count, 1));
+  await note(`wide${steps}`, () => system.measure(planOf(wide(steps)), count, 1));
 }
 await note("memory", async () => {
   const before = residentMiB("executor/src/main");
   const after: (number | null)[] = [];
   for (let part = 0; part < 5; part += 1) {
-    await system.measure(wide(1_000), 20, 4);
+    await system.measure(planOf(wide(1_000)), 20, 4);
     after.push(residentMiB("executor/src/main"));
   }
   return { steps: 100_000, residentMiBBefore: before, residentMiBAfterEach20000: after };
@@ -103,14 +107,13 @@ await note("memory", async () => {
 await note("masking", async () => maskingCost());
 await note("diamondFourExecutors", async () => {
   const others = [await system.startExecutor(), await system.startExecutor(), await system.startExecutor()];
-  const measured = await system.measure(diamond(), PLANS, IN_FLIGHT);
-  await Promise.all(others.map((one) => one.stop()));
+  const measured = await system.measure(planOf(DIAMOND), PLANS, IN_FLIGHT);
+  await Promise.all(others.map((one) => one.stop("SIGKILL")));
   return measured;
 });
-await first.stop();
+await first.stop("SIGKILL");
 
-if (values.json) console.log(JSON.stringify(results));
+if (values.json) printJson(results);
 else console.table(Object.fromEntries(Object.entries(results).map(([name, row]) => [name, toCells(row)])));
 await system.close();
-await Promise.all([mongo.kill(), redis.kill()]);
-await rm(folder, { recursive: true, force: true });
+await servers.stop();

@@ -4,15 +4,16 @@
  *
  * npm run bench -- learning [--pairs 12] [--plans 300] [--json]
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startMongo, startRedis } from "@planwright/local";
 import { type JsonValue, type Plan, parsePlan } from "@planwright/plan";
 import { createLogger } from "@planwright/runtime";
 import { countingToolServerCommand } from "@planwright/testing";
 import { createOutputRecorder } from "../../../../../services/executor/src/outputs/output-recorder.ts";
 import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
+import { median, rounded } from "../../measuring/statistics.ts";
+import { printJson, say } from "../../report/output.ts";
+import { startServers } from "../../servers/start-servers.ts";
 import { openBenchSystem } from "./bench-system.ts";
 
 const { pairs, plans, json } = developerCommand(
@@ -35,8 +36,8 @@ const OUTPUT = Array.from({ length: 20 }, (_, index) => ({
   ...(index % 3 === 0 && { closedAt: "2026-11-25T08:52:11Z" }),
 }));
 
-const folder = await mkdtemp(join(tmpdir(), "planwright-learning-"));
-const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
+const servers = await startServers();
+const { folder, redisUrl } = servers;
 // Its tools leave open what they give, so that there is something to learn.
 const counting = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl"), stdio: true });
 const serversFile = join(folder, "servers.json");
@@ -44,8 +45,8 @@ await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...count
 
 const system = (learning: "on" | "off") =>
   openBenchSystem({
-    mongodbUrl: mongo.url.replace("/?", `/learning-${learning}?`),
-    redisUrl: redis.url,
+    mongodbUrl: servers.mongodbUrl(`learning-${learning}`),
+    redisUrl,
     serversFile,
     queuePrefix: `learning-${learning}`,
     env: { LEARN_OUTPUTS: learning },
@@ -69,12 +70,11 @@ for (let pair = 0; pair < pairs; pair += 1) {
   }
   differences.cpuMicroseconds.push(cpu.on - cpu.off);
   differences.percent.push((speed.off / speed.on - 1) * 100);
-  console.error(`pair ${pair + 1}: ${speed.off} steps/s without, ${speed.on} with`);
+  say(`pair ${pair + 1}: ${speed.off} steps/s without, ${speed.on} with`);
 }
-await Promise.all(executors.map((one) => one.stop()));
+await Promise.all(executors.map((one) => one.stop("SIGKILL")));
 await Promise.all([off.close(), on.close()]);
-await Promise.all([mongo.kill(), redis.kill()]);
-await rm(folder, { recursive: true, force: true });
+await servers.stop();
 
 const results = {
   steps: pairs * plans * STEPS,
@@ -83,7 +83,7 @@ const results = {
   timePercentMore: spread(differences.percent),
   recorderMicroseconds: recorderAlone(),
 };
-if (json) console.log(JSON.stringify(results));
+if (json) printJson(results);
 else console.dir(results, { depth: 4 });
 
 /** Reads beside each other, all with the same output. */
@@ -122,14 +122,6 @@ function recorderAlone(): { lookedAt: number; passedOver: number } {
   return { lookedAt: round(median(looked)), passedOver: round(median(passed)) };
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1
-    ? (sorted[middle] ?? 0)
-    : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
-}
-
 /** Median of the pairs, and half of them lie between the quartiles. */
 function spread(values: readonly number[]): { median: number; quartiles: [number, number] } {
   const sorted = values.toSorted((a, b) => a - b);
@@ -138,5 +130,5 @@ function spread(values: readonly number[]): { median: number; quartiles: [number
 }
 
 function round(value: number): number {
-  return Math.round(value * 100) / 100;
+  return rounded(value, 2);
 }

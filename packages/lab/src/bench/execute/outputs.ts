@@ -5,15 +5,16 @@
  * npm run bench -- outputs [--steps 990] [--bytes 7900000] [--memory 268435456] [--json]
  */
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { startMongo, startRedis } from "@planwright/local";
 import { isTerminalPlanStatus, type Plan, parsePlan } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
 import { startCountingToolServer } from "@planwright/testing";
 import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
+import { rounded } from "../../measuring/statistics.ts";
+import { printJson } from "../../report/output.ts";
+import { startServers } from "../../servers/start-servers.ts";
 import { openBenchSystem } from "./bench-system.ts";
 
 const { steps, bytes, memory, json } = developerCommand(
@@ -35,14 +36,14 @@ const TENANT = "bench";
 /** Steps that come last and refer to the first ones. */
 const LAST = 10;
 
-const folder = await mkdtemp(join(tmpdir(), "planwright-outputs-"));
-const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
+const servers = await startServers();
+const { folder, redisUrl } = servers;
 const tools = await startCountingToolServer({ ledgerFile: join(folder, "ledger.jsonl") });
 const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true } } }));
 const system = await openBenchSystem({
-  mongodbUrl: mongo.url.replace("/?", "/outputs?"),
-  redisUrl: redis.url,
+  mongodbUrl: servers.mongodbUrl("outputs"),
+  redisUrl,
   serversFile,
   env: { OUTPUT_MEMORY_BYTES: String(memory) },
 });
@@ -57,11 +58,10 @@ const wholePeak = peakRssBytes;
 peakRssBytes = 0;
 const cut = await run({ cancelAt: Math.floor(steps / 2) });
 clearInterval(sampling);
-await executor.stop();
+await executor.stop("SIGKILL");
 await system.close();
 await tools.close();
-await Promise.all([mongo.kill(), redis.kill()]);
-await rm(folder, { recursive: true, force: true });
+await servers.stop();
 
 const results = {
   outputs: { steps, bytes, totalGb: round((steps * bytes) / 1e9), memoryMiB: mib(memory) },
@@ -69,7 +69,7 @@ const results = {
   cancelled: { ...cut, peakRssMiB: mib(peakRssBytes) },
 };
 console.table({ whole: results.whole, cancelled: results.cancelled });
-if (json) console.log(JSON.stringify(results));
+if (json) printJson(results);
 
 /** Submits the plan and waits for its end; cancels it when so many steps have completed. */
 async function run({ cancelAt }: { cancelAt?: number } = {}) {
@@ -138,5 +138,5 @@ function mib(size: number): number {
 }
 
 function round(value: number): number {
-  return Math.round(value * 10) / 10;
+  return rounded(value, 1);
 }

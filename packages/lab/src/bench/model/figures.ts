@@ -1,3 +1,4 @@
+import { median, rounded } from "../../measuring/statistics.ts";
 import type { CallTokens } from "./latency-model.ts";
 import type { Contender } from "./scripted-model.ts";
 import type { Task } from "./tasks.ts";
@@ -51,17 +52,9 @@ export function sumFigures(all: readonly Figures[]): Figures {
 export function ratioOf(theirs: Figures, ours: Figures): Ratio {
   const tokens = (each: Figures) => each.promptTokens + each.completionTokens;
   return {
-    faster: rounded(theirs.wallMs / ours.wallMs),
-    fewerTokens: rounded(tokens(theirs) / tokens(ours)),
+    faster: rounded(theirs.wallMs / ours.wallMs, 2),
+    fewerTokens: rounded(tokens(theirs) / tokens(ours), 2),
   };
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-const rounded = (value: number) => Math.round(value * 100) / 100;
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const upper = sorted[Math.floor(middle)] ?? 0;
-  return Number.isInteger(middle) ? (upper + (sorted[middle - 1] ?? 0)) / 2 : upper;
-}

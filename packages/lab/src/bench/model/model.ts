@@ -4,21 +4,22 @@
  *
  * npm run bench -- model [--tool-ms 800] [--first-token-ms 500] [--prompt-token-ms 0.1] [--output-token-ms 12.5] [--repeats 3] [--only "8 at once"] [--json]
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startMongo, startRedis } from "@planwright/local";
 import { CodedError } from "@planwright/plan";
 import { startModelServer } from "@planwright/testing";
+import { print, printJson, say } from "../../report/output.ts";
+import { startServers } from "../../servers/start-servers.ts";
+import { startService } from "../../servers/start-service.ts";
 import type { Measured } from "./figures.ts";
 import type { CallTokens, LatencyModel } from "./latency-model.ts";
-import { startService, toolServerCommand } from "./parts.ts";
 import { openPlanwright } from "./planwright-run.ts";
 import { startReactLoop } from "./react-loop.ts";
 import { compare, tableOf } from "./report.ts";
 import { type Contender, scriptedModel } from "./scripted-model.ts";
 import { readSettings } from "./settings.ts";
 import { TASKS, type Task } from "./tasks.ts";
+import { toolServerCommand } from "./tool-server-command.ts";
 
 /** A task did not end as it must, so that its figures would mean nothing. */
 class TaskNotDoneError extends CodedError<{ task: string; contender: Contender; ending: string }> {
@@ -37,24 +38,22 @@ const latency: LatencyModel = {
   perPromptTokenMs: settings.promptTokenMs,
   perOutputTokenMs: settings.outputTokenMs,
 };
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
-const [mongo, redis] = await Promise.all([startMongo({ dataDir: folder }), startRedis({ dataDir: folder })]);
-const mongodbUrl = mongo.url.replace("/?", "/bench?");
-const serversFile = join(folder, "servers.json");
+const servers = await startServers();
+const { redisUrl } = servers;
+const mongodbUrl = servers.mongodbUrl("bench");
+const serversFile = join(servers.folder, "servers.json");
 const tools = toolServerCommand(settings.toolMs);
 await writeFile(serversFile, JSON.stringify({ mcpServers: { office: { ...tools, trusted: true } } }));
 const model = await startModelServer();
-const urls = { MONGODB_URL: mongodbUrl, REDIS_URL: redis.url };
-const stopExecutor = await startService("executor", { ...urls, MCP_SERVERS_FILE: serversFile });
-const stopPlanner = await startService("planner", {
+const urls = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl };
+const executor = await startService("executor", "source", { ...urls, MCP_SERVERS_FILE: serversFile });
+const planner = await startService("planner", "source", {
   ...urls,
   MODEL: "openai:bench",
   OPENAI_BASE_URL: model.openAiUrl,
 });
-const planwright = await openPlanwright({ mongodbUrl, redisUrl: redis.url });
+const planwright = await openPlanwright({ mongodbUrl, redisUrl });
 const react = await startReactLoop(tools, model.openAiUrl);
 
 /** How a contender ended: "done", or what went wrong. */
@@ -93,11 +92,10 @@ try {
     say(`${task.name}: done`);
   }
   const report = compare(measured);
-  if (settings.json) print(JSON.stringify({ settings, ...report }));
+  if (settings.json) printJson({ settings, ...report });
   else for (const line of tableOf(report)) print(line);
 } finally {
-  await Promise.all([react.close(), planwright.close(), stopPlanner(), stopExecutor()]);
+  await Promise.all([react.close(), planwright.close(), planner.stop(), executor.stop()]);
   await model.close();
-  await Promise.all([mongo.kill(), redis.kill()]);
-  await rm(folder, { recursive: true, force: true });
+  await servers.stop();
 }

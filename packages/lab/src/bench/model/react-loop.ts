@@ -3,7 +3,7 @@ import { createReactAgent } from "@langchain/langgraph/prebuilt";
 import { ChatOpenAI } from "@langchain/openai";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { ServerCommand } from "./parts.ts";
+import type { ServerCommand } from "./tool-server-command.ts";
 
 /** An agent that works on one query after another. */
 export interface ReactLoop {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CodedError } from "@planwright/plan";
+import { say } from "../../report/output.ts";
 
 /** The peers, pinned. Platform packages with the binaries come along as optional ones. */
 export const PEER_PACKAGES = {
@@ -32,7 +33,7 @@ export function installPeers(): string {
   const manifest = `${JSON.stringify({ private: true, dependencies: PEER_PACKAGES }, null, 2)}\n`;
   const done = join(FOLDER, "installed.json");
   if (existsSync(done) && readFileSync(done, "utf8") === manifest) return FOLDER;
-  console.error(`Installing peers into ${FOLDER} (about 300 MB) ...`);
+  say(`Installing peers into ${FOLDER} (about 300 MB) ...`);
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(join(FOLDER, "package.json"), manifest);
   const { status } = spawnSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund"], {

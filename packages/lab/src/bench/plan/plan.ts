@@ -2,6 +2,12 @@
 
 import { createEngineState, decide, type EngineEvent, runPlan } from "@planwright/engine";
 import { parsePlan, resolveReferences, type ToolDescriptor, validatePlan } from "@planwright/plan";
+import { developerCommand } from "../../command/developer-command.ts";
+import { print, printJson } from "../../report/output.ts";
+
+developerCommand("bench -- plan", "Measures how long large plans take to parse, validate and run.")
+  .option("--json", "the figures are printed as JSON, last, in any case")
+  .parse();
 
 const SIZES = [1_000, 10_000, 100_000];
 const LIMITS = { maxSteps: 1_000_000, maxBytes: 1_073_741_824 };
@@ -94,13 +100,13 @@ for (const size of SIZES) plans.push(await measure(size));
 measureReferences(10_000);
 const references = measureReferences(100_000);
 
-console.log("steps     parse ms   validate ms   decide ms   runPlan ms   us per step");
+print("steps     parse ms   validate ms   decide ms   runPlan ms   us per step");
 for (const plan of plans) {
   const columns = [plan.parseMs, plan.validateMs, plan.decideMs, plan.runPlanMs, plan.overheadPerStepUs];
   const cells = columns.map((value, index) => value.toFixed(1).padStart([10, 13, 11, 12, 13][index] ?? 10));
-  console.log(String(plan.steps).padEnd(8) + cells.join(" "));
+  print(String(plan.steps).padEnd(8) + cells.join(" "));
 }
-console.log(
+print(
   `references resolved per second: ${references.wholePerSecond} whole values, ${references.inTextPerSecond} inside one text`,
 );
-console.log(JSON.stringify({ bench: "plan", node: process.version, plans, references }));
+printJson({ bench: "plan", node: process.version, plans, references });

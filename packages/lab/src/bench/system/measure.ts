@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { latenciesOf } from "../../measuring/latencies.ts";
 import { cpuMsPerPlan, cpuSeconds } from "../../measuring/process-cpu.ts";
+import { rounded } from "../../measuring/statistics.ts";
 import { type Contender, PlanNotCompletedError } from "./contender.ts";
 
 /** What running plans came to; everything is of one plan but for `plans` and `plansPerSecond`. */
@@ -55,14 +56,14 @@ export async function measure(
   const { p50Ms, p99Ms } = latenciesOf(durations);
   return {
     plans,
-    plansPerSecond: tenth((plans * 1_000) / tookMs),
+    plansPerSecond: rounded((plans * 1_000) / tookMs, 1),
     p50Ms,
     p99Ms,
     cpuMs: cpuMsPerPlan(cpuBefore, cpuAfter, plans),
     counts: Object.fromEntries(
       Object.entries(countsAfter).map(([name, count]) => [
         name,
-        tenth((count - (countsBefore[name] ?? 0)) / plans),
+        rounded((count - (countsBefore[name] ?? 0)) / plans, 1),
       ]),
     ),
   };
@@ -77,5 +78,3 @@ async function inTime(contender: Contender): Promise<void> {
   };
   await Promise.race([contender.runPlan(), late()]).finally(() => over.abort());
 }
-
-const tenth = (value: number) => Math.round(value * 10) / 10;

@@ -1,8 +1,9 @@
+import { percentile } from "../../measuring/statistics.ts";
 import type { Figures } from "./measure.ts";
 
 /** Of each figure the middle one of the rounds, of an even number of rounds the lower of the two. Pure. @param rounds - one or more */
 export function mediansOf(rounds: readonly Figures[]): Figures {
-  const of = (read: (figures: Figures) => number): number => median(rounds.map(read));
+  const of = (read: (figures: Figures) => number): number => percentile(rounds.map(read), 0.5);
   const byName = (read: (figures: Figures) => Record<string, number>): Record<string, number> => {
     const names = new Set(rounds.flatMap((figures) => Object.keys(read(figures))));
     return Object.fromEntries([...names].map((name) => [name, of((figures) => read(figures)[name] ?? 0)]));
@@ -15,8 +16,4 @@ export function mediansOf(rounds: readonly Figures[]): Figures {
     cpuMs: byName(({ cpuMs }) => cpuMs),
     counts: byName(({ counts }) => counts),
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 }

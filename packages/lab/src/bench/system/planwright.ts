@@ -7,6 +7,7 @@ import { MongoClient } from "mongodb";
 import { z } from "zod";
 import { createBenchClient, operation } from "../../client/bench-client.ts";
 import { waitForTools } from "../../client/wait-for-tools.ts";
+import { diamond } from "../../plans/graph-shapes.ts";
 import { type Contender, PlanNotCompletedError } from "./contender.ts";
 import { mongoCounts, redisCounts } from "./server-counts.ts";
 
@@ -18,13 +19,7 @@ const VersionSchema = z.object({ version: z.string() });
 
 /** a -> (b, c, d) -> e, all reads, as a client hands it in. */
 const DIAMOND = {
-  steps: [
-    { id: "a", dependsOn: [] },
-    { id: "b", dependsOn: ["a"] },
-    { id: "c", dependsOn: ["a"] },
-    { id: "d", dependsOn: ["a"] },
-    { id: "e", dependsOn: ["b", "c", "d"] },
-  ].map((step) => ({ ...step, tool: "noop", arguments: { value: 1 } })),
+  steps: diamond(5).map((step) => ({ ...step, tool: "noop", arguments: { value: 1 } })),
 };
 
 /**

@@ -9,6 +9,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { print, printJson, say } from "../../report/output.ts";
 import { startDbos } from "../peers/dbos.ts";
 import { installPeers } from "../peers/install-peers.ts";
 import { startRestate } from "../peers/restate.ts";
@@ -37,7 +38,7 @@ async function startAll(): Promise<void> {
 
 async function measureAll(): Promise<Measurement[]> {
   for (const contender of contenders) {
-    console.error(`${contender.name} warms up`);
+    say(`${contender.name} warms up`);
     await measure(contender, { inFlight: clients, forMs: MAX_WARM_UP_MS, maxPlans: WARM_UP_PLANS });
   }
   const series = contenders.flatMap((contender) =>
@@ -47,7 +48,7 @@ async function measureAll(): Promise<Measurement[]> {
     for (const { contender, inFlight, figures } of series) {
       const measured = await measure(contender, { inFlight, forMs });
       figures.push(measured);
-      console.error(`round ${round}: ${contender.name}, ${inFlight} in flight`, JSON.stringify(measured));
+      say(`round ${round}: ${contender.name}, ${inFlight} in flight ${JSON.stringify(measured)}`);
     }
   }
   return series.map(({ contender: { name, versions, steps, end }, inFlight, figures }) => ({
@@ -64,10 +65,10 @@ try {
   await startAll();
   const measurements = await measureAll();
   const runtime = { node: process.version, cores: availableParallelism(), loadAverage: loadavg() };
-  if (json) console.log(JSON.stringify({ runtime, seconds, rounds, measurements }));
+  if (json) printJson({ runtime, seconds, rounds, measurements });
   else {
     console.table(tableOf(measurements));
-    console.log(`Node ${runtime.node}, ${runtime.cores} cores, load average ${loadavg()[0]?.toFixed(1)}`);
+    print(`Node ${runtime.node}, ${runtime.cores} cores, load average ${loadavg()[0]?.toFixed(1)}`);
   }
 } finally {
   await Promise.all(contenders.map((contender) => contender.close()));

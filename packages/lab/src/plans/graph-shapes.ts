@@ -1,0 +1,44 @@
+import type { Random } from "../random/random.ts";
+
+/** A step of a plan: its id, and the earlier steps that it depends on. */
+export interface GraphStep {
+  id: string;
+  dependsOn: readonly string[];
+}
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `s${index}`);
+
+/** Steps one after the other. */
+export const chain = (count: number): GraphStep[] =>
+  names(count).map((id, index, all) => ({ id, dependsOn: all.slice(Math.max(0, index - 1), index) }));
+
+/** Steps that depend on nothing. */
+export const wide = (count: number): GraphStep[] => names(count).map((id) => ({ id, dependsOn: [] }));
+
+/** Steps that depend on nothing, and a last one that depends on all of them. */
+export const fanIn = (count: number): GraphStep[] =>
+  names(count).map((id, index, all) => ({ id, dependsOn: index === count - 1 ? all.slice(0, -1) : [] }));
+
+/** A first step, steps that depend on it, and a last one that depends on those; three steps or more. */
+export function diamond(count: number): GraphStep[] {
+  const [first = "", ...others] = names(count);
+  const last = others.at(-1);
+  return [
+    { id: first, dependsOn: [] },
+    ...others.map((id) => ({ id, dependsOn: id === last ? others.slice(0, -1) : [first] })),
+  ];
+}
+
+/** Steps that reach back no further than this many others. */
+const REACH = 8;
+/** Of the later steps, this share depends on nothing. */
+const ROOT_RATE = 0.12;
+
+/** Steps that depend on up to three of the eight before them: a deep graph in which much may still run at once. */
+export function scattered(random: Random, count: number): GraphStep[] {
+  return names(count).map((id, index, all) => {
+    const before = random.shuffled(all.slice(Math.max(0, index - REACH), index));
+    const least = random.chance(ROOT_RATE) || index < 2 ? 0 : 1;
+    return { id, dependsOn: before.slice(0, random.whole(least, 3)) };
+  });
+}

@@ -1,0 +1,54 @@
+import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
+import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
+import { hashOf } from "./hash.ts";
+
+/** A source of random values that a seed repeats exactly, on every machine. */
+export interface Random {
+  /** Uniform in [0, 1). */
+  next(): number;
+  /** True with this probability. Always draws, so that later values do not depend on the answer. */
+  chance(probability: number): boolean;
+  /** A whole number from `from` to `to`, both included. */
+  whole(from: number, to: number): number;
+  /** One of the choices, each with the same probability. @throws {RangeError} when there are none */
+  pick<T>(choices: readonly T[]): T;
+  /** One of the choices by weight. @throws {RangeError} when there are none */
+  weighted<T>(choices: readonly (readonly [weight: number, choice: T])[]): T;
+  /** The same items in another order. */
+  shuffled<T>(items: readonly T[]): T[];
+  /** An independent stream for this seed and name: what one part draws does not change what another part gets. */
+  stream(name: string): Random;
+}
+
+/** The random values of a seed. Equal seeds and names give equal values. */
+export function createRandom(seed: number, name = ""): Random {
+  const generator = xoroshiro128plus(hashOf(`${seed}${name}`));
+  const next = (): number => uniformFloat64(generator);
+  const whole = (from: number, to: number): number => from + Math.floor(next() * (to - from + 1));
+  return {
+    next,
+    whole,
+    chance: (probability) => next() < probability,
+    pick: (choices) => at(choices, whole(0, choices.length - 1)),
+    weighted(choices) {
+      let left = next() * choices.reduce((sum, [weight]) => sum + weight, 0);
+      const index = choices.findIndex(([weight]) => {
+        left -= weight;
+        return left < 0;
+      });
+      return at(choices, index)[1];
+    },
+    shuffled: (items) =>
+      items
+        .map((item) => [next(), item] as const)
+        .toSorted(([a], [b]) => a - b)
+        .map(([, item]) => item),
+    stream: (inner) => createRandom(seed, `${name}/${inner}`),
+  };
+}
+
+function at<T>(choices: readonly T[], index: number): T {
+  const found = choices[index];
+  if (found === undefined) throw new RangeError("There is nothing to choose from");
+  return found;
+}
